@@ -1,0 +1,31 @@
+/** A host and a port to listen on or to connect to. */
+export interface Address {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/**
+ * Reads `host:port`, `[v6]:port` or `:port`, where an empty host means every interface.
+ *
+ * @param text the address as written in the configuration
+ * @returns the parts, or null where the text is no address
+ */
+export function parseAddress(text: string): Address | null {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]*)):(\d{1,5})$/.exec(text);
+  if (match === null) return null;
+  const port = Number(match[3]);
+  if (port > 65_535) return null;
+  const hostname = match[1] ?? match[2] ?? "";
+  return { hostname: hostname === "" ? "0.0.0.0" : hostname, port };
+}
+
+/** Writes an address as {@link parseAddress} reads it. */
+export function formatAddress({ hostname, port }: Address): string {
+  return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+}
+
+/** Whether an address can be reached from this machine alone. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "::1" || /^127(\.\d{1,3}){3}$/.test(hostname) ||
+    /^::ffff:127(\.\d{1,3}){3}$/i.test(hostname);
+}

@@ -1,0 +1,175 @@
+import type { Document, LineCounter } from "yaml";
+import { z } from "zod";
+import { type Config, configSchema } from "./schema.ts";
+
+/** A configuration that cannot be used; the message names the source, the line and the key. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Where a configuration comes from; later entries win. */
+export interface ConfigSources {
+  /** Path of the YAML file. */
+  readonly file: string;
+  /** Whether the file must exist, because somebody named it. */
+  readonly fileRequired: boolean;
+  /** The process environment; keys that begin with `MUSTER_` count. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Values from the command line by key path, such as `irc.listen`. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/** A validated configuration and what deserves a warning about its sources. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+}
+
+/** `MUSTER_` variables that are no configuration keys. */
+const OTHER_VARIABLES = new Set(["MUSTER_API_TOKEN", "MUSTER_TOKEN", "MUSTER_URL", "MUSTER_PEERS"]);
+
+type Tree = { [key: string]: unknown };
+
+/**
+ * Reads the configuration: defaults, file, environment, flags, in this order.
+ *
+ * @throws ConfigError where a source cannot be read, or a key is unknown or has a wrong value
+ */
+export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
+  const file = await readFile(sources);
+  const tree = structuredClone(file?.tree ?? {});
+  const origins = new Map<string, string>();
+  const warnings: string[] = [];
+  const keys = keyPaths(configSchema);
+
+  for (const [variable, text] of Object.entries(sources.environment).toSorted()) {
+    if (!variable.startsWith("MUSTER_") || OTHER_VARIABLES.has(variable)) continue;
+    const key = keys.get(variable.slice("MUSTER_".length));
+    if (key === undefined) {
+      warnings.push(`${variable} names no configuration key and is ignored`);
+      continue;
+    }
+    setPath(tree, key, await scalar(text), variable);
+    origins.set(key, variable);
+  }
+  for (const [key, text] of Object.entries(sources.flags)) {
+    setPath(tree, key, await scalar(text), "the command line");
+    origins.set(key, "the command line");
+  }
+
+  const result = configSchema.safeParse(tree);
+  if (result.success) return { config: result.data, warnings };
+  const problems = result.error.issues.map((issue) => {
+    const { path, message } = describe(issue);
+    const source = origins.get(path.join(".")) ??
+      (file === null ? "the configuration" : `${sources.file}:${file.lineOf(path)}`);
+    return `${source}: ${path.join(".")}: ${message}`;
+  });
+  throw new ConfigError(problems.join("\n"));
+}
+
+interface ParsedFile {
+  readonly tree: Tree;
+  lineOf(path: readonly PropertyKey[]): number;
+}
+
+async function readFile({ file, fileRequired }: ConfigSources): Promise<ParsedFile | null> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(file);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound && !fileRequired) return null;
+    throw new ConfigError(`${file}: cannot be read: ${reason(error)}`);
+  }
+  const { LineCounter, parseDocument } = await import("yaml");
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const [problem] = document.errors;
+  if (problem !== undefined) {
+    const [first] = problem.message.split("\n");
+    throw new ConfigError(`${file}:${lines.linePos(problem.pos[0]).line}: ${first}`);
+  }
+  const tree: unknown = document.toJS() ?? {};
+  if (!isTree(tree)) throw new ConfigError(`${file}:1: the file must hold keys and values`);
+  return { tree, lineOf: (path) => lineOf(document, lines, path) };
+}
+
+/** The line of the deepest part of a path that stands in the document, counted from 1. */
+function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const node: unknown = document.getIn(path.slice(0, length), true);
+    if (typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range)) {
+      return lines.linePos(Number(node.range[0])).line;
+    }
+  }
+  return 1;
+}
+
+/** Reads a value of the environment or of a flag: YAML where it looks like more than a word. */
+async function scalar(text: string): Promise<unknown> {
+  if (text === "true") return true;
+  if (text === "false") return false;
+  if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (!/^\s*[[{]/.test(text)) return text;
+  if (/^\[[0-9A-Fa-f:.]+\]:\d+$/.test(text)) return text;
+  const { parse } = await import("yaml");
+  try {
+    return parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function setPath(tree: Tree, key: string, value: unknown, origin: string): void {
+  const parts = key.split(".");
+  const last = parts.pop() ?? key;
+  let node = tree;
+  for (const part of parts) {
+    const next = node[part] ?? (node[part] = {});
+    if (!isTree(next)) throw new ConfigError(`${origin}: ${key}: "${part}" holds no keys`);
+    node = next;
+  }
+  node[last] = value;
+}
+
+/** Every leaf of the schema: its name in the environment, without `MUSTER_`, to its path. */
+function keyPaths(schema: typeof configSchema): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>();
+  const visit = (type: unknown, path: string[]): void => {
+    const object = unwrap(type);
+    if (object === null) {
+      paths.set(path.join("_").toUpperCase(), path.join("."));
+      return;
+    }
+    for (const [key, child] of Object.entries(object.shape)) visit(child, [...path, key]);
+  };
+  visit(schema, []);
+  return paths;
+}
+
+function unwrap(type: unknown): z.ZodObject | null {
+  if (type instanceof z.ZodObject) return type;
+  if (type instanceof z.ZodDefault || type instanceof z.ZodPrefault) {
+    return unwrap(type.def.innerType);
+  }
+  return null;
+}
+
+function describe(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string } {
+  if (issue.code === "unrecognized_keys") {
+    const [key = ""] = issue.keys;
+    return { path: [...issue.path, key], message: "is no key of muster" };
+  }
+  if (issue.code === "invalid_type") {
+    return { path: issue.path, message: `must be ${issue.expected}` };
+  }
+  return { path: issue.path, message: issue.message };
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,107 @@
+import { z } from "zod";
+import { parseAddress } from "./address.ts";
+
+/** A `host:port` that may be empty, which turns the listener off. */
+const optionalAddress = z.string().refine((text) => text === "" || parseAddress(text) !== null, {
+  error: 'must be "host:port", ":port" for every interface, or ""',
+});
+
+const address = z.string().refine((text) => parseAddress(text) !== null, {
+  error: 'must be "host:port", or ":port" for every interface',
+});
+
+const count = z.int().min(0);
+const positive = z.int().min(1);
+
+const channelName = z.string().regex(/^#?[^\s,#\p{Cc}][^\s,\p{Cc}]{0,78}$/u, {
+  error: "must be a channel name of 2 to 80 characters without space, comma or control character",
+});
+
+const nick = z.string().regex(/^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63}$/, {
+  error: "must be an IRC nick of 1 to 64 characters",
+});
+
+const ircLimits = z.strictObject({
+  line_bytes: z.int().min(512).max(65_536).default(8192),
+  connections: positive.default(10_000),
+  connections_per_address: count.default(64),
+  registration_seconds: positive.default(30),
+  sendq_bytes: z.int().min(4096).default(1_048_576),
+  recvq_bytes: z.int().min(4096).default(16_384),
+  flood_lines_per_second: z.number().min(0).default(5),
+  flood_burst: positive.default(20),
+  account_lines_per_second: z.number().min(0).default(50),
+  account_burst: positive.default(400),
+});
+
+const irc = z.strictObject({
+  mode: z.literal("embedded", {
+    error: 'must be "embedded": this version has no external mode yet',
+  }).default("embedded"),
+  listen: optionalAddress.default("127.0.0.1:6667"),
+  tls_listen: optionalAddress.default(""),
+  server_name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, {
+    error: "must be a host name of 1 to 63 characters",
+  }).default("irc.muster.local"),
+  server_description: z.string().max(200).default("muster"),
+  network_name: z.string().regex(/^[^\s=:]{1,32}$/, {
+    error: 'must be 1 to 32 characters without space, "=" and ":"',
+  }).default("muster"),
+  public_address: optionalAddress.default(""),
+  password: z.string().default(""),
+  motd: z.string().max(10_000).default(""),
+  require_account: z.union([z.literal("auto"), z.boolean()], {
+    error: "must be auto, true or false",
+  }).default("auto"),
+  accounts: z.strictObject({
+    min_password_length: positive.default(8),
+  }).prefault({}),
+  operators: z.array(z.strictObject({ name: nick, password_hash: z.string() })).default([]),
+  limits: ircLimits.prefault({}),
+});
+
+const bridge = z.strictObject({
+  enabled: z.boolean().default(true),
+  nick: nick.default("bridge"),
+  channels: z.array(channelName).default(["#general"]),
+  buffer_size: z.int().min(1).max(100_000).default(200),
+  max_channels: positive.default(500),
+  web_user_ttl_minutes: z.number().positive().default(5),
+});
+
+/** The shape, the defaults and the bounds of every configuration key. */
+export const configSchema = z.strictObject({
+  data_dir: z.string().min(1).default("./data"),
+  api_addr: address.default("127.0.0.1:8080"),
+  mcp_addr: address.default("127.0.0.1:8081"),
+  irc: irc.prefault({}),
+  bridge: bridge.prefault({}),
+  limits: z.strictObject({
+    body_bytes: z.int().min(1024).default(1_048_576),
+    streams: positive.default(5000),
+    login_attempts: positive.default(10),
+    login_window_minutes: z.number().positive().default(15),
+  }).prefault({}),
+  tls: z.strictObject({
+    cert: z.string().default(""),
+    key: z.string().default(""),
+  }).prefault({}).refine((tls) => (tls.cert === "") === (tls.key === ""), {
+    error: "must name both cert and key, or neither",
+  }),
+  trusted_proxies: z.array(z.union([z.ipv4(), z.ipv6()])).default([]),
+  log: z.strictObject({
+    level: z.enum(["debug", "info", "warning", "error"]).default("info"),
+    format: z.enum(["auto", "text", "json"]).default("auto"),
+  }).prefault({}),
+}).superRefine((config, context) => {
+  if (config.irc.tls_listen !== "" && config.tls.cert === "") {
+    context.addIssue({
+      code: "custom",
+      path: ["irc", "tls_listen"],
+      message: "needs tls.cert and tls.key",
+    });
+  }
+});
+
+/** A validated configuration. */
+export type Config = z.infer<typeof configSchema>;

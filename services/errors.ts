@@ -1,0 +1,46 @@
+/**
+ * The ways in which a request can fail. Services throw these; `routes/` and `mcp/` each turn them
+ * into their protocol's answer in one place. Any other thrown value is a bug.
+ *
+ * The message is a whole sentence for the caller and never holds a secret.
+ */
+export abstract class ServiceError extends Error {
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** The request itself is wrong: a missing field, a bad name, a value out of range. */
+export class Invalid extends ServiceError {}
+
+/** The caller presented no credential, or one that is unknown, expired or revoked. */
+export class Unauthorized extends ServiceError {}
+
+/** The caller is known and may not do this. */
+export class Forbidden extends ServiceError {}
+
+/** What the request names does not exist, or the caller may not know that it does. */
+export class NotFound extends ServiceError {}
+
+/** The request contradicts the present state: a name is taken, a record is revoked. */
+export class Conflict extends ServiceError {}
+
+/** The request is well formed and larger than the limit. */
+export class TooLarge extends ServiceError {}
+
+/** The caller, or everybody together, has reached a limit on count or rate. */
+export class TooMany extends ServiceError {
+  /** Seconds after which another try may succeed, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, retryAfterSeconds?: number) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** A part that the request needs is away for now: IRC is down, the disk is full. */
+export class Unavailable extends ServiceError {}
+
+/** A part that the request needs did not answer in time. */
+export class TimedOut extends ServiceError {}

@@ -1,0 +1,21 @@
+/**
+ * What a service needs of a logger. The daemon passes in LogTape loggers; a test passes in
+ * {@link silentLog}. Messages are constant texts, what varies stands in the properties, and a
+ * secret stands in neither.
+ */
+export interface Log {
+  debug(message: string, properties?: Record<string, unknown>): void;
+  info(message: string, properties?: Record<string, unknown>): void;
+  warn(message: string, properties?: Record<string, unknown>): void;
+  error(message: string, properties?: Record<string, unknown>): void;
+}
+
+function discard(): void {}
+
+/** A logger that keeps nothing. */
+export const silentLog: Log = Object.freeze({
+  debug: discard,
+  info: discard,
+  warn: discard,
+  error: discard,
+});
