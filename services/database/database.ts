@@ -1,0 +1,208 @@
+import { type Compilable, Kysely } from "kysely";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { Unavailable } from "../errors.ts";
+import { configureConnection } from "./connection.ts";
+import { readingDialect } from "./dialect.ts";
+import type { NewEvent } from "./journal.ts";
+import { migrate } from "./migrate.ts";
+import type { SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { Tables } from "./schema.ts";
+
+/** Transactions that may wait for the writer; one more is refused. */
+const MAX_PENDING = 10_000;
+
+/** A transaction was undone because a unique name, id or hash is taken. */
+export class Duplicate extends Error {
+  override readonly name = "Duplicate";
+}
+
+/** A transaction was undone because a statement that had to change a row changed none. */
+export class Unchanged extends Error {
+  override readonly name = "Unchanged";
+  /** The statement's place in the transaction, from 0. */
+  readonly statement: number;
+
+  constructor(statement: number) {
+    super(`Statement ${statement} changed no row`);
+    this.statement = statement;
+  }
+}
+
+/** What one transaction writes. */
+export interface Change {
+  readonly statements?: readonly Statement[];
+  readonly events?: readonly NewEvent[];
+}
+
+/** What a committed transaction did. */
+export interface Committed {
+  /** How many rows each statement changed. */
+  readonly changes: readonly number[];
+  /** The sequence number of each event. */
+  readonly sequence: readonly number[];
+}
+
+interface Pending {
+  resolve(committed: Committed): void;
+  reject(error: Error): void;
+}
+
+/**
+ * Turns a query into a statement of a transaction.
+ *
+ * @param query an insert, update or delete, built with {@link Database.tables}
+ * @param options `mustChange` undoes the transaction where the statement changes no row
+ */
+export function statement(query: Compilable, options?: { mustChange?: boolean }): Statement {
+  const { sql, parameters } = query.compile();
+  return {
+    sql,
+    parameters: parameters as readonly SqlValue[],
+    mustChange: options?.mustChange ?? false,
+  };
+}
+
+/**
+ * The app database: a SQLite file that the main thread reads and one worker writes, so that nothing
+ * waits for a disk but whoever asked for the write. A write that was acknowledged is on disk.
+ */
+export class Database {
+  /** Builds queries of every kind and executes those that read. */
+  readonly tables: Kysely<Tables>;
+
+  readonly #path: string;
+  readonly #reading: DatabaseSync;
+  readonly #pending = new Map<number, Pending>();
+  #writer: Worker | null = null;
+  #nextId = 1;
+  #trouble: string | null = null;
+  #closed = false;
+
+  /**
+   * Opens the database and brings it to the present shape.
+   *
+   * @throws DatabaseError where the file is no database or comes from a newer program
+   */
+  constructor(path: string) {
+    migrate(path);
+    this.#path = path;
+    this.#reading = new DatabaseSync(path);
+    configureConnection(this.#reading);
+    this.#reading.exec("PRAGMA query_only = ON");
+    this.tables = new Kysely<Tables>({ dialect: readingDialect(this.#reading) });
+  }
+
+  /** Prepares a reading statement for a path where a query builder would cost too much. */
+  prepare(sql: string): StatementSync {
+    return this.#reading.prepare(sql);
+  }
+
+  /** Why the last write failed for want of storage, or null while all is well. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /**
+   * Writes a transaction: all of its statements and events, or nothing.
+   *
+   * @throws Duplicate, Unchanged as a statement's outcome
+   * @throws Unavailable where the disk refuses or too many transactions wait
+   */
+  commit({ statements = [], events = [] }: Change): Promise<Committed> {
+    if (this.#closed || this.#pending.size >= MAX_PENDING) {
+      return Promise.reject(new Unavailable("The database takes no writes at the moment"));
+    }
+    const writer = this.#startWriter();
+    const request: WriteRequest = { id: this.#nextId++, statements, events };
+    return new Promise((resolve, reject) => {
+      this.#pending.set(request.id, { resolve, reject });
+      writer.postMessage(request);
+    });
+  }
+
+  /** Tries whether the disk takes writes again after it refused one. */
+  async probe(): Promise<void> {
+    if (this.#trouble === null) return;
+    await this.commit({
+      statements: [{
+        sql: `INSERT INTO settings (key, value) VALUES ('storage_probe', ?)
+              ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+        parameters: [String(this.#nextId)],
+        mustChange: true,
+      }],
+    }).catch(() => {});
+  }
+
+  /** Starts the writer before the first write needs it. */
+  warm(): void {
+    if (!this.#closed) this.#startWriter();
+  }
+
+  /** Finishes the writes that were asked for and closes the file. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const writer = this.#writer;
+    if (writer !== null) {
+      await new Promise<void>((resolve) => {
+        writer.addEventListener("message", ({ data }) => {
+          if (data === null) resolve();
+        });
+        writer.postMessage(null);
+      });
+      writer.terminate();
+    }
+    this.#reading.close();
+  }
+
+  #startWriter(): Worker {
+    if (this.#writer !== null) return this.#writer;
+    const writer = new Worker(new URL("./writer_worker.ts", import.meta.url), {
+      type: "module",
+      name: "database writer",
+    });
+    writer.onmessage = ({ data }: MessageEvent<WriteResponse | null>) => {
+      if (data !== null) this.#settle(data);
+    };
+    writer.onerror = (event) => {
+      event.preventDefault();
+      this.#fail(event.message);
+    };
+    writer.postMessage(this.#path);
+    this.#writer = writer;
+    return writer;
+  }
+
+  #settle(response: WriteResponse): void {
+    const pending = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    if (response.kind === "failed" && response.storage) this.#trouble = response.message;
+    else if (response.kind === "committed") this.#trouble = null;
+    if (pending === undefined) return;
+    switch (response.kind) {
+      case "committed":
+        return pending.resolve({ changes: response.changes, sequence: response.sequence });
+      case "unchanged":
+        return pending.reject(new Unchanged(response.statement));
+      case "duplicate":
+        return pending.reject(new Duplicate(response.message));
+      case "failed":
+        return pending.reject(
+          response.storage
+            ? new Unavailable("The database cannot be written at the moment")
+            : new Error(`Cannot write to the database: ${response.message}`),
+        );
+    }
+  }
+
+  /** The writer itself broke: whoever waits is told, and the next write starts a new one. */
+  #fail(message: string): void {
+    this.#trouble = message;
+    this.#writer?.terminate();
+    this.#writer = null;
+    for (const { reject } of this.#pending.values()) {
+      reject(new Unavailable("The database cannot be written at the moment"));
+    }
+    this.#pending.clear();
+  }
+}

@@ -1,0 +1,94 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { SqlValue } from "./protocol.ts";
+
+/** How many prepared statements are kept. */
+const CACHED_STATEMENTS = 200;
+
+/**
+ * The Kysely dialect of the reading connection. It executes what reads and refuses the rest, which
+ * goes to the writer as compiled statements.
+ */
+export function readingDialect(database: DatabaseSync): Dialect {
+  const connection = new ReadingConnection(database);
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new ReadingDriver(connection),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+class ReadingConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  executeQuery<Row>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<Row>> {
+    if (query.kind !== "SelectQueryNode") {
+      return Promise.reject(
+        new TypeError(`Cannot execute a ${query.kind} on the reading connection`),
+      );
+    }
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    const rows = statement.all(...parameters as SqlValue[]) as Row[];
+    return Promise.resolve({ rows });
+  }
+
+  streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new TypeError("Cannot stream from the reading connection");
+  }
+}
+
+class ReadingDriver implements Driver {
+  readonly #connection: ReadingConnection;
+
+  constructor(connection: ReadingConnection) {
+    this.#connection = connection;
+  }
+
+  init(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  acquireConnection(): Promise<DatabaseConnection> {
+    return Promise.resolve(this.#connection);
+  }
+
+  beginTransaction(): Promise<void> {
+    return Promise.reject(new TypeError("Cannot begin a transaction on the reading connection"));
+  }
+
+  commitTransaction(): Promise<void> {
+    return this.beginTransaction();
+  }
+
+  rollbackTransaction(): Promise<void> {
+    return this.beginTransaction();
+  }
+
+  releaseConnection(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  destroy(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,53 @@
+import { DatabaseSync } from "node:sqlite";
+import { configureConnection } from "./connection.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** A database that this program cannot use; the message says why in one sentence. */
+export class DatabaseError extends Error {
+  override readonly name = "DatabaseError";
+}
+
+/**
+ * Brings the database at `path` to the present shape, making it where there is none. Before an
+ * existing one is changed, it is copied beside itself as `<path>.v<version>`.
+ *
+ * @param migrations the history of the shape; a test may pass a longer one
+ * @throws DatabaseError where the file is no database of this program or comes from a newer one
+ */
+export function migrate(path: string, migrations: readonly string[] = MIGRATIONS): void {
+  const database = new DatabaseSync(path);
+  try {
+    const version = readVersion(database, path);
+    if (version > migrations.length) {
+      throw new DatabaseError(
+        `The database "${path}" has version ${version} and comes from a newer muster; ` +
+          `this one knows versions up to ${migrations.length}`,
+      );
+    }
+    configureConnection(database);
+    if (version === migrations.length) return;
+    if (version > 0) copyAside(database, path, version);
+    for (const [index, statements] of migrations.slice(version).entries()) {
+      database.exec("BEGIN IMMEDIATE");
+      database.exec(statements);
+      database.exec(`PRAGMA user_version = ${version + index + 1}`);
+      database.exec("COMMIT");
+    }
+  } finally {
+    database.close();
+  }
+}
+
+function readVersion(database: DatabaseSync, path: string): number {
+  try {
+    return Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+  } catch {
+    throw new DatabaseError(`The file "${path}" is no database`);
+  }
+}
+
+/** Copies a database of which nobody else has a connection: first its log is folded into it. */
+function copyAside(database: DatabaseSync, path: string, version: number): void {
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  Deno.copyFileSync(path, `${path}.v${version}`);
+}

@@ -1,0 +1,56 @@
+/**
+ * The history of the app database's shape. Append only: the version of a database is the number of
+ * entries that were applied to it, each in a transaction of its own.
+ */
+export const MIGRATIONS: readonly string[] = Object.freeze([
+  `
+  CREATE TABLE accounts (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    name_folded TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL CHECK (kind IN ('agent', 'person', 'admin')),
+    secret_scheme TEXT NOT NULL CHECK (secret_scheme IN ('sha256', 'argon2id')),
+    secret TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE agents (
+    account_id TEXT PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+    type TEXT NOT NULL,
+    channels TEXT NOT NULL,
+    registered_at INTEGER NOT NULL,
+    revoked_at INTEGER,
+    last_seen INTEGER
+  ) STRICT;
+
+  CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    owner_id TEXT REFERENCES accounts (id) ON DELETE CASCADE,
+    project_id TEXT,
+    name TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    token_hash TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    last_used INTEGER
+  ) STRICT;
+  CREATE INDEX tokens_of_owner ON tokens (owner_id);
+
+  CREATE TABLE settings (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE events (
+    seq INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    actor_id TEXT,
+    address TEXT,
+    cause TEXT,
+    data TEXT NOT NULL,
+    hash TEXT NOT NULL
+  ) STRICT;
+  `,
+]);

@@ -1,0 +1,72 @@
+import type { ColumnType } from "kysely";
+
+/** Written once, when the row is made. */
+type Fixed<T> = ColumnType<T, T, never>;
+
+/** Times are Unix milliseconds, ids are ULIDs, lists and objects are JSON texts. */
+export interface Tables {
+  accounts: AccountsTable;
+  agents: AgentsTable;
+  tokens: TokensTable;
+  settings: SettingsTable;
+  events: EventsTable;
+}
+
+/** Whoever can log in: one namespace of names for agents, people and admins. */
+export interface AccountsTable {
+  id: Fixed<string>;
+  name: Fixed<string>;
+  /** The name in lower case (casemapping ascii), by which it is unique. */
+  name_folded: Fixed<string>;
+  kind: "agent" | "person" | "admin";
+  secret_scheme: "sha256" | "argon2id";
+  secret: string;
+  created_at: Fixed<number>;
+}
+
+/** What the registry knows of an account of kind `agent`. */
+export interface AgentsTable {
+  account_id: Fixed<string>;
+  type: string;
+  channels: string;
+  registered_at: Fixed<number>;
+  revoked_at: number | null;
+  last_seen: number | null;
+}
+
+/** Personal and project tokens; the token itself is derived and never stored. */
+export interface TokensTable {
+  id: Fixed<string>;
+  /** Null for a project's own token. */
+  owner_id: Fixed<string | null>;
+  project_id: Fixed<string | null>;
+  name: Fixed<string>;
+  scopes: Fixed<string>;
+  /** SHA-256 of the token, in hex. */
+  token_hash: Fixed<string>;
+  created_at: Fixed<number>;
+  expires_at: Fixed<number | null>;
+  last_used: number | null;
+}
+
+/** The key-value store: one JSON text per key. */
+export interface SettingsTable {
+  key: Fixed<string>;
+  value: string;
+}
+
+/** The event log: append-only, each row's hash covers the row before it. */
+export interface EventsTable {
+  seq: Fixed<number>;
+  time: Fixed<number>;
+  type: Fixed<string>;
+  /** Kind and name of the principal who did it, such as `operator` or `agent:coder-1`. */
+  actor: Fixed<string>;
+  /** The actor's internal id, which its name may outlive. */
+  actor_id: Fixed<string | null>;
+  address: Fixed<string | null>;
+  /** What caused it: the id of the request. */
+  cause: Fixed<string | null>;
+  data: Fixed<string>;
+  hash: Fixed<string>;
+}

@@ -1,0 +1,101 @@
+/// <reference no-default-lib="true" />
+/// <reference lib="deno.worker" />
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { appendEvents } from "./journal.ts";
+import { configureConnection } from "./connection.ts";
+import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+
+/** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */
+const DUPLICATE_CODES: readonly unknown[] = [2067, 1555];
+
+/** SQLite's primary codes for trouble with the disk: READONLY, IOERR, FULL, CANTOPEN. */
+const STORAGE_CODES: readonly number[] = [8, 10, 13, 14];
+
+/** How many prepared statements are kept. */
+const CACHED_STATEMENTS = 200;
+
+/** Executes transactions, one after the other, on the only connection that writes. */
+class Writer {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path);
+    configureConnection(this.#database);
+  }
+
+  execute({ id, statements, events }: WriteRequest): WriteResponse {
+    try {
+      this.#database.exec("BEGIN IMMEDIATE");
+      const changes: number[] = [];
+      for (const [index, statement] of statements.entries()) {
+        const changed = this.#run(statement);
+        if (changed === 0 && statement.mustChange) {
+          this.#database.exec("ROLLBACK");
+          return { id, kind: "unchanged", statement: index };
+        }
+        changes.push(changed);
+      }
+      const sequence = appendEvents(this.#database, events);
+      this.#database.exec("COMMIT");
+      return { id, kind: "committed", changes, sequence };
+    } catch (error) {
+      this.#rollback();
+      return { id, ...failure(error) };
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #run({ sql, parameters }: Statement): number {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return Number(statement.run(...parameters).changes);
+  }
+
+  #rollback(): void {
+    try {
+      this.#database.exec("ROLLBACK");
+    } catch {
+      // SQLite has already undone the transaction by itself.
+    }
+  }
+}
+
+function failure(error: unknown): { kind: "duplicate"; message: string } | {
+  kind: "failed";
+  message: string;
+  storage: boolean;
+} {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+  if (DUPLICATE_CODES.includes(code)) return { kind: "duplicate", message };
+  const primary = typeof code === "number" ? code & 0xff : -1;
+  const storage = STORAGE_CODES.includes(primary) || /disk|readonly database/i.test(message);
+  return { kind: "failed", message, storage };
+}
+
+/** The first message names the file; each later one is a transaction, or `null` to close. */
+function serve(): void {
+  let writer: Writer | null = null;
+  self.onmessage = ({ data }: MessageEvent<string | WriteRequest | null>) => {
+    if (typeof data === "string") {
+      writer = new Writer(data);
+    } else if (data !== null) {
+      if (writer !== null) self.postMessage(writer.execute(data));
+    } else {
+      writer?.close();
+      self.postMessage(null);
+      self.close();
+    }
+  };
+}
+
+serve();

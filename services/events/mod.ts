@@ -1,0 +1,54 @@
+/**
+ * The event log: what happened, who did it and what caused it, as rows that only ever are appended.
+ * This file types every event; the rows themselves are written by the database, in the transaction
+ * of the change that they tell of. Texts of messages, prompts and secrets are never in it.
+ */
+import type { NewEvent } from "../database/mod.ts";
+
+/** Every type of event and what its row holds. */
+export interface EventTypes {
+  "account.created": { account: string };
+  "account.deleted": { account: string };
+  "agent.registered": { nick: string; type: string; channels: readonly string[] };
+  "agent.adopted": { nick: string; type: string; channels: readonly string[] };
+  "agent.rotated": { nick: string };
+  "agent.revoked": { nick: string };
+  "agent.deleted": { nick: string };
+  "token.created": { id: string; name: string; owner: string | null; scopes: readonly string[] };
+  "token.revoked": { id: string; name: string };
+}
+
+/** Who did something, from where, and in which request. */
+export interface Origin {
+  /** Kind and name of the principal, such as `operator` or `agent:coder-1`. */
+  readonly actor: string;
+  /** The principal's internal id, or null for the operator and the program itself. */
+  readonly actorId: string | null;
+  /** The client's IP address, or null where there is none. */
+  readonly address: string | null;
+  /** The id of the request, or null where there is none. */
+  readonly cause: string | null;
+}
+
+/** What the program does by itself. */
+export const SYSTEM: Origin = Object.freeze({
+  actor: "system",
+  actorId: null,
+  address: null,
+  cause: null,
+});
+
+/**
+ * Makes the row of an event, to be committed together with the change it tells of.
+ *
+ * @param time Unix milliseconds
+ */
+export function newEvent<Type extends keyof EventTypes>(
+  type: Type,
+  data: EventTypes[Type],
+  origin: Origin,
+  time: number,
+): NewEvent {
+  const { actor, actorId, address, cause } = origin;
+  return { time, type, actor, actorId, address, cause, data };
+}
