@@ -1,0 +1,53 @@
+import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
+import type { Bridge } from "../services/bridge/mod.ts";
+import type { Config } from "../services/config/mod.ts";
+import type { Identity, Tokens } from "../services/identity/mod.ts";
+import type { Log } from "../services/log.ts";
+import type { Status } from "../services/status.ts";
+import { accountRoutes } from "./accounts.ts";
+import { agentRoutes } from "./agents.ts";
+import { channelRoutes } from "./channels.ts";
+import { newRoutes } from "./context.ts";
+import { healthRoutes } from "./health.ts";
+import { clientAddress } from "./middleware/address.ts";
+import { jsonBody, limitBody } from "./middleware/body.ts";
+import { errorHandler } from "./middleware/errors.ts";
+import { notFoundHandler } from "./middleware/not_found.ts";
+import { authenticate } from "./middleware/principal.ts";
+import { requestId } from "./middleware/request_id.ts";
+import { statusRoutes } from "./status.ts";
+import { tokenRoutes } from "./tokens.ts";
+
+/** What the HTTP API serves. */
+export interface ApiServices {
+  readonly config: Config;
+  readonly log: Log;
+  readonly status: Status;
+  readonly identity: Identity;
+  readonly tokens: Tokens;
+  readonly agents: Agents;
+  readonly ircAccounts: IrcAccounts;
+  /** Null where the configuration turns the bridge off. */
+  readonly bridge: Bridge | null;
+}
+
+/** The HTTP API: every group of the contract, behind the middleware that all of them share. */
+export function createApp(services: ApiServices) {
+  const { config, log, status, identity, tokens, agents, ircAccounts, bridge } = services;
+  const app = newRoutes();
+  app.onError(errorHandler(log));
+  app.notFound(notFoundHandler(app));
+
+  app.use(requestId());
+  app.use(clientAddress(config.trusted_proxies));
+  app.use(limitBody(config.limits.body_bytes));
+  app.use("/v1/*", authenticate(identity), jsonBody());
+
+  app.route("/", healthRoutes(status));
+  app.route("/", statusRoutes(status));
+  app.route("/", agentRoutes(agents));
+  app.route("/", accountRoutes(ircAccounts));
+  app.route("/", tokenRoutes(tokens));
+  app.route("/", channelRoutes({ bridge, identity, agents, maxStreams: config.limits.streams }));
+  return app;
+}

@@ -1,0 +1,33 @@
+import type { Context } from "hono";
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Caller, Principal } from "../services/identity/mod.ts";
+import { invalidRequest } from "./middleware/errors.ts";
+
+/** What a request carries through the middleware to its handler. */
+export interface AppEnv {
+  Bindings: {
+    /** The address of the socket. */
+    readonly remoteAddress: string;
+  };
+  Variables: {
+    requestId: string;
+    /** The client's address: the socket's, or what a trusted proxy says. */
+    address: string;
+    /** Set for every path below `/v1/`. */
+    principal: Principal;
+  };
+}
+
+/** An empty application of our kind, to which a group of routes is added. */
+export function newRoutes(): OpenAPIHono<AppEnv> {
+  return new OpenAPIHono<AppEnv>({ strict: false, defaultHook: invalidRequest });
+}
+
+/** Who calls, from where, in which request. */
+export function callerOf(context: Context<AppEnv>): Caller {
+  return {
+    principal: context.get("principal"),
+    address: context.get("address"),
+    requestId: context.get("requestId"),
+  };
+}

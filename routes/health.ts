@@ -1,0 +1,35 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Status } from "../services/status.ts";
+import { newRoutes } from "./context.ts";
+import { errorSchema, json } from "./schemas.ts";
+
+const healthSchema = z.object({ status: z.literal("ok") }).openapi("Health");
+
+const getHealth = createRoute({
+  method: "get",
+  path: "/healthz",
+  summary: "Whether the process serves; needs no token",
+  responses: { 200: json(healthSchema, "It does") },
+});
+
+const getReadiness = createRoute({
+  method: "get",
+  path: "/readyz",
+  summary: "Whether every part is up; needs no token",
+  responses: {
+    200: json(healthSchema, "Every part is up"),
+    503: json(errorSchema, "A part is not up; the error names it"),
+  },
+});
+
+/** `GET /healthz` and `GET /readyz`. */
+export function healthRoutes(status: Status) {
+  return newRoutes()
+    .openapi(getHealth, (context) => context.json({ status: "ok" as const }, 200))
+    .openapi(getReadiness, async (context) => {
+      await status.recheck();
+      const missing = status.missing();
+      if (missing.length === 0) return context.json({ status: "ok" as const }, 200);
+      return context.json({ error: `Not ready: ${missing.join(", ")}` }, 503);
+    });
+}

@@ -1,0 +1,81 @@
+import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { z } from "@hono/zod-openapi";
+import {
+  Conflict,
+  Forbidden,
+  Invalid,
+  NotFound,
+  ServiceError,
+  TimedOut,
+  TooLarge,
+  TooMany,
+  Unauthorized,
+  Unavailable,
+} from "../../services/errors.ts";
+import type { Log } from "../../services/log.ts";
+import type { AppEnv } from "../context.ts";
+
+type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
+
+const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
+  [Invalid, 400],
+  [Unauthorized, 401],
+  [Forbidden, 403],
+  [NotFound, 404],
+  [Conflict, 409],
+  [TooLarge, 413],
+  [TooMany, 429],
+  [Unavailable, 503],
+  [TimedOut, 504],
+];
+
+/** Turns whatever a handler threw into the one form of error that the API has. */
+export function errorHandler(log: Log) {
+  return function handleError(error: Error, context: Context<AppEnv>): Response {
+    if (error instanceof ServiceError) return serviceError(error, context);
+    if (error instanceof HTTPException) {
+      const message = error.status === 400 ? "The body is not valid JSON" : error.message;
+      return context.json({ error: message }, error.status);
+    }
+    const id = context.get("requestId");
+    log.error("A request failed on a bug", { requestId: id, error });
+    return context.json({ error: `internal error (${id})` }, 500);
+  };
+}
+
+function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
+  const status = STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
+  if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
+  if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
+    context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
+  }
+  return context.json({ error: error.message }, status);
+}
+
+/** Answers a request that its schema refused: 400, naming the field. */
+export function invalidRequest(
+  result: { success: boolean; error?: z.core.$ZodError },
+  context: Context<AppEnv>,
+): Response | undefined {
+  const [issue] = result.error?.issues ?? [];
+  if (result.success || issue === undefined) return undefined;
+  return context.json({ error: describeIssue(issue) }, 400);
+}
+
+/** A sentence on what is wrong with which field. */
+export function describeIssue(issue: z.core.$ZodIssue): string {
+  const field = issue.path.map(String).join(".");
+  if (field === "") {
+    if (issue.code === "invalid_type") return `The body must be a JSON ${issue.expected}`;
+    return issue.message;
+  }
+  if (issue.code !== "invalid_type") return `"${field}": ${issue.message}`;
+  if (issue.input === undefined) return `"${field}" is required`;
+  return `"${field}" must be ${article(issue.expected)} ${issue.expected}`;
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/.test(noun) ? "an" : "a";
+}

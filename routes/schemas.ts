@@ -1,0 +1,42 @@
+import { z } from "@hono/zod-openapi";
+
+/** The body of every error. */
+export const errorSchema = z.object({
+  error: z.string().openapi({ description: "What went wrong, as a sentence" }),
+}).openapi("Error");
+
+/** A JSON response with this body. */
+export function json<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { content: { "application/json": { schema } }, description };
+}
+
+/** A JSON request body, which must be there. */
+export function jsonRequest<Schema extends z.ZodType>(schema: Schema) {
+  return { content: { "application/json": { schema } }, required: true };
+}
+
+const DESCRIPTIONS = {
+  400: "The request is malformed",
+  401: "The credential is missing or not valid",
+  403: "The credential does not open this",
+  404: "There is no such thing",
+  409: "It contradicts the present state",
+  413: "The request is too large",
+  429: "A limit is reached",
+  503: "A part of the service is away for now",
+  504: "A part of the service did not answer in time",
+} as const;
+
+type ErrorStatus = keyof typeof DESCRIPTIONS;
+
+/** The error responses of an endpoint below `/v1/`: these, and those that every one of them has. */
+export function errors<Status extends ErrorStatus>(...statuses: Status[]) {
+  const entries = [401, 403, ...statuses].map((status) => [
+    status,
+    json(errorSchema, DESCRIPTIONS[status as ErrorStatus]),
+  ]);
+  return Object.fromEntries(entries) as Record<
+    Status | 401 | 403,
+    ReturnType<typeof json<typeof errorSchema>>
+  >;
+}
