@@ -1,0 +1,61 @@
+import { decodeUtf8 } from "../codec/mod.ts";
+
+/** Thrown inside the parser; the caller of the parser sees a value, never this. */
+export class CardError extends Error {
+  override readonly name = "CardError";
+}
+
+const NEWLINE = 0x0a;
+
+/** One card: its letter and its tokens, still escaped. */
+export interface Card {
+  readonly letter: string;
+  readonly tokens: readonly string[];
+}
+
+/**
+ * Walks the cards of an artifact. A card is a line: a letter, and tokens that are each preceded by
+ * one space. NUL ends a token too, as in a C string.
+ */
+export class CardReader {
+  readonly #bytes: Uint8Array;
+  /** The whole artifact as text where a character of it is a byte: decoded once, not by line. */
+  readonly #text: string | null;
+  #position = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    const text = decodeUtf8(bytes);
+    this.#text = text.length === bytes.length ? text : null;
+  }
+
+  /** The next card, or null at the end. */
+  next(): Card | null {
+    if (this.#position >= this.#bytes.length) return null;
+    const end = this.#bytes.indexOf(NEWLINE, this.#position);
+    if (end < 0) throw new CardError("Last line has no end");
+    const line = this.#text?.slice(this.#position, end) ??
+      decodeUtf8(this.#bytes.subarray(this.#position, end));
+    this.#position = end + 1;
+    const letter = line.charAt(0);
+    if (letter < "A" || letter > "Z") throw new CardError("A card has no letter");
+    if (line.length === 1) return { letter, tokens: [] };
+    if (line.charAt(1) !== " ") throw new CardError(`Card "${letter}" is no single letter`);
+    const rest = line.slice(2);
+    return { letter, tokens: rest.includes("\0") ? rest.split(/[ \0]/) : rest.split(" ") };
+  }
+
+  /**
+   * Text of `length` bytes, which a line end follows. What stands behind a NUL is left out, as
+   * Fossil's own C strings do.
+   */
+  text(length: number): string {
+    const end = this.#position + length;
+    if (end + 1 >= this.#bytes.length) throw new CardError("Text is cut short");
+    if (this.#bytes[end] !== NEWLINE) throw new CardError("Text has no end");
+    const bytes = this.#bytes.subarray(this.#position, end);
+    this.#position = end + 1;
+    const nul = bytes.indexOf(0);
+    return decodeUtf8(nul < 0 ? bytes : bytes.subarray(0, nul));
+  }
+}

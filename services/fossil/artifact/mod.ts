@@ -1,0 +1,29 @@
+/** Structural artifacts: typed values, the strict parser and the writer. Pure functions. */
+export {
+  isFileName,
+  isReservedFileName,
+  isTagName,
+  isWikiTitle,
+  MAX_TITLE_BYTES,
+} from "./names.ts";
+export { explainArtifact, parseArtifact, type ParseResult } from "./parse.ts";
+export { compareTags } from "./rules.ts";
+export type {
+  Artifact,
+  ArtifactKind,
+  Attachment,
+  CherrypickCard,
+  Cluster,
+  Control,
+  FileCard,
+  FileMode,
+  ForumPost,
+  Manifest,
+  TagCard,
+  TagSign,
+  Technote,
+  TicketChange,
+  TicketField,
+  Wiki,
+} from "./types.ts";
+export { formatArtifact } from "./write.ts";

@@ -1,0 +1,149 @@
+/**
+ * The strict parser. Whatever it refuses is "just a file": Fossil draws the line between file and
+ * structural artifact by nothing but this grammar, so it must be neither laxer nor stricter.
+ */
+import { decodeUtf8, md5 } from "../codec/mod.ts";
+import { CardError, CardReader } from "./cards.ts";
+import { Draft, readCard } from "./rules.ts";
+import { stripSignature } from "./signature.ts";
+import type { Artifact, ArtifactKind } from "./types.ts";
+
+/** Cards each kind may have, and must have. */
+const CARDS: Readonly<Record<ArtifactKind, { allowed: string; required: string }>> = {
+  manifest: { allowed: "BCDFNPQRTUZ", required: "DZ" },
+  cluster: { allowed: "MZ", required: "MZ" },
+  control: { allowed: "DTUZ", required: "DTUZ" },
+  wiki: { allowed: "CDLNPUWZ", required: "DLUWZ" },
+  ticket: { allowed: "DJKUZ", required: "DJKUZ" },
+  attachment: { allowed: "ACDNUZ", required: "ADZ" },
+  technote: { allowed: "CDENPTUWZ", required: "DEWZ" },
+  forum: { allowed: "DGHINPUWZ", required: "DUWZ" },
+};
+
+/** Bytes of the Z card: letter, space, 32 digits, line end. */
+const Z_CARD_BYTES = 35;
+/** Nothing shorter can be an artifact. */
+const MIN_BYTES = 10;
+
+/** Outcome of parsing: the artifact, or why the bytes are none. */
+export type ParseResult =
+  | { readonly artifact: Artifact; readonly reason: null }
+  | { readonly artifact: null; readonly reason: string };
+
+/** The structural artifact that the bytes are, or null where they are just a file. */
+export function parseArtifact(bytes: Uint8Array): Artifact | null {
+  return explainArtifact(bytes).artifact;
+}
+
+/** As `parseArtifact`, with the reason where the bytes are just a file. */
+export function explainArtifact(bytes: Uint8Array): ParseResult {
+  try {
+    return { artifact: parse(bytes), reason: null };
+  } catch (error) {
+    if (!(error instanceof CardError)) throw error;
+    return { artifact: null, reason: error.message };
+  }
+}
+
+function parse(signed: Uint8Array): Artifact {
+  if (signed.at(-1) !== 0x0a) throw new CardError("Last line has no end");
+  const bytes = stripSignature(signed);
+  if (bytes.length < MIN_BYTES || !isUpperCase(bytes[0]!) || bytes[1] !== 0x20) {
+    throw new CardError("First line is no card");
+  }
+  checkSum(bytes);
+  const draft = new Draft();
+  const reader = new CardReader(bytes);
+  let previous = "";
+  for (let card = reader.next(); card !== null; card = reader.next()) {
+    const { letter } = card;
+    const swapped = letter === "N" && previous === "P" && draft.event !== null;
+    if (letter < previous && !swapped) throw new CardError("Cards are not in order");
+    previous = letter;
+    draft.seen.add(letter);
+    readCard(draft, card, reader);
+  }
+  return finish(draft);
+}
+
+function isUpperCase(byte: number): boolean {
+  return byte >= 0x41 && byte <= 0x5a;
+}
+
+function checkSum(bytes: Uint8Array): void {
+  const start = bytes.length - Z_CARD_BYTES;
+  if (start < 0 || bytes[start] !== 0x5a || bytes[start + 1] !== 0x20) return;
+  const claimed = decodeUtf8(bytes.subarray(start + 2, bytes.length - 1));
+  if (md5(bytes.subarray(0, start)) !== claimed) throw new CardError("Checksum is wrong");
+}
+
+function finish(draft: Draft): Artifact {
+  const kind = draft.kind ?? untypedKind(draft);
+  const { allowed, required } = CARDS[kind];
+  for (const letter of draft.seen) {
+    if (!allowed.includes(letter)) throw new CardError(`Card "${letter}" in a ${kind}`);
+  }
+  for (const letter of required) {
+    if (!draft.seen.has(letter)) throw new CardError(`Card "${letter}" is missing in a ${kind}`);
+  }
+  return assemble(kind, draft);
+}
+
+/** The kind of an artifact none of whose cards tells it. */
+function untypedKind(draft: Draft): ArtifactKind {
+  return draft.comment !== null || draft.parents.length > 0 ? "manifest" : "control";
+}
+
+/** Builds the artifact; every card that its kind requires is there. */
+function assemble(kind: ArtifactKind, draft: Draft): Artifact {
+  const { comment, mimetype, parents, tags } = draft;
+  const date = draft.date ?? 0;
+  const user = draft.user ?? "";
+  const text = draft.text ?? "";
+  switch (kind) {
+    case "manifest": {
+      const { baseline, files, cherrypicks, checksum } = draft;
+      const cards = { baseline, comment, date, files, mimetype, parents, cherrypicks, checksum };
+      return { kind, ...cards, tags, user: draft.user };
+    }
+    case "cluster":
+      return { kind, members: draft.members };
+    case "control":
+      if (tags.some((tag) => tag.target === null)) throw new CardError("A control tags itself");
+      return { kind, date, tags, user };
+    case "wiki":
+      return { kind, comment, date, title: draft.title ?? "", mimetype, parents, user, text };
+    case "ticket":
+      return { kind, date, fields: draft.fields, ticket: draft.ticket ?? "", user };
+    case "attachment": {
+      const attachment = draft.attachment ?? { name: "", target: "", source: null };
+      return { kind, ...attachment, comment, date, mimetype, user: draft.user };
+    }
+    case "technote": {
+      if (tags.some((tag) => tag.target !== null || tag.sign !== "+")) {
+        throw new CardError("A technote has only plain tags on itself");
+      }
+      const event = draft.event ?? { date: 0, id: "" };
+      const names = { comment, date, eventDate: event.date, id: event.id, mimetype };
+      return { kind, ...names, parents, tags, user: draft.user, text };
+    }
+    case "forum": {
+      const { root, inReplyTo } = draft;
+      if (draft.threadTitle !== null && inReplyTo !== null) {
+        throw new CardError("A forum post has a title and answers another");
+      }
+      if (parents.length > 1) throw new CardError("A forum post replaces more than one");
+      return {
+        kind,
+        date,
+        root,
+        title: draft.threadTitle,
+        inReplyTo,
+        mimetype,
+        parents,
+        user,
+        text,
+      };
+    }
+  }
+}

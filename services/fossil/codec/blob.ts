@@ -1,0 +1,53 @@
+import { deflateSync, inflateSync } from "node:zlib";
+import { FossilError } from "../error.ts";
+
+/** Largest artifact the engine reads or writes, in bytes. */
+export const MAX_ARTIFACT_BYTES = 512 * 1024 * 1024;
+
+const HEADER_BYTES = 4;
+
+/** Packs bytes as `blob.content` has them: the length (4 bytes, big endian), then zlib. */
+export function packBlob(content: Uint8Array): Uint8Array {
+  if (content.length > MAX_ARTIFACT_BYTES) {
+    throw new FossilError("limit", `Artifact of ${content.length} bytes is too large`);
+  }
+  const compressed = deflateSync(content);
+  const packed = new Uint8Array(HEADER_BYTES + compressed.length);
+  new DataView(packed.buffer).setUint32(0, content.length);
+  packed.set(compressed, HEADER_BYTES);
+  return packed;
+}
+
+/**
+ * Unpacks `blob.content`. The declared length is checked before anything is inflated, so that
+ * bytes which lie about their size cost no memory.
+ *
+ * @throws {FossilError} `limit` where the declared length is over `maxBytes`; `corrupt` where the
+ * bytes are no zlib stream or inflate to another length.
+ */
+export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): Uint8Array {
+  if (packed.length < HEADER_BYTES) throw new FossilError("corrupt", "Blob has no length");
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  const declared = view.getUint32(0);
+  if (declared > maxBytes) {
+    throw new FossilError("limit", `Blob declares ${declared} bytes, the limit is ${maxBytes}`);
+  }
+  if (declared === 0) return new Uint8Array(0);
+  const content = inflate(packed.subarray(HEADER_BYTES), declared);
+  if (content.length !== declared) {
+    throw new FossilError(
+      "corrupt",
+      `Blob declares ${declared} bytes and inflates to ${content.length}`,
+    );
+  }
+  return content;
+}
+
+function inflate(compressed: Uint8Array, maxBytes: number): Uint8Array {
+  try {
+    const buffer = inflateSync(compressed, { maxOutputLength: maxBytes });
+    return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+  } catch (cause) {
+    throw new FossilError("corrupt", "Blob does not inflate", { cause });
+  }
+}

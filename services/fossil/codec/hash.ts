@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+
+/**
+ * How a repository names new artifacts: `sha1`; `auto` (SHA1 until the first SHA3 name shows up);
+ * `sha3` (SHA3 for what is new, an existing SHA1 name is reused); `sha3-only`; `shun-sha1` (SHA1
+ * names are refused on receipt). The order is that of the numbers in the config row `hash-policy`.
+ */
+export type HashPolicy = "sha1" | "auto" | "sha3" | "sha3-only" | "shun-sha1";
+
+/** Hash policies by the number that the config row `hash-policy` holds. */
+export const HASH_POLICIES: readonly HashPolicy[] = [
+  "sha1",
+  "auto",
+  "sha3",
+  "sha3-only",
+  "shun-sha1",
+];
+
+const SHA1_LENGTH = 40;
+const SHA3_LENGTH = 64;
+const HEX = /^[0-9a-fA-F]*$/;
+
+/** SHA1 in lower case hexadecimal. It is the plain SHA1: Fossil's differs for attack inputs only. */
+export function sha1(content: Uint8Array | string): string {
+  return createHash("sha1").update(content).digest("hex");
+}
+
+/** SHA3-256 in lower case hexadecimal. */
+export function sha3(content: Uint8Array | string): string {
+  return createHash("sha3-256").update(content).digest("hex");
+}
+
+/** MD5 in lower case hexadecimal, as in Z and R cards. */
+export function md5(content: Uint8Array | string): string {
+  return createHash("md5").update(content).digest("hex");
+}
+
+/** Whether text has nothing but hexadecimal digits; empty text counts. */
+export function isHex(text: string): boolean {
+  return HEX.test(text);
+}
+
+/** Whether text is a full artifact name: 40 (SHA1) or 64 (SHA3) hexadecimal digits. */
+export function isArtifactHash(text: string): boolean {
+  return (text.length === SHA1_LENGTH || text.length === SHA3_LENGTH) && isHex(text);
+}
+
+/** Whether content has the name it claims, by the algorithm that the name's length tells. */
+export function hasHash(content: Uint8Array, hash: string): boolean {
+  if (hash.length === SHA1_LENGTH) return sha1(content) === hash;
+  return hash.length === SHA3_LENGTH && sha3(content) === hash;
+}
+
+/** The names content may have: the one a new artifact gets, and one under which it may be known. */
+export interface ContentNames {
+  readonly preferred: string;
+  /** Null where the policy does not look for a second name. */
+  readonly known: string | null;
+}
+
+/** Both names of content under a policy. */
+export function namesOf(content: Uint8Array, policy: HashPolicy): ContentNames {
+  switch (policy) {
+    case "sha1":
+    case "auto":
+      return { preferred: sha1(content), known: sha3(content) };
+    case "sha3":
+      return { preferred: sha3(content), known: sha1(content) };
+    case "sha3-only":
+    case "shun-sha1":
+      return { preferred: sha3(content), known: null };
+  }
+}

@@ -1,0 +1,24 @@
+/** Bytes, hashes, dates and text as Fossil's file format has them. Pure functions, no SQLite. */
+export { MAX_ARTIFACT_BYTES, packBlob, unpackBlob } from "./blob.ts";
+export { applyDelta, checksum, createDelta, deltaTargetLength } from "./delta.ts";
+export {
+  type ContentNames,
+  HASH_POLICIES,
+  hasHash,
+  type HashPolicy,
+  isArtifactHash,
+  isHex,
+  md5,
+  namesOf,
+  sha1,
+  sha3,
+} from "./hash.ts";
+export { formatDate, fromJulianDay, parseDate, toJulianDay } from "./julian.ts";
+export {
+  compareUtf8,
+  decodeUtf8,
+  encodeUtf8,
+  escapeHtml,
+  escapeToken,
+  unescapeToken,
+} from "./text.ts";

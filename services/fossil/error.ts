@@ -1,0 +1,20 @@
+/**
+ * What went wrong:
+ * - `corrupt`: stored or received bytes do not decode, or do not have the hash they claim;
+ * - `limit`: a bound of the engine was hit (declared size, chain length, …);
+ * - `invalid`: the caller asked for something that cannot be written;
+ * - `missing`: the named artifact is unknown, or is a phantom (its name is known, its bytes are not);
+ * - `unsupported`: the file is no repository, or one that this engine refuses to open.
+ */
+export type FossilErrorCode = "corrupt" | "limit" | "invalid" | "missing" | "unsupported";
+
+/** The one error class of the engine. Anything else that is thrown is a bug or SQLite's own error. */
+export class FossilError extends Error {
+  override readonly name = "FossilError";
+  readonly code: FossilErrorCode;
+
+  constructor(code: FossilErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

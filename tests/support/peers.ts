@@ -1,0 +1,37 @@
+/**
+ * Programs of others that some tests judge us by. A test that needs one is ignored where the
+ * program is missing, with the line that installs it; with `MUSTER_PEERS=required` in the
+ * environment a missing program fails instead.
+ */
+
+/** How to install each program on Debian. */
+const INSTALL: ReadonlyMap<string, string> = new Map([
+  ["fossil", "apt-get install fossil"],
+  ["git", "apt-get install git"],
+]);
+
+/**
+ * Options for `Deno.test` of a test that needs a program.
+ *
+ * @throws {Error} The program is missing and `MUSTER_PEERS` is `required`.
+ */
+export function peer(program: string): { ignore: boolean } {
+  if (isInstalled(program)) return { ignore: false };
+  const message = `"${program}" is missing; ${INSTALL.get(program) ?? `install ${program}`}`;
+  if (Deno.env.get("MUSTER_PEERS") === "required") throw new Error(message);
+  Deno.stderr.writeSync(new TextEncoder().encode(`ignored: ${message}\n`));
+  return { ignore: true };
+}
+
+function isInstalled(program: string): boolean {
+  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
+  return folders.some((folder) => isFile(`${folder}/${program}`));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
