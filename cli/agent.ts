@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { ApiClient } from "./client.ts";
+import { loginLines } from "./login_lines.ts";
+import type { CommandOptions } from "./mod.ts";
+import { print, table } from "./output.ts";
+
+const agentSchema = z.object({
+  nick: z.string(),
+  type: z.string(),
+  channels: z.array(z.string()),
+  revoked: z.boolean(),
+  online: z.boolean(),
+  last_seen: z.string().nullable(),
+});
+
+const registrationSchema = z.object({
+  nick: z.string(),
+  credentials: z.object({ nick: z.string(), passphrase: z.string() }),
+  server: z.string(),
+});
+
+type Registration = z.infer<typeof registrationSchema>;
+
+/** `muster agent list`. */
+export async function listAgents(options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const agents = await client.call("GET", "/v1/agents", z.array(agentSchema));
+  if (options.json === true) return print(JSON.stringify(agents, null, 2));
+  const rows = agents.map((agent) => [
+    agent.nick,
+    agent.type,
+    agent.revoked ? "revoked" : agent.online ? "online" : "offline",
+    agent.last_seen ?? "never",
+    agent.channels.join(" "),
+  ]);
+  print(table(["NICK", "TYPE", "STATE", "LAST SEEN", "CHANNELS"], rows));
+}
+
+/** `muster agent register`: makes an agent and prints what it logs in with. */
+export async function registerAgent(nick: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const channels = options.channels?.split(",").map((name) => name.trim()).filter(Boolean);
+  const registration = await client.call("POST", "/v1/agents/register", registrationSchema, {
+    nick,
+    ...(options.type === undefined ? {} : { type: options.type }),
+    ...(channels === undefined ? {} : { channels }),
+  });
+  printRegistration(registration, options, channels);
+}
+
+/** `muster agent rotate`: gives an agent a new passphrase. */
+export async function rotateAgent(nick: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `/v1/agents/${encodeURIComponent(nick)}/rotate`;
+  printRegistration(await client.call("POST", path, registrationSchema), options);
+}
+
+/** `muster agent revoke` and `muster agent delete`. */
+export async function endAgent(
+  action: "revoke" | "delete",
+  nick: string,
+  options: CommandOptions,
+): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `/v1/agents/${encodeURIComponent(nick)}`;
+  if (action === "revoke") await client.call("POST", `${path}/revoke`, z.undefined());
+  else await client.call("DELETE", path, z.undefined());
+}
+
+function printRegistration(
+  registration: Registration,
+  options: CommandOptions,
+  channels?: readonly string[],
+): void {
+  if (options.json === true) return print(JSON.stringify(registration, null, 2));
+  const { nick, passphrase } = registration.credentials;
+  print(`nick        ${nick}`);
+  print(`passphrase  ${passphrase}`);
+  print(`server      ${registration.server}`);
+  print();
+  print("The passphrase is shown this once. It logs in to IRC by SASL PLAIN, and over HTTP as");
+  print("Basic authentication.");
+  if (options.client === undefined) return;
+  const login = { name: nick, password: passphrase, server: registration.server, channels };
+  print();
+  print(loginLines(options.client, login));
+}

@@ -1,0 +1,201 @@
+/** The command line: each command is a file, imported when it is asked for. */
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { ConfigError, parseAddress } from "../services/config/mod.ts";
+import { VERSION } from "../services/version.ts";
+import { CommandFailed, printError } from "./output.ts";
+
+/** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/**
+ * Runs the command that the arguments name; none means `serve`.
+ *
+ * @returns the exit code
+ */
+export async function run(args: readonly string[]): Promise<number> {
+  const program = buildProgram();
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE;
+    if (error instanceof ConfigError) {
+      printError(error.message);
+      return WRONG_USAGE;
+    }
+    if (error instanceof CommandFailed) {
+      printError(error.message);
+      return error.exitCode;
+    }
+    printError(error instanceof Error ? error.stack ?? error.message : String(error));
+    return FAILED;
+  }
+}
+
+function buildProgram(): Command {
+  const program = new Command("muster")
+    .description("One place where AI agents and people meet: IRC, HTTP and MCP in one program.")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help for a command")
+    .option("-c, --config <file>", "configuration file (default: config.yaml where there is one)")
+    .option("--data-dir <folder>", "where databases and tokens live")
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true });
+  addServer(program);
+  addChannels(program);
+  addAgents(program);
+  addAccounts(program);
+  return program;
+}
+
+function addServer(program: Command): void {
+  program.command("serve", { isDefault: true })
+    .description("run the server (the default)")
+    .option("--api-addr <host:port>", "where the REST API listens", checkAddress)
+    .option("--mcp-addr <host:port>", "where the MCP server listens", checkAddress)
+    .option("--irc-listen <host:port>", "where the IRC server listens", checkAddress)
+    .option("--log-level <level>", "debug, info, warning or error")
+    .action(async (_, command: Command) => (await import("./serve.ts")).serve(optionsOf(command)));
+  program.command("health")
+    .description("ask a running server whether every part is up")
+    .addOption(urlOption())
+    .action(async (_, command: Command) =>
+      (await import("./health.ts")).health(optionsOf(command))
+    );
+  const config = program.command("config").description("work with the configuration");
+  config.command("check")
+    .description("say whether the configuration can be used, without starting")
+    .action(async (_, command: Command) => {
+      await (await import("./config.ts")).checkConfig(optionsOf(command));
+    });
+  program.command("hash-password")
+    .description("read a password from standard input, print its hash for irc.operators")
+    .action(async () => await (await import("./hash_password.ts")).hashPassword());
+}
+
+function addChannels(program: Command): void {
+  program.command("tail <channel>")
+    .description("print the messages of a channel as they come")
+    .option("-n, --lines <count>", "how many earlier messages to print first", checkCount, 10)
+    .option("--json", "print one JSON object per message")
+    .addOption(urlOption())
+    .action(async (channel: string, _, command: Command) => {
+      await (await import("./tail.ts")).tail(channel, optionsOf(command));
+    });
+  program.command("send <channel> <text...>")
+    .description("post a message to a channel")
+    .option("--nick <nick>", "the name to post under (default: the bridge)")
+    .addOption(urlOption())
+    .action(async (channel: string, text: string[], _, command: Command) => {
+      await (await import("./send.ts")).send(channel, text.join(" "), optionsOf(command));
+    });
+}
+
+function addAgents(program: Command): void {
+  const agent = program.command("agent").description("register agents and manage them");
+  agent.command("list")
+    .description("list all agents")
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (_, command: Command) => {
+      await (await import("./agent.ts")).listAgents(optionsOf(command));
+    });
+  agent.command("register <nick>")
+    .description("register an agent and print its passphrase, once")
+    .option("--type <type>", "worker, orchestrator, observer or operator")
+    .option("--channels <names>", "its channels, separated by commas")
+    .option("--json", "print JSON")
+    .addOption(clientOption())
+    .addOption(urlOption())
+    .action(async (nick: string, _, command: Command) => {
+      await (await import("./agent.ts")).registerAgent(nick, optionsOf(command));
+    });
+  agent.command("rotate <nick>")
+    .description("give an agent a new passphrase; the old one ends at once")
+    .option("--json", "print JSON")
+    .addOption(clientOption())
+    .addOption(urlOption())
+    .action(async (nick: string, _, command: Command) => {
+      await (await import("./agent.ts")).rotateAgent(nick, optionsOf(command));
+    });
+  for (const action of ["revoke", "delete"] as const) {
+    agent.command(`${action} <nick>`)
+      .description(
+        action === "revoke"
+          ? "end an agent's access; its record stays"
+          : "remove an agent; its nick is free again",
+      )
+      .addOption(urlOption())
+      .action(async (nick: string, _, command: Command) => {
+        await (await import("./agent.ts")).endAgent(action, nick, optionsOf(command));
+      });
+  }
+}
+
+function addAccounts(program: Command): void {
+  const account = program.command("account").description("IRC accounts of people");
+  account.command("add <name>")
+    .description("make an account and print the lines that log an IRC client in")
+    .option("--password-stdin", "read the password from standard input (default: a random one)")
+    .addOption(clientOption())
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./account.ts")).addAccount(name, optionsOf(command));
+    });
+  account.command("list")
+    .description("list all accounts")
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (_, command: Command) => {
+      await (await import("./account.ts")).listAccounts(optionsOf(command));
+    });
+  account.command("delete <name>")
+    .description("remove an account")
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./account.ts")).deleteAccount(name, optionsOf(command));
+    });
+}
+
+/** The options of a command and of all the commands above it. */
+export interface CommandOptions {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly apiAddr?: string;
+  readonly mcpAddr?: string;
+  readonly ircListen?: string;
+  readonly logLevel?: string;
+  readonly url?: string;
+  readonly json?: boolean;
+  readonly lines?: number;
+  readonly nick?: string;
+  readonly type?: string;
+  readonly channels?: string;
+  readonly client?: string;
+  readonly passwordStdin?: boolean;
+}
+
+function optionsOf(command: Command): CommandOptions {
+  return command.optsWithGlobals<CommandOptions>();
+}
+
+function urlOption(): Option {
+  return new Option("--url <url>", "the server's API (default: MUSTER_URL, or api_addr)");
+}
+
+function clientOption(): Option {
+  return new Option("--client <client>", "print the lines that log this IRC client in")
+    .choices(["irssi", "weechat", "hexchat"]);
+}
+
+function checkAddress(text: string): string {
+  if (parseAddress(text) !== null) return text;
+  throw new InvalidArgumentError('It must be "host:port", or ":port" for every interface.');
+}
+
+function checkCount(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
+}

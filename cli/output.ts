@@ -1,0 +1,44 @@
+/** A command that could not do its work; the message is for the person who called it. */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed";
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Writes a line to standard output. */
+export function print(line = ""): void {
+  writeLine(Deno.stdout, line);
+}
+
+/** Writes a line to standard error. */
+export function printError(line: string): void {
+  writeLine(Deno.stderr, line);
+}
+
+function writeLine(stream: typeof Deno.stdout, line: string): void {
+  const bytes = new TextEncoder().encode(`${line}\n`);
+  for (let written = 0; written < bytes.length;) {
+    written += stream.writeSync(bytes.subarray(written));
+  }
+}
+
+/** Makes text of others safe for a terminal: control characters become visible. */
+export function visible(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code < 0x20 ? String.fromCodePoint(0x2400 + code) : "\u{fffd}";
+  });
+}
+
+/** Lays rows out in columns that are as wide as their widest cell. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows.map((row) => row.map(visible))];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd())
+    .join("\n");
+}

@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** The data folder cannot be used; the message says why in one sentence. */
+export class DataFolderError extends Error {
+  override readonly name = "DataFolderError";
+}
+
+const LOCK_FILE = "lock";
+
+/**
+ * The folder that holds everything that outlives the process. One process uses it at a time: the
+ * lock is one that the operating system ends with the process, however that ends.
+ */
+export class DataFolder {
+  readonly path: string;
+  readonly #lock: DatabaseSync;
+
+  private constructor(path: string, lock: DatabaseSync) {
+    this.path = path;
+    this.#lock = lock;
+  }
+
+  /**
+   * Says whether another process uses the folder, and leaves it as it is.
+   *
+   * @throws DataFolderError where one does
+   */
+  static check(path: string): void {
+    if (fileExists(join(path, LOCK_FILE))) takeLock(path).close();
+  }
+
+  /**
+   * Makes the folder where there is none, readable by its owner alone, and takes its lock.
+   *
+   * @throws DataFolderError where it cannot be written or another process uses it
+   */
+  static open(path: string): DataFolder {
+    try {
+      Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw new DataFolderError(`The data folder "${path}" cannot be made: ${reason(error)}`);
+    }
+    return new DataFolder(path, takeLock(path));
+  }
+
+  /** The path of a file in the folder. */
+  file(name: string): string {
+    return join(this.path, name);
+  }
+
+  /** Gives the lock back. */
+  close(): void {
+    this.#lock.close();
+  }
+}
+
+function takeLock(path: string): DatabaseSync {
+  let lock: DatabaseSync;
+  try {
+    lock = new DatabaseSync(join(path, LOCK_FILE));
+  } catch {
+    throw new DataFolderError(`The data folder "${path}" cannot be written`);
+  }
+  try {
+    lock.exec("PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock.close();
+    const locked = error instanceof Error && /locked/.test(error.message);
+    throw new DataFolderError(
+      locked
+        ? `The data folder "${path}" is in use by another muster`
+        : `The data folder "${path}" cannot be locked: ${reason(error)}`,
+    );
+  }
+}
+
+function fileExists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

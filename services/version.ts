@@ -1,0 +1,2 @@
+/** The version of this program, as in CHANGELOG.md. */
+export const VERSION = "0.1.0";

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { parse } from "yaml";
+import {
+  ConfigError,
+  configSchema,
+  formatAddress,
+  isLoopback,
+  loadConfig,
+  parseAddress,
+} from "../../../services/config/mod.ts";
+import { withFolder, writeFile } from "../../support/temporary.ts";
+
+const NOTHING = { file: "/nowhere/config.yaml", fileRequired: false, environment: {}, flags: {} };
+
+Deno.test("loadConfig() gives the defaults where nothing is configured", async () => {
+  const { config, warnings } = await loadConfig(NOTHING);
+  assert.equal(config.api_addr, "127.0.0.1:8080");
+  assert.deepEqual(config.bridge.channels, ["#general"]);
+  assert.deepEqual(warnings, []);
+});
+
+Deno.test("config.yaml names every key with its default", async () => {
+  const text = await Deno.readTextFile(join(import.meta.dirname ?? ".", "../../../config.yaml"));
+  assert.deepEqual(parse(text), configSchema.parse({}));
+});
+
+Deno.test("loadConfig() lets the environment win over the file and flags over both", async () => {
+  await withFolder(async (folder) => {
+    const file = await writeFile(
+      folder,
+      "c.yaml",
+      'irc: { motd: one, server_name: a.example }\napi_addr: ":1"\n',
+    );
+    const { config } = await loadConfig({
+      file,
+      fileRequired: true,
+      environment: {
+        MUSTER_API_ADDR: ":2",
+        MUSTER_IRC_MOTD: "two",
+        MUSTER_BRIDGE_CHANNELS: '["#a"]',
+      },
+      flags: { "irc.motd": "three" },
+    });
+    assert.equal(config.irc.server_name, "a.example");
+    assert.equal(config.api_addr, ":2");
+    assert.equal(config.irc.motd, "three");
+    assert.deepEqual(config.bridge.channels, ["#a"]);
+  });
+});
+
+Deno.test("loadConfig() warns of a variable that is no key, and not of those with another use", async () => {
+  const environment = { MUSTER_SERVICE_HOST: "10.0.0.1", MUSTER_API_TOKEN: "x", HOME: "/root" };
+  const { warnings } = await loadConfig({ ...NOTHING, environment });
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? "", /MUSTER_SERVICE_HOST/);
+});
+
+const REFUSED: readonly (readonly [string, string, RegExp])[] = [
+  ["an unknown key", "api_addr: :1\nirc:\n  lisen: x\n", /c\.yaml:3: irc\.lisen: is no key/],
+  ["a wrong type", "bridge:\n  enabled: perhaps\n", /c\.yaml:2: bridge\.enabled: must be/],
+  ["a value out of range", "bridge:\n\n  buffer_size: 0\n", /c\.yaml:3: bridge\.buffer_size/],
+  ["an address that is none", "api_addr: localhost\n", /c\.yaml:1: api_addr: must be/],
+  ["broken YAML", "api_addr: [\n", /c\.yaml:\d+: /],
+  ["a list at the top", "- a\n", /c\.yaml:1: the file must hold/],
+  ["TLS without a key", "tls: { cert: a.pem }\n", /c\.yaml:1: tls: must name both/],
+  [
+    "TLS listening without a certificate",
+    "irc: { tls_listen: ':6697' }\n",
+    /irc\.tls_listen: needs/,
+  ],
+];
+
+for (const [name, text, expected] of REFUSED) {
+  Deno.test(`loadConfig() refuses ${name}, naming line and key`, async () => {
+    await withFolder(async (folder) => {
+      const file = await writeFile(folder, "c.yaml", text);
+      await assert.rejects(
+        loadConfig({ ...NOTHING, file }),
+        (error) => error instanceof ConfigError && expected.test(error.message),
+      );
+    });
+  });
+}
+
+Deno.test("loadConfig() names the variable that holds a wrong value", async () => {
+  const environment = { MUSTER_BRIDGE_BUFFER_SIZE: "many" };
+  await assert.rejects(loadConfig({ ...NOTHING, environment }), /MUSTER_BRIDGE_BUFFER_SIZE/);
+});
+
+Deno.test("loadConfig() refuses a file that was named and is not there", async () => {
+  await assert.rejects(loadConfig({ ...NOTHING, fileRequired: true }), ConfigError);
+});
+
+Deno.test("parseAddress() reads host and port, and formatAddress() writes them back", () => {
+  assert.deepEqual(parseAddress(":80"), { hostname: "0.0.0.0", port: 80 });
+  assert.deepEqual(parseAddress("[::1]:80"), { hostname: "::1", port: 80 });
+  for (const text of ["127.0.0.1:0", "[::1]:6697", "example.org:443"]) {
+    const address = parseAddress(text);
+    assert.equal(address && formatAddress(address), text);
+  }
+  for (const text of ["80", "a:b", "a:65536", "a b:1", "::1:80", ""]) {
+    assert.equal(parseAddress(text), null);
+  }
+});
+
+Deno.test("isLoopback() knows the addresses of this machine", () => {
+  for (const host of ["localhost", "127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"]) {
+    assert.equal(isLoopback(host), true, host);
+  }
+  for (const host of ["0.0.0.0", "128.0.0.1", "::", "localhost.example.org"]) {
+    assert.equal(isLoopback(host), false, host);
+  }
+});

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import {
+  Database,
+  DatabaseError,
+  Duplicate,
+  eventHash,
+  migrate,
+  type NewEvent,
+  statement,
+  Unchanged,
+} from "../../../services/database/mod.ts";
+import { withFolder, writeFile } from "../../support/temporary.ts";
+
+async function withDatabase(run: (database: Database, path: string) => Promise<void>) {
+  await withFolder(async (folder) => {
+    const path = join(folder, "muster.db");
+    const database = new Database(path);
+    try {
+      await run(database, path);
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+function anEvent(type: string): NewEvent {
+  const data = { note: type };
+  return { time: 1, type, actor: "system", actorId: null, address: null, cause: null, data };
+}
+
+function setSetting(database: Database, key: string, value: string) {
+  return statement(database.tables.insertInto("settings").values({ key, value }));
+}
+
+function settings(database: Database) {
+  return database.tables.selectFrom("settings").select(["key", "value"]).orderBy("key").execute();
+}
+
+Deno.test("commit() writes all statements and events, and readers see them", async () => {
+  await withDatabase(async (database) => {
+    const committed = await database.commit({
+      statements: [setSetting(database, "a", "1"), setSetting(database, "b", "2")],
+      events: [anEvent("x"), anEvent("y")],
+    });
+    assert.deepEqual(committed, { changes: [1, 1], sequence: [1, 2] });
+    assert.equal((await settings(database)).length, 2);
+  });
+});
+
+Deno.test("commit() undoes everything where a unique value is taken", async () => {
+  await withDatabase(async (database) => {
+    await database.commit({ statements: [setSetting(database, "a", "1")] });
+    const again = [setSetting(database, "b", "2"), setSetting(database, "a", "3")];
+    await assert.rejects(database.commit({ statements: again, events: [anEvent("x")] }), Duplicate);
+    assert.deepEqual((await settings(database)).map(({ key }) => key), ["a"]);
+    const events = await database.tables.selectFrom("events").selectAll().execute();
+    assert.deepEqual(events, []);
+  });
+});
+
+Deno.test("commit() undoes everything where a statement that must change a row does not", async () => {
+  await withDatabase(async (database) => {
+    const update = database.tables.updateTable("settings").set({ value: "2" }).where(
+      "key",
+      "=",
+      "x",
+    );
+    const change = {
+      statements: [setSetting(database, "a", "1"), statement(update, { mustChange: true })],
+    };
+    await assert.rejects(
+      database.commit(change),
+      (error) => error instanceof Unchanged && error.statement === 1,
+    );
+    assert.deepEqual(await settings(database), []);
+  });
+});
+
+Deno.test("commit() keeps the order of concurrent transactions and chains their events", async () => {
+  await withDatabase(async (database) => {
+    const types = Array.from({ length: 50 }, (_, index) => `event.${index}`);
+    await Promise.all(types.map((type) => database.commit({ events: [anEvent(type)] })));
+    const rows = await database.tables.selectFrom("events").selectAll().orderBy("seq").execute();
+    assert.deepEqual(rows.map(({ type }) => type), types);
+    let previous = "0".repeat(64);
+    for (const row of rows) {
+      assert.equal(row.hash, eventHash(previous, row.seq, anEvent(row.type)));
+      previous = row.hash;
+    }
+  });
+});
+
+Deno.test("a statement that SQLite refuses rejects and leaves the writer usable", async () => {
+  await withDatabase(async (database) => {
+    const nonsense = { sql: "INSERT INTO nowhere VALUES (1)", parameters: [], mustChange: false };
+    await assert.rejects(
+      database.commit({ statements: [nonsense] }),
+      /Cannot write to the database/,
+    );
+    await database.commit({ statements: [setSetting(database, "a", "1")] });
+    assert.equal(database.trouble, null);
+  });
+});
+
+Deno.test("the reading connection refuses to write", async () => {
+  await withDatabase(async (database) => {
+    const insert = database.tables.insertInto("settings").values({ key: "a", value: "1" });
+    await assert.rejects(insert.execute(), TypeError);
+    assert.throws(() => database.prepare("DELETE FROM settings").run());
+  });
+});
+
+Deno.test("close() finishes the writes that were asked for", async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, "muster.db");
+    const database = new Database(path);
+    const write = database.commit({ statements: [setSetting(database, "a", "1")] });
+    await database.close();
+    await write;
+    const again = new Database(path);
+    assert.equal((await settings(again)).length, 1);
+    await again.close();
+  });
+});
+
+Deno.test("migrate() copies an old database aside before it changes it", async () => {
+  await withFolder((folder) => {
+    const path = join(folder, "muster.db");
+    const history = ["CREATE TABLE a (x INTEGER) STRICT; INSERT INTO a VALUES (1)"];
+    migrate(path, history);
+    migrate(path, [...history, "ALTER TABLE a ADD COLUMN y INTEGER"]);
+    const columns = (file: string) => {
+      const database = new DatabaseSync(file);
+      const rows = database.prepare("SELECT * FROM a").all();
+      database.close();
+      return rows.map((row) => ({ ...row }));
+    };
+    assert.deepEqual(columns(path), [{ x: 1, y: null }]);
+    assert.deepEqual(columns(`${path}.v1`), [{ x: 1 }]);
+  });
+});
+
+Deno.test("migrate() leaves the database as it was where a step fails", async () => {
+  await withFolder((folder) => {
+    const path = join(folder, "muster.db");
+    const history = ["CREATE TABLE a (x INTEGER) STRICT"];
+    migrate(path, history);
+    assert.throws(() => migrate(path, [...history, "CREATE TABLE b (x INTEGER); NONSENSE"]));
+    migrate(path, history);
+  });
+});
+
+Deno.test("migrate() refuses what comes from a newer program or is no database", async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, "muster.db");
+    migrate(path, ["CREATE TABLE a (x)", "CREATE TABLE b (x)"]);
+    assert.throws(() => migrate(path, ["CREATE TABLE a (x)"]), DatabaseError);
+    const text = await writeFile(
+      folder,
+      "text.db",
+      "This is a text of more than a few bytes. ".repeat(50),
+    );
+    assert.throws(() => migrate(text), DatabaseError);
+  });
+});

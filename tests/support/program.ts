@@ -1,0 +1,169 @@
+/** Starts the real program, as its own process, and talks to it from outside. */
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname ?? ".", "..", "..");
+
+/** How long the program may take to listen, in milliseconds. */
+const START_LIMIT = 30_000;
+
+/** How a program is started. */
+export interface ProgramOptions {
+  /** The folder it starts in; its data lies in `data` below. A new one where none is given. */
+  readonly folder?: string;
+  /** More configuration keys, as environment variables. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The text of `config.yaml`. */
+  readonly config?: string;
+}
+
+/** A program that listens. */
+export interface Program extends AsyncDisposable {
+  /** The base URL of the API. */
+  readonly api: string;
+  /** The URL of the MCP endpoint. */
+  readonly mcp: string;
+  readonly irc: { readonly hostname: string; readonly port: number };
+  readonly folder: string;
+  /** The API token. */
+  readonly token: string;
+  readonly pid: number;
+  /** What it has written to standard error so far, line by line. */
+  readonly log: readonly string[];
+  /** Ends it with a signal and waits; gives its exit code. */
+  stop(signal?: Deno.Signal): Promise<number>;
+}
+
+/** What a finished command left. */
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command that runs muster: the executable that `MUSTER_EXECUTABLE` names, or the tree. */
+export function musterCommand(args: readonly string[], options: Deno.CommandOptions): Deno.Command {
+  const executable = Deno.env.get("MUSTER_EXECUTABLE");
+  if (executable !== undefined) {
+    return new Deno.Command(executable, { ...options, args: [...args] });
+  }
+  return new Deno.Command(Deno.execPath(), {
+    ...options,
+    args: [
+      "run",
+      "--quiet",
+      `--config=${join(ROOT, "deno.json")}`,
+      "--permission-set",
+      join(ROOT, "main.ts"),
+      ...args,
+    ],
+  });
+}
+
+/** The environment of a started program: that of the test, less what would configure muster. */
+function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
+  const inherited = Object.entries(Deno.env.toObject()).filter(([key]) =>
+    !key.startsWith("MUSTER_")
+  );
+  return { ...Object.fromEntries(inherited), NO_COLOR: "1", ...more };
+}
+
+/** Runs a command of muster to its end. */
+export async function runMuster(
+  args: readonly string[],
+  options: { folder: string; environment?: Readonly<Record<string, string>>; stdin?: string },
+): Promise<Finished> {
+  const process = musterCommand(args, {
+    cwd: options.folder,
+    clearEnv: true,
+    env: cleanEnvironment(options.environment ?? {}),
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = process.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(options.stdin ?? "")).catch(() => {});
+  await writer.close().catch(() => {});
+  const { code, stdout, stderr } = await process.output();
+  const decoder = new TextDecoder();
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+/** Starts `muster serve` on free ports and waits until it listens. */
+export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
+  const folder = options.folder ?? await Deno.makeTempDir({ prefix: "muster-" });
+  if (options.config !== undefined) {
+    await Deno.writeTextFile(join(folder, "config.yaml"), options.config);
+  }
+  const process = musterCommand(["serve"], {
+    cwd: folder,
+    clearEnv: true,
+    env: cleanEnvironment({
+      MUSTER_API_ADDR: "127.0.0.1:0",
+      MUSTER_MCP_ADDR: "127.0.0.1:0",
+      MUSTER_IRC_LISTEN: "127.0.0.1:0",
+      ...options.environment,
+    }),
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  const log: string[] = [];
+  const listening = Promise.withResolvers<Record<string, string>>();
+  const reading = readLines(process.stderr, (line) => {
+    log.push(line);
+    const record = parseRecord(line);
+    if (record?.["message"] === "Listening") listening.resolve(record);
+  });
+  const timer = setTimeout(() => listening.reject(new Error("It does not listen")), START_LIMIT);
+  const ended = process.status.then(({ code }) => {
+    listening.reject(new Error(`It ended with code ${code}:\n${log.join("\n")}`));
+    return code;
+  });
+  const record = await listening.promise.finally(() => clearTimeout(timer));
+  const irc = new URL(`http://${record["irc"]}`);
+  const stop = async (signal: Deno.Signal = "SIGTERM"): Promise<number> => {
+    try {
+      process.kill(signal);
+    } catch {
+      // It has ended already.
+    }
+    const code = await ended;
+    await reading;
+    return code;
+  };
+  return {
+    api: `http://${record["api"]}`,
+    mcp: `http://${record["mcp"]}/mcp`,
+    irc: { hostname: irc.hostname, port: Number(irc.port) },
+    folder,
+    token: (await Deno.readTextFile(join(folder, "data", "api_token"))).trim(),
+    pid: process.pid,
+    log,
+    stop,
+    [Symbol.asyncDispose]: async () => {
+      await stop("SIGKILL");
+      if (options.folder === undefined) await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+async function readLines(
+  stream: ReadableStream<Uint8Array>,
+  take: (line: string) => void,
+): Promise<void> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(take);
+  }
+  if (rest !== "") take(rest);
+}
+
+function parseRecord(line: string): Record<string, string> | null {
+  try {
+    return JSON.parse(line) as Record<string, string>;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,18 @@
+import { join } from "node:path";
+
+/** Runs a test with a folder of its own, which is removed afterwards. */
+export async function withFolder(run: (folder: string) => Promise<void> | void): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
+  try {
+    await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Writes a file into a folder and gives its path. */
+export async function writeFile(folder: string, name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await Deno.writeTextFile(path, text);
+  return path;
+}
