@@ -1,0 +1,55 @@
+/** The capabilities that clients can ask for. To add one is to add an entry here. */
+
+/** One capability. A client's set of them is the sum of their bits. */
+export interface Capability {
+  readonly bit: number;
+  /** What `CAP LS 302` shows after the equals sign. */
+  readonly value?: string;
+}
+
+export const Cap = {
+  ACCOUNT_NOTIFY: 1 << 0,
+  ACCOUNT_TAG: 1 << 1,
+  AWAY_NOTIFY: 1 << 2,
+  BATCH: 1 << 3,
+  CAP_NOTIFY: 1 << 4,
+  ECHO_MESSAGE: 1 << 5,
+  EXTENDED_JOIN: 1 << 6,
+  INVITE_NOTIFY: 1 << 7,
+  LABELED_RESPONSE: 1 << 8,
+  MESSAGE_TAGS: 1 << 9,
+  MULTI_PREFIX: 1 << 10,
+  SASL: 1 << 11,
+  SERVER_TIME: 1 << 12,
+  SETNAME: 1 << 13,
+  STANDARD_REPLIES: 1 << 14,
+  USERHOST_IN_NAMES: 1 << 15,
+} as const;
+
+export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
+  ["account-notify", { bit: Cap.ACCOUNT_NOTIFY }],
+  ["account-tag", { bit: Cap.ACCOUNT_TAG }],
+  ["away-notify", { bit: Cap.AWAY_NOTIFY }],
+  ["batch", { bit: Cap.BATCH }],
+  ["cap-notify", { bit: Cap.CAP_NOTIFY }],
+  ["echo-message", { bit: Cap.ECHO_MESSAGE }],
+  ["extended-join", { bit: Cap.EXTENDED_JOIN }],
+  ["invite-notify", { bit: Cap.INVITE_NOTIFY }],
+  ["labeled-response", { bit: Cap.LABELED_RESPONSE }],
+  ["message-tags", { bit: Cap.MESSAGE_TAGS }],
+  ["multi-prefix", { bit: Cap.MULTI_PREFIX }],
+  ["sasl", { bit: Cap.SASL, value: "PLAIN" }],
+  ["server-time", { bit: Cap.SERVER_TIME }],
+  ["setname", { bit: Cap.SETNAME }],
+  ["standard-replies", { bit: Cap.STANDARD_REPLIES }],
+  ["userhost-in-names", { bit: Cap.USERHOST_IN_NAMES }],
+]);
+
+/** Names of the capabilities whose bits are set. */
+export function capabilityNames(bits: number): string[] {
+  const names: string[] = [];
+  for (const [name, { bit }] of CAPABILITIES) {
+    if (bits & bit) names.push(name);
+  }
+  return names;
+}

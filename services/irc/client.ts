@@ -1,0 +1,110 @@
+import { Cap } from "./capabilities.ts";
+import type { Channel } from "./channel.ts";
+import { UserMode } from "./modes.ts";
+import type { Outbound, Wire } from "./outbound.ts";
+import type { Transport } from "./transport.ts";
+
+/** A SASL exchange that is under way. */
+export interface SaslExchange {
+  mechanism: string;
+  /** Base64 received so far. */
+  payload: string;
+}
+
+/** What a client has said before it is registered. */
+export interface Registration {
+  nick: string | null;
+  user: string | null;
+  realname: string;
+  password: string | null;
+  /** Between CAP LS or CAP REQ and CAP END, when registration waits. */
+  negotiating: boolean;
+}
+
+/** One client as the commands see it. */
+export class Client {
+  readonly transport: Transport;
+  /** Above modes, bans, kicks and throttles. */
+  readonly privileged: boolean;
+  /** Unix time in milliseconds. */
+  readonly connectedAt: number;
+  /** Unix time in milliseconds of the last line that was more than a sign of life. */
+  lastActiveAt: number;
+  /** `*` until registration. */
+  nick = "*";
+  user = "";
+  realname = "";
+  /** What other users see in place of the address. */
+  host = "";
+  account: string | null = null;
+  /** Sum of the bits of {@linkcode Cap}. */
+  capabilities = 0;
+  /** Version given with `CAP LS`. */
+  capVersion = 301;
+  /** Sum of the bits of {@linkcode UserMode}. */
+  modes = 0;
+  away: string | null = null;
+  sasl: SaslExchange | null = null;
+  /** Null once the client is registered. */
+  registration: Registration | null = {
+    nick: null,
+    user: null,
+    realname: "",
+    password: null,
+    negotiating: false,
+  };
+  /** Why the client is being closed; null as long as it lives. */
+  quitReason: string | null = null;
+  readonly channels = new Set<Channel>();
+
+  constructor(transport: Transport, options: { privileged: boolean; now: number }) {
+    this.transport = transport;
+    this.privileged = options.privileged;
+    this.connectedAt = options.now;
+    this.lastActiveAt = options.now;
+  }
+
+  get registered(): boolean {
+    return this.registration === null;
+  }
+
+  /** nick!user@host, as it stands before this client's messages. */
+  get mask(): string {
+    return `${this.nick}!${this.user}@${this.host}`;
+  }
+
+  /** The masks against which bans are held: the visible one and the one with the address. */
+  masks(): string[] {
+    return [this.mask, `${this.nick}!${this.user}@${this.transport.address}`];
+  }
+
+  get isOperator(): boolean {
+    return (this.modes & UserMode.OPERATOR) !== 0;
+  }
+
+  get isInvisible(): boolean {
+    return (this.modes & UserMode.INVISIBLE) !== 0;
+  }
+
+  hasMode(mode: number): boolean {
+    return (this.modes & mode) !== 0;
+  }
+
+  hasCapability(capability: number): boolean {
+    return (this.capabilities & capability) !== 0;
+  }
+
+  /** Whether labels can be answered: a label without batches would not be. */
+  get labelsResponses(): boolean {
+    return this.hasCapability(Cap.LABELED_RESPONSE);
+  }
+
+  /** Sends a message that is no answer to a command of this client. */
+  send(message: Outbound): void {
+    this.transport.send(message.wire(this.capabilities));
+  }
+
+  sendWire(wire: Wire): void {
+    this.transport.send(wire);
+  }
+}

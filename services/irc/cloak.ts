@@ -1,0 +1,37 @@
+import { createHmac } from "node:crypto";
+
+/** Labels of a cloaked host before the suffix, each this long. */
+const LABEL_LENGTH = 10;
+
+/**
+ * The host that other users see in place of an IP address: the same for the same address under the
+ * same key, and of no use without the key. Addresses of one IPv6 /64 share their last label.
+ */
+export function cloakAddress(address: string, key: Uint8Array): string {
+  const network = addressNetwork(address);
+  const label = keyedLabel(network, key);
+  return network === address ? `${label}.ip` : `${keyedLabel(address, key)}.${label}.ip`;
+}
+
+/** What counts as one client's place: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export function addressNetwork(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped) return mapped[1] as string;
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("%", 1)[0]?.split("::") ?? [];
+  const before = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill("0"), ...after];
+  return groups.slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(":") + "::/64";
+}
+
+/** Whether the address is this machine's own. */
+export function isLoopback(address: string): boolean {
+  return address === "::1" || address === "localhost" ||
+    /^(?:::ffff:)?127\.\d+\.\d+\.\d+$/i.test(address);
+}
+
+function keyedLabel(text: string, key: Uint8Array): string {
+  return createHmac("sha256", key).update(text).digest("hex").slice(0, LABEL_LENGTH);
+}

@@ -1,0 +1,36 @@
+import type { Client } from "./client.ts";
+import type { Reply } from "./reply.ts";
+import type { ServerState } from "./state.ts";
+
+/** What a command gets to work with. */
+export interface CommandCall {
+  readonly state: ServerState;
+  readonly client: Client;
+  /** In upper case. */
+  readonly command: string;
+  readonly params: readonly string[];
+  readonly tags: ReadonlyMap<string, string>;
+  /** Takes everything that the client itself is to get. */
+  readonly reply: Reply;
+}
+
+/**
+ * Carries a command out. One that returns a promise holds back what the same client sent after it,
+ * and nobody else.
+ */
+export type CommandHandler = (call: CommandCall) => void | Promise<void>;
+
+/** One entry of the table of commands. */
+export interface CommandDefinition {
+  readonly handler: CommandHandler;
+  /** Fewer parameters are answered 461; default 0. */
+  readonly minParams?: number;
+  /** Whether it may be used before registration is complete; default no. */
+  readonly beforeRegistration?: boolean;
+  /** Whether it is for IRC operators alone; default no. */
+  readonly operatorOnly?: boolean;
+  /** Whether it leaves the client idle, as a sign of life does; default no. */
+  readonly keepsIdle?: boolean;
+  /** Whether clients send it by themselves, as often as others act; default never. */
+  readonly isAutomatic?: (params: readonly string[]) => boolean;
+}

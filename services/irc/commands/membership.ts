@@ -1,0 +1,153 @@
+import { Cap } from "../capabilities.ts";
+import type { Channel } from "../channel.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { ChannelFlag, formatModes, MemberStatus, STATUSES } from "../modes.ts";
+import { foldCase, isChannelName } from "../names.ts";
+import {
+  ERR_BADCHANNELKEY,
+  ERR_BANNEDFROMCHAN,
+  ERR_CHANNELISFULL,
+  ERR_INVITEONLYCHAN,
+  ERR_NOSUCHCHANNEL,
+  ERR_NOTONCHANNEL,
+  ERR_TOOMANYCHANNELS,
+  type Numeric,
+} from "../numerics.ts";
+import { Outbound } from "../outbound.ts";
+import type { Reply } from "../reply.ts";
+import type { ServerState } from "../state.ts";
+import { sendNames } from "./names.ts";
+import { sendTopic } from "./topic.ts";
+
+/** JOIN channel{,channel} [key{,key}], or JOIN 0 to leave every channel. */
+export function join(call: CommandCall): void {
+  const { client, params } = call;
+  if (params[0] === "0") {
+    for (const channel of [...client.channels]) leaveChannel(call, channel, "Left all channels");
+    return;
+  }
+  const keys = (params[1] ?? "").split(",");
+  for (const [index, name] of (params[0] ?? "").split(",").entries()) {
+    if (name !== "") joinOne(call, name, keys[index] ?? "");
+  }
+}
+
+/** PART channel{,channel} [reason]. */
+export function part(call: CommandCall): void {
+  const { state, client, params, reply } = call;
+  for (const name of (params[0] ?? "").split(",")) {
+    if (name === "") continue;
+    const channel = state.findChannel(name);
+    if (!channel) reply.numeric(ERR_NOSUCHCHANNEL, name);
+    else if (!channel.members.has(client)) reply.numeric(ERR_NOTONCHANNEL, channel.name);
+    else leaveChannel(call, channel, params[1]);
+  }
+}
+
+function joinOne(call: CommandCall, name: string, key: string): void {
+  const { state, client, reply } = call;
+  if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  const existing = state.findChannel(name);
+  if (existing?.members.has(client)) return;
+  const refusal = client.privileged ? null : joinRefusal(state, client, existing, key);
+  if (refusal) return reply.numeric(refusal, existing?.name ?? name);
+
+  const channel = state.channel(name);
+  const isNew = channel.members.size === 0;
+  const status = initialStatus(state, client, channel);
+  channel.members.set(client, status);
+  client.channels.add(channel);
+  channel.forgetInvitation(client);
+  announceJoin(state, client, channel, reply);
+  if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
+  if (channel.topic) sendTopic(call, channel);
+  sendNames(call, channel);
+}
+
+function joinRefusal(
+  { limits }: ServerState,
+  client: Client,
+  channel: Channel | undefined,
+  key: string,
+): Numeric | null {
+  const limit = limits.channelsPerClient;
+  if (limit !== null && client.channels.size >= limit) return ERR_TOOMANYCHANNELS;
+  if (!channel) return null;
+  if (channel.key !== null && channel.key !== key) return ERR_BADCHANNELKEY;
+  if (channel.holdsInvitation(client)) return null;
+  if (channel.userLimit !== null && channel.members.size >= channel.userLimit) {
+    return ERR_CHANNELISFULL;
+  }
+  if (channel.has(ChannelFlag.INVITE_ONLY) && !channel.isInvited(client)) {
+    return ERR_INVITEONLYCHAN;
+  }
+  return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
+}
+
+/**
+ * What a client is in a channel from the start: what the accounts say, and operator where it is
+ * alone or the founder. The founder is the first member that has an account; clients of this
+ * process above all modes are none.
+ */
+function initialStatus({ options }: ServerState, client: Client, channel: Channel): number {
+  let status = 0;
+  if (client.account !== null && !client.privileged) {
+    channel.founder ??= client.account;
+    if (foldCase(channel.founder) === foldCase(client.account)) status |= MemberStatus.OPERATOR;
+    const given = options.accounts.channelStatus(client.account, channel.name);
+    if (given === "operator") status |= MemberStatus.OPERATOR;
+    if (given === "voice") status |= MemberStatus.VOICE;
+  }
+  if (client.privileged || channel.members.size === 0) status |= MemberStatus.OPERATOR;
+  return status;
+}
+
+/** The two forms of JOIN, and away-notify for whoever comes in away. */
+function announceJoin(state: ServerState, client: Client, channel: Channel, reply: Reply): void {
+  const plain = state.messageFrom(client, "JOIN", { params: [channel.name] });
+  const account = client.account ?? "*";
+  const extended = new Outbound(
+    client.mask,
+    "JOIN",
+    [channel.name, account],
+    plain.tags,
+    client.realname,
+  );
+  const away = client.away === null
+    ? null
+    : state.messageFrom(client, "AWAY", { params: [], text: client.away });
+  for (const member of channel.members.keys()) {
+    const message = member.hasCapability(Cap.EXTENDED_JOIN) ? extended : plain;
+    if (member === client) {
+      reply.message(message);
+      continue;
+    }
+    member.send(message);
+    if (away && member.hasCapability(Cap.AWAY_NOTIFY)) member.send(away);
+  }
+}
+
+function announceStatus(
+  state: ServerState,
+  client: Client,
+  channel: Channel,
+  status: number,
+  reply: Reply,
+): void {
+  const changes = STATUSES.filter(({ bit }) => status & bit)
+    .map(({ letter }) => ({ add: true, letter, param: client.nick }));
+  const params = [channel.name, ...formatModes(changes)];
+  state.tellChannel(channel, state.messageFromServer("MODE", { params }), client, reply);
+}
+
+function leaveChannel(
+  { state, client, reply }: CommandCall,
+  channel: Channel,
+  reason: string | undefined,
+): void {
+  const params = [channel.name];
+  const content = reason === undefined ? { params } : { params, text: reason };
+  state.tellChannel(channel, state.messageFrom(client, "PART", content), client, reply);
+  state.leave(client, channel);
+}

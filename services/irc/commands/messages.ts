@@ -1,0 +1,112 @@
+import { Cap } from "../capabilities.ts";
+import type { Channel } from "../channel.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { MESSAGE_TARGETS } from "../isupport.ts";
+import { ChannelFlag, STATUSES } from "../modes.ts";
+import { looksLikeChannel } from "../names.ts";
+import {
+  ERR_CANNOTSENDTOCHAN,
+  ERR_NORECIPIENT,
+  ERR_NOSUCHCHANNEL,
+  ERR_NOSUCHNICK,
+  ERR_NOTEXTTOSEND,
+  ERR_TOOMANYTARGETS,
+  RPL_AWAY,
+} from "../numerics.ts";
+import type { Outbound } from "../outbound.ts";
+import type { MessageContent } from "../state.ts";
+
+/** PRIVMSG target{,target} :text. */
+export function privmsg(call: CommandCall): void {
+  sendMessage(call);
+}
+
+/** NOTICE target{,target} :text. What is wrong with it is answered too, as labels want it. */
+export function notice(call: CommandCall): void {
+  sendMessage(call);
+}
+
+/** TAGMSG target{,target}: tags without a text (IRCv3 message-tags). */
+export function tagmsg(call: CommandCall): void {
+  sendMessage(call);
+}
+
+function sendMessage(call: CommandCall): void {
+  const { command, params, reply } = call;
+  const targets = (params[0] ?? "").split(",").filter((target) => target !== "");
+  if (targets.length === 0) {
+    return reply.numericText(ERR_NORECIPIENT, [], `No recipient given (${command})`);
+  }
+  const text = params[1] ?? "";
+  if (command !== "TAGMSG" && text === "") return reply.numeric(ERR_NOTEXTTOSEND);
+  if (targets.length > MESSAGE_TARGETS) {
+    const refused = targets[MESSAGE_TARGETS] as string;
+    return reply.numericText(ERR_TOOMANYTARGETS, [refused], "Too many recipients");
+  }
+  for (const target of targets) {
+    if (isChannelTarget(target)) sendToChannel(call, target, text);
+    else sendToUser(call, target, text);
+  }
+}
+
+function sendToChannel(call: CommandCall, target: string, text: string): void {
+  const { state, client, reply } = call;
+  const status = STATUSES.find(({ prefix }) => target.startsWith(prefix));
+  const name = status ? target.slice(1) : target;
+  const channel = state.findChannel(name);
+  if (!channel) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (!maySpeak(channel, client)) return reply.numeric(ERR_CANNOTSENDTOCHAN, channel.name);
+  const message = outgoing(call, (status?.prefix ?? "") + channel.name, text);
+  deliver(call, channel, message, status?.bit ?? 0);
+}
+
+/**
+ * The one place where a channel takes a message: what keeps an ordered log of it belongs here.
+ * `status`: the least status of those who get it, or 0 for all.
+ */
+function deliver(call: CommandCall, channel: Channel, message: Outbound, status: number): void {
+  const { client, command, reply } = call;
+  for (const [member, memberStatus] of channel.members) {
+    if (member === client || memberStatus < status) continue;
+    if (takes(member, command)) member.send(message);
+  }
+  if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
+}
+
+function sendToUser(call: CommandCall, target: string, text: string): void {
+  const { state, client, command, reply } = call;
+  const receiver = state.findClient(target);
+  if (!receiver) return reply.numeric(ERR_NOSUCHNICK, target);
+  const message = outgoing(call, receiver.nick, text);
+  if (takes(receiver, command)) receiver.send(message);
+  if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
+  if (command === "PRIVMSG" && receiver.away !== null) {
+    reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
+  }
+}
+
+function outgoing({ state, client, command, tags }: CommandCall, target: string, text: string) {
+  const content: MessageContent = { params: [target] };
+  if (command !== "TAGMSG") content.text = text;
+  const clientTags = [...tags].filter(([key]) => key.startsWith("+"));
+  if (clientTags.length > 0) content.clientTags = clientTags;
+  return state.messageFrom(client, command, content);
+}
+
+/** TAGMSG is for those who asked for tags alone. */
+function takes(receiver: Client, command: string): boolean {
+  return command !== "TAGMSG" || receiver.hasCapability(Cap.MESSAGE_TAGS);
+}
+
+function isChannelTarget(target: string): boolean {
+  const status = STATUSES.some(({ prefix }) => target.startsWith(prefix));
+  return looksLikeChannel(status ? target.slice(1) : target);
+}
+
+function maySpeak(channel: Channel, client: Client): boolean {
+  if (client.privileged || channel.statusOf(client) !== 0) return true;
+  if (channel.has(ChannelFlag.MODERATED)) return false;
+  if (channel.has(ChannelFlag.NO_EXTERNAL) && !channel.members.has(client)) return false;
+  return !channel.isBanned(client);
+}

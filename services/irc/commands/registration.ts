@@ -1,0 +1,44 @@
+import type { CommandCall } from "../command.ts";
+import { isNick, USER_LENGTH } from "../names.ts";
+import {
+  ERR_ALREADYREGISTERED,
+  ERR_ERRONEUSNICKNAME,
+  ERR_NEEDMOREPARAMS,
+  ERR_NONICKNAMEGIVEN,
+} from "../numerics.ts";
+import { changeNick, tryRegister } from "../registration.ts";
+
+/** PASS password: the server's, before NICK and USER. */
+export function pass({ client, params, reply }: CommandCall): void {
+  if (!client.registration) return reply.numeric(ERR_ALREADYREGISTERED);
+  client.registration.password = params[0] ?? "";
+}
+
+/** NICK nick. Before registration only its form is judged; who may have it is judged at the end. */
+export function nick(call: CommandCall): void {
+  const { client, params, reply } = call;
+  const wanted = params[0] ?? "";
+  if (wanted === "") return reply.numeric(ERR_NONICKNAMEGIVEN);
+  if (!isNick(wanted)) return reply.numeric(ERR_ERRONEUSNICKNAME, wanted);
+  if (!client.registration) return changeNick(call, wanted);
+  client.registration.nick = wanted;
+  tryRegister(call);
+}
+
+/** USER name 0 * :real name. */
+export function user(call: CommandCall): void {
+  const { client, command, params, reply } = call;
+  const { registration } = client;
+  if (!registration) return reply.numeric(ERR_ALREADYREGISTERED);
+  const name = cleanUserName(params[0] ?? "");
+  if (name === "") return reply.numeric(ERR_NEEDMOREPARAMS, command);
+  registration.user = name;
+  registration.realname = params[3] ?? "";
+  tryRegister(call);
+}
+
+/** What may stand between `!` and `@`; `~` says that nobody verified it. */
+function cleanUserName(text: string): string {
+  const name = text.replace(/[^A-Za-z0-9._-]/g, "").slice(0, USER_LENGTH - 1);
+  return text === "" ? "" : `~${name || "user"}`;
+}

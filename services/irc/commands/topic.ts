@@ -1,0 +1,43 @@
+import type { Channel } from "../channel.ts";
+import type { CommandCall } from "../command.ts";
+import { ChannelFlag } from "../modes.ts";
+import {
+  ERR_CHANOPRIVSNEEDED,
+  ERR_NOSUCHCHANNEL,
+  ERR_NOTONCHANNEL,
+  RPL_NOTOPIC,
+  RPL_TOPIC,
+  RPL_TOPICWHOTIME,
+} from "../numerics.ts";
+import { truncate } from "../outbound.ts";
+
+/** TOPIC channel [text]. An empty text takes the topic away. */
+export function topic(call: CommandCall): void {
+  const { state, client, params, reply } = call;
+  const name = params[0] ?? "";
+  const channel = state.findChannel(name);
+  if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (params[1] === undefined) {
+    if (channel.topic) sendTopic(call, channel);
+    else reply.numeric(RPL_NOTOPIC, channel.name);
+    return;
+  }
+  if (!client.privileged) {
+    if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
+    if (channel.has(ChannelFlag.TOPIC_BY_OPERATORS) && !channel.isOperator(client)) {
+      return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
+    }
+  }
+  const text = truncate(params[1], state.limits.topicBytes);
+  channel.topic = text === "" ? null : { text, setBy: client.mask, setAt: state.now() };
+  const message = state.messageFrom(client, "TOPIC", { params: [channel.name], text });
+  state.tellChannel(channel, message, client, reply);
+}
+
+/** 332 and 333 of a channel that has a topic. */
+export function sendTopic({ reply }: CommandCall, channel: Channel): void {
+  if (!channel.topic) return;
+  const { text, setBy, setAt } = channel.topic;
+  reply.numericText(RPL_TOPIC, [channel.name], text);
+  reply.numeric(RPL_TOPICWHOTIME, channel.name, setBy, String(Math.floor(setAt / 1000)));
+}

@@ -1,0 +1,150 @@
+import { Client } from "./client.ts";
+import { costOf, dispatch, refuseInvalidText, refuseMalformed, refuseTooLong } from "./dispatch.ts";
+import { LineBuffer, lineLengths } from "./line_buffer.ts";
+import { parseMessage } from "./message.ts";
+import type { RateLimit } from "./options.ts";
+import type { ServerState } from "./state.ts";
+import { Throttle } from "./throttle.ts";
+import type { Transport, TransportReceiver } from "./transport.ts";
+
+/** Tags of a client's line, with `@` and the space after them (IRCv3 message-tags). */
+const CLIENT_TAG_BYTES = 4096;
+
+/** The longest tags that any line may have; a receive queue holds them and a line. */
+const TAG_BYTES = 8191;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * The way of a client's bytes to the commands: cut into lines, held to the rate, one command at a
+ * time in the order of their coming.
+ */
+export class Connection implements TransportReceiver {
+  readonly client: Client;
+
+  readonly #state: ServerState;
+  /** Unix time in milliseconds at which anything was received. */
+  #lastHeardAt: number;
+  /** Unix time in milliseconds of a PING of ours that nothing came after, or null. */
+  #pingedAt: number | null = null;
+  readonly #input: LineBuffer;
+  readonly #throttle = new Throttle();
+  /** The command that is being waited for. */
+  #busy: Promise<void> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(state: ServerState, transport: Transport, privileged: boolean) {
+    const now = state.now();
+    this.#state = state;
+    this.client = new Client(transport, { privileged, now });
+    this.#lastHeardAt = now;
+    const { receiveQueueBytes, lineBytes } = state.limits;
+    this.#input = new LineBuffer(Math.max(receiveQueueBytes, lineBytes + TAG_BYTES));
+  }
+
+  receive(chunk: Uint8Array): void | Promise<void> {
+    this.#lastHeardAt = this.#state.now();
+    this.#pingedAt = null;
+    this.#input.append(chunk);
+    this.#process();
+    if (this.#busy) return this.#busy;
+  }
+
+  disconnected(reason: string): void {
+    clearTimeout(this.#timer);
+    this.#state.forget(this.client, reason);
+  }
+
+  /** Ends a client that does not register or answer in time, and asks a silent one for a sign. */
+  checkTime(): void {
+    const { limits } = this.#state;
+    const { client } = this;
+    if (client.transport.internal || client.quitReason !== null) return;
+    const now = this.#state.now();
+    if (!client.registered) {
+      const limit = limits.registrationSeconds;
+      if (limit !== null && now - client.connectedAt >= limit * 1000) {
+        this.#state.disconnect(client, "Registration timed out");
+      }
+    } else if (limits.pingSeconds !== null) {
+      this.#checkSilence(now, limits.pingSeconds);
+    }
+  }
+
+  #checkSilence(now: number, seconds: number): void {
+    if (this.#pingedAt !== null) {
+      if (now - this.#pingedAt < seconds * 1000) return;
+      this.#state.disconnect(this.client, `Ping timeout: ${seconds} seconds`);
+    } else if (now - this.#lastHeardAt >= seconds * 1000) {
+      this.#pingedAt = now;
+      const { serverName } = this.#state;
+      this.client.send(this.#state.bareMessage("PING", { params: [], text: serverName }));
+    }
+  }
+
+  /** Runs what may run of the input, and ends a client that leaves too much over. */
+  #process(): void {
+    const { client } = this;
+    while (this.#busy === null && client.quitReason === null) {
+      const delay = this.#throttle.delay(this.#rateLimit(), this.#state.now());
+      if (delay > 0) {
+        this.#waitForRate(delay);
+        break;
+      }
+      const line = this.#input.next();
+      if (line === null) break;
+      if (line.length === 0) continue;
+      this.#state.counters.linesIn++;
+      this.#run(line);
+    }
+    if (client.quitReason !== null) this.#input.clear();
+    else if (!this.#input.settle()) this.#state.disconnect(client, "Excess Flood");
+  }
+
+  #rateLimit(): RateLimit | null {
+    if (this.client.privileged) return null;
+    const { accountRate, strangerRate } = this.#state.limits;
+    return this.client.account === null ? strangerRate : accountRate;
+  }
+
+  #waitForRate(delay: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#process();
+    }, delay);
+  }
+
+  #run(bytes: Uint8Array): void {
+    const { client } = this;
+    const { tags, rest } = lineLengths(bytes);
+    const text = decodeText(bytes);
+    const message = parseMessage(text ?? lossyDecoder.decode(bytes));
+    this.#throttle.take(message ? costOf(client, message) : 1);
+    if (tags > CLIENT_TAG_BYTES || rest > this.#state.limits.lineBytes - 2) {
+      refuseTooLong(this.#state, client, message);
+    } else if (text === null) {
+      refuseInvalidText(this.#state, client, message);
+    } else if (message === null) {
+      refuseMalformed(this.#state, client);
+    } else {
+      const pending = dispatch(this.#state, client, message);
+      if (pending) this.#waitFor(pending);
+    }
+  }
+
+  #waitFor(pending: Promise<void>): void {
+    this.#busy = pending.finally(() => {
+      this.#busy = null;
+      this.#process();
+    });
+  }
+}
+
+function decodeText(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,123 @@
+/** From a message to its command: all that is checked before a handler runs, and done after it. */
+
+import type { Client } from "./client.ts";
+import type { CommandCall, CommandDefinition } from "./command.ts";
+import { COMMANDS } from "./commands/mod.ts";
+import type { Message } from "./message.ts";
+import {
+  ERR_INPUTTOOLONG,
+  ERR_NEEDMOREPARAMS,
+  ERR_NOPRIVILEGES,
+  ERR_NOTREGISTERED,
+  ERR_UNKNOWNCOMMAND,
+  ERR_UNKNOWNERROR,
+} from "./numerics.ts";
+import { Reply } from "./reply.ts";
+import type { ServerState } from "./state.ts";
+
+/** Longest label, in characters (IRCv3 labeled-response). */
+const LABEL_LENGTH = 64;
+
+/** What an account pays for a command that clients send by themselves. */
+const AUTOMATIC_COST = 0.1;
+
+/** Runs a command. A promise says that what the client sent after it has to wait. */
+export function dispatch(
+  state: ServerState,
+  client: Client,
+  message: Message,
+): void | Promise<void> {
+  const { command, params, tags } = message;
+  const reply = new Reply(state, client, labelOf(message));
+  const definition = COMMANDS.get(command);
+  if (definition === undefined) {
+    reply.numeric(client.registered ? ERR_UNKNOWNCOMMAND : ERR_NOTREGISTERED, command);
+  } else if (mayRun(definition, client, message, reply)) {
+    if (!definition.keepsIdle) client.lastActiveAt = state.now();
+    return run(definition, { state, client, command, params, tags, reply });
+  }
+  reply.finish();
+}
+
+/**
+ * How much a message takes from the sender's rate. What clients ask by themselves for everybody
+ * who joins is cheap for those who have an account.
+ */
+export function costOf(client: Client, message: Message): number {
+  if (client.account === null) return 1;
+  return COMMANDS.get(message.command)?.isAutomatic?.(message.params) ? AUTOMATIC_COST : 1;
+}
+
+/** Answers a line over the limit, of which nothing is carried out. */
+export function refuseTooLong(state: ServerState, client: Client, message: Message | null): void {
+  refuse(state, client, message, (reply) => reply.numeric(ERR_INPUTTOOLONG));
+}
+
+/** Answers a line that is not UTF-8 (`UTF8ONLY`). */
+export function refuseInvalidText(
+  state: ServerState,
+  client: Client,
+  message: Message | null,
+): void {
+  refuse(state, client, message, (reply) => {
+    reply.fail("*", "INVALID_UTF8", [], "Message rejected, it is not valid UTF-8");
+  });
+}
+
+/** Answers a line that is not an IRC message at all. */
+export function refuseMalformed(state: ServerState, client: Client): void {
+  refuse(state, client, null, (reply) => {
+    reply.numericText(ERR_UNKNOWNERROR, ["*"], "Message rejected, it has no valid form");
+  });
+}
+
+function refuse(
+  state: ServerState,
+  client: Client,
+  message: Message | null,
+  answer: (reply: Reply) => void,
+): void {
+  const reply = new Reply(state, client, message && labelOf(message));
+  answer(reply);
+  reply.finish();
+}
+
+function labelOf(message: Message): string | null {
+  const label = message.tags.get("label");
+  return label && label.length <= LABEL_LENGTH ? label : null;
+}
+
+function mayRun(
+  definition: CommandDefinition,
+  client: Client,
+  { command, params }: Message,
+  reply: Reply,
+): boolean {
+  if (!client.registered && !definition.beforeRegistration) {
+    reply.numeric(ERR_NOTREGISTERED);
+  } else if (definition.operatorOnly && !client.isOperator) {
+    reply.numeric(ERR_NOPRIVILEGES);
+  } else if (params.length < (definition.minParams ?? 0)) {
+    reply.numeric(ERR_NEEDMOREPARAMS, command);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+function run(definition: CommandDefinition, call: CommandCall): void | Promise<void> {
+  try {
+    const pending = definition.handler(call);
+    if (!pending) return call.reply.finish();
+    return pending.catch((error) => fail(call, error)).then(() => call.reply.finish());
+  } catch (error) {
+    fail(call, error);
+    call.reply.finish();
+  }
+}
+
+/** A fault of ours ends the command, never the client or the program. */
+function fail({ state, command, reply }: CommandCall, error: unknown): void {
+  state.log.error("IRC command failed", { command, error });
+  reply.numericText(ERR_UNKNOWNERROR, [command], "Internal error");
+}

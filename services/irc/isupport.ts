@@ -1,0 +1,56 @@
+import { channelModeLetters, MODES_PER_COMMAND, STATUSES } from "./modes.ts";
+import { CHANNEL_LENGTH, NICK_LENGTH, USER_LENGTH } from "./names.ts";
+import type { ServerState } from "./state.ts";
+
+/** Targets that one PRIVMSG, NOTICE or TAGMSG may name. */
+export const MESSAGE_TARGETS = 4;
+
+/** What 005 tells, one `NAME=value` each, sorted by name. */
+export function isupportTokens({ limits, options }: ServerState): string[] {
+  const letters = STATUSES.map(({ letter }) => letter).join("");
+  const prefixes = STATUSES.map(({ prefix }) => prefix).join("");
+  const chanmodes = [
+    channelModeLetters("list"),
+    channelModeLetters("key"),
+    channelModeLetters("setting"),
+    channelModeLetters("flag"),
+  ].join(",");
+  const targets = [
+    "JOIN:",
+    "KICK:",
+    "LIST:",
+    "NAMES:",
+    `NOTICE:${MESSAGE_TARGETS}`,
+    "PART:",
+    `PRIVMSG:${MESSAGE_TARGETS}`,
+    `TAGMSG:${MESSAGE_TARGETS}`,
+    "WHOIS:1",
+  ].join(",");
+  const tokens = [
+    `AWAYLEN=${limits.awayBytes}`,
+    "BOT=B",
+    "CASEMAPPING=ascii",
+    `CHANLIMIT=#:${limits.channelsPerClient ?? ""}`,
+    `CHANMODES=${chanmodes}`,
+    `CHANNELLEN=${CHANNEL_LENGTH}`,
+    "CHANTYPES=#",
+    "ELIST=U",
+    "EXCEPTS=e",
+    "INVEX=I",
+    `KICKLEN=${limits.kickBytes}`,
+    `LINELEN=${limits.lineBytes}`,
+    `MAXLIST=${channelModeLetters("list")}:${limits.listEntries}`,
+    `MODES=${MODES_PER_COMMAND}`,
+    `NETWORK=${options.networkName}`,
+    `NICKLEN=${NICK_LENGTH}`,
+    `PREFIX=(${letters})${prefixes}`,
+    "SAFELIST",
+    `STATUSMSG=${prefixes}`,
+    `TARGMAX=${targets}`,
+    `TOPICLEN=${limits.topicBytes}`,
+    `USERLEN=${USER_LENGTH}`,
+    "UTF8ONLY",
+    "WHOX",
+  ];
+  return tokens;
+}

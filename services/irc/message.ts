@@ -1,0 +1,157 @@
+/**
+ * The form of an IRC message: one line of text, taken apart and put together.
+ *
+ * Follows modern.ircdocs.horse "Message format" and the IRCv3 document "Message Tags".
+ */
+
+/** A message as it came from a client. */
+export interface Message {
+  /** Values with their escapes resolved; a tag without a value has the empty string. */
+  readonly tags: ReadonlyMap<string, string>;
+  /** What a client claims to be; servers ignore it. */
+  readonly source: string | null;
+  /** In upper case. */
+  readonly command: string;
+  readonly params: readonly string[];
+}
+
+/** A message to be written; the last parameter may be any text. */
+export interface MessageParts {
+  readonly tags?: ReadonlyMap<string, string>;
+  readonly source?: string | null;
+  readonly command: string;
+  readonly params?: readonly string[];
+}
+
+const NO_TAGS: ReadonlyMap<string, string> = new Map();
+
+/** Characters that no line may hold; every other one may stand in a last parameter. */
+const FORBIDDEN = /[\0\r\n]/;
+
+const COMMAND = /^(?:[A-Za-z]+|[0-9]{3})$/;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  ";": "\\:",
+  " ": "\\s",
+  "\\": "\\\\",
+  "\r": "\\r",
+  "\n": "\\n",
+};
+
+const UNESCAPES: Readonly<Record<string, string>> = { ":": ";", s: " ", r: "\r", n: "\n" };
+
+/**
+ * Takes a line without its line break apart.
+ *
+ * Returns null for what is not a message: an empty line, one without a command, one with a NUL,
+ * CR or LF in it. Never throws.
+ */
+export function parseMessage(line: string): Message | null {
+  if (FORBIDDEN.test(line)) return null;
+  let position = 0;
+  let tags = NO_TAGS;
+  let source: string | null = null;
+
+  if (line.startsWith("@")) {
+    const end = line.indexOf(" ");
+    if (end === -1) return null;
+    tags = parseTags(line.slice(1, end));
+    position = skipSpaces(line, end);
+  } else {
+    position = skipSpaces(line, 0);
+  }
+  if (line[position] === ":") {
+    const end = line.indexOf(" ", position);
+    if (end === -1) return null;
+    source = line.slice(position + 1, end);
+    position = skipSpaces(line, end);
+  }
+
+  const commandEnd = endOfWord(line, position);
+  const command = line.slice(position, commandEnd);
+  if (!COMMAND.test(command)) return null;
+
+  const params: string[] = [];
+  position = skipSpaces(line, commandEnd);
+  while (position < line.length) {
+    if (line[position] === ":") {
+      params.push(line.slice(position + 1));
+      break;
+    }
+    const end = endOfWord(line, position);
+    params.push(line.slice(position, end));
+    position = skipSpaces(line, end);
+  }
+  return { tags, source, command: command.toUpperCase(), params };
+}
+
+/** Puts a message together, without a line break. The inverse of {@linkcode parseMessage}. */
+export function formatMessage(parts: MessageParts): string {
+  const tags = parts.tags && parts.tags.size > 0 ? `@${formatTags(parts.tags)} ` : "";
+  const source = parts.source ? `:${parts.source} ` : "";
+  return `${tags}${source}${parts.command}${formatParams(parts.params ?? [])}`;
+}
+
+/**
+ * Writes parameters with a space before each.
+ *
+ * The last one gets its colon where it needs one, or always with `trailing`. A parameter before it
+ * that cannot be sent as such (it is empty, holds a space or begins with a colon) becomes `*`, so
+ * that what a client sent can be quoted in an error whatever it is.
+ */
+export function formatParams(params: readonly string[], trailing = false): string {
+  let text = "";
+  const last = params.length - 1;
+  for (let index = 0; index < last; index++) {
+    const param = params[index] as string;
+    text += isMiddle(param) ? ` ${param}` : " *";
+  }
+  if (last < 0) return text;
+  const param = params[last] as string;
+  return trailing || !isMiddle(param) ? `${text} :${param}` : `${text} ${param}`;
+}
+
+/** Writes tags as they stand between `@` and the space. */
+export function formatTags(tags: Iterable<readonly [string, string]>): string {
+  let text = "";
+  for (const [key, value] of tags) {
+    if (text !== "") text += ";";
+    text += value === "" ? key : `${key}=${escapeTagValue(value)}`;
+  }
+  return text;
+}
+
+function parseTags(text: string): ReadonlyMap<string, string> {
+  const tags = new Map<string, string>();
+  for (const tag of text.split(";")) {
+    if (tag === "") continue;
+    const equals = tag.indexOf("=");
+    if (equals === -1) tags.set(tag, "");
+    else if (equals > 0) tags.set(tag.slice(0, equals), unescapeTagValue(tag.slice(equals + 1)));
+  }
+  return tags;
+}
+
+function escapeTagValue(value: string): string {
+  return value.replace(/[; \\\r\n]/g, (character) => ESCAPES[character] as string);
+}
+
+function unescapeTagValue(value: string): string {
+  if (!value.includes("\\")) return value;
+  return value.replace(/\\(.?)/gu, (_, character: string) => UNESCAPES[character] ?? character);
+}
+
+function isMiddle(param: string): boolean {
+  return param !== "" && param.charCodeAt(0) !== 0x3a && !param.includes(" ");
+}
+
+function skipSpaces(line: string, from: number): number {
+  let position = from;
+  while (line.charCodeAt(position) === 0x20) position++;
+  return position;
+}
+
+function endOfWord(line: string, from: number): number {
+  const end = line.indexOf(" ", from);
+  return end === -1 ? line.length : end;
+}

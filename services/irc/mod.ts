@@ -1,0 +1,20 @@
+/**
+ * An IRC server as a library: see README.md.
+ *
+ * It imports nothing of the rest of muster; what it needs from it, {@linkcode IrcServerOptions}
+ * says.
+ */
+export { IrcServer } from "./server.ts";
+export type { ConnectOptions, IrcStats, ListenOptions } from "./server.ts";
+export type { MemoryConnection } from "./transport_memory.ts";
+export { DEFAULT_LIMITS } from "./options.ts";
+export type {
+  Accounts,
+  IrcLimits,
+  IrcLogger,
+  IrcObserver,
+  IrcServerOptions,
+  ObservedActor,
+  RateLimit,
+  Verification,
+} from "./options.ts";

@@ -1,0 +1,141 @@
+/**
+ * Modes of channels and users. To add a mode is to add an entry to one of these tables (and, where
+ * it forbids something, the check at the command that it concerns).
+ */
+
+/** What a channel mode takes: the four kinds of `CHANMODES`, and the statuses of `PREFIX`. */
+export type ChannelModeKind = "list" | "key" | "setting" | "flag" | "status";
+
+export interface ChannelMode {
+  readonly letter: string;
+  readonly kind: ChannelModeKind;
+  /** Of flags and statuses: the place in the channel's or the member's set. */
+  readonly bit: number;
+}
+
+export const ChannelFlag = {
+  INVITE_ONLY: 1 << 0,
+  MODERATED: 1 << 1,
+  NO_EXTERNAL: 1 << 2,
+  SECRET: 1 << 3,
+  TOPIC_BY_OPERATORS: 1 << 4,
+} as const;
+
+export const MemberStatus = {
+  VOICE: 1 << 0,
+  OPERATOR: 1 << 1,
+} as const;
+
+/** From the highest status to the lowest, with what stands before a nick in NAMES. */
+export const STATUSES = [
+  { letter: "o", prefix: "@", bit: MemberStatus.OPERATOR },
+  { letter: "v", prefix: "+", bit: MemberStatus.VOICE },
+] as const;
+
+export const CHANNEL_MODES: ReadonlyMap<string, ChannelMode> = new Map(
+  ([
+    ["b", "list", 0],
+    ["e", "list", 0],
+    ["I", "list", 0],
+    ["k", "key", 0],
+    ["l", "setting", 0],
+    ["i", "flag", ChannelFlag.INVITE_ONLY],
+    ["m", "flag", ChannelFlag.MODERATED],
+    ["n", "flag", ChannelFlag.NO_EXTERNAL],
+    ["s", "flag", ChannelFlag.SECRET],
+    ["t", "flag", ChannelFlag.TOPIC_BY_OPERATORS],
+    ["o", "status", MemberStatus.OPERATOR],
+    ["v", "status", MemberStatus.VOICE],
+  ] as const).map(([letter, kind, bit]) => [letter, { letter, kind, bit }]),
+);
+
+/** Modes that a new channel has. */
+export const NEW_CHANNEL_FLAGS = ChannelFlag.NO_EXTERNAL | ChannelFlag.TOPIC_BY_OPERATORS;
+
+export const UserMode = {
+  BOT: 1 << 0,
+  INVISIBLE: 1 << 1,
+  OPERATOR: 1 << 2,
+} as const;
+
+/** `settable`: whether a user may set it for itself; every mode can be taken off. */
+export const USER_MODES: ReadonlyMap<string, { bit: number; settable: boolean }> = new Map([
+  ["B", { bit: UserMode.BOT, settable: true }],
+  ["i", { bit: UserMode.INVISIBLE, settable: true }],
+  ["o", { bit: UserMode.OPERATOR, settable: false }],
+]);
+
+/** Changes that one MODE command may make to modes with a parameter; told as `MODES`. */
+export const MODES_PER_COMMAND = 20;
+
+/** One change of a mode. A list mode without a parameter asks for the list. */
+export interface ModeChange {
+  readonly add: boolean;
+  readonly letter: string;
+  readonly param: string | null;
+}
+
+/** Whether a channel mode of this kind takes a parameter when it is set or taken off. */
+export function takesParameter(kind: ChannelModeKind, add: boolean): boolean {
+  return kind !== "flag" && (kind !== "setting" || add);
+}
+
+/**
+ * Takes `+ov-l alice bob` apart. Letters that are not in the table come out without a parameter;
+ * where a parameter is missing it is null.
+ */
+export function parseChannelModes(params: readonly string[]): ModeChange[] {
+  const changes: ModeChange[] = [];
+  let add = true;
+  let next = 1;
+  for (const letter of params[0] ?? "") {
+    if (letter === "+" || letter === "-") {
+      add = letter === "+";
+      continue;
+    }
+    const mode = CHANNEL_MODES.get(letter);
+    const param = mode && takesParameter(mode.kind, add) ? params[next++] ?? null : null;
+    changes.push({ add, letter, param });
+  }
+  return changes;
+}
+
+/** Puts changes together as the parameters of MODE. The inverse of {@linkcode parseChannelModes}. */
+export function formatModes(changes: readonly ModeChange[]): string[] {
+  let letters = "";
+  let sign: boolean | null = null;
+  const params: string[] = [];
+  for (const { add, letter, param } of changes) {
+    if (add !== sign) letters += add ? "+" : "-";
+    sign = add;
+    letters += letter;
+    if (param !== null) params.push(param);
+  }
+  return [letters, ...params];
+}
+
+/** Letters of all modes of these kinds, sorted as they stand in the table. */
+export function channelModeLetters(...kinds: ChannelModeKind[]): string {
+  let letters = "";
+  for (const mode of CHANNEL_MODES.values()) if (kinds.includes(mode.kind)) letters += mode.letter;
+  return letters;
+}
+
+/** What stands before the nick of a member: the highest prefix, or all with `multi-prefix`. */
+export function statusPrefix(status: number, all: boolean): string {
+  let prefix = "";
+  for (const { prefix: sign, bit } of STATUSES) {
+    if (status & bit) {
+      prefix += sign;
+      if (!all) break;
+    }
+  }
+  return prefix;
+}
+
+/** The user modes that are set, as `+Bi`. */
+export function formatUserModes(modes: number): string {
+  let text = "+";
+  for (const [letter, { bit }] of USER_MODES) if (modes & bit) text += letter;
+  return text;
+}

@@ -1,0 +1,84 @@
+/** Names of users and channels: which are valid, which are the same, and masks that match them. */
+
+/** Longest nick, in characters; told as `NICKLEN`. */
+export const NICK_LENGTH = 64;
+/** Longest channel name, in characters; told as `CHANNELLEN`. */
+export const CHANNEL_LENGTH = 80;
+/** Longest user name, in characters; told as `USERLEN`. */
+export const USER_LENGTH = 32;
+
+const NICK = /^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]*$/;
+// Everything but controls, space and comma, which separates names.
+const CHANNEL = /^#[^\p{Cc} ,]+$/u;
+const NON_ASCII = /\P{ASCII}/u;
+
+/**
+ * The form under which a name is compared: casemapping `ascii`, only A to Z are folded.
+ *
+ * Not `toLowerCase` alone, which would make the Kelvin sign a `k`.
+ */
+export function foldCase(name: string): string {
+  if (!NON_ASCII.test(name)) return name.toLowerCase();
+  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Whether the text may be a nick. */
+export function isNick(text: string): boolean {
+  return text.length <= NICK_LENGTH && NICK.test(text);
+}
+
+/** Whether the text may be the name of a channel, with its `#`. */
+export function isChannelName(text: string): boolean {
+  return text.length <= CHANNEL_LENGTH && CHANNEL.test(text);
+}
+
+/** Whether the text means a channel rather than a user, valid or not. */
+export function looksLikeChannel(text: string): boolean {
+  return text.startsWith("#");
+}
+
+/**
+ * Makes a test out of a mask in which `*` stands for any text and `?` for one character.
+ * Compared under {@linkcode foldCase}.
+ */
+export function compileMask(mask: string): (text: string) => boolean {
+  const folded = foldCase(mask);
+  return function matches(text) {
+    return matchesGlob(folded, foldCase(text));
+  };
+}
+
+/** Brings a mask to the form nick!user@host; what is not given becomes `*`. */
+export function completeMask(mask: string): string {
+  const bang = mask.indexOf("!");
+  const at = mask.indexOf("@", bang + 1);
+  const nick = bang !== -1 ? mask.slice(0, bang) : at === -1 ? mask : "*";
+  const user = bang === -1 && at === -1 ? "*" : mask.slice(bang + 1, at === -1 ? undefined : at);
+  const host = at === -1 ? "*" : mask.slice(at + 1);
+  return `${nick || "*"}!${user || "*"}@${host || "*"}`;
+}
+
+/** Linear in the text for every star: it steps back to the last star only, never further. */
+function matchesGlob(pattern: string, text: string): boolean {
+  let at = 0;
+  let star = -1;
+  let resumeAt = 0;
+  let position = 0;
+  while (position < text.length) {
+    const wanted = pattern[at];
+    if (wanted === "*") {
+      star = at++;
+      resumeAt = position;
+    } else if (wanted === "?" || (wanted !== undefined && wanted === text[position])) {
+      at++;
+      position++;
+    } else if (star !== -1) {
+      at = star + 1;
+      position = ++resumeAt;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[at] === "*") at++;
+  return at === pattern.length;
+}

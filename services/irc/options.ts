@@ -1,0 +1,125 @@
+/** What the server needs from the program around it, and the limits it keeps. */
+
+/** Outcome of a password check. */
+export type Verification =
+  | { kind: "accepted"; account: string }
+  | { kind: "refused" }
+  | { kind: "throttled"; retryAfterSeconds: number }
+  | { kind: "unavailable" };
+
+/** What the server asks of whoever keeps the accounts. */
+export interface Accounts {
+  /** Checks a password. `address` is the client's, for throttling. */
+  verify(name: string, password: string, address: string): Promise<Verification>;
+  /**
+   * Name of the account that alone may use this nick, or null when anyone may. For a reserved nick
+   * a name that no account can have: clients inside this process may use it all the same.
+   */
+  ownerOf(nick: string): string | null;
+  /** Status that the server itself gives this account when it joins the channel. */
+  channelStatus(account: string, channel: string): "operator" | "voice" | null;
+  /** Checks the credentials given with OPER. */
+  verifyOperator(name: string, password: string, address: string): Promise<Verification>;
+}
+
+/** Who did something, as told to an observer. */
+export interface ObservedActor {
+  nick: string;
+  account: string | null;
+}
+
+/** Told of what happens. Its methods are called while a command runs and must not throw. */
+export interface IrcObserver {
+  /** A client with an account is registered, or a registered client logged in. */
+  sessionStarted?(session: { account: string; nick: string; address: string }): void;
+  /** Such a session is over. */
+  sessionEnded?(session: { account: string; nick: string; reason: string }): void;
+  /** OPER was accepted. */
+  operatorGranted?(event: { actor: ObservedActor; operator: string; address: string }): void;
+  /** A member was removed from a channel. */
+  kicked?(event: { actor: ObservedActor; channel: string; nick: string; reason: string }): void;
+  /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`. */
+  modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
+}
+
+/** Where the server reports what an administrator should know. */
+export interface IrcLogger {
+  debug(message: string, properties?: Record<string, unknown>): void;
+  info(message: string, properties?: Record<string, unknown>): void;
+  warn(message: string, properties?: Record<string, unknown>): void;
+  error(message: string, properties?: Record<string, unknown>): void;
+}
+
+/** A token bucket: `burst` lines at once, then `perSecond`. */
+export interface RateLimit {
+  perSecond: number;
+  burst: number;
+}
+
+/** Every limit that can be set. Where null stands, it turns the limit off. */
+export interface IrcLimits {
+  /** Bytes of a line after its tags, with CR LF. 512 is the classic limit. */
+  lineBytes: number;
+  /** Bytes that may wait unread for one connection. */
+  receiveQueueBytes: number;
+  /** Bytes that may wait to be sent to one connection. */
+  sendQueueBytes: number | null;
+  /** Lines that a client with an account may send. */
+  accountRate: RateLimit | null;
+  /** Lines that a client without one may send. */
+  strangerRate: RateLimit | null;
+  connections: number | null;
+  /** Connections from one IPv4 address or IPv6 /64; loopback is exempt. */
+  connectionsPerAddress: number | null;
+  registrationSeconds: number | null;
+  /** Silence after which a client is sent PING; as long again without an answer ends it. */
+  pingSeconds: number | null;
+  /** Channels that one client may be in. */
+  channelsPerClient: number | null;
+  /** Entries of one ban list. */
+  listEntries: number;
+  topicBytes: number;
+  awayBytes: number;
+  kickBytes: number;
+}
+
+export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
+  lineBytes: 8192,
+  receiveQueueBytes: 16 * 1024,
+  sendQueueBytes: 1024 * 1024,
+  accountRate: { perSecond: 50, burst: 400 },
+  strangerRate: { perSecond: 5, burst: 20 },
+  connections: 10_000,
+  connectionsPerAddress: 64,
+  registrationSeconds: 30,
+  pingSeconds: 90,
+  channelsPerClient: 500,
+  listEntries: 100,
+  topicBytes: 1024,
+  awayBytes: 400,
+  kickBytes: 400,
+};
+
+export interface IrcServerOptions {
+  /** Source of the server's own messages; a host name without spaces. */
+  serverName: string;
+  /** Told as `NETWORK`; one word. */
+  networkName: string;
+  serverDescription: string;
+  /** Name and version of the program, one word; told with 002, 004 and VERSION. */
+  version?: string;
+  /** Message of the day; lines separated by LF. */
+  motd?: string;
+  accounts: Accounts;
+  observer?: IrcObserver;
+  /** `auto`: clients from loopback may come without an account, others may not. */
+  requireAccount: "auto" | boolean;
+  /** Asked (PASS) of clients that do not log in to an account. */
+  password?: string | null;
+  limits?: Partial<IrcLimits>;
+  /** Unix time in milliseconds. */
+  clock?: () => number;
+  log?: IrcLogger;
+  /** Secret from which users' visible hosts are derived; random per server when absent. */
+  cloakKey?: Uint8Array;
+}

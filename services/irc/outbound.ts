@@ -1,0 +1,171 @@
+/** Messages on their way to clients, serialised once for each form in which somebody needs them. */
+
+import { Cap } from "./capabilities.ts";
+import { formatParams, formatTags } from "./message.ts";
+
+const encoder = new TextEncoder();
+
+/** What a line without message-tags may have at most, CR LF included (RFC 1459). */
+const CLASSIC_LINE_BYTES = 512;
+
+/** One or more whole lines, as text for clients in this process and as bytes for all others. */
+export class Wire {
+  readonly lines: readonly string[];
+  #bytes: Uint8Array<ArrayBuffer> | null = null;
+
+  constructor(lines: readonly string[]) {
+    this.lines = lines;
+  }
+
+  /** The lines with CR LF after each, encoded at the first use. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    this.#bytes ??= encoder.encode(
+      this.lines.length === 1 ? `${this.lines[0]}\r\n` : this.lines.join("\r\n") + "\r\n",
+    );
+    return this.#bytes;
+  }
+}
+
+const CTCP_DELIMITER = "\x01";
+const CTCP_ACTION = "\x01ACTION ";
+
+/** The tags that the server adds, and those of a client that it passes on. */
+export interface OutboundTags {
+  /** For clients with `server-time`; ISO 8601 with milliseconds. */
+  time: string;
+  /** For clients with `message-tags`. */
+  msgid?: string;
+  /** For clients with `account-tag`: the account of the sender. */
+  account?: string | null;
+  /** For clients with `message-tags`: the sender is a bot. */
+  bot?: boolean;
+  /** For clients with `message-tags`: client-only tags, with their `+`. */
+  client?: readonly (readonly [string, string])[];
+}
+
+/** Tags that belong to one receiver's request. */
+export interface ReplyTags {
+  label?: string;
+  batch?: string;
+}
+
+/** The capabilities that change how a message looks. */
+const FORMING = Cap.SERVER_TIME | Cap.MESSAGE_TAGS | Cap.ACCOUNT_TAG;
+
+/**
+ * One message from one source to any number of clients.
+ *
+ * {@linkcode wire} keeps each form it made, so that a message to a thousand members is serialised
+ * and encoded once for each set of capabilities among them, which are eight at most.
+ */
+export class Outbound {
+  readonly command: string;
+  readonly tags: OutboundTags;
+  readonly #head: string;
+  readonly #tail: string;
+  readonly #splittable: boolean;
+  readonly #forms = new Map<number, Wire>();
+
+  /**
+   * `text` is the last parameter where the message ends in free text: it is always written with a
+   * colon, and split over several lines for clients that cannot take a long one.
+   */
+  constructor(
+    source: string | null,
+    command: string,
+    params: readonly string[],
+    tags: OutboundTags,
+    text?: string,
+  ) {
+    this.command = command;
+    this.tags = tags;
+    this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
+    this.#head = `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`;
+    this.#tail = text === undefined ? "" : ` :${text}`;
+  }
+
+  /** The message as a client with these capabilities gets it. */
+  wire(capabilities: number): Wire {
+    const form = capabilities & FORMING;
+    let wire = this.#forms.get(form);
+    if (wire === undefined) {
+      wire = this.#serialise(form, {});
+      this.#forms.set(form, wire);
+    }
+    return wire;
+  }
+
+  /** The same, with tags that are meant for this receiver alone. */
+  wireFor(capabilities: number, reply: ReplyTags): Wire {
+    return this.#serialise(capabilities, reply);
+  }
+
+  #serialise(capabilities: number, reply: ReplyTags): Wire {
+    const tags = this.#tagsFor(capabilities, reply);
+    const prefix = tags.length === 0 ? "" : `@${formatTags(tags)} `;
+    const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
+    if (takesLongLines || !this.#splittable) {
+      return new Wire([prefix + this.#head + this.#tail]);
+    }
+    const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head) - " :".length;
+    const pieces = splitText(this.#tail.slice(2), room);
+    return new Wire(pieces.map((piece) => `${prefix}${this.#head} :${piece}`));
+  }
+
+  #tagsFor(capabilities: number, reply: ReplyTags): [string, string][] {
+    const { time, msgid, account, bot, client } = this.tags;
+    const tags: [string, string][] = [];
+    if (reply.label !== undefined) tags.push(["label", reply.label]);
+    if (reply.batch !== undefined) tags.push(["batch", reply.batch]);
+    if (capabilities & Cap.SERVER_TIME) tags.push(["time", time]);
+    if (capabilities & Cap.ACCOUNT_TAG && account) tags.push(["account", account]);
+    if (capabilities & Cap.MESSAGE_TAGS) {
+      if (msgid !== undefined) tags.push(["msgid", msgid]);
+      if (bot) tags.push(["bot", ""]);
+      if (client) { for (const [key, value] of client) tags.push([key, value]); }
+    }
+    return tags;
+  }
+}
+
+/**
+ * Cuts a text into pieces of at most `room` bytes of UTF-8, at a space where the last third of a
+ * piece has one, and never inside a character. Each piece of an ACTION is an ACTION.
+ */
+export function splitText(text: string, room: number): string[] {
+  if (text.length * 3 <= room || encodedLength(text) <= room) return [text];
+  if (text.startsWith(CTCP_ACTION)) {
+    const spoken = text.slice(CTCP_ACTION.length).replaceAll(CTCP_DELIMITER, "");
+    const pieces = splitText(spoken, room - CTCP_ACTION.length - CTCP_DELIMITER.length);
+    return pieces.map((piece) => `${CTCP_ACTION}${piece}${CTCP_DELIMITER}`);
+  }
+  const pieces: string[] = [];
+  let rest = text;
+  while (encodedLength(rest) > room) {
+    const { read } = encoder.encodeInto(rest, new Uint8Array(Math.max(room, 4)));
+    const space = rest.lastIndexOf(" ", read);
+    const end = space > (read * 2) / 3 ? space : read;
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(end === space ? end + 1 : end);
+  }
+  if (rest !== "") pieces.push(rest);
+  return pieces;
+}
+
+/** The beginning of a text that has at most this many bytes of UTF-8, cut between characters. */
+export function truncate(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes) return text;
+  return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytes)).read);
+}
+
+/** Bytes of a text in UTF-8. */
+export function encodedLength(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    // Each half of a surrogate pair counts two of the pair's four bytes.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}

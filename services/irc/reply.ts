@@ -1,0 +1,92 @@
+import { Cap } from "./capabilities.ts";
+import type { Client } from "./client.ts";
+import type { Numeric } from "./numerics.ts";
+import type { Outbound } from "./outbound.ts";
+import type { ServerState } from "./state.ts";
+
+/**
+ * The answer to one command.
+ *
+ * Without a label every line goes out at once. With one the lines are held until
+ * {@linkcode finish}, which knows their number and so their form: an empty answer is ACK, a single
+ * line carries the label itself, several become a batch (IRCv3 labeled-response).
+ */
+export class Reply {
+  readonly #state: ServerState;
+  readonly #client: Client;
+  readonly #label: string | null;
+  readonly #held: Outbound[] = [];
+
+  constructor(state: ServerState, client: Client, label: string | null) {
+    this.#state = state;
+    this.#client = client;
+    this.#label = client.labelsResponses ? label : null;
+  }
+
+  /** Adds a message that is not from the server, such as the client's own JOIN or its echo. */
+  message(message: Outbound): void {
+    if (this.#label === null) this.#client.send(message);
+    else this.#held.push(message);
+  }
+
+  /** Adds a numeric; its fixed text, if it has one, comes after the parameters. */
+  numeric(numeric: Numeric, ...params: string[]): void {
+    const all = [this.#client.nick, ...params];
+    this.message(
+      numeric.text === null
+        ? this.#state.messageFromServer(numeric.code, { params: all })
+        : this.#state.messageFromServer(numeric.code, { params: all, text: numeric.text }),
+    );
+  }
+
+  /** Adds a numeric that ends in this text. */
+  numericText(numeric: Numeric, params: readonly string[], text: string): void {
+    const all = [this.#client.nick, ...params];
+    this.message(this.#state.messageFromServer(numeric.code, { params: all, text }));
+  }
+
+  /** Adds a message from the server. */
+  command(command: string, params: readonly string[], text?: string): void {
+    const content = text === undefined ? { params } : { params, text };
+    this.message(this.#state.messageFromServer(command, content));
+  }
+
+  /** Adds a FAIL of IRCv3 standard-replies. */
+  fail(command: string, code: string, context: readonly string[], description: string): void {
+    this.command("FAIL", [command, code, ...context], description);
+  }
+
+  /** Sends what was held. Called once, after the command is done. */
+  finish(): void {
+    const label = this.#label;
+    if (label === null || this.#client.quitReason !== null) return;
+    const { capabilities } = this.#client;
+    const [first, ...others] = this.#held;
+    if (first === undefined) {
+      const ack = this.#state.messageFromServer("ACK", { params: [] });
+      this.#client.sendWire(ack.wireFor(capabilities, { label }));
+    } else if (others.length === 0) {
+      this.#client.sendWire(first.wireFor(capabilities, { label }));
+    } else {
+      this.#sendBatch(label);
+    }
+  }
+
+  #sendBatch(label: string): void {
+    const { capabilities } = this.#client;
+    if ((capabilities & Cap.BATCH) === 0) {
+      for (const message of this.#held) this.#client.send(message);
+      return;
+    }
+    const batch = this.#state.nextMessageId();
+    const start = this.#state.messageFromServer("BATCH", {
+      params: [`+${batch}`, "labeled-response"],
+    });
+    this.#client.sendWire(start.wireFor(capabilities, { label }));
+    for (const message of this.#held) {
+      this.#client.sendWire(message.wireFor(capabilities, { batch }));
+    }
+    const end = this.#state.messageFromServer("BATCH", { params: [`-${batch}`] });
+    this.#client.send(end);
+  }
+}

@@ -1,0 +1,204 @@
+import { addressNetwork, isLoopback } from "./cloak.ts";
+import { Connection } from "./connection.ts";
+import type { IrcServerOptions } from "./options.ts";
+import { ServerState } from "./state.ts";
+import type { Transport } from "./transport.ts";
+import { type MemoryConnection, MemoryTransport } from "./transport_memory.ts";
+import { StreamTransport } from "./transport_stream.ts";
+
+/** How often it is looked for clients that take too long. */
+const SWEEP_MILLISECONDS = 1000;
+
+/** How long accepting pauses after a failure, such as too many open files. */
+const ACCEPT_PAUSE_MILLISECONDS = 100;
+
+export interface ListenOptions {
+  hostname: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Certificate chain and key in PEM; absent for plain TCP. */
+  tls?: { cert: string; key: string };
+}
+
+export interface ConnectOptions {
+  /** Account that the client is logged in to already. */
+  account?: string;
+  /** Above modes, bans, kicks and throttles: joins everything, speaks everywhere. */
+  privileged?: boolean;
+  /** What stands for an IP address; default `internal`. */
+  address?: string;
+}
+
+/** Figures of a running server. */
+export interface IrcStats {
+  /** Connections, registered or not. */
+  clients: number;
+  registered: number;
+  channels: number;
+  /** Lines received and lines queued to clients, since the start. */
+  messagesIn: number;
+  messagesOut: number;
+  /** Connections refused for a limit, since the start. */
+  connectionsRefused: number;
+}
+
+/**
+ * An IRC server inside this program.
+ *
+ * Clients come over TCP, TLS or from within the process. The server keeps no files; who may log in
+ * is asked of {@linkcode IrcServerOptions.accounts}.
+ */
+export class IrcServer {
+  readonly #state: ServerState;
+  readonly #listeners = new Set<Deno.Listener>();
+  readonly #connections = new Set<Connection>();
+  readonly #perNetwork = new Map<string, number>();
+  readonly #accepting = new Set<Promise<void>>();
+  readonly #finished = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+  #refused = 0;
+
+  constructor(options: IrcServerOptions) {
+    this.#state = new ServerState(options);
+  }
+
+  /**
+   * Opens a listener; may be called several times. Returns the bound address. Throws what the
+   * runtime throws when the address is in use or the certificate is not one.
+   */
+  listen({ hostname, port, tls }: ListenOptions): Deno.NetAddr {
+    if (this.#closing.signal.aborted) throw new TypeError("Cannot listen: the server is closed");
+    const listener = tls
+      ? Deno.listenTls({ hostname, port, cert: tls.cert, key: tls.key })
+      : Deno.listen({ hostname, port });
+    this.#listeners.add(listener);
+    const accepting = this.#accept(listener, tls !== undefined);
+    this.#accepting.add(accepting);
+    return listener.addr as Deno.NetAddr;
+  }
+
+  /** Adds a client inside this process and gives its end of the connection. */
+  connect(options: ConnectOptions = {}): MemoryConnection {
+    if (this.#closing.signal.aborted) throw new TypeError("Cannot connect: the server is closed");
+    const transport = new MemoryTransport({
+      address: options.address ?? "internal",
+      sendQueueBytes: this.#state.limits.sendQueueBytes,
+      onError: (error) => this.#state.log.error("IRC memory client failed", { error }),
+    });
+    const connection = this.#add(transport, options.privileged ?? false);
+    if (options.account !== undefined) this.#state.setAccount(connection.client, options.account);
+    transport.start(connection);
+    return transport.connection;
+  }
+
+  /** Closes every live session of the account, now. Returns how many. */
+  disconnectAccount(account: string, reason: string): number {
+    const sessions = this.#state.sessionsOf(account);
+    for (const client of sessions) this.#state.disconnect(client, reason);
+    return sessions.length;
+  }
+
+  /** Whether a registered client is logged in to the account. */
+  isOnline(account: string): boolean {
+    return this.#state.sessionsOf(account).some((client) => client.registered);
+  }
+
+  stats(): IrcStats {
+    return {
+      clients: this.#state.clients.size,
+      registered: this.#state.registeredCount,
+      channels: this.#state.channels.size,
+      messagesIn: this.#state.counters.linesIn,
+      messagesOut: this.#state.counters.linesOut,
+      connectionsRefused: this.#refused,
+    };
+  }
+
+  /** Tells the clients, closes listeners and connections. Resolves when all are closed. */
+  async close(reason = "Server is shutting down"): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#sweeper);
+    for (const listener of this.#listeners) listener.close();
+    this.#listeners.clear();
+    for (const client of [...this.#state.clients]) this.#state.disconnect(client, reason);
+    await Promise.all([...this.#accepting, ...this.#finished]);
+  }
+
+  async #accept(listener: Deno.Listener, secure: boolean): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        this.#admit(await listener.accept(), secure);
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        this.#state.log.warn("IRC connection could not be accepted", { error });
+        await pause(ACCEPT_PAUSE_MILLISECONDS, this.#closing.signal);
+      }
+    }
+  }
+
+  /** Takes a new connection in, or closes it at once when there are too many. */
+  #admit(conn: Deno.Conn, secure: boolean): void {
+    const { limits } = this.#state;
+    if (!secure) (conn as Deno.TcpConn).setNoDelay(true);
+    const transport = new StreamTransport(conn, { secure, sendQueueBytes: limits.sendQueueBytes });
+    const network = addressNetwork(transport.address);
+    const count = this.#perNetwork.get(network) ?? 0;
+    const perAddress = isLoopback(transport.address) ? null : limits.connectionsPerAddress;
+    if (this.#connections.size >= (limits.connections ?? Infinity)) {
+      return this.#refuse(transport, "Too many connections");
+    }
+    if (count >= (perAddress ?? Infinity)) {
+      return this.#refuse(transport, "Too many connections from your address");
+    }
+    this.#perNetwork.set(network, count + 1);
+    transport.finished.then(() => this.#release(network));
+    transport.start(this.#add(transport, false));
+  }
+
+  #refuse(transport: Transport, reason: string): void {
+    this.#refused++;
+    const message = this.#state.bareMessage("ERROR", { params: [], text: reason });
+    transport.send(message.wire(0));
+    transport.end();
+    this.#untilFinished(transport);
+  }
+
+  #release(network: string): void {
+    const count = (this.#perNetwork.get(network) ?? 1) - 1;
+    if (count === 0) this.#perNetwork.delete(network);
+    else this.#perNetwork.set(network, count);
+  }
+
+  #add(transport: Transport, privileged: boolean): Connection {
+    const connection = new Connection(this.#state, transport, privileged);
+    this.#connections.add(connection);
+    this.#state.clients.add(connection.client);
+    this.#untilFinished(transport, () => this.#connections.delete(connection));
+    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MILLISECONDS);
+    return connection;
+  }
+
+  #untilFinished(transport: Transport, after?: () => void): void {
+    const finished = transport.finished.then(() => {
+      this.#finished.delete(finished);
+      after?.();
+    });
+    this.#finished.add(finished);
+  }
+
+  #sweep(): void {
+    for (const connection of this.#connections) connection.checkTime();
+  }
+}
+
+/** Waits, but not longer than until the signal. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    }, { once: true });
+  });
+}

@@ -1,0 +1,219 @@
+import { Channel } from "./channel.ts";
+import type { Client } from "./client.ts";
+import { UserMode } from "./modes.ts";
+import { foldCase } from "./names.ts";
+import {
+  DEFAULT_LIMITS,
+  type IrcLimits,
+  type IrcLogger,
+  type IrcServerOptions,
+} from "./options.ts";
+import type { Reply } from "./reply.ts";
+import { Outbound, type OutboundTags } from "./outbound.ts";
+
+const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Something to send from a client: the parameters, and what ends the message as free text. */
+export interface MessageContent {
+  params: readonly string[];
+  text?: string;
+  /** Client-only tags that travel along. */
+  clientTags?: readonly (readonly [string, string])[];
+}
+
+/** Who is connected, what channels there are: everything that commands read and change. */
+export class ServerState {
+  readonly options: Readonly<IrcServerOptions>;
+  readonly limits: Readonly<IrcLimits>;
+  readonly log: IrcLogger;
+  readonly cloakKey: Uint8Array;
+  /** Unix time in milliseconds. */
+  readonly startedAt: number;
+  /** Every connection, registered or not. */
+  readonly clients = new Set<Client>();
+  readonly channels = new Map<string, Channel>();
+  /** Lines since the start. */
+  readonly counters = { linesIn: 0, linesOut: 0 };
+  /** Most registered clients at one time. */
+  mostRegistered = 0;
+
+  readonly #clock: () => number;
+  readonly #byNick = new Map<string, Client>();
+  readonly #byAccount = new Map<string, Set<Client>>();
+  readonly #idPrefix: string;
+  #lastId = 0;
+  #lastTime = 0;
+  #textTime = NaN;
+  #timeText = "";
+
+  constructor(options: IrcServerOptions) {
+    this.options = options;
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.log = options.log ?? SILENT;
+    this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
+    this.#clock = options.clock ?? Date.now;
+    this.startedAt = this.now();
+    const random = crypto.getRandomValues(new Uint32Array(2));
+    this.#idPrefix = Array.from(random, (part) => part.toString(36)).join("") + "-";
+  }
+
+  get serverName(): string {
+    return this.options.serverName;
+  }
+
+  /** Registered clients. */
+  get registeredCount(): number {
+    return this.#byNick.size;
+  }
+
+  /** Unix time in milliseconds; never earlier than it was before. */
+  now(): number {
+    this.#lastTime = Math.max(this.#lastTime, Math.floor(this.#clock()));
+    return this.#lastTime;
+  }
+
+  /** The present as a `time` tag has it. */
+  timestamp(): string {
+    const now = this.now();
+    if (now !== this.#textTime) {
+      this.#textTime = now;
+      this.#timeText = new Date(now).toISOString();
+    }
+    return this.#timeText;
+  }
+
+  /** An id that no other message has, of this run or another. */
+  nextMessageId(): string {
+    return this.#idPrefix + (++this.#lastId).toString(36);
+  }
+
+  /** A message from a client, with time, id and what is to be known of the sender. */
+  messageFrom(client: Client, command: string, content: MessageContent): Outbound {
+    const tags: OutboundTags = {
+      time: this.timestamp(),
+      msgid: this.nextMessageId(),
+      account: client.account,
+      bot: client.hasMode(UserMode.BOT),
+    };
+    if (content.clientTags) tags.client = content.clientTags;
+    return new Outbound(client.mask, command, content.params, tags, content.text);
+  }
+
+  /** A message from the server itself. */
+  messageFromServer(command: string, content: MessageContent): Outbound {
+    const tags = { time: this.timestamp() };
+    return new Outbound(this.serverName, command, content.params, tags, content.text);
+  }
+
+  /** A message of the server that by custom goes without a source: PING, ERROR, AUTHENTICATE. */
+  bareMessage(command: string, content: MessageContent): Outbound {
+    return new Outbound(null, command, content.params, { time: this.timestamp() }, content.text);
+  }
+
+  /** The registered client with this nick. */
+  findClient(nick: string): Client | undefined {
+    return this.#byNick.get(foldCase(nick));
+  }
+
+  findChannel(name: string): Channel | undefined {
+    return this.channels.get(foldCase(name));
+  }
+
+  /** The channel of this name, made if there is none. */
+  channel(name: string): Channel {
+    const folded = foldCase(name);
+    let channel = this.channels.get(folded);
+    if (!channel) {
+      channel = new Channel(name, this.now());
+      this.channels.set(folded, channel);
+    }
+    return channel;
+  }
+
+  /** Clients that are logged in to the account, registered or not. */
+  sessionsOf(account: string): readonly Client[] {
+    return [...this.#byAccount.get(foldCase(account)) ?? []];
+  }
+
+  /** Gives a registered client its nick, which must be free, in place of the one it had. */
+  setNick(client: Client, nick: string): void {
+    if (this.findClient(client.nick) === client) this.#byNick.delete(foldCase(client.nick));
+    client.nick = nick;
+    this.#byNick.set(foldCase(nick), client);
+    this.mostRegistered = Math.max(this.mostRegistered, this.#byNick.size);
+  }
+
+  /** Notes that a client is logged in to an account, or with null to none. */
+  setAccount(client: Client, account: string | null): void {
+    if (client.account !== null) {
+      const sessions = this.#byAccount.get(foldCase(client.account));
+      sessions?.delete(client);
+      if (sessions?.size === 0) this.#byAccount.delete(foldCase(client.account));
+    }
+    client.account = account;
+    if (account === null) return;
+    const sessions = this.#byAccount.get(foldCase(account));
+    if (sessions) sessions.add(client);
+    else this.#byAccount.set(foldCase(account), new Set([client]));
+  }
+
+  /** Every other client that shares a channel with this one. */
+  neighboursOf(client: Client): Set<Client> {
+    const neighbours = new Set<Client>();
+    for (const channel of client.channels) {
+      for (const member of channel.members.keys()) neighbours.add(member);
+    }
+    neighbours.delete(client);
+    return neighbours;
+  }
+
+  /**
+   * Sends a message to every member. The client whose command it is gets it through its reply, if
+   * it is a member.
+   */
+  tellChannel(channel: Channel, message: Outbound, actor: Client, reply: Reply): void {
+    for (const member of channel.members.keys()) {
+      if (member === actor) reply.message(message);
+      else member.send(message);
+    }
+  }
+
+  /** Takes a client out of a channel, without telling anybody; an empty channel is gone. */
+  leave(client: Client, channel: Channel): void {
+    channel.members.delete(client);
+    client.channels.delete(channel);
+    if (channel.members.size === 0) this.channels.delete(channel.foldedName);
+  }
+
+  /**
+   * Ends a client from the server's side: it is told by ERROR, its channels by QUIT. Does nothing
+   * for one that is on its way out.
+   */
+  disconnect(client: Client, reason: string): void {
+    if (client.quitReason !== null) return;
+    const text = `Closing link: ${client.nick} (${reason})`;
+    client.send(this.bareMessage("ERROR", { params: [], text }));
+    this.forget(client, reason);
+    client.transport.end();
+  }
+
+  /** Takes a client out of everything and tells its channels. */
+  forget(client: Client, reason: string): void {
+    if (client.quitReason !== null) return;
+    client.quitReason = reason;
+    this.clients.delete(client);
+    if (client.registered) {
+      const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
+      for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
+      for (const channel of [...client.channels]) this.leave(client, channel);
+      this.#byNick.delete(foldCase(client.nick));
+      this.#observeEnd(client, reason);
+    }
+    this.setAccount(client, null);
+  }
+
+  #observeEnd(client: Client, reason: string): void {
+    if (client.account === null) return;
+    this.options.observer?.sessionEnded?.({ account: client.account, nick: client.nick, reason });
+  }
+}

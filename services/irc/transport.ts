@@ -1,0 +1,33 @@
+/** What the server asks of a way to reach a client. TCP, TLS and in-memory are such ways. */
+
+import type { Wire } from "./outbound.ts";
+
+/** One client's connection, seen from the server. */
+export interface Transport {
+  /** IP address of the client, or a name for what has none. */
+  readonly address: string;
+  /** Whether nobody between can read along. */
+  readonly secure: boolean;
+  /** Whether the client is part of this process. */
+  readonly internal: boolean;
+  /**
+   * Queues lines and returns at once, whatever the client does with them. After {@linkcode end},
+   * and once the send queue is over its limit, nothing.
+   */
+  send(wire: Wire): void;
+  /** Sends what is queued and closes; what does not go out soon is dropped. */
+  end(): void;
+  /** Resolves when the connection is closed. Never rejects. */
+  readonly finished: Promise<void>;
+}
+
+/** What the server offers to a transport. */
+export interface TransportReceiver {
+  /**
+   * Takes bytes from the client. A promise says that the server is busy with what it got: nothing
+   * more should be read until it resolves.
+   */
+  receive(chunk: Uint8Array): void | Promise<void>;
+  /** The client is gone, with the reason that other users are told. Called at most once. */
+  disconnected(reason: string): void;
+}

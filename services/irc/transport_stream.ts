@@ -1,0 +1,160 @@
+import type { Wire } from "./outbound.ts";
+import type { Transport, TransportReceiver } from "./transport.ts";
+
+/** Small, because every idle connection holds one; a long line is read in several steps. */
+const READ_BUFFER_BYTES = 2048;
+
+/** At most this much is joined into one write. */
+const WRITE_BYTES = 64 * 1024;
+
+/** How long a closing connection may take to accept what is still queued for it. */
+const CLOSING_MILLISECONDS = 1000;
+
+export interface StreamTransportOptions {
+  secure: boolean;
+  /** Bytes that may be queued, or null for no limit. */
+  sendQueueBytes: number | null;
+}
+
+/**
+ * A client over TCP or TLS.
+ *
+ * Reads by hand into one small buffer. Everything to be sent goes into one queue; while a write is
+ * under way the queue grows, and the next write takes all of it, so that the number of writes
+ * adapts itself to how fast the client reads.
+ */
+export class StreamTransport implements Transport {
+  readonly address: string;
+  readonly secure: boolean;
+  readonly internal = false;
+  readonly finished: Promise<void>;
+
+  readonly #conn: Deno.Conn;
+  readonly #sendQueueBytes: number;
+  #receiver: TransportReceiver | null = null;
+  #queue: Uint8Array<ArrayBuffer>[] = [];
+  #queuedBytes = 0;
+  #writing = false;
+  #ending = false;
+  #closed = false;
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+  #resolveFinished!: () => void;
+
+  constructor(conn: Deno.Conn, options: StreamTransportOptions) {
+    this.#conn = conn;
+    this.address = conn.remoteAddr.transport === "tcp" ? conn.remoteAddr.hostname : "localhost";
+    this.secure = options.secure;
+    this.#sendQueueBytes = options.sendQueueBytes ?? Infinity;
+    this.finished = new Promise((resolve) => this.#resolveFinished = resolve);
+  }
+
+  /** Begins to read. */
+  start(receiver: TransportReceiver): void {
+    this.#receiver = receiver;
+    this.#read(receiver);
+  }
+
+  send(wire: Wire): void {
+    if (this.#ending) return;
+    const bytes = wire.bytes;
+    this.#queuedBytes += bytes.length;
+    if (this.#queuedBytes > this.#sendQueueBytes) {
+      this.#close("SendQ exceeded");
+      return;
+    }
+    this.#queue.push(bytes);
+    if (!this.#writing) this.#startWriting();
+  }
+
+  end(): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    if (!this.#writing) this.#close("Connection closed");
+    else this.#deadline = setTimeout(() => this.#close("Connection closed"), CLOSING_MILLISECONDS);
+  }
+
+  async #read(receiver: TransportReceiver): Promise<void> {
+    const buffer = new Uint8Array(READ_BUFFER_BYTES);
+    try {
+      for (;;) {
+        const count = await this.#conn.read(buffer);
+        if (count === null) return this.#close("Connection closed");
+        if (this.#ending) continue;
+        const busy = receiver.receive(buffer.subarray(0, count));
+        if (busy) await busy;
+      }
+    } catch (error) {
+      this.#close(describeError(error));
+    }
+  }
+
+  /** The first write waits for the end of the running task, and takes all that was queued by it. */
+  #startWriting(): void {
+    this.#writing = true;
+    queueMicrotask(() => this.#write());
+  }
+
+  async #write(): Promise<void> {
+    try {
+      while (this.#queue.length > 0 && !this.#closed) {
+        const bytes = this.#takeBytes();
+        for (let sent = 0; sent < bytes.length;) {
+          sent += await this.#conn.write(sent === 0 ? bytes : bytes.subarray(sent));
+        }
+        this.#queuedBytes -= bytes.length;
+      }
+    } catch (error) {
+      this.#close(describeError(error));
+    }
+    this.#writing = false;
+    if (this.#ending) this.#close("Connection closed");
+  }
+
+  /** Takes lines from the queue as one piece of bytes, which nobody changes afterwards. */
+  #takeBytes(): Uint8Array<ArrayBuffer> {
+    const queue = this.#queue;
+    const first = queue[0] as Uint8Array<ArrayBuffer>;
+    let count = 1;
+    let length = first.length;
+    while (count < queue.length) {
+      const next = (queue[count] as Uint8Array).length;
+      if (length + next > WRITE_BYTES) break;
+      length += next;
+      count++;
+    }
+    if (count === queue.length) this.#queue = [];
+    else this.#queue = queue.slice(count);
+    if (count === 1) return first;
+    const bytes = new Uint8Array(length);
+    let offset = 0;
+    for (let index = 0; index < count; index++) {
+      const line = queue[index] as Uint8Array;
+      bytes.set(line, offset);
+      offset += line.length;
+    }
+    return bytes;
+  }
+
+  #close(reason: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#ending = true;
+    this.#queue = [];
+    clearTimeout(this.#deadline);
+    try {
+      this.#conn.close();
+    } catch {
+      // The runtime closed it already.
+    }
+    this.#receiver?.disconnected(reason);
+    this.#resolveFinished();
+  }
+}
+
+function describeError(error: unknown): string {
+  if (error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe) {
+    return "Connection reset by peer";
+  }
+  if (error instanceof Deno.errors.TimedOut) return "Connection timed out";
+  return "Connection closed";
+}
