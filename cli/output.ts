@@ -26,6 +26,11 @@ function writeLine(stream: typeof Deno.stdout, line: string): void {
   }
 }
 
+/** How a person calls this program: the executable by its name, the tree by its task. */
+export function commandName(): string {
+  return Deno.build.standalone ? "muster" : "npx deno@2.9.6 task start";
+}
+
 /** Makes text of others safe for a terminal: control characters become visible. */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => {

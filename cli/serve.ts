@@ -1,0 +1,166 @@
+import { type Certificate, HttpServer } from "./http_server.ts";
+import { startLogging, stopLogging } from "./logging.ts";
+import type { CommandOptions } from "./mod.ts";
+import { CommandFailed } from "./output.ts";
+import { readSettings } from "./settings.ts";
+import { printWelcome } from "./welcome.ts";
+import { createMcpHandler } from "../mcp/mod.ts";
+import { createApp } from "../routes/app.ts";
+import {
+  type Address,
+  type Config,
+  formatAddress,
+  isLoopback,
+  parseAddress,
+} from "../services/config/mod.ts";
+import { type Daemon, startDaemon, StartError } from "../services/daemon.ts";
+import { DatabaseError } from "../services/database/mod.ts";
+import { DataFolder, DataFolderError } from "../services/data_folder.ts";
+import type { Log } from "../services/log.ts";
+
+/** `muster serve`: runs everything until a signal ends it. */
+export async function serve(options: CommandOptions): Promise<void> {
+  const config = await readSettings(options);
+  Deno.umask(0o077);
+  const log = await startLogging(config.log);
+  const ended = untilSignal(log);
+  try {
+    const server = await start(config, log);
+    await ended;
+    await server.stop();
+    log.info("Stopped");
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await stopLogging();
+  }
+}
+
+interface RunningServer {
+  stop(): Promise<void>;
+}
+
+async function start(config: Config, log: Log): Promise<RunningServer> {
+  const certificate = await readCertificate(config);
+  DataFolder.check(config.data_dir);
+  for (const address of listenAddresses(config)) assertFree(address);
+  warnWherePublic(config, log);
+
+  const daemon = await startDaemon({
+    config,
+    log,
+    certificate,
+    pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
+  });
+  const app = createApp(daemon.services);
+  const api = new HttpServer(
+    requireAddress(config.api_addr),
+    (request, remoteAddress) => app.fetch(request, { remoteAddress }),
+    certificate,
+  );
+  const mcp = new HttpServer(
+    requireAddress(config.mcp_addr),
+    createMcpHandler(daemon.services),
+    certificate,
+  );
+  announce({ config, daemon, api: api.address, mcp: mcp.address }, log);
+  return {
+    stop: async () => {
+      const stopped = [api.stop(), mcp.stop()];
+      await daemon.quiesce();
+      await Promise.all(stopped);
+      await daemon.stop();
+    },
+  };
+}
+
+interface Started {
+  readonly config: Config;
+  readonly daemon: Daemon;
+  readonly api: Address;
+  readonly mcp: Address;
+}
+
+function announce({ config, daemon, api, mcp }: Started, log: Log): void {
+  const { plain, tls } = daemon.ircAddresses;
+  const addresses = {
+    api: formatAddress(api),
+    mcp: formatAddress(mcp),
+    ...(plain === null ? {} : { irc: formatAddress(plain) }),
+    ...(tls === null ? {} : { ircs: formatAddress(tls) }),
+  };
+  log.info("Listening", addresses);
+  if (Deno.stdout.isTerminal()) {
+    printWelcome({ ...addresses, scheme: config.tls.cert === "" ? "http" : "https" }, config);
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function untilSignal(log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let received = false;
+    const stop = (signal: Deno.Signal) => {
+      if (received) Deno.exit(1);
+      received = true;
+      log.info("Stopping", { signal });
+      resolve();
+    };
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      Deno.addSignalListener(signal, () => stop(signal));
+    }
+  });
+}
+
+/** Turns what a start can fail on into one sentence. */
+function explain(error: unknown): unknown {
+  const known = error instanceof StartError || error instanceof DatabaseError ||
+    error instanceof DataFolderError;
+  return known ? new CommandFailed(error.message) : error;
+}
+
+async function readCertificate({ tls }: Config): Promise<Certificate | null> {
+  if (tls.cert === "") return null;
+  const read = (path: string) =>
+    Deno.readTextFile(path).catch(() => {
+      throw new CommandFailed(`The file "${path}" that tls names cannot be read`, 2);
+    });
+  return { cert: await read(tls.cert), key: await read(tls.key) };
+}
+
+function requireAddress(text: string): Address {
+  const address = parseAddress(text);
+  if (address === null) throw new CommandFailed(`"${text}" is not an address`, 2);
+  return address;
+}
+
+function listenAddresses({ api_addr, mcp_addr, irc }: Config): Address[] {
+  return [api_addr, mcp_addr, irc.listen, irc.tls_listen]
+    .filter((text) => text !== "")
+    .map(requireAddress);
+}
+
+/** Finds out before anything is touched whether an address can be listened on. */
+function assertFree(address: Address): void {
+  try {
+    Deno.listen(address).close();
+  } catch (error) {
+    const where = formatAddress(address);
+    if (error instanceof Deno.errors.AddrInUse) {
+      throw new CommandFailed(`The address ${where} is in use by another program`);
+    }
+    if (error instanceof Deno.errors.PermissionDenied) {
+      throw new CommandFailed(`Listening on ${where} needs more rights than this user has`);
+    }
+    throw new CommandFailed(`This machine cannot listen on ${where}`);
+  }
+}
+
+function warnWherePublic(config: Config, log: Log): void {
+  const { tls, trusted_proxies, api_addr, irc } = config;
+  if (tls.cert !== "" || trusted_proxies.length > 0) return;
+  for (const [key, text] of [["api_addr", api_addr], ["irc.listen", irc.listen]] as const) {
+    if (text !== "" && !isLoopback(requireAddress(text).hostname)) {
+      log.warn("Passwords and tokens travel in the clear: no TLS, no trusted proxy", { key });
+    }
+  }
+}
