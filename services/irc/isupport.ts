@@ -1,5 +1,5 @@
 import { channelModeLetters, MODES_PER_COMMAND, STATUSES } from "./modes.ts";
-import { CHANNEL_LENGTH, NICK_LENGTH, USER_LENGTH } from "./names.ts";
+import { CHANNEL_LENGTH, NICK_LENGTH, REALNAME_LENGTH, USER_LENGTH } from "./names.ts";
 import type { ServerState } from "./state.ts";
 
 /** Targets that one PRIVMSG, NOTICE or TAGMSG may name. */
@@ -34,17 +34,17 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     `CHANMODES=${chanmodes}`,
     `CHANNELLEN=${CHANNEL_LENGTH}`,
     "CHANTYPES=#",
-    "ELIST=U",
+    "ELIST=CMNTU",
     "EXCEPTS=e",
     "INVEX=I",
     `KICKLEN=${limits.kickBytes}`,
     `LINELEN=${limits.lineBytes}`,
     `MAXLIST=${channelModeLetters("list")}:${limits.listEntries}`,
     `MODES=${MODES_PER_COMMAND}`,
+    `NAMELEN=${REALNAME_LENGTH}`,
     `NETWORK=${options.networkName}`,
     `NICKLEN=${NICK_LENGTH}`,
     `PREFIX=(${letters})${prefixes}`,
-    "SAFELIST",
     `STATUSMSG=${prefixes}`,
     `TARGMAX=${targets}`,
     `TOPICLEN=${limits.topicBytes}`,

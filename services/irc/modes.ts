@@ -85,19 +85,27 @@ export function takesParameter(kind: ChannelModeKind, add: boolean): boolean {
  * where a parameter is missing it is null.
  */
 export function parseChannelModes(params: readonly string[]): ModeChange[] {
-  const changes: ModeChange[] = [];
-  let add = true;
   let next = 1;
-  for (const letter of params[0] ?? "") {
-    if (letter === "+" || letter === "-") {
-      add = letter === "+";
-      continue;
-    }
+  return signedLetters(params[0] ?? "").map(({ add, letter }) => {
     const mode = CHANNEL_MODES.get(letter);
     const param = mode && takesParameter(mode.kind, add) ? params[next++] ?? null : null;
-    changes.push({ add, letter, param });
+    return { add, letter, param };
+  });
+}
+
+/** Takes the changes of a user's modes apart, known or not. */
+export function parseUserModes(text: string): ModeChange[] {
+  return signedLetters(text).map(({ add, letter }) => ({ add, letter, param: null }));
+}
+
+function signedLetters(text: string): { add: boolean; letter: string }[] {
+  const letters: { add: boolean; letter: string }[] = [];
+  let add = true;
+  for (const letter of text) {
+    if (letter === "+" || letter === "-") add = letter === "+";
+    else letters.push({ add, letter });
   }
-  return changes;
+  return letters;
 }
 
 /** Puts changes together as the parameters of MODE. The inverse of {@linkcode parseChannelModes}. */

@@ -4,6 +4,8 @@
 export const NICK_LENGTH = 64;
 /** Longest channel name, in characters; told as `CHANNELLEN`. */
 export const CHANNEL_LENGTH = 80;
+/** Longest real name, in characters; told as `NAMELEN`. */
+export const REALNAME_LENGTH = 150;
 /** Longest user name, in characters; told as `USERLEN`. */
 export const USER_LENGTH = 32;
 

@@ -207,13 +207,14 @@ export class ServerState {
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
       for (const channel of [...client.channels]) this.leave(client, channel);
       this.#byNick.delete(foldCase(client.nick));
-      this.#observeEnd(client, reason);
+      this.endSession(client, reason);
     }
     this.setAccount(client, null);
   }
 
-  #observeEnd(client: Client, reason: string): void {
-    if (client.account === null) return;
+  /** Tells the observer that a client no longer counts as the account's. */
+  endSession(client: Client, reason: string): void {
+    if (client.account === null || !client.registered) return;
     this.options.observer?.sessionEnded?.({ account: client.account, nick: client.nick, reason });
   }
 }

@@ -4,7 +4,6 @@ import type { CommandCall } from "../command.ts";
 import { foldCase } from "../names.ts";
 import {
   ERR_SASLABORTED,
-  ERR_SASLALREADY,
   ERR_SASLFAIL,
   ERR_SASLTOOLONG,
   RPL_LOGGEDIN,
@@ -26,9 +25,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export function authenticate(call: CommandCall): void | Promise<void> {
   const { client, params, reply } = call;
   const argument = params[0] ?? "";
-  if (!client.hasCapability(Cap.SASL) || (client.account !== null && !client.registered)) {
-    return reply.numeric(client.account === null ? ERR_SASLFAIL : ERR_SASLALREADY);
-  }
+  if (!client.hasCapability(Cap.SASL)) return reply.numeric(ERR_SASLFAIL);
   if (argument === "*") {
     client.sasl = null;
     return reply.numeric(ERR_SASLABORTED);
@@ -41,7 +38,7 @@ export function authenticate(call: CommandCall): void | Promise<void> {
   if (argument !== "+") client.sasl.payload += argument;
   if (client.sasl.payload.length > RESPONSE_BYTES) {
     client.sasl = null;
-    return reply.numeric(ERR_SASLTOOLONG);
+    return reply.numeric(ERR_SASLFAIL);
   }
   if (argument.length === CHUNK_BYTES) return;
   const { payload } = client.sasl;
@@ -90,12 +87,14 @@ function decodePlain(payload: string): { name: string; password: string } | null
     return null;
   }
   const [authorization, name, password] = parts;
-  if (parts.length !== 3 || !name || password === undefined) return null;
+  if (parts.length !== 3 || !name || !password) return null;
   if (authorization !== "" && foldCase(authorization as string) !== foldCase(name)) return null;
   return { name, password };
 }
 
+/** A client may log in again, also under another account and when it is registered (SASL 3.2). */
 function logIn({ state, client, reply }: CommandCall, account: string): void {
+  if (client.account !== account) state.endSession(client, "Logged in to another account");
   state.setAccount(client, account);
   reply.numericText(RPL_LOGGEDIN, [client.mask, account], `You are now logged in as ${account}`);
   reply.numeric(RPL_SASLSUCCESS);

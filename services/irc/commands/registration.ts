@@ -1,5 +1,5 @@
 import type { CommandCall } from "../command.ts";
-import { isNick, USER_LENGTH } from "../names.ts";
+import { isNick, REALNAME_LENGTH, USER_LENGTH } from "../names.ts";
 import {
   ERR_ALREADYREGISTERED,
   ERR_ERRONEUSNICKNAME,
@@ -30,15 +30,15 @@ export function user(call: CommandCall): void {
   const { client, command, params, reply } = call;
   const { registration } = client;
   if (!registration) return reply.numeric(ERR_ALREADYREGISTERED);
-  const name = cleanUserName(params[0] ?? "");
-  if (name === "") return reply.numeric(ERR_NEEDMOREPARAMS, command);
-  registration.user = name;
-  registration.realname = params[3] ?? "";
+  const [name = "", , , realname = ""] = params;
+  if (name === "" || realname === "") return reply.numeric(ERR_NEEDMOREPARAMS, command);
+  registration.user = cleanUserName(name);
+  registration.realname = realname.slice(0, REALNAME_LENGTH);
   tryRegister(call);
 }
 
 /** What may stand between `!` and `@`; `~` says that nobody verified it. */
 function cleanUserName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9._-]/g, "").slice(0, USER_LENGTH - 1);
-  return text === "" ? "" : `~${name || "user"}`;
+  return `~${name || "user"}`;
 }

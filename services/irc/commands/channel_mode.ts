@@ -1,0 +1,246 @@
+import type { Channel } from "../channel.ts";
+import type { CommandCall } from "../command.ts";
+import {
+  CHANNEL_MODES,
+  type ChannelMode,
+  formatModes,
+  type ModeChange,
+  MODES_PER_COMMAND,
+  parseChannelModes,
+} from "../modes.ts";
+import { completeMask } from "../names.ts";
+import {
+  ERR_BANLISTFULL,
+  ERR_CHANOPRIVSNEEDED,
+  ERR_INVALIDMODEPARAM,
+  ERR_NEEDMOREPARAMS,
+  ERR_NOSUCHCHANNEL,
+  ERR_NOSUCHNICK,
+  ERR_UNKNOWNMODE,
+  ERR_USERNOTINCHANNEL,
+  type Numeric,
+  RPL_BANLIST,
+  RPL_CHANNELMODEIS,
+  RPL_CREATIONTIME,
+  RPL_ENDOFBANLIST,
+  RPL_ENDOFEXCEPTLIST,
+  RPL_ENDOFINVITELIST,
+  RPL_EXCEPTLIST,
+  RPL_INVITELIST,
+} from "../numerics.ts";
+
+/** Longest key, in characters. */
+const KEY_LENGTH = 64;
+
+/** Longest mask of a list, in characters. */
+const MASK_LENGTH = 200;
+
+/** Characters of parameters after which a MODE message is split, for classic lines. */
+const MESSAGE_LENGTH = 300;
+
+const KEY = /^[^\p{Cc} ,:][^\p{Cc} ,]*$/u;
+const USER_LIMIT = /^[1-9][0-9]{0,8}$/;
+
+const LIST_REPLIES: Readonly<Record<string, { entry: Numeric; end: Numeric }>> = {
+  b: { entry: RPL_BANLIST, end: RPL_ENDOFBANLIST },
+  e: { entry: RPL_EXCEPTLIST, end: RPL_ENDOFEXCEPTLIST },
+  I: { entry: RPL_INVITELIST, end: RPL_ENDOFINVITELIST },
+};
+
+/** MODE of a channel. */
+export function channelMode(call: CommandCall): void {
+  const { state, client, params, reply } = call;
+  const name = params[0] ?? "";
+  const channel = state.findChannel(name);
+  if (!channel || !(channel.isVisibleTo(client) || client.privileged)) {
+    return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  }
+  if (params[1] === undefined) return sendModes(call, channel);
+
+  const may = client.privileged || channel.isOperator(client);
+  const made: ModeChange[] = [];
+  const asked = new Set<string>();
+  let refused = false;
+  for (const change of limitParameters(parseChannelModes(params.slice(1)))) {
+    const mode = CHANNEL_MODES.get(change.letter);
+    if (!mode) reply.numeric(ERR_UNKNOWNMODE, change.letter);
+    else if (mode.kind === "list" && change.param === null) asked.add(change.letter);
+    else if (!may) refused = true;
+    else {
+      const applied = apply(call, channel, mode, change);
+      if (applied) made.push(applied);
+    }
+  }
+  for (const letter of asked) sendList(call, channel, letter);
+  if (refused) reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
+  announce(call, channel, made);
+}
+
+function sendModes({ client, reply }: CommandCall, channel: Channel): void {
+  const inside = channel.members.has(client) || client.privileged;
+  reply.numeric(RPL_CHANNELMODEIS, channel.name, ...channel.modeParameters(inside));
+  reply.numeric(RPL_CREATIONTIME, channel.name, String(Math.floor(channel.createdAt / 1000)));
+}
+
+function sendList({ reply }: CommandCall, channel: Channel, letter: string): void {
+  const replies = LIST_REPLIES[letter];
+  if (!replies) return;
+  for (const { mask, setBy, setAt } of channel.list(letter)) {
+    reply.numeric(replies.entry, channel.name, mask, setBy, String(Math.floor(setAt / 1000)));
+  }
+  reply.numeric(replies.end, channel.name);
+}
+
+/** Leaves out what goes beyond `MODES`. */
+function limitParameters(changes: readonly ModeChange[]): ModeChange[] {
+  let left = MODES_PER_COMMAND;
+  return changes.filter(({ param }) => param === null || left-- > 0);
+}
+
+/** Makes one change. Gives it as others are to see it, or null when nothing changed. */
+function apply(
+  call: CommandCall,
+  channel: Channel,
+  mode: ChannelMode,
+  change: ModeChange,
+): ModeChange | null {
+  switch (mode.kind) {
+    case "flag":
+      return channel.setFlag(mode.bit, change.add) ? change : null;
+    case "status":
+      return applyStatus(call, channel, mode, change);
+    case "key":
+      return applyKey(call, channel, change);
+    case "setting":
+      return applyLimit(call, channel, change);
+    case "list":
+      return applyList(call, channel, change);
+  }
+}
+
+function applyStatus(
+  { state, command, reply }: CommandCall,
+  channel: Channel,
+  { bit }: ChannelMode,
+  { add, letter, param }: ModeChange,
+): ModeChange | null {
+  if (param === null || param === "") {
+    reply.numeric(ERR_NEEDMOREPARAMS, command);
+    return null;
+  }
+  const target = state.findClient(param);
+  if (!target) {
+    reply.numeric(ERR_NOSUCHNICK, param);
+    return null;
+  }
+  const status = channel.members.get(target);
+  if (status === undefined) {
+    reply.numeric(ERR_USERNOTINCHANNEL, target.nick, channel.name);
+    return null;
+  }
+  const changed = add ? status | bit : status & ~bit;
+  if (changed === status) return null;
+  channel.members.set(target, changed);
+  return { add, letter, param: target.nick };
+}
+
+function applyKey(
+  call: CommandCall,
+  channel: Channel,
+  { add, letter, param }: ModeChange,
+): ModeChange | null {
+  if (!add) {
+    if (channel.key === null) return null;
+    channel.key = null;
+    return { add, letter, param: "*" };
+  }
+  if (param === null || param.length > KEY_LENGTH || !KEY.test(param)) {
+    // The key that was meant is no business of anybody's log.
+    refuseParameter(call, channel, letter, "*", "Key is not valid");
+    return null;
+  }
+  if (channel.key === param) return null;
+  channel.key = param;
+  return { add, letter, param };
+}
+
+function applyLimit(
+  call: CommandCall,
+  channel: Channel,
+  { add, letter, param }: ModeChange,
+): ModeChange | null {
+  if (!add) {
+    if (channel.userLimit === null) return null;
+    channel.userLimit = null;
+    return { add, letter, param: null };
+  }
+  if (param === null || !USER_LIMIT.test(param)) {
+    refuseParameter(call, channel, letter, param || "*", "Limit is not a positive number");
+    return null;
+  }
+  if (channel.userLimit === Number(param)) return null;
+  channel.userLimit = Number(param);
+  return { add, letter, param };
+}
+
+function applyList(
+  call: CommandCall,
+  channel: Channel,
+  { add, letter, param }: ModeChange,
+): ModeChange | null {
+  const { state, client, reply } = call;
+  if (param === null || param === "" || param.includes(" ") || param.length > MASK_LENGTH) {
+    refuseParameter(call, channel, letter, param || "*", "Mask is not valid");
+    return null;
+  }
+  const mask = completeMask(param);
+  if (!add) {
+    const removed = channel.removeFromList(letter, mask);
+    return removed === null ? null : { add, letter, param: removed };
+  }
+  if (channel.list(letter).length >= state.limits.listEntries) {
+    reply.numeric(ERR_BANLISTFULL, channel.name, mask);
+    return null;
+  }
+  const added = channel.addToList(letter, mask, client.mask, state.now());
+  return added ? { add, letter, param: mask } : null;
+}
+
+function refuseParameter(
+  { reply }: CommandCall,
+  channel: Channel,
+  letter: string,
+  param: string,
+  text: string,
+): void {
+  reply.numericText(ERR_INVALIDMODEPARAM, [channel.name, letter, param], text);
+}
+
+function announce(call: CommandCall, channel: Channel, changes: readonly ModeChange[]): void {
+  const { state, client, reply } = call;
+  for (const part of splitChanges(changes)) {
+    const modes = formatModes(part);
+    const message = state.messageFrom(client, "MODE", { params: [channel.name, ...modes] });
+    state.tellChannel(channel, message, client, reply);
+    if (!channel.members.has(client)) reply.message(message);
+    state.options.observer?.modeChanged?.({
+      actor: { nick: client.nick, account: client.account },
+      channel: channel.name,
+      changes: modes.join(" "),
+    });
+  }
+}
+
+function splitChanges(changes: readonly ModeChange[]): ModeChange[][] {
+  const parts: ModeChange[][] = [];
+  let length = MESSAGE_LENGTH;
+  for (const change of changes) {
+    if (length >= MESSAGE_LENGTH) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)?.push(change);
+    length += 2 + (change.param?.length ?? 0);
+  }
+  return parts;
+}

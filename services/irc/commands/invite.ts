@@ -1,0 +1,39 @@
+import { Cap } from "../capabilities.ts";
+import type { CommandCall } from "../command.ts";
+import { ChannelFlag } from "../modes.ts";
+import {
+  ERR_CHANOPRIVSNEEDED,
+  ERR_NOSUCHCHANNEL,
+  ERR_NOSUCHNICK,
+  ERR_NOTONCHANNEL,
+  ERR_USERONCHANNEL,
+  RPL_AWAY,
+  RPL_INVITING,
+} from "../numerics.ts";
+
+/** INVITE nick channel. Every member may, where the channel is not for invited users alone. */
+export function invite({ state, client, params, reply }: CommandCall): void {
+  const [nick = "", name = ""] = params;
+  const target = state.findClient(nick);
+  if (!target) return reply.numeric(ERR_NOSUCHNICK, nick);
+  const channel = state.findChannel(name);
+  if (!channel) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (!client.privileged) {
+    if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
+    if (channel.has(ChannelFlag.INVITE_ONLY) && !channel.isOperator(client)) {
+      return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
+    }
+  }
+  if (channel.members.has(target)) {
+    return reply.numeric(ERR_USERONCHANNEL, target.nick, channel.name);
+  }
+  channel.invite(target);
+  const message = state.messageFrom(client, "INVITE", { params: [target.nick, channel.name] });
+  target.send(message);
+  for (const member of channel.members.keys()) {
+    if (member === client || !channel.isOperator(member)) continue;
+    if (member.hasCapability(Cap.INVITE_NOTIFY)) member.send(message);
+  }
+  reply.numeric(RPL_INVITING, target.nick, channel.name);
+  if (target.away !== null) reply.numericText(RPL_AWAY, [target.nick], target.away);
+}

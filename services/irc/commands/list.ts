@@ -1,0 +1,62 @@
+import type { Channel } from "../channel.ts";
+import type { CommandCall } from "../command.ts";
+import { compileMask } from "../names.ts";
+import { RPL_LIST, RPL_LISTEND, RPL_LISTSTART } from "../numerics.ts";
+
+const MINUTE_MILLISECONDS = 60_000;
+
+type Condition = (channel: Channel, now: number) => boolean;
+
+/**
+ * LIST [condition{,condition}]: channels that fulfil every condition of ISUPPORT `ELIST`, and where
+ * names or masks are among them, match one of these.
+ */
+export function list({ state, client, params, reply }: CommandCall): void {
+  const now = state.now();
+  const conditions: Condition[] = [];
+  const names: Condition[] = [];
+  for (const word of (params[0] ?? "").split(",")) {
+    if (word === "") continue;
+    const condition = parseCondition(word);
+    if (condition) conditions.push(condition);
+    else names.push(matchesName(word));
+  }
+  reply.numeric(RPL_LISTSTART, "Channel");
+  for (const channel of state.channels.values()) {
+    if (!channel.isVisibleTo(client) && !client.privileged) continue;
+    if (names.length > 0 && !names.some((matches) => matches(channel, now))) continue;
+    if (!conditions.every((holds) => holds(channel, now))) continue;
+    const topic = channel.topic?.text ?? "";
+    reply.numericText(RPL_LIST, [channel.name, String(channel.members.size)], topic);
+  }
+  reply.numeric(RPL_LISTEND);
+}
+
+function matchesName(mask: string): Condition {
+  const matches = compileMask(mask);
+  return (channel) => matches(channel.name);
+}
+
+/** `>n`, `<n` users; `C>n`, `C<n`, `T>n`, `T<n` minutes since creation or topic; `!mask`. */
+function parseCondition(word: string): Condition | null {
+  if (word.startsWith("!")) {
+    const matches = compileMask(word.slice(1));
+    return (channel) => !matches(channel.name);
+  }
+  const [, subject, sign, digits] = /^([CT]?)([<>])([0-9]{1,9})$/i.exec(word) ?? [];
+  if (digits === undefined) return null;
+  const limit = Number(digits);
+  const measure = MEASURES[(subject ?? "").toUpperCase()] as Measure;
+  return (channel, now) => {
+    const value = measure(channel, now);
+    return value !== null && (sign === "<" ? value < limit : value > limit);
+  };
+}
+
+type Measure = (channel: Channel, now: number) => number | null;
+
+const MEASURES: Readonly<Record<string, Measure>> = {
+  "": (channel) => channel.members.size,
+  "C": (channel, now) => (now - channel.createdAt) / MINUTE_MILLISECONDS,
+  "T": ({ topic }, now) => topic && (now - topic.setAt) / MINUTE_MILLISECONDS,
+};

@@ -1,0 +1,33 @@
+import { Cap } from "../capabilities.ts";
+import type { CommandCall } from "../command.ts";
+import { REALNAME_LENGTH } from "../names.ts";
+import { RPL_NOWAWAY, RPL_UNAWAY } from "../numerics.ts";
+import { truncate } from "../outbound.ts";
+import type { MessageContent } from "../state.ts";
+
+/** AWAY [reason]. Without a reason, or with an empty one, the user is back. */
+export function away({ state, client, params, reply }: CommandCall): void {
+  const reason = truncate(params[0] ?? "", state.limits.awayBytes) || null;
+  reply.numeric(reason === null ? RPL_UNAWAY : RPL_NOWAWAY);
+  if (reason === client.away) return;
+  client.away = reason;
+  const content: MessageContent = reason === null ? { params: [] } : { params: [], text: reason };
+  const message = state.messageFrom(client, "AWAY", content);
+  for (const neighbour of state.neighboursOf(client)) {
+    if (neighbour.hasCapability(Cap.AWAY_NOTIFY)) neighbour.send(message);
+  }
+}
+
+/** SETNAME :real name (IRCv3 setname). */
+export function setname({ state, client, command, params, reply }: CommandCall): void {
+  const name = params[0] ?? "";
+  if (name === "" || name.length > REALNAME_LENGTH) {
+    return reply.fail(command, "INVALID_REALNAME", [], "The real name is empty or too long");
+  }
+  client.realname = name;
+  const message = state.messageFrom(client, "SETNAME", { params: [], text: name });
+  for (const neighbour of state.neighboursOf(client)) {
+    if (neighbour.hasCapability(Cap.SETNAME)) neighbour.send(message);
+  }
+  reply.message(message);
+}

@@ -1,0 +1,118 @@
+import { Cap } from "../capabilities.ts";
+import type { Channel } from "../channel.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { statusPrefix, UserMode } from "../modes.ts";
+import { compileMask, looksLikeChannel } from "../names.ts";
+import { RPL_ENDOFWHO, RPL_WHOREPLY, RPL_WHOSPCRPL } from "../numerics.ts";
+
+/** Answers of a WHO with a mask. A channel is listed whole. */
+const MASK_MATCHES = 500;
+
+/** What WHOX shows in place of an address that is nobody else's business. */
+const HIDDEN_ADDRESS = "255.255.255.255";
+
+/** One who is listed, and the channel under which. */
+interface Listed {
+  readonly call: CommandCall;
+  readonly user: Client;
+  readonly channel: Channel | null;
+}
+
+/** WHO mask [%fields[,token]] (modern.ircdocs.horse and IRCv3 WHOX). */
+export function who(call: CommandCall): void {
+  const { params, reply } = call;
+  const mask = params[0] ?? "*";
+  const [, fields, token] = /^%([a-z]*)(?:,(.{0,3}))?/i.exec(params[1] ?? "") ?? [];
+  for (const listed of select(call, mask)) {
+    if (fields === undefined) sendReply(listed);
+    else sendFields(listed, fields, token ?? "0");
+  }
+  reply.numeric(RPL_ENDOFWHO, mask);
+}
+
+/** Whether a WHO asks for one user, as clients do for everybody who joins. */
+export function isWhoOfOne(params: readonly string[]): boolean {
+  return !/[#*?]/.test(params[0] ?? "*");
+}
+
+function* select(call: CommandCall, mask: string): Iterable<Listed> {
+  const { state, client } = call;
+  if (looksLikeChannel(mask)) {
+    const channel = state.findChannel(mask);
+    if (!channel?.isVisibleTo(client)) return;
+    const inside = channel.members.has(client) || client.isOperator;
+    for (const user of channel.members.keys()) {
+      if (inside || !user.isInvisible) yield { call, user, channel };
+    }
+    return;
+  }
+  const exact = state.findClient(mask);
+  if (exact) return yield { call, user: exact, channel: null };
+  if (!/[*?]/.test(mask)) return;
+  const matches = compileMask(mask);
+  let left = MASK_MATCHES;
+  for (const user of state.clients) {
+    if (!user.registered || !isVisible(user, client)) continue;
+    if (!matches(user.nick) && !matches(user.mask)) continue;
+    if (left-- === 0) return;
+    yield { call, user, channel: null };
+  }
+}
+
+function isVisible(user: Client, to: Client): boolean {
+  if (!user.isInvisible || user === to || to.isOperator) return true;
+  for (const channel of user.channels) if (channel.members.has(to)) return true;
+  return false;
+}
+
+function sendReply(listed: Listed): void {
+  const { call, user, channel } = listed;
+  call.reply.numericText(RPL_WHOREPLY, [
+    channel?.name ?? "*",
+    user.user,
+    user.host,
+    call.state.serverName,
+    user.nick,
+    flags(listed),
+  ], `0 ${user.realname}`);
+}
+
+/** H here or G gone, `*` operator, statuses in the channel, B bot. */
+function flags({ call, user, channel }: Listed): string {
+  const all = call.client.hasCapability(Cap.MULTI_PREFIX);
+  return (user.away === null ? "H" : "G") + (user.isOperator ? "*" : "") +
+    (channel ? statusPrefix(channel.statusOf(user), all) : "") +
+    (user.hasMode(UserMode.BOT) ? "B" : "");
+}
+
+/** The fields of WHOX in the order in which they are always sent. */
+const FIELDS: readonly (readonly [string, (listed: Listed, token: string) => string])[] = [
+  ["t", (_, token) => token],
+  ["c", ({ channel }) => channel?.name ?? "*"],
+  ["u", ({ user }) => user.user],
+  ["i", (listed) => address(listed)],
+  ["h", ({ user }) => user.host],
+  ["s", ({ call }) => call.state.serverName],
+  ["n", ({ user }) => user.nick],
+  ["f", flags],
+  ["d", () => "0"],
+  ["l", ({ call, user }) => String(Math.floor((call.state.now() - user.lastActiveAt) / 1000))],
+  ["a", ({ user }) => user.account ?? "0"],
+  ["o", () => "n/a"],
+  ["r", ({ user }) => user.realname],
+];
+
+function sendFields(listed: Listed, fields: string, token: string): void {
+  const { reply } = listed.call;
+  const values = FIELDS.filter(([letter]) => fields.includes(letter))
+    .map(([, value]) => value(listed, token));
+  if (fields.includes("r")) {
+    reply.numericText(RPL_WHOSPCRPL, values.slice(0, -1), listed.user.realname);
+  } else reply.numeric(RPL_WHOSPCRPL, ...values);
+}
+
+function address({ call, user }: Listed): string {
+  const mayKnow = user === call.client || call.client.isOperator;
+  return mayKnow ? user.transport.address : HIDDEN_ADDRESS;
+}

@@ -1,0 +1,71 @@
+import { Cap } from "../capabilities.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { statusPrefix, UserMode } from "../modes.ts";
+import {
+  ERR_NONICKNAMEGIVEN,
+  ERR_NOSUCHNICK,
+  RPL_AWAY,
+  RPL_ENDOFWHOIS,
+  RPL_WHOISACCOUNT,
+  RPL_WHOISACTUALLY,
+  RPL_WHOISBOT,
+  RPL_WHOISCHANNELS,
+  RPL_WHOISIDLE,
+  RPL_WHOISOPERATOR,
+  RPL_WHOISSECURE,
+  RPL_WHOISSERVER,
+  RPL_WHOISUSER,
+} from "../numerics.ts";
+
+/** Characters of channels in one 319, which leaves room for the rest of a classic line. */
+const CHANNELS_LENGTH = 380;
+
+/** WHOIS [server] nick. */
+export function whois(call: CommandCall): void {
+  const { state, params, reply } = call;
+  const nick = params[1] ?? params[0] ?? "";
+  if (nick === "") return reply.numeric(ERR_NONICKNAMEGIVEN);
+  const user = state.findClient(nick);
+  if (user) describe(call, user);
+  else reply.numeric(ERR_NOSUCHNICK, nick);
+  reply.numeric(RPL_ENDOFWHOIS, user?.nick ?? nick);
+}
+
+function describe(call: CommandCall, user: Client): void {
+  const { state, client, reply } = call;
+  const { nick } = user;
+  reply.numericText(RPL_WHOISUSER, [nick, user.user, user.host, "*"], user.realname);
+  sendChannels(call, user);
+  const { serverName, serverDescription } = state.options;
+  reply.numericText(RPL_WHOISSERVER, [nick, serverName], serverDescription);
+  if (user.away !== null) reply.numericText(RPL_AWAY, [nick], user.away);
+  if (user.isOperator) reply.numeric(RPL_WHOISOPERATOR, nick);
+  if (user.hasMode(UserMode.BOT)) reply.numeric(RPL_WHOISBOT, nick);
+  if (user.account !== null) reply.numeric(RPL_WHOISACCOUNT, nick, user.account);
+  if (user === client || client.isOperator) {
+    reply.numeric(RPL_WHOISACTUALLY, nick, user.transport.address);
+  }
+  if (user.transport.secure) reply.numeric(RPL_WHOISSECURE, nick);
+  const idle = Math.floor((state.now() - user.lastActiveAt) / 1000);
+  const since = Math.floor(user.connectedAt / 1000);
+  reply.numeric(RPL_WHOISIDLE, nick, String(idle), String(since));
+}
+
+/** An invisible user's channels, and secret ones, are for those who are in them too. */
+function sendChannels({ client, reply }: CommandCall, user: Client): void {
+  const all = client.hasCapability(Cap.MULTI_PREFIX);
+  let line = "";
+  for (const channel of user.channels) {
+    const shown = user === client || client.isOperator || channel.members.has(client) ||
+      (!user.isInvisible && channel.isVisibleTo(client));
+    if (!shown) continue;
+    const entry = statusPrefix(channel.statusOf(user), all) + channel.name;
+    if (line !== "" && line.length + entry.length >= CHANNELS_LENGTH) {
+      reply.numericText(RPL_WHOISCHANNELS, [user.nick], line);
+      line = "";
+    }
+    line += line === "" ? entry : ` ${entry}`;
+  }
+  if (line !== "") reply.numericText(RPL_WHOISCHANNELS, [user.nick], line);
+}
