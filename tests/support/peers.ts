@@ -8,6 +8,8 @@
 const INSTALL: ReadonlyMap<string, string> = new Map([
   ["fossil", "apt-get install fossil"],
   ["git", "apt-get install git"],
+  ["irssi", "apt-get install irssi"],
+  ["tmux", "apt-get install tmux"],
 ]);
 
 /**

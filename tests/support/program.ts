@@ -40,23 +40,24 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** The command that runs muster: the executable that `MUSTER_EXECUTABLE` names, or the tree. */
-export function musterCommand(args: readonly string[], options: Deno.CommandOptions): Deno.Command {
+/** The words that run muster: the executable that `MUSTER_EXECUTABLE` names, or the tree. */
+export function musterWords(): [string, ...string[]] {
   const executable = Deno.env.get("MUSTER_EXECUTABLE");
-  if (executable !== undefined) {
-    return new Deno.Command(executable, { ...options, args: [...args] });
-  }
-  return new Deno.Command(Deno.execPath(), {
-    ...options,
-    args: [
-      "run",
-      "--quiet",
-      `--config=${join(ROOT, "deno.json")}`,
-      "--permission-set",
-      join(ROOT, "main.ts"),
-      ...args,
-    ],
-  });
+  if (executable !== undefined) return [executable];
+  return [
+    Deno.execPath(),
+    "run",
+    "--quiet",
+    `--config=${join(ROOT, "deno.json")}`,
+    "--permission-set",
+    join(ROOT, "main.ts"),
+  ];
+}
+
+/** A command of muster, not started yet. */
+export function musterCommand(args: readonly string[], options: Deno.CommandOptions): Deno.Command {
+  const [program, ...first] = musterWords();
+  return new Deno.Command(program, { ...options, args: [...first, ...args] });
 }
 
 /** The environment of a started program: that of the test, less what would configure muster. */

@@ -1,0 +1,14 @@
+import { Passwords } from "../services/identity/mod.ts";
+import { readPassword } from "./account.ts";
+import { print } from "./output.ts";
+
+/** `muster hash-password`: reads a password from standard input and prints its hash. */
+export async function hashPassword(): Promise<void> {
+  const password = await readPassword();
+  const passwords = new Passwords();
+  try {
+    print(await passwords.hash(password));
+  } finally {
+    passwords.close();
+  }
+}

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { registerAgent } from "../support/api.ts";
+import { IrcClient } from "../support/irc_client.ts";
+import { musterCommand, type Program, runMuster, startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
+
+/** Runs a command against a started program, in its folder, as a person would. */
+function run(program: Program, ...args: string[]) {
+  return runMuster(args, { folder: program.folder, environment: { MUSTER_URL: program.api } });
+}
+
+async function succeed(program: Program, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(program, ...args);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+Deno.test("agents are registered, listed, rotated, revoked and deleted from the command line", async () => {
+  await using program = await startProgram();
+  const registered = await succeed(
+    program,
+    "agent",
+    "register",
+    "scout",
+    "--channels",
+    "general,#ops",
+  );
+  const passphrase = /^passphrase +([0-9a-f]{64})$/m.exec(registered)?.[1];
+  assert.ok(passphrase);
+  await using irc = await IrcClient.connect(program.irc);
+  await irc.register({ nick: "scout", password: passphrase });
+
+  assert.match(await succeed(program, "agent", "list"), /^scout +worker +online .*#general #ops$/m);
+  const rotated = JSON.parse(await succeed(program, "agent", "rotate", "scout", "--json"));
+  assert.notEqual(rotated.credentials.passphrase, passphrase);
+  await irc.ended();
+
+  await succeed(program, "agent", "revoke", "scout");
+  assert.match(await succeed(program, "agent", "list"), /^scout +worker +revoked/m);
+  await succeed(program, "agent", "delete", "scout");
+  assert.deepEqual(JSON.parse(await succeed(program, "agent", "list", "--json")), []);
+
+  const absent = await run(program, "agent", "revoke", "scout");
+  assert.equal(absent.code, 1);
+  assert.match(absent.stderr, /scout/);
+  const wrong = await run(program, "agent", "register", "no nick");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /nick/);
+});
+
+Deno.test("account add makes an account that logs in, and prints how", async () => {
+  await using program = await startProgram();
+  const output = await succeed(program, "account", "add", "ann");
+  const password = /^password +(\S+)$/m.exec(output)?.[1];
+  assert.ok(password);
+  for (const client of ["irssi", "WeeChat", "HexChat"]) {
+    assert.match(output, new RegExp(`^In ${client}`, "m"));
+  }
+  await using irc = await IrcClient.connect(program.irc);
+  await irc.register({ nick: "ann", password });
+
+  const chosen = await runMuster(
+    ["account", "add", "bob", "--password-stdin", "--client", "irssi"],
+    {
+      folder: program.folder,
+      environment: { MUSTER_URL: program.api },
+      stdin: "correct horse\n",
+    },
+  );
+  assert.equal(chosen.code, 0, chosen.stderr);
+  assert.ok(!chosen.stdout.includes("correct horse"));
+  await using bob = await IrcClient.connect(program.irc);
+  await bob.register({ nick: "bob", password: "correct horse" });
+
+  assert.match(await succeed(program, "account", "list"), /^ann .*\nbob /m);
+  await succeed(program, "account", "delete", "ann");
+  await irc.ended();
+});
+
+Deno.test("send posts a message and tail prints it, its control characters made visible", async () => {
+  await using program = await startProgram();
+  await registerAgent(program, "scout");
+  await succeed(program, "send", "#general", "first", "--nick", "ann");
+  const tail = musterCommand(["tail", "#general"], {
+    cwd: program.folder,
+    env: { MUSTER_URL: program.api, NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = tail.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const readTo = async (end: string) => {
+    while (!text.includes(end)) {
+      const { value, done } = await reader.read();
+      assert.ok(!done);
+      text += value;
+    }
+  };
+  await readTo("first\n");
+  await succeed(program, "send", "general", "a", "\x02bold\x02", "word");
+  await readTo("word\n");
+  tail.kill("SIGINT");
+  await tail.status;
+  await reader.cancel();
+  assert.match(
+    text,
+    /^\d\d:\d\d:\d\d <ann> first\n\d\d:\d\d:\d\d <bridge> a \u2402bold\u2402 word\n$/,
+  );
+});
+
+Deno.test("health says whether the server is up", async () => {
+  const program = await startProgram();
+  try {
+    assert.equal(await succeed(program, "health"), "ok\n");
+    await program.stop();
+    const down = await run(program, "health");
+    assert.equal(down.code, 1);
+    assert.match(down.stderr, /is it running\?/);
+  } finally {
+    await program[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("config check accepts the configuration of the repository, and hash-password makes a hash", async () => {
+  await withFolder(async (folder) => {
+    const file = new URL("../../config.yaml", import.meta.url).pathname;
+    const checked = await runMuster(["config", "check", "--config", file], { folder });
+    assert.deepEqual([checked.code, checked.stdout], [0, "The configuration is valid\n"]);
+    const hashed = await runMuster(["hash-password"], { folder, stdin: "correct horse\n" });
+    assert.match(hashed.stdout, /^\$argon2id\$v=19\$/);
+  });
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { call } from "../support/api.ts";
+import { musterWords, type Program, startProgram } from "../support/program.ts";
+
+const README = new URL("../../README.md", import.meta.url);
+
+/** The code blocks of the tour, in their order, as one text to paste. */
+async function tour(): Promise<string> {
+  const text = await Deno.readTextFile(README);
+  const [, section = ""] = /^## A tour.*?\n(.*?)^## /ms.exec(text) ?? [];
+  const blocks = Array.from(section.matchAll(/^```sh\n(.*?)^```$/gms), ([, block = ""]) => block);
+  return blocks.join("\n");
+}
+
+/** Puts the addresses of a started program where the tour has the usual ones. */
+function at(program: Program, text: string): string {
+  const command = musterWords().map((word) => `'${word}'`).join(" ");
+  return text
+    .replaceAll("http://127.0.0.1:8080", program.api)
+    .replaceAll("http://127.0.0.1:8081/mcp", program.mcp)
+    .replaceAll("127.0.0.1:6667", `127.0.0.1:${program.irc.port}`)
+    .replaceAll("npx deno@2.9.6 task start", `MUSTER_URL=${program.api} ${command}`);
+}
+
+Deno.test("the tour of the README works when its lines are pasted", async () => {
+  await using program = await startProgram();
+  const script = join(program.folder, "tour.sh");
+  await Deno.writeTextFile(script, `set -em\n${at(program, await tour())}`);
+  const { code, stdout, stderr } = await new Deno.Command("bash", {
+    args: [script],
+    cwd: program.folder,
+    stdin: "null",
+  }).output();
+  const output = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, `${output}\n${new TextDecoder().decode(stderr)}`);
+
+  assert.equal(output.match(/"passphrase":"[0-9a-f]{64}"/g)?.length, 2);
+  const streamed = Array.from(
+    output.matchAll(/^data: (.*)$/gm),
+    ([, data = ""]) => JSON.parse(data),
+  );
+  assert.deepEqual(streamed.map(({ nick }) => nick), ["ann", "bridge", "mapper"]);
+  assert.equal(streamed[0].text, "hello, agents");
+  assert.equal(JSON.parse(streamed[1].text).type, "task.create");
+  assert.equal(streamed[2].text, "hello from IRC");
+  assert.match(output, /message sent to #general/);
+  assert.match(output, /^ {2}\/network add -sasl_username ann /m);
+
+  const users = await (await call(program, "GET", "/v1/channels/general/users")).json();
+  assert.deepEqual(users, ["ann", "bridge"]);
+});

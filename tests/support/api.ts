@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+
+/** What an agent logs in with. */
+export interface Credentials {
+  readonly nick: string;
+  readonly passphrase: string;
+}
+
+/** Where a server's API is, and the operator's token. */
+export interface Server {
+  readonly api: string;
+  readonly token: string;
+}
+
+/** Calls the API as the operator. */
+export function call(
+  { api, token }: Server,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  return fetch(api + path, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+/** Registers an agent and gives its credentials. */
+export async function registerAgent(
+  server: Server,
+  nick: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<Credentials> {
+  const response = await call(server, "POST", "/v1/agents/register", { nick, ...more });
+  const body = await response.json();
+  assert.equal(response.status, 200, JSON.stringify(body));
+  return body.credentials;
+}
+
+/** A message as the API gives it. */
+export interface Message {
+  readonly nick: string;
+  readonly text: string;
+  readonly timestamp: string;
+}
+
+/** An open event stream of a channel. */
+export class ChannelStream implements AsyncDisposable {
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  #rest = "";
+  readonly #queue: string[] = [];
+
+  private constructor(body: ReadableStream<Uint8Array>) {
+    this.#reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  }
+
+  /** Opens the stream; it is open when the headers are there. */
+  static async open({ api, token }: Server, channel: string, query = ""): Promise<ChannelStream> {
+    const response = await fetch(`${api}/v1/channels/${channel}/stream?token=${token}${query}`, {
+      headers: { accept: "text/event-stream" },
+    });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-type"), "text/event-stream");
+    assert.ok(response.body);
+    return new ChannelStream(response.body);
+  }
+
+  /** The next message, or null where the server has ended the stream. */
+  async next(): Promise<Message | null> {
+    while (this.#queue.length === 0) {
+      const { value, done } = await this.#reader.read();
+      if (done) return null;
+      const lines = (this.#rest + value).split("\n");
+      this.#rest = lines.pop() ?? "";
+      this.#queue.push(...lines.filter((line) => line.startsWith("data: ")));
+    }
+    return JSON.parse((this.#queue.shift() ?? "").slice("data: ".length));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reader.cancel().catch(() => {});
+  }
+}

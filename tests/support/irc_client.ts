@@ -1,0 +1,121 @@
+/** A plain IRC client for tests: lines out, lines in, nothing hidden. */
+
+/** How long a line may be waited for, in milliseconds; a bound, not an expectation. */
+const LINE_LIMIT = 20_000;
+
+/** What {@link IrcClient.register} needs. */
+export interface Registration {
+  readonly nick: string;
+  /** Logs in by SASL PLAIN with this password; without one the client comes without an account. */
+  readonly password?: string;
+  readonly capabilities?: readonly string[];
+}
+
+/** One connection to an IRC server. */
+export class IrcClient implements AsyncDisposable {
+  /** Every line that came, without line breaks. */
+  readonly lines: string[] = [];
+  readonly #connection: Deno.TcpConn;
+  readonly #reading: Promise<void>;
+  #read = 0;
+  #closed = false;
+  #wake: () => void = () => {};
+
+  private constructor(connection: Deno.TcpConn) {
+    this.#connection = connection;
+    this.#reading = this.#readLines();
+  }
+
+  /** Connects, without sending anything. */
+  static async connect(address: { hostname: string; port: number }): Promise<IrcClient> {
+    return new IrcClient(await Deno.connect(address));
+  }
+
+  /** Sends lines, each with its line break. */
+  async send(...lines: string[]): Promise<void> {
+    let bytes = new TextEncoder().encode(lines.map((line) => `${line}\r\n`).join(""));
+    while (bytes.length > 0) bytes = bytes.subarray(await this.#connection.write(bytes));
+  }
+
+  /**
+   * Gives the next line that matches, passing over others; answers PING meanwhile.
+   *
+   * @throws Error where the connection ends first or the line does not come
+   */
+  async expect(pattern: RegExp): Promise<string> {
+    const deadline = setTimeout(() => this.#connection.close(), LINE_LIMIT);
+    try {
+      for (;;) {
+        while (this.#read < this.lines.length) {
+          const line = this.lines[this.#read++] ?? "";
+          if (pattern.test(line)) return line;
+        }
+        if (this.#closed) {
+          throw new Error(
+            `${pattern} did not come; the last lines: ${this.lines.slice(-5).join("\n")}`,
+          );
+        }
+        await new Promise<void>((resolve) => this.#wake = resolve);
+      }
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  /** Registers and waits for the end of the welcome. */
+  async register({ nick, password, capabilities = [] }: Registration): Promise<void> {
+    const requested = password === undefined ? capabilities : ["sasl", ...capabilities];
+    await this.send("CAP LS 302", `NICK ${nick}`, `USER ${nick} 0 * :${nick}`);
+    if (requested.length > 0) await this.send(`CAP REQ :${requested.join(" ")}`);
+    if (password !== undefined) {
+      await this.send(
+        "AUTHENTICATE PLAIN",
+        `AUTHENTICATE ${btoa(`${nick}\0${nick}\0${password}`)}`,
+      );
+    }
+    await this.send("CAP END");
+    await this.expect(/ (376|422) /);
+  }
+
+  /** Joins a channel and waits until the server has confirmed it. */
+  async join(channel: string): Promise<void> {
+    await this.send(`JOIN ${channel}`);
+    await this.expect(/ 366 /);
+  }
+
+  /** Resolves when the server has closed the connection. */
+  ended(): Promise<void> {
+    return this.#reading;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#closed) this.#connection.close();
+    await this.#reading;
+  }
+
+  async #readLines(): Promise<void> {
+    const decoder = new TextDecoder();
+    const buffer = new Uint8Array(16 * 1024);
+    let rest = "";
+    try {
+      for (;;) {
+        const count = await this.#connection.read(buffer);
+        if (count === null) break;
+        const lines = (rest + decoder.decode(buffer.subarray(0, count), { stream: true })).split(
+          "\r\n",
+        );
+        rest = lines.pop() ?? "";
+        for (const line of lines) {
+          if (line.startsWith("PING ")) await this.send(`PONG ${line.slice("PING ".length)}`);
+          this.lines.push(line);
+        }
+        this.#wake();
+      }
+      this.#connection.close();
+    } catch {
+      // Closed from this side, or broken: both are the end.
+    }
+    this.#closed = true;
+    this.#wake();
+  }
+}
