@@ -11,7 +11,8 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     kind TEXT NOT NULL CHECK (kind IN ('agent', 'person', 'admin')),
     secret_scheme TEXT NOT NULL CHECK (secret_scheme IN ('sha256', 'argon2id')),
     secret TEXT NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
   ) STRICT;
 
   CREATE TABLE agents (
@@ -19,7 +20,6 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     type TEXT NOT NULL,
     channels TEXT NOT NULL,
     registered_at INTEGER NOT NULL,
-    revoked_at INTEGER,
     last_seen INTEGER
   ) STRICT;
 

@@ -22,6 +22,8 @@ export interface AccountsTable {
   secret_scheme: "sha256" | "argon2id";
   secret: string;
   created_at: Fixed<number>;
+  /** Since when it cannot log in any more, or null. */
+  revoked_at: number | null;
 }
 
 /** What the registry knows of an account of kind `agent`. */
@@ -30,7 +32,6 @@ export interface AgentsTable {
   type: string;
   channels: string;
   registered_at: Fixed<number>;
-  revoked_at: number | null;
   last_seen: number | null;
 }
 

@@ -1,0 +1,90 @@
+import type { StatementSync } from "node:sqlite";
+import type { Database } from "../database/mod.ts";
+import {
+  type Account,
+  type AccountDirectory,
+  foldName,
+  type LoginOutcome,
+  type Logins,
+} from "../identity/mod.ts";
+import type { Accounts, Verification } from "../irc/mod.ts";
+
+/** The owner of reserved nicks; no account can have this name. */
+const NOBODY = "*reserved*";
+
+/** Somebody who may become an operator of the IRC server with OPER. */
+export interface IrcOperator {
+  readonly name: string;
+  /** argon2id, in PHC string format. */
+  readonly password_hash: string;
+}
+
+export interface AccountAuthorityOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly logins: Logins;
+  readonly operators: readonly IrcOperator[];
+}
+
+/** Tells the IRC server who may log in, which nicks are whose, and who gets what in a channel. */
+export class AccountAuthority implements Accounts {
+  readonly #accounts: AccountDirectory;
+  readonly #logins: Logins;
+  readonly #operators: ReadonlyMap<string, IrcOperator>;
+  readonly #agentByName: StatementSync;
+
+  constructor({ database, accounts, logins, operators }: AccountAuthorityOptions) {
+    this.#accounts = accounts;
+    this.#logins = logins;
+    this.#operators = new Map(operators.map((operator) => [foldName(operator.name), operator]));
+    this.#agentByName = database.prepare(
+      `SELECT agents.type, agents.channels
+       FROM agents JOIN accounts ON accounts.id = agents.account_id
+       WHERE accounts.name_folded = ?`,
+    );
+  }
+
+  async verify(name: string, password: string, address: string): Promise<Verification> {
+    const kinds = ["agent", "person", "admin"] as const;
+    const outcome = await this.#logins.logIn(name, password, address, kinds);
+    return verification(outcome, (account: Account) => account.name);
+  }
+
+  ownerOf(nick: string): string | null {
+    if (this.#accounts.isReserved(nick)) return NOBODY;
+    return this.#accounts.find(nick)?.name ?? null;
+  }
+
+  /** An agent's type decides, and only in the channels that it was registered with. */
+  channelStatus(account: string, channel: string): "operator" | "voice" | null {
+    const row = this.#agentByName.get(foldName(account));
+    if (row === undefined) return null;
+    const channels: string[] = JSON.parse(String(row["channels"]));
+    const folded = foldName(channel);
+    if (!channels.some((candidate) => foldName(candidate) === folded)) return null;
+    switch (row["type"]) {
+      case "operator":
+      case "orchestrator":
+        return "operator";
+      case "worker":
+        return "voice";
+      default:
+        return null;
+    }
+  }
+
+  async verifyOperator(name: string, password: string, address: string): Promise<Verification> {
+    const operator = this.#operators.get(foldName(name));
+    const hash = operator?.password_hash ?? null;
+    const outcome = await this.#logins.check(operator?.name ?? name, password, address, hash);
+    return verification(outcome, (operatorName) => operatorName);
+  }
+}
+
+function verification<Accepted>(
+  outcome: LoginOutcome<Accepted>,
+  nameOf: (accepted: Accepted) => string,
+): Verification {
+  if (outcome.kind !== "accepted") return outcome;
+  return { kind: "accepted", account: nameOf(outcome.account) };
+}

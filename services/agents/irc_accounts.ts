@@ -1,0 +1,104 @@
+import { ulid } from "ulid";
+import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
+import { Invalid, NotFound } from "../errors.ts";
+import { newEvent } from "../events/mod.ts";
+import {
+  type AccountDirectory,
+  type Caller,
+  type Endings,
+  nameTaken,
+  originOf,
+  type Passwords,
+} from "../identity/mod.ts";
+import type { Sessions } from "./agents.ts";
+import type { PersonRequest } from "./schemas.ts";
+
+/** The IRC account of a person. */
+export interface IrcAccount {
+  readonly account: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+}
+
+export interface IrcAccountsOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly passwords: Passwords;
+  readonly endings: Endings;
+  readonly sessions: Sessions;
+  /** Characters. */
+  readonly minPasswordLength: number;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** The accounts under which people use IRC. */
+export class IrcAccounts {
+  readonly #options: IrcAccountsOptions;
+
+  constructor(options: IrcAccountsOptions) {
+    this.#options = options;
+  }
+
+  /** Every account of a person, by name. */
+  async list(): Promise<IrcAccount[]> {
+    const rows = await this.#options.database.tables.selectFrom("accounts")
+      .select(["name", "created_at"]).where("kind", "=", "person")
+      .orderBy("name_folded").execute();
+    return rows.map((row) => describe(row.name, row.created_at));
+  }
+
+  /**
+   * Makes an account.
+   *
+   * @throws Invalid where the password is too short, Conflict where the name is taken or reserved
+   * @throws Unavailable where too many passwords wait to be hashed
+   */
+  async create({ account: name, password }: PersonRequest, caller: Caller): Promise<IrcAccount> {
+    const { database, accounts, passwords, minPasswordLength, clock } = this.#options;
+    if (password.length < minPasswordLength) {
+      throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
+    }
+    accounts.assertFree(name);
+    const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
+    const now = clock();
+    try {
+      await database.commit({
+        statements: [
+          accounts.insertion({ id: ulid(now), name, kind: "person", secret, createdAt: now }),
+        ],
+        events: [newEvent("account.created", { account: name }, originOf(caller), now)],
+      });
+    } catch (error) {
+      throw error instanceof Duplicate ? nameTaken(name) : error;
+    }
+    return describe(name, now);
+  }
+
+  /**
+   * Removes an account and closes its sessions.
+   *
+   * @throws NotFound where no person has an account of this name
+   */
+  async delete(name: string, caller: Caller): Promise<void> {
+    const { database, accounts, endings, sessions, clock } = this.#options;
+    const account = accounts.find(name);
+    if (account?.kind !== "person") throw noSuchAccount(name);
+    const event = newEvent("account.deleted", { account: account.name }, originOf(caller), clock());
+    try {
+      await database.commit({ statements: [accounts.removal(account)], events: [event] });
+    } catch (error) {
+      throw error instanceof Unchanged ? noSuchAccount(name) : error;
+    }
+    endings.announce({ kind: "account", accountId: account.id });
+    sessions.disconnectAccount(account.name, "Account deleted");
+  }
+}
+
+function describe(account: string, createdAt: number): IrcAccount {
+  return { account, created_at: new Date(createdAt).toISOString() };
+}
+
+function noSuchAccount(name: string): NotFound {
+  return new NotFound(`There is no IRC account "${name}"`);
+}

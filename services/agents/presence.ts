@@ -1,0 +1,68 @@
+import { type Database, statement } from "../database/mod.ts";
+import { DeferredTimes } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+
+/** How long an agent counts as present after a call over HTTP or MCP, in milliseconds. */
+const PRESENCE = 2 * 60_000;
+
+export interface PresenceOptions {
+  readonly database: Database;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+/** When agents were last heard of, by their internal ids. */
+export class Presence {
+  readonly #database: Database;
+  readonly #clock: () => number;
+  readonly #lastSeen: DeferredTimes;
+  readonly #lastCall = new Map<string, number>();
+
+  constructor({ database, clock, log }: PresenceOptions) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#lastSeen = new DeferredTimes({ write: (times) => this.#write(times), log });
+  }
+
+  /** Notes a call over HTTP or MCP, which makes the agent present for a while. */
+  called(id: string): void {
+    this.#lastCall.set(id, this.#clock());
+    this.seen(id);
+  }
+
+  /** Notes that the agent was there, as when its IRC session begins or ends. */
+  seen(id: string): void {
+    this.#lastSeen.set(id, this.#clock());
+  }
+
+  isPresent(id: string): boolean {
+    const time = this.#lastCall.get(id);
+    return time !== undefined && this.#clock() - time < PRESENCE;
+  }
+
+  /** @param written what the database says */
+  lastSeen(id: string, written: number | null): number | null {
+    return this.#lastSeen.latest(id, written);
+  }
+
+  /** Forgets an agent that can call no more. */
+  forget(id: string): void {
+    this.#lastCall.delete(id);
+  }
+
+  /** Writes what is not written yet. */
+  async close(): Promise<void> {
+    await this.#lastSeen.flush();
+  }
+
+  #write(times: ReadonlyMap<string, number>): Promise<unknown> {
+    const { tables } = this.#database;
+    return this.#database.commit({
+      statements: Array.from(times, ([id, time]) =>
+        statement(
+          tables.updateTable("agents").set({ last_seen: time }).where("account_id", "=", id),
+        )),
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { accountNameSchema, MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
+import { channelName, uniqueChannels } from "./channels.ts";
+
+/** Channels that one agent may be registered with. */
+const MAX_CHANNELS = 500;
+
+const AGENT_TYPES = ["worker", "orchestrator", "observer", "operator"] as const;
+
+/** What an agent is for, which decides its status in its channels. */
+export type AgentType = (typeof AGENT_TYPES)[number];
+
+const agentTypeSchema = z.enum(AGENT_TYPES, {
+  error: 'must be "worker", "orchestrator", "observer" or "operator"',
+}).default("worker");
+
+const channelSchema = z.string().refine((text) => channelName(text) !== null, {
+  error: "must be a channel name of 2 to 80 characters without space, comma or control character",
+}).overwrite((text) => channelName(text) ?? text);
+
+const channelsSchema = z.array(channelSchema).max(MAX_CHANNELS, {
+  error: `must be at most ${MAX_CHANNELS} channels`,
+}).overwrite(uniqueChannels).default([]);
+
+/** What an existing IRC account becomes an agent with. */
+export const adoptionSchema = z.object({ type: agentTypeSchema, channels: channelsSchema });
+
+/** What an agent is registered with. Channels come out with their `#`, and each of them once. */
+export const registrationSchema = z.object({
+  nick: accountNameSchema,
+  type: agentTypeSchema,
+  channels: channelsSchema,
+});
+
+/** What the IRC account of a person is made with. */
+export const personSchema = z.object({
+  account: accountNameSchema,
+  password: z.string().max(MAX_PASSWORD_LENGTH, {
+    error: `must have at most ${MAX_PASSWORD_LENGTH} characters`,
+  }).regex(/^\P{Cc}*$/u, { error: "must have no control characters" }),
+});
+
+export type AdoptionRequest = z.infer<typeof adoptionSchema>;
+export type RegistrationRequest = z.infer<typeof registrationSchema>;
+export type PersonRequest = z.infer<typeof personSchema>;

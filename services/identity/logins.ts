@@ -1,0 +1,154 @@
+import { isLoopback } from "../config/mod.ts";
+import { Unavailable } from "../errors.ts";
+import type { Account, AccountDirectory, AccountKind } from "./accounts.ts";
+import { placeOf } from "./address.ts";
+import { AttemptLimit } from "./attempt_limit.ts";
+import { foldName } from "./names.ts";
+import type { Passwords } from "./passwords.ts";
+import { sameDigest, sha256 } from "./secrets.ts";
+
+/** Places, and pairs of a place and a name, that are remembered for their wrong passwords. */
+const REMEMBERED = 10_000;
+
+/**
+ * How many accounts one place may use up its attempts on within the window. It is then refused
+ * every password that a person chose, but no passphrase that muster made: nobody guesses those.
+ */
+const ACCOUNTS_PER_PLACE = 10;
+
+/** Longest part of a name that tells names apart; no account has a longer one. */
+const NAME_LENGTH = 65;
+
+export interface LoginsOptions {
+  readonly accounts: AccountDirectory;
+  readonly passwords: Passwords;
+  /** Wrong passwords that are allowed per place and account within the window. */
+  readonly attempts: number;
+  /** Milliseconds. */
+  readonly window: number;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** How a login ended. */
+export type LoginOutcome<Accepted> =
+  | { readonly kind: "accepted"; readonly account: Accepted }
+  | { readonly kind: "refused" }
+  | { readonly kind: "throttled"; readonly retryAfterSeconds: number }
+  | { readonly kind: "unavailable" };
+
+/** Something that a name and a password may open. */
+interface Lock<Accepted> {
+  /** Answers at once whether a secret that muster made fits. */
+  fitsAtOnce(password: string): boolean;
+  /** The hash of a password that a person chose, or null where there is none. */
+  readonly passwordHash: string | null;
+  /** What is opened, asked after the password was found right; null where it is gone by now. */
+  open(): Accepted | null;
+}
+
+/**
+ * Checks names and passwords, however they come in. Wrong ones count against the place they come
+ * from and the name together, so that whoever has the right one is not locked out from elsewhere;
+ * and against the place alone, unless it is this machine, where programs of many may meet. A wrong
+ * answer costs the same whether the name exists or not.
+ */
+export class Logins {
+  readonly #accounts: AccountDirectory;
+  readonly #passwords: Passwords;
+  readonly #perAccount: AttemptLimit;
+  readonly #perPlace: AttemptLimit;
+
+  constructor({ accounts, passwords, attempts, window, clock }: LoginsOptions) {
+    this.#accounts = accounts;
+    this.#passwords = passwords;
+    const limit = { window, clock, keys: REMEMBERED };
+    this.#perAccount = new AttemptLimit({ ...limit, failures: attempts });
+    this.#perPlace = new AttemptLimit({ ...limit, failures: attempts * ACCOUNTS_PER_PLACE });
+  }
+
+  /**
+   * Logs in to an account.
+   *
+   * @param address the client's IP address
+   * @param kinds the kinds of account that count as existing
+   */
+  logIn(
+    name: string,
+    password: string,
+    address: string,
+    kinds: readonly AccountKind[],
+  ): Promise<LoginOutcome<Account>> {
+    const find = (): Account | null => {
+      const account = this.#accounts.find(name);
+      return account !== null && account.revokedAt === null && kinds.includes(account.kind)
+        ? account
+        : null;
+    };
+    const account = find();
+    const { scheme, value } = account?.secret ?? { scheme: "sha256", value: "" };
+    return this.#attempt(name, password, address, {
+      fitsAtOnce: (secret) => scheme === "sha256" && sameDigest(sha256(secret), value),
+      passwordHash: scheme === "argon2id" ? value : null,
+      open() {
+        const present = find();
+        return present?.id === account?.id && present?.secret.value === value ? present : null;
+      },
+    });
+  }
+
+  /**
+   * Checks a password against a hash that stands in the configuration.
+   *
+   * @param name what the hash belongs to, given back where the password is right
+   * @param hash null where nothing is known of the name
+   */
+  check(
+    name: string,
+    password: string,
+    address: string,
+    hash: string | null,
+  ): Promise<LoginOutcome<string>> {
+    return this.#attempt(name, password, address, {
+      fitsAtOnce: () => false,
+      passwordHash: hash,
+      open: () => name,
+    });
+  }
+
+  async #attempt<Accepted>(
+    name: string,
+    password: string,
+    address: string,
+    lock: Lock<Accepted>,
+  ): Promise<LoginOutcome<Accepted>> {
+    const place = placeOf(address);
+    const pair = `${place} ${foldName(name).slice(0, NAME_LENGTH)}`;
+    const permit = this.#perAccount.permit(pair);
+    if (permit.kind === "exhausted") return { ...permit, kind: "throttled" };
+    if (lock.fitsAtOnce(password)) return accepted(lock.open());
+
+    const overall = isLoopback(address) ? permit : this.#perPlace.permit(place);
+    if (overall.kind === "exhausted") return { ...overall, kind: "throttled" };
+    if (permit.kind === "busy" || overall.kind === "busy") return { kind: "unavailable" };
+
+    this.#perAccount.begin(pair);
+    this.#perPlace.begin(place);
+    let outcome: LoginOutcome<Accepted> = { kind: "unavailable" };
+    try {
+      const right = await this.#passwords.verify(password, lock.passwordHash);
+      outcome = right ? accepted(lock.open()) : { kind: "refused" };
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+    } finally {
+      const ended = outcome.kind === "refused" ? "failed" : "passed";
+      this.#perAccount.end(pair, ended);
+      this.#perPlace.end(place, ended);
+    }
+    return outcome;
+  }
+}
+
+function accepted<Accepted>(account: Accepted | null): LoginOutcome<Accepted> {
+  return account === null ? { kind: "refused" } : { kind: "accepted", account };
+}

@@ -1,0 +1,33 @@
+/// <reference no-default-lib="true" />
+/// <reference lib="deno.worker" />
+import { argon2id, argon2Verify } from "hash-wasm";
+import { ARGON2_COST, type PasswordRequest, type PasswordResponse } from "./password_protocol.ts";
+
+async function answer(request: PasswordRequest): Promise<PasswordResponse> {
+  const { password } = request;
+  if (request.kind === "verify") {
+    return { kind: "verify", matches: await argon2Verify({ password, hash: request.hash }) };
+  }
+  const hash = await argon2id({
+    ...ARGON2_COST,
+    password,
+    salt: crypto.getRandomValues(new Uint8Array(16)),
+    hashLength: 32,
+    outputType: "encoded",
+  });
+  return { kind: "hash", hash };
+}
+
+/** Each message is a request, answered by one message. */
+function serve(): void {
+  self.onmessage = async ({ data }: MessageEvent<PasswordRequest>) => {
+    try {
+      self.postMessage(await answer(data));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      self.postMessage({ kind: "failed", message } satisfies PasswordResponse);
+    }
+  };
+}
+
+serve();

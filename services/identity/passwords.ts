@@ -1,0 +1,124 @@
+import { Unavailable } from "../errors.ts";
+import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
+
+/** Passwords that are hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
+const WORKERS = 2;
+
+/** Passwords that may wait for a worker; one more is refused. */
+const MAX_WAITING = 64;
+
+/** Longest password, in UTF-16 units: more only costs whoever has to hash it. */
+export const MAX_PASSWORD_LENGTH = 1024;
+
+/** PHC string format, as this file and other programs write it. */
+const HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
+
+interface Job {
+  readonly request: PasswordRequest;
+  resolve(response: PasswordResponse): void;
+  reject(error: Error): void;
+}
+
+/** Whether the text is a password hash that {@link Passwords} can check against. */
+export function isPasswordHash(text: string): boolean {
+  return HASH.test(text);
+}
+
+/**
+ * Hashes passwords that people chose with argon2id (RFC 9106), away from the main thread. Passwords
+ * that differ in their Unicode composition alone are the same (RFC 8265, section 4.2.1).
+ */
+export class Passwords {
+  readonly #idle: Worker[] = [];
+  readonly #running = new Map<Worker, Job>();
+  readonly #waiting: Job[] = [];
+  #closed = false;
+
+  /**
+   * Makes the hash of a password, in PHC string format.
+   *
+   * @throws Unavailable where too many passwords wait
+   */
+  async hash(password: string): Promise<string> {
+    const response = await this.#submit({ kind: "hash", password: password.normalize("NFC") });
+    if (response.kind !== "hash") throw unexpected(response);
+    return response.hash;
+  }
+
+  /**
+   * Checks a password.
+   *
+   * @param hash what the password should have, or null where there is nobody whose password it
+   *   could be: the answer is no and costs the same time
+   * @throws Unavailable where too many passwords wait
+   */
+  async verify(password: string, hash: string | null): Promise<boolean> {
+    if (password === "" || password.length > MAX_PASSWORD_LENGTH) return false;
+    if (hash === null || !isPasswordHash(hash)) {
+      await this.hash(password);
+      return false;
+    }
+    const normalized = password.normalize("NFC");
+    const response = await this.#submit({ kind: "verify", password: normalized, hash });
+    if (response.kind !== "verify") throw unexpected(response);
+    return response.matches;
+  }
+
+  /** Ends the workers. Whoever waits is refused. */
+  close(): void {
+    this.#closed = true;
+    const error = new Unavailable("Passwords are not checked any more");
+    for (const job of [...this.#running.values(), ...this.#waiting]) job.reject(error);
+    for (const worker of [...this.#running.keys(), ...this.#idle]) worker.terminate();
+    this.#running.clear();
+    this.#waiting.length = 0;
+    this.#idle.length = 0;
+  }
+
+  #submit(request: PasswordRequest): Promise<PasswordResponse> {
+    if (this.#closed || this.#waiting.length >= MAX_WAITING) {
+      return Promise.reject(new Unavailable("Too many passwords are being checked at the moment"));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject });
+      this.#advance();
+    });
+  }
+
+  #advance(): void {
+    if (this.#running.size >= WORKERS) return;
+    const job = this.#waiting.shift();
+    if (job === undefined) return;
+    const worker = this.#idle.pop() ?? this.#startWorker();
+    this.#running.set(worker, job);
+    worker.postMessage(job.request);
+  }
+
+  #startWorker(): Worker {
+    const worker = new Worker(new URL("./password_worker.ts", import.meta.url), {
+      type: "module",
+      name: "password hashing",
+    });
+    worker.onmessage = ({ data }: MessageEvent<PasswordResponse>) => {
+      const job = this.#running.get(worker);
+      this.#running.delete(worker);
+      this.#idle.push(worker);
+      job?.resolve(data);
+      this.#advance();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      const job = this.#running.get(worker);
+      this.#running.delete(worker);
+      worker.terminate();
+      job?.reject(new Unavailable("Passwords cannot be checked at the moment"));
+      this.#advance();
+    };
+    return worker;
+  }
+}
+
+function unexpected(response: PasswordResponse): Error {
+  const reason = response.kind === "failed" ? response.message : "an answer to another question";
+  return new Error(`Cannot hash the password: ${reason}`);
+}

@@ -1,0 +1,51 @@
+import type { Origin } from "../events/mod.ts";
+import { OPERATOR_NAME } from "./names.ts";
+
+/** What a credential may be good for. `admin` includes `write`, and `write` includes `read`. */
+export const SCOPES = ["read", "write", "admin", "status:write"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** Whoever a credential stands for. */
+export interface Principal {
+  /** `operator` is whoever holds the API token. */
+  readonly kind: "operator" | "agent" | "admin" | "project";
+  /** Internal id of the account; null for the operator. */
+  readonly id: string | null;
+  /** Name of the account; `operator` for the API token. */
+  readonly name: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The project that a project token is for. */
+  readonly project: string | null;
+  /** The token that the principal came by; null for the API token and for a passphrase. */
+  readonly tokenId: string | null;
+}
+
+/** Who calls, from where, in which request: what a service method that changes something takes. */
+export interface Caller {
+  readonly principal: Principal;
+  /** The client's IP address, or null where there is none. */
+  readonly address: string | null;
+  readonly requestId: string | null;
+}
+
+/** What a client presents to say who it is. */
+export type Credential =
+  | { readonly kind: "bearer"; readonly token: string }
+  | { readonly kind: "basic"; readonly name: string; readonly password: string };
+
+/** Whoever holds the API token. */
+export const OPERATOR: Principal = Object.freeze({
+  kind: "operator",
+  id: null,
+  name: OPERATOR_NAME,
+  scopes: new Set(SCOPES),
+  project: null,
+  tokenId: null,
+});
+
+/** The caller as the event log names it. */
+export function originOf({ principal, address, requestId }: Caller): Origin {
+  const { kind, name, id } = principal;
+  const actor = kind === "operator" ? OPERATOR_NAME : `${kind}:${name}`;
+  return { actor, actorId: id, address, cause: requestId };
+}

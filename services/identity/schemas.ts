@@ -1,0 +1,29 @@
+import { z } from "zod";
+import { isAccountName } from "./names.ts";
+
+/** The name of an account, which is also a nick on IRC. */
+export const accountNameSchema = z.string().refine(isAccountName, {
+  error: "must be an IRC nick: 1 to 64 letters, digits, or []\\`_^{|}-, no digit or - first",
+});
+
+/** What a token is asked for with. */
+export const tokenRequestSchema = z.object({
+  /** The account that it belongs to. */
+  owner: z.string(),
+  /** What people tell it apart by. */
+  name: z.string().min(1, { error: "must not be empty" }).max(100, {
+    error: "must have at most 100 characters",
+  }),
+  scopes: z.array(z.enum(["read", "write", "admin"], {
+    error: 'must be "read", "write" or "admin"',
+  })).min(1, { error: "must name at least one scope" }).max(10, {
+    error: "must name each scope once",
+  }),
+  project: z.string().nullable().default(null),
+  expires_at: z.iso.datetime({
+    offset: true,
+    error: "must be a time of ISO 8601, such as 2027-01-31T12:00:00Z",
+  }).nullable().default(null),
+});
+
+export type TokenRequest = z.infer<typeof tokenRequestSchema>;

@@ -1,0 +1,68 @@
+import { dirname } from "node:path";
+
+/** A file with a secret cannot be used; the message says why in one sentence. */
+export class SecretFileError extends Error {
+  override readonly name = "SecretFileError";
+}
+
+/** Longest secret file that is read, in bytes. */
+const MAX_BYTES = 4096;
+
+/**
+ * Reads a file with a secret, without white space around it.
+ *
+ * @returns null where there is no such file, and "" where it is too long to be one
+ * @throws SecretFileError where it cannot be read
+ */
+export async function readSecretFile(path: string): Promise<string | null> {
+  try {
+    const { size } = await Deno.stat(path);
+    return size > MAX_BYTES ? "" : (await Deno.readTextFile(path)).trim();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw new SecretFileError(`The file "${path}" cannot be read: ${reason(error)}`);
+  }
+}
+
+/**
+ * Writes a file with a secret so that it is there whole or as it was before, whatever happens
+ * meanwhile, and that its owner alone can read it at any moment.
+ *
+ * @throws SecretFileError where it cannot be written
+ */
+export async function writeSecretFile(path: string, secret: string): Promise<void> {
+  const temporary = `${path}.tmp`;
+  try {
+    await Deno.remove(temporary).catch(ignoreMissing);
+    await writeSynced(temporary, secret);
+    await Deno.rename(temporary, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
+    throw new SecretFileError(`The file "${path}" cannot be written: ${reason(error)}`);
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+  const bytes = new TextEncoder().encode(text);
+  for (let written = 0; written < bytes.length;) {
+    written += await file.write(bytes.subarray(written));
+  }
+  await file.sync();
+}
+
+/** Makes a rename in the folder last; Windows has no such thing and needs none. */
+async function syncFolder(path: string): Promise<void> {
+  if (Deno.build.os === "windows") return;
+  using folder = await Deno.open(path);
+  await folder.sync();
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Deno.errors.NotFound)) throw error;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

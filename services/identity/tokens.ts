@@ -1,0 +1,234 @@
+import type { StatementSync } from "node:sqlite";
+import { ulid } from "ulid";
+import { type Database, statement, Unchanged } from "../database/mod.ts";
+import { Conflict, Invalid, NotFound } from "../errors.ts";
+import { newEvent } from "../events/mod.ts";
+import type { Log } from "../log.ts";
+import type { Account, AccountDirectory } from "./accounts.ts";
+import { DeferredTimes } from "./deferred_times.ts";
+import type { Endings } from "./endings.ts";
+import { type Caller, originOf, type Principal, type Scope, SCOPES } from "./principal.ts";
+import type { TokenRequest } from "./schemas.ts";
+import { sha256 } from "./secrets.ts";
+import type { TokenKey } from "./token_key.ts";
+
+/** A token as it is listed: everything but the token itself. */
+export interface Token {
+  readonly id: string;
+  /** Name of the account that it belongs to; null for a project's token. */
+  readonly owner: string | null;
+  readonly name: string;
+  readonly scopes: Scope[];
+  readonly project: string | null;
+  /** ISO 8601, as all times here. */
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used: string | null;
+}
+
+/** A new token, told once. */
+export interface IssuedToken extends Token {
+  readonly token: string;
+}
+
+export interface TokensOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly key: TokenKey;
+  readonly endings: Endings;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+const FORM = /^[0-9a-f]{40}$/;
+
+/** Tokens that an account holds beside its passphrase: narrower, and ended one by one. */
+export class Tokens {
+  readonly #database: Database;
+  readonly #accounts: AccountDirectory;
+  readonly #key: TokenKey;
+  readonly #endings: Endings;
+  readonly #clock: () => number;
+  readonly #lastUsed: DeferredTimes;
+  readonly #byHash: StatementSync;
+
+  constructor({ database, accounts, key, endings, clock, log }: TokensOptions) {
+    this.#database = database;
+    this.#accounts = accounts;
+    this.#key = key;
+    this.#endings = endings;
+    this.#clock = clock;
+    this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
+    this.#byHash = database.prepare(
+      `SELECT tokens.id, tokens.scopes, tokens.expires_at, tokens.owner_id,
+              accounts.name, accounts.kind
+       FROM tokens JOIN accounts ON accounts.id = tokens.owner_id
+       WHERE tokens.token_hash = ? AND accounts.revoked_at IS NULL`,
+    );
+  }
+
+  /**
+   * Makes a token.
+   *
+   * @throws NotFound where the owner or the project does not exist
+   * @throws Invalid where the owner can have no token, or the time is past
+   * @throws Conflict where the owner is revoked
+   */
+  async create(request: TokenRequest, caller: Caller): Promise<IssuedToken> {
+    const { name, project } = request;
+    if (project !== null) throw new NotFound(`There is no project "${project}"`);
+    const owner = this.#ownerFor(request);
+    const now = this.#clock();
+    const expiresAt = request.expires_at === null ? null : Date.parse(request.expires_at);
+    if (expiresAt !== null && expiresAt <= now) {
+      throw new Invalid('"expires_at" must be in the future');
+    }
+
+    const asked: ReadonlySet<Scope> = new Set(request.scopes);
+    const scopes = SCOPES.filter((scope) => asked.has(scope));
+    const id = ulid(now);
+    const token = this.#key.derive(id);
+    const row = {
+      id,
+      owner_id: owner.id,
+      project_id: null,
+      name,
+      scopes: JSON.stringify(scopes),
+      token_hash: sha256(token),
+      created_at: now,
+      expires_at: expiresAt,
+      last_used: null,
+    };
+    await this.#database.commit({
+      statements: [statement(this.#database.tables.insertInto("tokens").values(row))],
+      events: [
+        newEvent("token.created", { id, name, owner: owner.name, scopes }, originOf(caller), now),
+      ],
+    });
+    return { ...this.#describe({ ...row, owner: owner.name }), token };
+  }
+
+  /** Every token, oldest first. */
+  async list(): Promise<Token[]> {
+    const rows = await this.#database.tables.selectFrom("tokens")
+      .leftJoin("accounts", "accounts.id", "tokens.owner_id")
+      .selectAll("tokens").select("accounts.name as owner")
+      .orderBy("tokens.id").execute();
+    return rows.map((row) => this.#describe(row));
+  }
+
+  /**
+   * Ends a token at once.
+   *
+   * @throws NotFound
+   */
+  async revoke(id: string, caller: Caller): Promise<void> {
+    const { tables } = this.#database;
+    const row = await tables.selectFrom("tokens").select(["name", "owner_id"])
+      .where("id", "=", id).executeTakeFirst();
+    if (row === undefined) throw noSuchToken(id);
+    try {
+      await this.#database.commit({
+        statements: [
+          statement(tables.deleteFrom("tokens").where("id", "=", id), { mustChange: true }),
+        ],
+        events: [
+          newEvent("token.revoked", { id, name: row.name }, originOf(caller), this.#clock()),
+        ],
+      });
+    } catch (error) {
+      throw error instanceof Unchanged ? noSuchToken(id) : error;
+    }
+    this.#lastUsed.delete(id);
+    this.#endings.announce({ kind: "token", accountId: row.owner_id, tokenId: id });
+  }
+
+  /**
+   * Whoever a token stands for, or null where it stands for nobody.
+   *
+   * @param digest SHA-256 of the token
+   */
+  authenticate(token: string, digest: string): Principal | null {
+    if (!FORM.test(token)) return null;
+    const row = this.#byHash.get(digest);
+    if (row === undefined) return null;
+    const now = this.#clock();
+    if (row["expires_at"] !== null && Number(row["expires_at"]) <= now) return null;
+    const kind = row["kind"];
+    if (kind !== "agent" && kind !== "admin") return null;
+    const tokenId = String(row["id"]);
+    this.#lastUsed.set(tokenId, now);
+    return {
+      kind,
+      id: String(row["owner_id"]),
+      name: String(row["name"]),
+      scopes: withImplied(JSON.parse(String(row["scopes"]))),
+      project: null,
+      tokenId,
+    };
+  }
+
+  /** Writes when the tokens were last used. */
+  async close(): Promise<void> {
+    await this.#lastUsed.flush();
+  }
+
+  #ownerFor(request: TokenRequest): Account {
+    const owner = this.#accounts.find(request.owner);
+    if (owner === null) throw new NotFound(`There is no account "${request.owner}"`);
+    if (owner.kind === "person") {
+      throw new Invalid(`"owner": "${owner.name}" is a person's IRC account, which has no tokens`);
+    }
+    if (owner.revokedAt !== null) throw new Conflict(`"${owner.name}" is revoked`);
+    return owner;
+  }
+
+  #describe(row: {
+    id: string;
+    owner: string | null;
+    name: string;
+    scopes: string;
+    project_id: string | null;
+    created_at: number;
+    expires_at: number | null;
+    last_used: number | null;
+  }): Token {
+    return {
+      id: row.id,
+      owner: row.owner,
+      name: row.name,
+      scopes: JSON.parse(row.scopes),
+      project: row.project_id,
+      created_at: new Date(row.created_at).toISOString(),
+      expires_at: isoTime(row.expires_at),
+      last_used: isoTime(this.#lastUsed.latest(row.id, row.last_used)),
+    };
+  }
+
+  #writeLastUsed(times: ReadonlyMap<string, number>): Promise<unknown> {
+    const { tables } = this.#database;
+    return this.#database.commit({
+      statements: Array.from(
+        times,
+        ([id, time]) =>
+          statement(tables.updateTable("tokens").set({ last_used: time }).where("id", "=", id)),
+      ),
+    });
+  }
+}
+
+function withImplied(scopes: readonly Scope[]): ReadonlySet<Scope> {
+  const all = new Set(scopes);
+  if (all.has("admin")) all.add("write");
+  if (all.has("write")) all.add("read");
+  return all;
+}
+
+function isoTime(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+function noSuchToken(id: string): NotFound {
+  return new NotFound(`There is no token "${id}"`);
+}
