@@ -1,0 +1,408 @@
+import { ulid } from "ulid";
+import { Invalid, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
+import { type Caller, foldName, isAccountName, speakerName } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import { Channels } from "./channels.ts";
+import { Confirmation } from "./confirmation.ts";
+import { parseEnvelope } from "./envelope.ts";
+import { Link } from "./link.ts";
+import type { LinkEvent, LinkMessage } from "./link_events.ts";
+import type { ChannelMessage, Follower, MessageLog } from "./message_log.ts";
+import { readChannelName } from "./names.ts";
+import { Outbox } from "./outbox.ts";
+import { type Scheduler, systemScheduler } from "./scheduler.ts";
+import { byteLength, linesOf, splitLine } from "./text.ts";
+import type { Connect } from "./transport.ts";
+
+/** How long a request waits for the bridge to be up. */
+const READY_MILLISECONDS = 5000;
+
+/** Longest that a reader may wait for a message. */
+const MAX_WAIT_SECONDS = 60;
+
+/** Most readers that wait at once. */
+const MAX_WAITING = 5000;
+
+/** Room for text that is left in a line however long the names are. */
+const LEAST_ROOM_BYTES = 64;
+
+export interface BridgeOptions {
+  readonly nick: string;
+  /** Channels that the bridge joins at the start and keeps; with or without `#`. */
+  readonly channels: readonly string[];
+  /** Messages kept per channel. */
+  readonly bufferSize: number;
+  readonly maxChannels: number;
+  /** How long presence over HTTP lasts. */
+  readonly webUserTtlMilliseconds: number;
+  /** Opens a connection to the IRC server. */
+  readonly connect: Connect;
+  readonly log: Log;
+  readonly scheduler?: Scheduler;
+  /** A number from 0 to 1, for jitter. */
+  readonly random?: () => number;
+}
+
+/** Which messages of a channel a reader wants. */
+export interface MessageQuery {
+  /** 1 to the buffer's size, which is the default. */
+  readonly limit?: number | undefined;
+  /** Only what came after this timestamp, or after the message of this id. */
+  readonly since?: string | undefined;
+  /** How long to wait where there is nothing yet: 0 to 60. */
+  readonly waitSeconds?: number | undefined;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is to be posted. */
+export interface NewPost {
+  /** Under whose name; the bridge's where it is absent and the caller is the operator. */
+  readonly nick?: string | undefined;
+  readonly text: string;
+}
+
+/** A channel as a list shows it. */
+export interface ChannelSummary {
+  readonly name: string;
+  /** How many users it has. */
+  readonly members: number;
+  /** Empty where it has none. */
+  readonly topic: string;
+}
+
+/** Figures since the start, and how things are at present. */
+export interface BridgeStats {
+  readonly channels: number;
+  /** Messages that were taken into a log. */
+  readonly received: number;
+  /** Messages that IRC confirmed to have taken from us. */
+  readonly posted: number;
+  /** How often the connection was lost. */
+  readonly disconnects: number;
+  /** Readers that wait for a message. */
+  readonly waiting: number;
+}
+
+/**
+ * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps what was said,
+ * tells who is there, and speaks for those who have no IRC client.
+ *
+ * Every method that takes a channel takes its name with or without `#` and throws Invalid where it
+ * is none. Those that return a promise wait up to 5 seconds for the bridge to be up and then reject
+ * with Unavailable.
+ */
+export class Bridge {
+  readonly nick: string;
+  readonly #options: BridgeOptions;
+  readonly #scheduler: Scheduler;
+  readonly #link: Link;
+  readonly #channels: Channels;
+  readonly #outbox: Outbox;
+  readonly #untilReady = new Set<Confirmation>();
+  #ready = false;
+  #stopped = false;
+  #received = 0;
+  #posted = 0;
+  #disconnects = 0;
+  #waiting = 0;
+
+  constructor(options: BridgeOptions) {
+    const { nick, channels, bufferSize, maxChannels, connect, log } = options;
+    this.nick = nick;
+    this.#options = options;
+    this.#scheduler = options.scheduler ?? systemScheduler;
+    this.#outbox = new Outbox(this.#scheduler);
+    this.#link = new Link({
+      nick,
+      connect,
+      log,
+      scheduler: this.#scheduler,
+      random: options.random ?? Math.random,
+      onEvent: (event) => this.#handle(event),
+    });
+    this.#channels = new Channels({
+      kept: channels.map(readChannelName),
+      max: maxChannels,
+      bufferSize,
+      link: this.#link,
+      scheduler: this.#scheduler,
+      log,
+    });
+  }
+
+  /** Whether it is connected and in its channels. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Connects, and from then on stays connected. */
+  start(): void {
+    this.#link.start();
+  }
+
+  /** Ends every reader and leaves the network. */
+  async stop(): Promise<void> {
+    const reason = "The server is shutting down";
+    this.#ready = false;
+    this.#stopped = true;
+    for (const waiting of this.#untilReady) waiting.refuse(new Unavailable(reason));
+    this.#channels.close(reason);
+    this.#outbox.clear(new Unavailable(reason));
+    await this.#link.stop(reason);
+  }
+
+  /** Resolves when the bridge is up. */
+  async whenReady(): Promise<void> {
+    if (this.#ready) return;
+    if (this.#stopped) throw new Unavailable("The server is shutting down");
+    const ready = new Confirmation(
+      this.#scheduler,
+      READY_MILLISECONDS,
+      () => new Unavailable("The bridge is not connected to IRC"),
+    );
+    this.#untilReady.add(ready);
+    try {
+      await ready.promise;
+    } finally {
+      this.#untilReady.delete(ready);
+    }
+  }
+
+  /** The names of the channels that the bridge is in, sorted, with `#`. */
+  channels(): string[] {
+    return this.#channels.list().map(({ name }) => name);
+  }
+
+  /** The channels that the bridge is in, sorted by name. */
+  summaries(): ChannelSummary[] {
+    const now = this.#scheduler.now();
+    return this.#channels.list().map((channel) => {
+      const { name, topic } = channel;
+      return { name, members: channel.users(now).length, topic };
+    });
+  }
+
+  /**
+   * Joins a channel, unless the bridge is in it.
+   *
+   * @throws Conflict where the channel refuses it, TooMany, TimedOut
+   */
+  async join(channel: string): Promise<void> {
+    await this.#enter(readChannelName(channel));
+  }
+
+  /**
+   * Leaves a channel and ends its readers. Where the bridge is not in it, nothing happens.
+   *
+   * @throws TimedOut
+   */
+  async part(channel: string): Promise<void> {
+    const name = readChannelName(channel);
+    await this.whenReady();
+    await this.#channels.leave(name, "Asked to leave");
+  }
+
+  /**
+   * Reads messages, oldest first: without `since` the newest, with it the first ones that came
+   * after. Joins the channel where the bridge is not in it.
+   *
+   * @throws Invalid, and what {@link join} throws
+   */
+  async messages(channel: string, query: MessageQuery): Promise<ChannelMessage[]> {
+    const { since, limit = this.#options.bufferSize, waitSeconds = 0, signal } = query;
+    const name = readChannelName(channel);
+    checkRange("limit", limit, 1, this.#options.bufferSize);
+    checkRange("wait_seconds", waitSeconds, 0, MAX_WAIT_SECONDS);
+    const { log } = await this.#enter(name);
+    const messages = log.read(since, limit);
+    if (messages.length > 0 || waitSeconds === 0) return messages;
+    return (await this.#nextMessages(log, waitSeconds * 1000, signal)).slice(0, limit);
+  }
+
+  /**
+   * Hands a channel's messages to a follower: what came after `since`, if given, before this
+   * resolves, then each new one; in order, without a gap, none twice. Joins the channel where the
+   * bridge is not in it.
+   *
+   * @throws Invalid, and what {@link join} throws
+   */
+  async follow(
+    channel: string,
+    options: { readonly since?: string | undefined },
+    follower: Follower,
+  ): Promise<{ close(): void }> {
+    const entered = await this.#enter(readChannelName(channel));
+    const unfollow = entered.log.follow(options.since, follower);
+    return {
+      close: () => {
+        entered.usedAt = this.#scheduler.now();
+        unfollow();
+      },
+    };
+  }
+
+  /**
+   * Says something in a channel, which is joined where the bridge is not in it. Resolves when IRC
+   * has it.
+   *
+   * An envelope goes out as it is, on one line. Anything else goes out line by line, with the
+   * speaker's name in front unless it is the bridge.
+   *
+   * @throws Invalid and TooLarge for the text, Forbidden where the caller may not use the nick,
+   * TimedOut where IRC did not confirm it, and what {@link join} throws
+   */
+  async post(channel: string, { nick, text }: NewPost, caller: Caller): Promise<void> {
+    const name = readChannelName(channel);
+    const speaker = this.#speaker(nick ?? null, caller);
+    const lines = linesOf(text);
+    const envelope = parseEnvelope(text);
+    if (envelope !== null) {
+      speakerName(caller.principal, envelope.from);
+      if (lines.length > 1) throw new Invalid("An envelope must be one line");
+    }
+    const entered = await this.#enter(name);
+    if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
+    const bare = envelope !== null || foldName(speaker) === foldName(this.nick);
+    const prefix = bare ? "" : `[${speaker}] `;
+    const room = Math.max(this.#link.room(entered.name) - byteLength(prefix), LEAST_ROOM_BYTES);
+    if (envelope !== null && byteLength(text) > room) {
+      throw new TooLarge(`An envelope must fit in one IRC message, here ${room} bytes`);
+    }
+    const pieces = lines.flatMap((line) => splitLine(line, room));
+    const { labels, confirmed } = this.#outbox.add(
+      pieces.map((piece) => ({ nick: speaker, text: piece })),
+    );
+    for (const [index, label] of labels.entries()) {
+      this.#link.say(entered.name, `${prefix}${pieces[index]}`, label);
+    }
+    await confirmed;
+    entered.setPresent(speaker, this.#presentUntil());
+  }
+
+  /**
+   * The nicks in a channel, sorted: the bridge, who is there on IRC, and who was there over HTTP
+   * lately.
+   *
+   * @throws NotFound where the bridge is not in the channel
+   */
+  async users(channel: string): Promise<string[]> {
+    const name = readChannelName(channel);
+    await this.whenReady();
+    const found = this.#channels.get(name);
+    if (found === null) throw new NotFound(`The bridge is not in ${name}`);
+    found.usedAt = this.#scheduler.now();
+    return found.users(found.usedAt);
+  }
+
+  /**
+   * Notes that somebody is in a channel over HTTP. Where the bridge is not in it, nothing happens.
+   *
+   * @throws Invalid where the nick is none, Forbidden where the caller may not use it
+   */
+  presence(channel: string, nick: string, caller: Caller): void {
+    const name = readChannelName(channel);
+    const speaker = this.#speaker(nick, caller);
+    this.#channels.get(name)?.setPresent(speaker, this.#presentUntil());
+  }
+
+  stats(): BridgeStats {
+    return {
+      channels: this.#channels.list().length,
+      received: this.#received,
+      posted: this.#posted,
+      disconnects: this.#disconnects,
+      waiting: this.#waiting,
+    };
+  }
+
+  async #enter(name: string) {
+    await this.whenReady();
+    return await this.#channels.enter(name);
+  }
+
+  #speaker(nick: string | null, { principal }: Caller): string {
+    if (nick !== null && !isAccountName(nick)) {
+      throw new Invalid('"nick" must be an IRC nick of 1 to 64 characters');
+    }
+    return speakerName(principal, nick) ?? this.nick;
+  }
+
+  #presentUntil(): number {
+    return this.#scheduler.now() + this.#options.webUserTtlMilliseconds;
+  }
+
+  async #nextMessages(
+    log: MessageLog,
+    milliseconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<ChannelMessage[]> {
+    if (signal?.aborted) return [];
+    if (this.#waiting >= MAX_WAITING) throw new TooMany("Too many readers wait for messages");
+    this.#waiting++;
+    const messages: ChannelMessage[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const unfollow = log.follow(undefined, {
+      message(message) {
+        messages.push(message);
+        resolve();
+      },
+      end: () => resolve(),
+    });
+    const cancelTimer = this.#scheduler.after(milliseconds, resolve);
+    const onAbort = () => resolve();
+    signal?.addEventListener("abort", onAbort);
+    await promise;
+    signal?.removeEventListener("abort", onAbort);
+    cancelTimer();
+    unfollow();
+    this.#waiting--;
+    return messages;
+  }
+
+  #handle(event: LinkEvent): void {
+    switch (event.kind) {
+      case "up":
+        return this.#linkUp();
+      case "down":
+        return this.#linkDown();
+      case "message":
+        return this.#receive(event);
+      case "refusal":
+        if (event.label !== null) return this.#outbox.refuse(event.label, event.reason);
+    }
+    this.#channels.handle(event);
+  }
+
+  #linkUp(): void {
+    const session = this.#disconnects;
+    this.#channels.enterAll().then(() => {
+      if (this.#stopped || session !== this.#disconnects) return;
+      this.#ready = true;
+      this.#options.log.info("The bridge is up", { channels: this.channels() });
+      for (const waiting of this.#untilReady) waiting.confirm();
+    });
+  }
+
+  #linkDown(): void {
+    this.#ready = false;
+    this.#disconnects++;
+    this.#channels.linkLost();
+    this.#outbox.clear(new Unavailable("The IRC connection was lost"));
+  }
+
+  /** Takes a message into its channel's log: one of ours under the name that it was sent for. */
+  #receive({ channel, nick, text, id, time, label }: LinkMessage): void {
+    const sent = label === null ? null : this.#outbox.confirm(label);
+    if (sent !== null) this.#posted++;
+    const found = this.#channels.get(channel);
+    if (found === null) return;
+    this.#received++;
+    found.log.append({ id: id ?? ulid(), time, ...(sent ?? { nick, text }) });
+  }
+}
+
+function checkRange(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new Invalid(`"${name}" must be a whole number from ${least} to ${most}`);
+}

@@ -1,0 +1,69 @@
+import { foldName } from "../identity/mod.ts";
+import type { Confirmation } from "./confirmation.ts";
+import type { MessageLog } from "./message_log.ts";
+
+/** Most people of the web that a channel remembers; the one seen longest ago is forgotten. */
+const MAX_PRESENT = 1000;
+
+/** A channel that the bridge is in, or is about to enter or to leave. */
+export class Channel {
+  /** With `#`. */
+  readonly name: string;
+  readonly log: MessageLog;
+  topic = "";
+  /** Whether the bridge has been in it. */
+  entered = false;
+  /** Set while the bridge waits to be let in. */
+  entering: Confirmation | null = null;
+  /** Set while the bridge waits for its PART to be confirmed. */
+  leaving: Confirmation | null = null;
+  /** Whether it is only here because somebody on IRC invited it. */
+  invited = false;
+  /** When somebody last read, posted or joined, in Unix milliseconds. */
+  usedAt: number;
+  readonly #members = new Map<string, string>();
+  readonly #present = new Map<string, { readonly nick: string; readonly until: number }>();
+
+  constructor(name: string, log: MessageLog, now: number) {
+    this.name = name;
+    this.log = log;
+    this.usedAt = now;
+  }
+
+  addMember(nick: string): void {
+    this.#members.set(foldName(nick), nick);
+  }
+
+  removeMember(nick: string): void {
+    this.#members.delete(foldName(nick));
+  }
+
+  renameMember(from: string, to: string): void {
+    if (this.#members.delete(foldName(from))) this.addMember(to);
+  }
+
+  setMembers(nicks: readonly string[]): void {
+    this.#members.clear();
+    for (const nick of nicks) this.addMember(nick);
+  }
+
+  /** Notes that somebody is here over HTTP until this time. */
+  setPresent(nick: string, until: number): void {
+    const key = foldName(nick);
+    this.#present.delete(key);
+    this.#present.set(key, { nick, until });
+    if (this.#present.size <= MAX_PRESENT) return;
+    const [oldest] = this.#present.keys();
+    if (oldest !== undefined) this.#present.delete(oldest);
+  }
+
+  /** The nicks of everybody who is here at this time, sorted. */
+  users(now: number): string[] {
+    const users = new Map(this.#members);
+    for (const [key, { nick, until }] of this.#present) {
+      if (until <= now) this.#present.delete(key);
+      else if (!users.has(key)) users.set(key, nick);
+    }
+    return [...users.values()].sort();
+  }
+}

@@ -1,0 +1,282 @@
+import { Conflict, TimedOut, TooMany, Unavailable } from "../errors.ts";
+import { foldName } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import { Channel } from "./channel.ts";
+import { Confirmation } from "./confirmation.ts";
+import type { LinkEvent } from "./link_events.ts";
+import { MessageLog } from "./message_log.ts";
+import { isChannelName } from "./names.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** How long the server has to let us into a channel, or out. */
+const CONFIRM_MILLISECONDS = 5000;
+
+/** A channel that nobody used for so long, and that is not configured, is left. */
+const IDLE_MILLISECONDS = 60 * 60 * 1000;
+
+/** How often it is looked for such channels. */
+const SWEEP_MILLISECONDS = 60 * 1000;
+
+/**
+ * Most channels that the bridge is in because somebody on IRC invited it and nobody has used it
+ * there since: invitations cannot use up the places of everybody else.
+ */
+const MAX_INVITED = 10;
+
+/** What the channels need of the connection. */
+export interface ChannelLink {
+  /** Our nick. */
+  readonly nick: string;
+  join(channel: string): void;
+  part(channel: string, reason: string): void;
+}
+
+export interface ChannelsOptions {
+  /** Names of the channels to be in always. */
+  readonly kept: readonly string[];
+  readonly max: number;
+  /** Messages kept for each. */
+  readonly bufferSize: number;
+  readonly link: ChannelLink;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** The channels that the bridge is in, compared without regard to case. */
+export class Channels {
+  readonly #options: ChannelsOptions;
+  readonly #channels = new Map<string, Channel>();
+  readonly #kept: Map<string, string>;
+  #cancelSweep: () => void = () => {};
+
+  constructor(options: ChannelsOptions) {
+    this.#options = options;
+    this.#kept = new Map(options.kept.map((name) => [foldName(name), name]));
+  }
+
+  /** A channel that the bridge is in, or was in when the connection was lost. */
+  get(name: string): Channel | null {
+    const channel = this.#channels.get(foldName(name));
+    return channel === undefined || channel.entering !== null ? null : channel;
+  }
+
+  /** All that {@link get} would find, sorted by name. */
+  list(): Channel[] {
+    return [...this.#channels.values()]
+      .filter(({ entering }) => entering === null)
+      .sort((one, other) => one.name < other.name ? -1 : 1);
+  }
+
+  /**
+   * Joins a channel, unless the bridge is in it.
+   *
+   * @throws Conflict where the channel refuses, TooMany, TimedOut, Unavailable
+   */
+  async enter(name: string): Promise<Channel> {
+    const key = foldName(name);
+    await this.#channels.get(key)?.leaving?.promise.catch(() => {});
+    const channel = this.#channels.get(key) ?? this.#add(name);
+    channel.invited = false;
+    channel.usedAt = this.#options.scheduler.now();
+    await channel.entering?.promise;
+    if (this.#channels.get(key) === channel) return channel;
+    throw new Conflict(`The bridge was removed from ${channel.name}`);
+  }
+
+  /**
+   * Leaves a channel, if the bridge is in it, and does not come back by itself.
+   *
+   * @throws TimedOut
+   */
+  async leave(name: string, reason: string): Promise<void> {
+    const key = foldName(name);
+    this.#kept.delete(key);
+    await this.#channels.get(key)?.entering?.promise.catch(() => {});
+    const channel = this.#channels.get(key);
+    if (channel === undefined) return;
+    if (channel.leaving === null) {
+      channel.leaving = this.#confirmation(`IRC did not confirm in time that ${name} is left`);
+      this.#options.link.part(channel.name, reason);
+    }
+    const { leaving } = channel;
+    try {
+      await leaving.promise;
+    } finally {
+      if (channel.leaving === leaving) channel.leaving = null;
+    }
+  }
+
+  /** Enters what the bridge was in and what it keeps. Resolves when each was answered. */
+  async enterAll(): Promise<void> {
+    for (const name of this.#kept.values()) {
+      if (!this.#channels.has(foldName(name))) this.#create(name);
+    }
+    const channels = [...this.#channels.values()];
+    await Promise.allSettled(channels.map((channel) => this.#request(channel)));
+    this.#scheduleSweep();
+  }
+
+  /** Ends what waits for a server that is gone. What the bridge was in stays, with its readers. */
+  linkLost(): void {
+    this.#cancelSweep();
+    const error = new Unavailable("The IRC connection was lost");
+    for (const channel of [...this.#channels.values()]) {
+      const { entering } = channel;
+      channel.entering = null;
+      entering?.refuse(error);
+      if (channel.leaving !== null || !channel.entered) {
+        this.#drop(channel, "The bridge left the channel");
+      }
+    }
+  }
+
+  /** Ends everything. */
+  close(reason: string): void {
+    this.linkLost();
+    for (const channel of [...this.#channels.values()]) this.#drop(channel, reason);
+  }
+
+  /** Takes in who is where. */
+  handle(event: LinkEvent): void {
+    switch (event.kind) {
+      case "join":
+        return this.#joined(event.channel, event.nick);
+      case "part":
+        return this.#parted(event.channel, event.nick);
+      case "quit":
+        for (const channel of this.#channels.values()) channel.removeMember(event.nick);
+        return;
+      case "nick":
+        for (const channel of this.#channels.values()) channel.renameMember(event.from, event.to);
+        return;
+      case "names":
+        return this.#named(event.channel, event.nicks);
+      case "topic": {
+        const channel = this.#channels.get(foldName(event.channel));
+        if (channel !== undefined) channel.topic = event.topic;
+        return;
+      }
+      case "invite":
+        return this.#invited(event.channel);
+      case "refusal":
+        return this.#refused(event.channel, event.reason);
+    }
+  }
+
+  #joined(name: string, nick: string): void {
+    const channel = this.#channels.get(foldName(name));
+    if (channel !== undefined) return channel.addMember(nick);
+    if (!this.#isUs(nick) || !isChannelName(name)) return;
+    // A confirmation that came too late, or an operator of the network who wants us there.
+    if (this.#channels.size >= this.#options.max) {
+      return this.#options.link.part(name, "Too many channels");
+    }
+    this.#create(name).addMember(nick);
+  }
+
+  #parted(name: string, nick: string): void {
+    const channel = this.#channels.get(foldName(name));
+    if (channel === undefined) return;
+    channel.removeMember(nick);
+    if (this.#isUs(nick)) this.#drop(channel, "The bridge left the channel");
+  }
+
+  #named(name: string, nicks: readonly string[]): void {
+    const channel = this.#channels.get(foldName(name));
+    if (channel === undefined) return;
+    channel.setMembers(nicks);
+    channel.entered = true;
+    channel.entering?.confirm();
+    channel.entering = null;
+  }
+
+  #invited(name: string): void {
+    const { max, log } = this.#options;
+    if (this.#channels.has(foldName(name)) || !isChannelName(name)) return;
+    const invited = [...this.#channels.values()].filter((channel) => channel.invited).length;
+    if (invited >= MAX_INVITED || this.#channels.size >= max) {
+      return log.info("An invitation is not followed: too many channels", { channel: name });
+    }
+    this.#add(name).invited = true;
+  }
+
+  #refused(name: string, reason: string): void {
+    const channel = this.#channels.get(foldName(name));
+    if (channel === undefined) return;
+    channel.entering?.refuse(new Conflict(`${channel.name} refuses the bridge: ${reason}`));
+    if (channel.leaving !== null) this.#drop(channel, "The bridge left the channel");
+  }
+
+  #add(name: string): Channel {
+    if (this.#channels.size >= this.#options.max) {
+      throw new TooMany(`The bridge is in ${this.#options.max} channels, which is the limit`);
+    }
+    const channel = this.#create(name);
+    this.#request(channel);
+    return channel;
+  }
+
+  #create(name: string): Channel {
+    const { bufferSize, scheduler, log } = this.#options;
+    const messages = new MessageLog(bufferSize, (error) => {
+      log.error("A reader of a channel failed", { channel: name, error });
+    });
+    const channel = new Channel(name, messages, scheduler.now());
+    this.#channels.set(foldName(name), channel);
+    return channel;
+  }
+
+  /** Asks to be let in. The promise never rejects: a channel that we are not let into is dropped. */
+  async #request(channel: Channel): Promise<void> {
+    const entering = this.#confirmation(
+      `IRC did not confirm in time that the bridge is in ${channel.name}`,
+    );
+    channel.entering = entering;
+    this.#options.link.join(channel.name);
+    try {
+      await entering.promise;
+    } catch (error) {
+      if (channel.entering !== entering) return;
+      this.#options.log.warn("The bridge is not in a channel", { channel: channel.name, error });
+      this.#drop(channel, "The bridge could not enter the channel");
+    }
+  }
+
+  #confirmation(message: string): Confirmation {
+    const { scheduler } = this.#options;
+    return new Confirmation(scheduler, CONFIRM_MILLISECONDS, () => new TimedOut(message));
+  }
+
+  #drop(channel: Channel, reason: string): void {
+    const key = foldName(channel.name);
+    if (this.#channels.get(key) === channel) this.#channels.delete(key);
+    channel.log.end(reason);
+    channel.leaving?.confirm();
+  }
+
+  #scheduleSweep(): void {
+    this.#cancelSweep();
+    this.#cancelSweep = this.#options.scheduler.after(SWEEP_MILLISECONDS, () => this.#sweep());
+  }
+
+  /** Leaves what nobody uses, and enters again what the bridge keeps and was removed from. */
+  #sweep(): void {
+    const { scheduler, log } = this.#options;
+    this.#scheduleSweep();
+    for (const channel of [...this.#channels.values()]) {
+      const idle = scheduler.now() - channel.usedAt;
+      if (this.#kept.has(foldName(channel.name)) || idle < IDLE_MILLISECONDS) continue;
+      if (channel.log.followers > 0 || channel.entering !== null) continue;
+      this.leave(channel.name, "Nobody reads here").catch((error: unknown) => {
+        log.warn("An idle channel was not left", { channel: channel.name, error });
+      });
+    }
+    for (const name of this.#kept.values()) {
+      if (!this.#channels.has(foldName(name))) this.#request(this.#create(name));
+    }
+  }
+
+  #isUs(nick: string): boolean {
+    return foldName(nick) === foldName(this.#options.link.nick);
+  }
+}

@@ -1,0 +1,42 @@
+import { ulid } from "ulid";
+import { z } from "zod";
+
+/**
+ * What agents send each other in a channel: one JSON object on one line. A reader takes a text for
+ * an envelope when it holds these fields, whatever else it holds.
+ */
+const envelopeSchema = z.looseObject({
+  v: z.literal(1),
+  type: z.string().min(1),
+  id: z.string().min(1),
+  from: z.string().min(1),
+});
+
+/** A typed message between agents. */
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+/** Reads a text as an envelope; null where it is none. */
+export function parseEnvelope(text: string): Envelope | null {
+  if (!text.trimStart().startsWith("{")) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return envelopeSchema.safeParse(value).data ?? null;
+}
+
+/**
+ * Writes a new envelope as the one line that goes to the channel.
+ *
+ * @param envelope.from the sender's name
+ * @param now Unix time in milliseconds
+ */
+export function formatEnvelope(
+  envelope: { type: string; from: string; payload?: Record<string, unknown> | undefined },
+  now: number,
+): string {
+  const { type, from, payload } = envelope;
+  return JSON.stringify({ v: 1, type, id: ulid(now), from, ts: now, payload: payload ?? {} });
+}

@@ -1,0 +1,109 @@
+/** What the bridge uses of irc-framework 4.14, which brings no types of its own. */
+
+import type { EventEmitter } from "node:events";
+
+/** What every message from the network carries; a malformed line leaves parts undefined. */
+interface Sourced {
+  /** Empty where a server speaks. */
+  readonly nick: string;
+  readonly ident: string;
+  readonly hostname: string;
+}
+
+interface ChannelMessageEvent extends Sourced {
+  readonly target: string;
+  /** The prefix of a STATUSMSG target, such as `@`. */
+  readonly group?: string;
+  readonly message: string;
+  readonly tags: Readonly<Record<string, string | undefined>>;
+  /** Unix milliseconds, from server-time. */
+  readonly time: number | undefined;
+  readonly batch?: { readonly type: string };
+}
+
+/** The events of a client and what their listeners get. */
+export interface ClientEvents {
+  registered: { readonly nick: string };
+  close: boolean;
+  "nick in use": { readonly nick: string | undefined };
+  join: Sourced & { readonly channel: string | undefined };
+  part: Sourced & { readonly channel: string | undefined };
+  kick: Sourced & { readonly channel: string | undefined; readonly kicked: string | undefined };
+  quit: Sourced;
+  nick: Sourced & { readonly new_nick: string | undefined };
+  userlist: {
+    readonly channel: string | undefined;
+    readonly users: readonly { readonly nick: string }[];
+  };
+  topic: { readonly channel: string | undefined; readonly topic: string };
+  invite: Sourced & { readonly invited: string | undefined; readonly channel: string | undefined };
+  privmsg: ChannelMessageEvent;
+  notice: ChannelMessageEvent;
+  action: ChannelMessageEvent;
+}
+
+/** A line from the server, taken apart. */
+export interface RawMessage {
+  readonly command: string;
+  readonly params: readonly string[];
+  readonly tags: Readonly<Record<string, string | undefined>>;
+}
+
+type RawMiddleware = (
+  command: string,
+  message: RawMessage,
+  line: string,
+  client: Client,
+  next: () => void,
+) => void;
+
+/**
+ * The way to a server. Emits `open`, `line` with a line, and `close` with an error where it was one.
+ */
+export interface Transport extends EventEmitter {
+  connect(): void;
+  writeLine(line: string, callback?: () => void): void;
+  isConnected(): boolean;
+  close(): void;
+  disposeSocket(): void;
+  setEncoding(encoding: string): boolean;
+}
+
+export interface ClientOptions {
+  nick: string;
+  username: string;
+  gecos: string;
+  transport: new () => Transport;
+  auto_reconnect: boolean;
+  enable_echomessage: boolean;
+  /** Seconds between PINGs to the server; 0 sends none. */
+  ping_interval: number;
+  /** Seconds without a word of the server after which the connection is closed; 0 never. */
+  ping_timeout: number;
+  /** Answer to CTCP VERSION; null gives none. */
+  version: string | null;
+}
+
+export class Client {
+  constructor(options: ClientOptions);
+  readonly user: { readonly nick: string };
+  readonly network: {
+    readonly cap: { isEnabled(capability: string): boolean };
+    /** The value of an ISUPPORT token, or true where it has none. */
+    supports(token: string): string | true | undefined;
+  };
+  requestCap(capability: string): void;
+  use(
+    middleware: (client: Client, raw: { use(handler: RawMiddleware): void }) => void,
+  ): void;
+  on<Event extends keyof ClientEvents>(
+    event: Event,
+    listener: (payload: ClientEvents[Event]) => void,
+  ): void;
+  connect(): void;
+  join(channel: string): void;
+  part(channel: string, reason?: string): void;
+  /** Sends a line as it is. */
+  raw(line: string): void;
+  quit(reason: string): void;
+}

@@ -1,0 +1,140 @@
+import type { Client, ClientEvents, RawMessage } from "./irc_framework.d.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** What happens on the IRC side, as far as the bridge wants to know. */
+export type LinkEvent =
+  /** Logged in to the network; in no channel yet. */
+  | { readonly kind: "up" }
+  /** The connection is gone; another one is tried for. */
+  | { readonly kind: "down" }
+  | { readonly kind: "join"; readonly channel: string; readonly nick: string }
+  | { readonly kind: "part"; readonly channel: string; readonly nick: string }
+  | { readonly kind: "quit"; readonly nick: string }
+  | { readonly kind: "nick"; readonly from: string; readonly to: string }
+  /** All members of a channel: the last thing a server says when it lets somebody in. */
+  | { readonly kind: "names"; readonly channel: string; readonly nicks: readonly string[] }
+  | { readonly kind: "topic"; readonly channel: string; readonly topic: string }
+  /** Somebody asks us into a channel. */
+  | { readonly kind: "invite"; readonly channel: string }
+  | LinkMessage
+  /** The server would not do something; the label says what, or else the channel. */
+  | {
+    readonly kind: "refusal";
+    readonly label: string | null;
+    readonly channel: string;
+    readonly reason: string;
+  };
+
+/** A message to a channel. */
+export interface LinkMessage {
+  readonly kind: "message";
+  readonly channel: string;
+  readonly nick: string;
+  /** As it shall be shown: an ACTION as `* nick text`. */
+  readonly text: string;
+  readonly id: string | null;
+  /** Unix milliseconds. */
+  readonly time: number;
+  /** The label of our own message of which this is the echo. */
+  readonly label: string | null;
+}
+
+/** What the server says where it will not do something: errors by number, and standard replies. */
+const REFUSAL = /^(?:[45]\d\d|FAIL)$/;
+
+/** Batches in which a server plays old messages back. */
+const PLAYBACK = /^(?:chathistory|znc\.in\/playback)$/;
+
+/** Where {@linkcode reportEvents} reports to. */
+export interface EventSink {
+  event(event: LinkEvent): void;
+  /** The server told our `user@host`. */
+  ownHost(userHost: string): void;
+}
+
+/** Reports what a client hears, except that it is connected or not. */
+export function reportEvents(client: Client, scheduler: Scheduler, sink: EventSink): void {
+  reportMembers(client, sink);
+  reportMessages(client, scheduler, sink);
+  client.on("topic", ({ channel, topic }) => {
+    if (channel !== undefined) sink.event({ kind: "topic", channel, topic });
+  });
+  client.on("invite", ({ channel, invited }) => {
+    if (channel === undefined || invited !== client.user.nick) return;
+    sink.event({ kind: "invite", channel });
+  });
+  client.use((_, raw) =>
+    raw.use((_command, message, _line, _client, next) => {
+      if (REFUSAL.test(message.command)) sink.event(refusalOf(message));
+      next();
+    })
+  );
+}
+
+function reportMembers(client: Client, sink: EventSink): void {
+  client.on("join", ({ channel, nick, ident, hostname }) => {
+    if (channel === undefined) return;
+    if (nick === client.user.nick) sink.ownHost(`${ident}@${hostname}`);
+    sink.event({ kind: "join", channel, nick });
+  });
+  client.on("part", ({ channel, nick }) => {
+    if (channel !== undefined) sink.event({ kind: "part", channel, nick });
+  });
+  client.on("kick", ({ channel, kicked }) => {
+    if (channel === undefined || kicked === undefined) return;
+    sink.event({ kind: "part", channel, nick: kicked });
+  });
+  client.on("quit", ({ nick }) => sink.event({ kind: "quit", nick }));
+  client.on("nick", ({ nick, new_nick: to }) => {
+    if (to !== undefined) sink.event({ kind: "nick", from: nick, to });
+  });
+  client.on("userlist", ({ channel, users }) => {
+    if (channel === undefined) return;
+    sink.event({ kind: "names", channel, nicks: users.map(({ nick }) => nick) });
+  });
+}
+
+/**
+ * Reports messages: neither CTCP other than ACTION, nor what is meant for the operators of a channel
+ * alone (STATUSMSG), nor what a server plays back.
+ */
+function reportMessages(client: Client, scheduler: Scheduler, sink: EventSink): void {
+  function report(event: ClientEvents["privmsg"], text: string): void {
+    const { target, group, tags, time, batch } = event;
+    if (group !== undefined || (batch !== undefined && PLAYBACK.test(batch.type))) return;
+    const nick = speakerOf(event);
+    sink.event({
+      kind: "message",
+      channel: target,
+      nick,
+      text,
+      id: tags["msgid"] ?? null,
+      time: time ?? scheduler.now(),
+      label: nick === client.user.nick ? tags["label"] ?? null : null,
+    });
+  }
+  function reportPlain(event: ClientEvents["privmsg"]): void {
+    if (!event.message.startsWith(CTCP)) report(event, event.message);
+  }
+  client.on("privmsg", reportPlain);
+  client.on("notice", reportPlain);
+  client.on("action", (event) => report(event, `* ${speakerOf(event)} ${event.message}`));
+}
+
+/** What begins a CTCP message, also one whose end is missing. */
+const CTCP = "\x01";
+
+/** A server that speaks has a host name and no nick. */
+function speakerOf({ nick, hostname }: ClientEvents["privmsg"]): string {
+  return nick || hostname;
+}
+
+function refusalOf({ command, params, tags }: RawMessage): LinkEvent {
+  const channel = params[command === "FAIL" ? 2 : 1] ?? "";
+  return {
+    kind: "refusal",
+    label: tags["label"] ?? null,
+    channel,
+    reason: params.at(-1) ?? command,
+  };
+}

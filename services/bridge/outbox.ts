@@ -1,0 +1,105 @@
+import { Conflict, TimedOut, TooMany } from "../errors.ts";
+import { Confirmation } from "./confirmation.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** How long the server has to send a message back to us. */
+const ECHO_MILLISECONDS = 5000;
+
+/** Most bytes of messages whose echo is awaited. */
+const MAX_UNCONFIRMED_BYTES = 8 * 1024 * 1024;
+
+/** What is kept beside a message's length, in bytes. */
+const ENTRY_BYTES = 256;
+
+/** A message of ours on its way through the server. */
+export interface Sent {
+  /** Under whose name it stands in the log. */
+  readonly nick: string;
+  /** As it stands in the log, without the name in front. */
+  readonly text: string;
+}
+
+interface Unconfirmed extends Sent {
+  readonly post: Post;
+}
+
+interface Post {
+  readonly confirmation: Confirmation;
+  missing: number;
+}
+
+/**
+ * Messages of ours whose echo has not come yet, by the label that the echo will carry. The label
+ * comes back to us alone and nobody else can set it, so what a message is shown as never depends on
+ * its text. A message stays here when its time is over: its echo may still come.
+ */
+export class Outbox {
+  readonly #scheduler: Scheduler;
+  readonly #unconfirmed = new Map<string, Unconfirmed>();
+  #bytes = 0;
+  #lastLabel = 0;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  /**
+   * Notes the messages of one post.
+   *
+   * @returns a label for each, and a promise of the last echo, which rejects with TimedOut, or with
+   * the error of {@link refuse} or {@link clear}
+   * @throws TooMany where the server is far behind with echoes
+   */
+  add(messages: readonly Sent[]): { labels: string[]; confirmed: Promise<void> } {
+    const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
+    if (this.#bytes + bytes > MAX_UNCONFIRMED_BYTES) {
+      throw new TooMany("Too many messages wait for the IRC server", 1);
+    }
+    this.#bytes += bytes;
+    const confirmation = new Confirmation(
+      this.#scheduler,
+      ECHO_MILLISECONDS,
+      () => new TimedOut("IRC did not confirm the message in time"),
+    );
+    const post = { confirmation, missing: messages.length };
+    const labels = messages.map((message) => {
+      const label = (++this.#lastLabel).toString(36);
+      this.#unconfirmed.set(label, { ...message, post });
+      return label;
+    });
+    return { labels, confirmed: confirmation.promise };
+  }
+
+  /** Takes the echo of a message; null where the label is none of ours. */
+  confirm(label: string): Sent | null {
+    const message = this.#take(label);
+    if (message === null) return null;
+    if (--message.post.missing === 0) message.post.confirmation.confirm();
+    return message;
+  }
+
+  /** Ends the post whose message the server would not take. */
+  refuse(label: string, reason: string): void {
+    const error = new Conflict(`IRC refused the message: ${reason}`);
+    this.#take(label)?.post.confirmation.refuse(error);
+  }
+
+  /** Ends everything: echoes will not come any more. */
+  clear(error: Error): void {
+    for (const { post } of this.#unconfirmed.values()) post.confirmation.refuse(error);
+    this.#unconfirmed.clear();
+    this.#bytes = 0;
+  }
+
+  #take(label: string): Unconfirmed | null {
+    const message = this.#unconfirmed.get(label);
+    if (message === undefined) return null;
+    this.#unconfirmed.delete(label);
+    this.#bytes -= bytesOf(message);
+    return message;
+  }
+}
+
+function bytesOf({ text }: Sent): number {
+  return text.length * 2 + ENTRY_BYTES;
+}

@@ -1,0 +1,16 @@
+/** Time as the bridge knows it, so that a test can let it pass as it likes. */
+export interface Scheduler {
+  /** Unix time in milliseconds. */
+  now(): number;
+  /** Runs a task once after so many milliseconds; the returned function calls it off. */
+  after(milliseconds: number, task: () => void): () => void;
+}
+
+/** The clock and the timers of the process. */
+export const systemScheduler: Scheduler = Object.freeze({
+  now: () => Date.now(),
+  after(milliseconds: number, task: () => void) {
+    const timer = setTimeout(task, milliseconds);
+    return () => clearTimeout(timer);
+  },
+});

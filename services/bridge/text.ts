@@ -1,0 +1,66 @@
+import { Invalid, TooLarge } from "../errors.ts";
+
+/** Longest text of one post, in bytes of UTF-8. */
+const MAX_TEXT_BYTES = 65_536;
+/** Most lines of one post. */
+const MAX_LINES = 100;
+
+/** The control characters that a post may hold: tab, and what IRC clients read as formatting. */
+const FORMATTING = new Set("\t\x02\x03\x04\x0f\x11\x16\x1d\x1e\x1f");
+
+const encoder = new TextEncoder();
+
+/** Bytes of a text in UTF-8. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/**
+ * Takes the text of a post apart into its lines; blank ones, which IRC cannot carry, fall away.
+ *
+ * @throws TooLarge where it is over 64 KiB or 100 lines
+ * @throws Invalid where nothing is in it, or a control character, or half a surrogate pair
+ */
+export function linesOf(text: string): string[] {
+  if (text.length > MAX_TEXT_BYTES || byteLength(text) > MAX_TEXT_BYTES) {
+    throw new TooLarge(`"text" must have at most ${MAX_TEXT_BYTES} bytes`);
+  }
+  const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
+  if (lines.length > MAX_LINES) {
+    throw new TooLarge(`"text" must have at most ${MAX_LINES} lines`);
+  }
+  if (!lines.every(isPlain)) {
+    throw new Invalid('"text" must hold no control characters other than tab and IRC formatting');
+  }
+  const filled = lines.filter((line) => line.trim() !== "");
+  if (filled.length === 0) throw new Invalid('"text" must hold something');
+  return filled;
+}
+
+function isPlain(line: string): boolean {
+  for (const [character] of line.matchAll(/\p{Cc}/gu)) {
+    if (!FORMATTING.has(character)) return false;
+  }
+  return line.isWellFormed();
+}
+
+/**
+ * Cuts a line into pieces of at most `room` bytes of UTF-8: at the last space that fits, which is
+ * left out, or within a word that is longer than a piece, but never within a character.
+ *
+ * @param room at least 4, the longest character
+ */
+export function splitLine(line: string, room: number): string[] {
+  const pieces: string[] = [];
+  const piece = new Uint8Array(room);
+  let rest = line;
+  for (;;) {
+    const { read } = encoder.encodeInto(rest, piece);
+    if (read === rest.length) break;
+    const space = rest.lastIndexOf(" ", read);
+    pieces.push(rest.slice(0, space > 0 ? space : read));
+    rest = rest.slice(space > 0 ? space + 1 : read);
+  }
+  if (rest !== "" || pieces.length === 0) pieces.push(rest);
+  return pieces;
+}

@@ -1,0 +1,26 @@
+/**
+ * Times of messages: whole microseconds since 1970, which a number holds exactly until the year
+ * 2255, written as ISO 8601 in UTC with six digits after the second.
+ */
+
+const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
+
+/** Writes microseconds since 1970 as `2026-11-20T23:18:00.123456Z`. */
+export function formatMicroseconds(microseconds: number): string {
+  const milliseconds = Math.floor(microseconds / 1000);
+  const rest = String(microseconds % 1000).padStart(3, "0");
+  return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}Z`;
+}
+
+/**
+ * Reads an ISO 8601 time with a zone. What is finer than a microsecond is cut off.
+ *
+ * @returns microseconds since 1970, or null where the text is no such time
+ */
+export function parseMicroseconds(text: string): number | null {
+  const [, seconds, fraction = "", zone] = ISO_8601.exec(text) ?? [];
+  if (seconds === undefined || zone === undefined) return null;
+  const milliseconds = Date.parse(`${seconds}${zone}`);
+  if (Number.isNaN(milliseconds)) return null;
+  return milliseconds * 1000 + Number(fraction.slice(0, 6).padEnd(6, "0"));
+}

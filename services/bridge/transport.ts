@@ -1,0 +1,89 @@
+import { EventEmitter } from "node:events";
+import type { Transport } from "./irc_framework.d.ts";
+
+/** A connection to an IRC server that carries whole lines, without CR LF. */
+export interface LineConnection {
+  send(line: string): void;
+  /** Called for each line of the server, in order. */
+  onLine: ((line: string) => void) | null;
+  /** Called once, after the last line, with the reason. */
+  onClose: ((reason: string) => void) | null;
+  close(): void;
+  readonly closed: boolean;
+}
+
+/**
+ * Opens a connection: to the server in this process at once, to another one when it is there.
+ * Throws or rejects where none can be had.
+ */
+export type Connect = () => LineConnection | Promise<LineConnection>;
+
+/**
+ * Makes the class that irc-framework takes as its `transport`, over connections of this kind.
+ *
+ * @param connect opens a connection
+ * @param onFailure told what taking in a line threw; the next line is taken in all the same
+ */
+export function transportOver(
+  connect: Connect,
+  onFailure: (error: unknown) => void,
+): new () => Transport {
+  return class LineTransport extends EventEmitter implements Transport {
+    #connection: LineConnection | null = null;
+    #ended = false;
+
+    connect(): void {
+      this.#open().catch((error: unknown) => this.#end(error));
+    }
+
+    writeLine(line: string, callback?: () => void): void {
+      this.#connection?.send(line);
+      if (callback !== undefined) queueMicrotask(callback);
+    }
+
+    isConnected(): boolean {
+      return this.#connection !== null;
+    }
+
+    close(): void {
+      if (this.#connection === null) queueMicrotask(() => this.#end());
+      else this.#connection.close();
+    }
+
+    disposeSocket(): void {
+      this.#ended = true;
+      this.#connection?.close();
+      this.#connection = null;
+    }
+
+    /** IRC is UTF-8 here, and the connection has decoded it. */
+    setEncoding(encoding: string): boolean {
+      return encoding === "utf8";
+    }
+
+    async #open(): Promise<void> {
+      const connection = await connect();
+      if (this.#ended) return connection.close();
+      if (connection.closed) throw new Error("The connection closed at once");
+      this.#connection = connection;
+      connection.onClose = () => this.#end();
+      this.emit("open");
+      connection.onLine = (line) => this.#take(line);
+    }
+
+    #take(line: string): void {
+      try {
+        if (!this.#ended) this.emit("line", line);
+      } catch (error) {
+        onFailure(error);
+      }
+    }
+
+    #end(error?: unknown): void {
+      if (this.#ended) return;
+      this.#ended = true;
+      this.#connection = null;
+      this.emit("close", error);
+    }
+  };
+}
