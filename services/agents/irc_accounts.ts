@@ -20,12 +20,20 @@ export interface IrcAccount {
   readonly created_at: string;
 }
 
+/** A new account, with what its owner connects to. */
+export interface NewIrcAccount extends IrcAccount {
+  /** `irc://host:port`, or `ircs://host:port`. */
+  readonly server: string;
+}
+
 export interface IrcAccountsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
   readonly endings: Endings;
   readonly sessions: Sessions;
+  /** The URL of the IRC server as people are told it. */
+  readonly serverAddress: () => string;
   /** Characters. */
   readonly minPasswordLength: number;
   /** Unix milliseconds. */
@@ -54,7 +62,7 @@ export class IrcAccounts {
    * @throws Invalid where the password is too short, Conflict where the name is taken or reserved
    * @throws Unavailable where too many passwords wait to be hashed
    */
-  async create({ account: name, password }: PersonRequest, caller: Caller): Promise<IrcAccount> {
+  async create({ account: name, password }: PersonRequest, caller: Caller): Promise<NewIrcAccount> {
     const { database, accounts, passwords, minPasswordLength, clock } = this.#options;
     if (password.length < minPasswordLength) {
       throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
@@ -72,7 +80,7 @@ export class IrcAccounts {
     } catch (error) {
       throw error instanceof Duplicate ? nameTaken(name) : error;
     }
-    return describe(name, now);
+    return { ...describe(name, now), server: this.#options.serverAddress() };
   }
 
   /**

@@ -9,11 +9,16 @@ export {
   type Sessions,
 } from "./agents.ts";
 export { AccountAuthority, type AccountAuthorityOptions, type IrcOperator } from "./authority.ts";
-export { channelName } from "./channels.ts";
-export { type IrcAccount, IrcAccounts, type IrcAccountsOptions } from "./irc_accounts.ts";
+export {
+  type IrcAccount,
+  IrcAccounts,
+  type IrcAccountsOptions,
+  type NewIrcAccount,
+} from "./irc_accounts.ts";
 export {
   type AdoptionRequest,
   adoptionSchema,
+  AGENT_TYPES,
   type AgentType,
   type PersonRequest,
   personSchema,

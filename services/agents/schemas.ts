@@ -5,14 +5,14 @@ import { channelName, uniqueChannels } from "./channels.ts";
 /** Channels that one agent may be registered with. */
 const MAX_CHANNELS = 500;
 
-const AGENT_TYPES = ["worker", "orchestrator", "observer", "operator"] as const;
+export const AGENT_TYPES = ["worker", "orchestrator", "observer", "operator"] as const;
 
 /** What an agent is for, which decides its status in its channels. */
 export type AgentType = (typeof AGENT_TYPES)[number];
 
 const agentTypeSchema = z.enum(AGENT_TYPES, {
   error: 'must be "worker", "orchestrator", "observer" or "operator"',
-}).default("worker");
+}).default("worker").describe("What the agent is for");
 
 const channelSchema = z.string().refine((text) => channelName(text) !== null, {
   error: "must be a channel name of 2 to 80 characters without space, comma or control character",
@@ -20,14 +20,16 @@ const channelSchema = z.string().refine((text) => channelName(text) !== null, {
 
 const channelsSchema = z.array(channelSchema).max(MAX_CHANNELS, {
   error: `must be at most ${MAX_CHANNELS} channels`,
-}).overwrite(uniqueChannels).default([]);
+}).overwrite(uniqueChannels).default([]).describe(
+  "The channels that it works in, with or without #",
+);
 
 /** What an existing IRC account becomes an agent with. */
 export const adoptionSchema = z.object({ type: agentTypeSchema, channels: channelsSchema });
 
 /** What an agent is registered with. Channels come out with their `#`, and each of them once. */
 export const registrationSchema = z.object({
-  nick: accountNameSchema,
+  nick: accountNameSchema.describe("Unique name of the agent, also its nick on IRC"),
   type: agentTypeSchema,
   channels: channelsSchema,
 });

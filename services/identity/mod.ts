@@ -17,7 +17,7 @@ export { DeferredTimes } from "./deferred_times.ts";
 export { type Ended, type EndedListener, type Ending, Endings } from "./endings.ts";
 export { Identity } from "./identity.ts";
 export { type LoginOutcome, Logins } from "./logins.ts";
-export { foldName, isAccountName } from "./names.ts";
+export { foldName } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";
 export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
 export { type Access, authorize, speakerName } from "./permissions.ts";

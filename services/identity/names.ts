@@ -1,6 +1,7 @@
 /** The names of accounts: which are valid, which are the same, and which nobody may take. */
 
-const NICK = /^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63}$/;
+/** What a name looks like: an IRC nick. */
+export const ACCOUNT_NAME = /^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63}$/;
 
 /** The bots that muster brings along. */
 const BOTS: readonly string[] = [
@@ -18,11 +19,6 @@ const BOTS: readonly string[] = [
 ];
 
 const SERVICES: readonly string[] = ["NickServ", "ChanServ", "HistServ", "server"];
-
-/** Whether the text may be the name of an account, and so a nick on IRC. */
-export function isAccountName(text: string): boolean {
-  return NICK.test(text);
-}
 
 /**
  * The form under which names are compared: casemapping `ascii`, which folds A to Z and nothing

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isAccountName } from "./names.ts";
+import { ACCOUNT_NAME } from "./names.ts";
 
 /** The name of an account, which is also a nick on IRC. */
-export const accountNameSchema = z.string().refine(isAccountName, {
+export const accountNameSchema = z.string().regex(ACCOUNT_NAME, {
   error: "must be an IRC nick: 1 to 64 letters, digits, or []\\`_^{|}-, no digit or - first",
 });
 

@@ -1,0 +1,55 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { type IrcAccounts, personSchema } from "../services/agents/mod.ts";
+import { callerOf, newRoutes } from "./context.ts";
+import { allow } from "./middleware/principal.ts";
+import { errors, json, jsonRequest } from "./schemas.ts";
+
+const accountSchema = z.object({
+  account: z.string(),
+  created_at: z.iso.datetime(),
+}).openapi("IrcAccount");
+
+const newAccountSchema = accountSchema.extend({
+  server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
+}).openapi("NewIrcAccount");
+
+const createAccount = createRoute({
+  method: "post",
+  path: "/v1/irc/accounts",
+  summary: "Make the IRC account of a person",
+  middleware: [allow("operator")],
+  request: { body: jsonRequest(personSchema.openapi("IrcAccountRequest")) },
+  responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
+});
+
+const listAccounts = createRoute({
+  method: "get",
+  path: "/v1/irc/accounts",
+  summary: "The IRC accounts of people",
+  middleware: [allow("operator")],
+  responses: { 200: json(z.array(accountSchema), "The accounts, by name"), ...errors() },
+});
+
+const deleteAccount = createRoute({
+  method: "delete",
+  path: "/v1/irc/accounts/{account}",
+  summary: "Remove the IRC account of a person and close its sessions",
+  middleware: [allow("operator")],
+  request: { params: z.object({ account: z.string() }) },
+  responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
+});
+
+/** `/v1/irc/accounts`: the people on IRC. */
+export function accountRoutes(accounts: IrcAccounts) {
+  return newRoutes()
+    .openapi(createAccount, async (context) => {
+      const account = await accounts.create(context.req.valid("json"), callerOf(context));
+      return context.json(account, 201);
+    })
+    .openapi(listAccounts, async (context) => context.json(await accounts.list(), 200))
+    .openapi(deleteAccount, async (context) => {
+      const { account } = context.req.valid("param");
+      await accounts.delete(account, callerOf(context));
+      return context.body(null, 204);
+    });
+}

@@ -1,0 +1,146 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import { adoptionSchema, type Agents, registrationSchema } from "../services/agents/mod.ts";
+import { type AppEnv, callerOf, newRoutes } from "./context.ts";
+import { allow } from "./middleware/principal.ts";
+import { errors, json, jsonRequest } from "./schemas.ts";
+
+const agentSchema = z.object({
+  nick: z.string(),
+  type: z.string(),
+  channels: z.array(z.string()).openapi({ description: "With their #" }),
+  revoked: z.boolean(),
+  created_at: z.iso.datetime(),
+  last_seen: z.iso.datetime().nullable(),
+  online: z.boolean().openapi({
+    description: "Whether it has a live IRC session or was heard of within two minutes",
+  }),
+}).openapi("Agent");
+
+const credentialsSchema = z.object({
+  nick: z.string(),
+  credentials: z.object({
+    nick: z.string(),
+    passphrase: z.string().openapi({ description: "Told this once only" }),
+  }),
+  server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
+}).openapi("Registration");
+
+const params = z.object({ nick: z.string() });
+
+const listAgents = createRoute({
+  method: "get",
+  path: "/v1/agents",
+  summary: "Every agent, revoked ones included",
+  middleware: [allow("agent:read")],
+  responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors() },
+});
+
+const getAgent = createRoute({
+  method: "get",
+  path: "/v1/agents/{nick}",
+  summary: "One agent",
+  middleware: [allow("agent:read")],
+  request: { params },
+  responses: { 200: json(agentSchema, "The agent"), ...errors(404) },
+});
+
+const registerAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/register",
+  summary: "Register an agent",
+  middleware: [allow("operator")],
+  request: { body: jsonRequest(registrationSchema.openapi("RegistrationRequest")) },
+  responses: {
+    200: json(credentialsSchema, "What the agent logs in to IRC with"),
+    ...errors(400, 409, 413, 503),
+  },
+});
+
+const rotateAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/rotate",
+  summary: "Replace an agent's passphrase and close its IRC sessions",
+  middleware: [allow("operator")],
+  request: { params },
+  responses: {
+    200: json(credentialsSchema, "What the agent logs in to IRC with from now on"),
+    ...errors(404, 409, 503),
+  },
+});
+
+const adoptAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/adopt",
+  summary: "Make an existing IRC account an agent",
+  middleware: [allow("operator"), optionalBody()],
+  request: {
+    params,
+    body: { ...jsonRequest(adoptionSchema.openapi("AdoptionRequest")), required: false },
+  },
+  responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
+});
+
+const revokeAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/revoke",
+  summary: "End everything that an agent can log in with, and keep its record",
+  middleware: [allow("operator")],
+  request: { params },
+  responses: { 204: { description: "It is revoked" }, ...errors(404, 409, 503) },
+});
+
+const deleteAgent = createRoute({
+  method: "delete",
+  path: "/v1/agents/{nick}",
+  summary: "Remove an agent and free its nick",
+  middleware: [allow("operator")],
+  request: { params },
+  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+});
+
+/** `/v1/agents`: the registry. */
+export function agentRoutes(agents: Agents) {
+  return newRoutes()
+    .openapi(listAgents, async (context) => context.json(await agents.list(), 200))
+    .openapi(getAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      return context.json(await agents.get(nick), 200);
+    })
+    .openapi(registerAgent, async (context) => {
+      const registration = await agents.register(context.req.valid("json"), callerOf(context));
+      return context.json(registration, 200);
+    })
+    .openapi(rotateAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      return context.json(await agents.rotate(nick, callerOf(context)), 200);
+    })
+    .openapi(adoptAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      const adoption = context.req.valid("json");
+      return context.json(await agents.adopt(nick, adoption, callerOf(context)), 200);
+    })
+    .openapi(revokeAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.revoke(nick, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(deleteAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.delete(nick, callerOf(context));
+      return context.body(null, 204);
+    });
+}
+
+/** Takes no body for an empty object, so that every field has its default. */
+function optionalBody() {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const request = context.req.raw;
+    const text = await request.text();
+    const headers = new Headers(request.headers);
+    headers.set("content-type", "application/json");
+    const body = text.trim() === "" ? "{}" : text;
+    context.req.raw = new Request(request.url, { method: request.method, headers, body });
+    await next();
+  });
+}

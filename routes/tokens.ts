@@ -1,0 +1,60 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { tokenRequestSchema, type Tokens } from "../services/identity/mod.ts";
+import { callerOf, newRoutes } from "./context.ts";
+import { allow } from "./middleware/principal.ts";
+import { errors, json, jsonRequest } from "./schemas.ts";
+
+const tokenSchema = z.object({
+  id: z.string(),
+  owner: z.string().nullable(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  project: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  last_used: z.iso.datetime().nullable(),
+}).openapi("Token");
+
+const issuedTokenSchema = tokenSchema.extend({
+  token: z.string().openapi({ description: "Told this once only" }),
+}).openapi("IssuedToken");
+
+const createToken = createRoute({
+  method: "post",
+  path: "/v1/tokens",
+  summary: "Make a token for an account",
+  middleware: [allow("operator")],
+  request: { body: jsonRequest(tokenRequestSchema.openapi("TokenRequest")) },
+  responses: { 201: json(issuedTokenSchema, "The token"), ...errors(400, 404, 409, 413, 503) },
+});
+
+const listTokens = createRoute({
+  method: "get",
+  path: "/v1/tokens",
+  summary: "Every token, without the token itself",
+  middleware: [allow("operator")],
+  responses: { 200: json(z.array(tokenSchema), "The tokens, oldest first"), ...errors() },
+});
+
+const revokeToken = createRoute({
+  method: "delete",
+  path: "/v1/tokens/{id}",
+  summary: "End a token at once",
+  middleware: [allow("operator")],
+  request: { params: z.object({ id: z.string() }) },
+  responses: { 204: { description: "It is ended" }, ...errors(404, 503) },
+});
+
+/** `/v1/tokens`: the tokens that accounts hold. */
+export function tokenRoutes(tokens: Tokens) {
+  return newRoutes()
+    .openapi(createToken, async (context) => {
+      return context.json(await tokens.create(context.req.valid("json"), callerOf(context)), 201);
+    })
+    .openapi(listTokens, async (context) => context.json(await tokens.list(), 200))
+    .openapi(revokeToken, async (context) => {
+      const { id } = context.req.valid("param");
+      await tokens.revoke(id, callerOf(context));
+      return context.body(null, 204);
+    });
+}
