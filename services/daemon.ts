@@ -1,0 +1,188 @@
+import { AccountAuthority, Agents, IrcAccounts } from "./agents/mod.ts";
+import { Bridge } from "./bridge/mod.ts";
+import { type Address, type Config, formatAddress, parseAddress } from "./config/mod.ts";
+import { DataFolder } from "./data_folder.ts";
+import { Database } from "./database/mod.ts";
+import { type Identity, type IdentityRoom, openIdentity, type Tokens } from "./identity/mod.ts";
+import { IrcServer, type IrcServerOptions } from "./irc/mod.ts";
+import type { Log } from "./log.ts";
+import { Status } from "./status.ts";
+import { VERSION } from "./version.ts";
+
+/** The program cannot start; the message says why in one sentence. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+export interface DaemonOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** PEM texts for every listener with TLS, or null. */
+  readonly certificate: { readonly cert: string; readonly key: string } | null;
+  /** The API token that the environment pins, or null. */
+  readonly pinnedToken: string | null;
+  /** Unix milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** What the doors (HTTP, MCP) serve. */
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly status: Status;
+  readonly identity: Identity;
+  readonly tokens: Tokens;
+  readonly agents: Agents;
+  readonly ircAccounts: IrcAccounts;
+  /** Null where the configuration turns the bridge off. */
+  readonly bridge: Bridge | null;
+}
+
+/** The services, running. */
+export interface Daemon {
+  readonly services: Services;
+  /** Where IRC listens; null where it does not. */
+  readonly ircAddresses: { readonly plain: Address | null; readonly tls: Address | null };
+  /** Tells the streams and the IRC clients that it is over and closes them. */
+  quiesce(): Promise<void>;
+  /** Finishes what is being written and closes everything, in reverse of the start. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds the services from the configuration and starts them. Where one fails, those that were
+ * started before it are stopped again.
+ *
+ * @throws DataFolderError, DatabaseError, StartError where the start is impossible
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  await using started = new AsyncDisposableStack();
+  const { config, log, pinnedToken, clock = Date.now } = options;
+
+  const folder = DataFolder.open(config.data_dir);
+  started.defer(() => folder.close());
+  const database = new Database(folder.file("muster.db"));
+  started.defer(() => database.close());
+  const room = await openIdentity({
+    folder: folder.path,
+    database,
+    pinnedToken,
+    bridgeNick: config.bridge.nick,
+    loginAttempts: config.limits.login_attempts,
+    loginWindow: config.limits.login_window_minutes * 60_000,
+    clock,
+    log,
+  });
+  started.defer(() => room.close());
+
+  const irc = new IrcServer(ircOptions(config, database, room, log));
+  started.defer(() => irc.close());
+  const ircAddresses = listen(irc, options);
+  const shared = { database, sessions: irc, clock, log, ...room };
+  const serverAddress = () => ircUrl(config, ircAddresses);
+  const agents = new Agents({ ...shared, serverAddress });
+  started.defer(() => agents.close());
+  const ircAccounts = new IrcAccounts({
+    ...shared,
+    serverAddress,
+    minPasswordLength: config.irc.accounts.min_password_length,
+  });
+  const bridge = config.bridge.enabled ? startBridge(config, irc, log) : null;
+  if (bridge !== null) started.defer(() => bridge.stop());
+  const status = new Status({
+    clock,
+    agents: () => agents.counts().total,
+    healthy: () => database.trouble === null,
+    recheck: () => database.probe(),
+    parts: {
+      database: () => database.trouble === null,
+      bridge: () => bridge === null || bridge.ready,
+    },
+  });
+  database.warm();
+
+  const running = started.move();
+  const { identity, tokens } = room;
+  return {
+    services: { config, log, status, identity, tokens, agents, ircAccounts, bridge },
+    ircAddresses,
+    quiesce: async () => {
+      await bridge?.stop();
+      await irc.close();
+    },
+    stop: () => running.disposeAsync(),
+  };
+}
+
+function startBridge(config: Config, irc: IrcServer, log: Log): Bridge {
+  const { nick, channels, buffer_size, max_channels, web_user_ttl_minutes } = config.bridge;
+  const bridge = new Bridge({
+    nick,
+    channels,
+    bufferSize: buffer_size,
+    maxChannels: max_channels,
+    webUserTtlMilliseconds: web_user_ttl_minutes * 60_000,
+    connect: () => irc.connect({ account: nick, privileged: true }),
+    log,
+  });
+  bridge.start();
+  return bridge;
+}
+
+function ircOptions(
+  { irc }: Config,
+  database: Database,
+  { accounts, logins }: IdentityRoom,
+  log: Log,
+): IrcServerOptions {
+  const { limits } = irc;
+  const rate = (perSecond: number, burst: number) => perSecond === 0 ? null : { perSecond, burst };
+  return {
+    serverName: irc.server_name,
+    serverDescription: irc.server_description,
+    networkName: irc.network_name,
+    version: `muster-${VERSION}`,
+    ...(irc.motd === "" ? {} : { motd: irc.motd }),
+    password: irc.password === "" ? null : irc.password,
+    requireAccount: irc.require_account,
+    accounts: new AccountAuthority({ database, accounts, logins, operators: irc.operators }),
+    log,
+    limits: {
+      lineBytes: limits.line_bytes,
+      receiveQueueBytes: limits.recvq_bytes,
+      sendQueueBytes: limits.sendq_bytes,
+      strangerRate: rate(limits.flood_lines_per_second, limits.flood_burst),
+      accountRate: rate(limits.account_lines_per_second, limits.account_burst),
+      connections: limits.connections,
+      connectionsPerAddress: limits.connections_per_address || null,
+      registrationSeconds: limits.registration_seconds,
+    },
+  };
+}
+
+function listen(irc: IrcServer, { config, certificate }: DaemonOptions): Daemon["ircAddresses"] {
+  const open = (text: string, tls: DaemonOptions["certificate"]): Address | null => {
+    const address = parseAddress(text);
+    if (address === null) return null;
+    try {
+      const { hostname, port } = irc.listen({ ...address, ...(tls === null ? {} : { tls }) });
+      return { hostname, port };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartError(`IRC cannot listen on ${formatAddress(address)}: ${reason}`);
+    }
+  };
+  return { plain: open(config.irc.listen, null), tls: open(config.irc.tls_listen, certificate) };
+}
+
+/** The address of the IRC server as agents are told it. */
+function ircUrl({ irc }: Config, { plain, tls }: Daemon["ircAddresses"]): string {
+  const scheme = tls === null ? "irc" : "ircs";
+  const told = parseAddress(irc.public_address);
+  if (told !== null) return `${scheme}://${formatAddress(told)}`;
+  const bound = tls ?? plain;
+  if (bound === null) return "";
+  const everywhere = bound.hostname === "0.0.0.0" || bound.hostname === "::";
+  const hostname = everywhere ? Deno.hostname() : bound.hostname;
+  return `${scheme}://${formatAddress({ hostname, port: bound.port })}`;
+}
