@@ -14,7 +14,13 @@ export function clientAddress(trustedProxies: readonly string[]) {
   });
 }
 
-function forwardedFor(
+/**
+ * The client's address, as {@link clientAddress} finds it.
+ *
+ * @param socket the address of the socket
+ * @param header the `X-Forwarded-For` header
+ */
+export function forwardedFor(
   socket: string,
   header: string | undefined,
   trusted: ReadonlySet<string>,

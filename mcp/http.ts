@@ -1,0 +1,153 @@
+import { readAuthorization } from "../routes/middleware/principal.ts";
+import { forwardedFor } from "../routes/middleware/address.ts";
+import { type Config, isLoopback, parseAddress } from "../services/config/mod.ts";
+import {
+  Forbidden,
+  ServiceError,
+  TooLarge,
+  TooMany,
+  Unauthorized,
+  Unavailable,
+} from "../services/errors.ts";
+import { authorize, type Caller, type Identity } from "../services/identity/mod.ts";
+import type { Log } from "../services/log.ts";
+import { type CoordinationServices, coordinationTools } from "./coordination_tools.ts";
+import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
+import { foreignOrigin } from "./origin.ts";
+import { Protocol, type Sdk } from "./protocol.ts";
+
+/** What the MCP endpoint serves. */
+export interface McpServices extends Pick<CoordinationServices, "status" | "agents" | "bridge"> {
+  readonly config: Config;
+  readonly log: Log;
+  readonly identity: Pick<Identity, "authenticate">;
+}
+
+/**
+ * Answers a request to the address of the MCP server.
+ *
+ * @param remoteAddress the address of the socket
+ */
+export type McpHandler = (request: Request, remoteAddress: string) => Promise<Response>;
+
+/**
+ * Makes the handler of the MCP server: `POST /mcp`, JSON-RPC 2.0 over HTTP. Every answer to such a
+ * POST is JSON-RPC, refusals included; other paths and methods get `{"error": …}`. Who calls is
+ * found out before anything of the body is read, which is why the -32001 error has no request's id.
+ */
+export function createMcpHandler(services: McpServices): McpHandler {
+  const endpoint = new Endpoint(services);
+  return async function handleMcp(request, remoteAddress) {
+    const requestId = crypto.randomUUID();
+    const response = await endpoint.respond(request, remoteAddress, requestId);
+    response.headers.set("X-Request-Id", requestId);
+    return response;
+  };
+}
+
+const PATH = /^\/mcp\/?$/;
+
+type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
+
+/** What can fail before a tool is called. */
+const REFUSALS: readonly (readonly [ErrorClass, number, RpcErrorCode])[] = [
+  [Unauthorized, 401, RPC_ERROR.unauthorized],
+  [Forbidden, 403, RPC_ERROR.unauthorized],
+  [TooLarge, 413, RPC_ERROR.invalidRequest],
+  [TooMany, 429, RPC_ERROR.server],
+  [Unavailable, 503, RPC_ERROR.server],
+];
+
+class Endpoint {
+  readonly #services: McpServices;
+  readonly #trustedProxies: ReadonlySet<string>;
+  readonly #onLoopback: boolean;
+  #loaded: Promise<{ sdk: Sdk; protocol: Protocol }> | null = null;
+
+  constructor(services: McpServices) {
+    const { config } = services;
+    this.#services = services;
+    this.#trustedProxies = new Set(config.trusted_proxies);
+    this.#onLoopback = isLoopback(parseAddress(config.mcp_addr)?.hostname ?? "");
+  }
+
+  async respond(request: Request, remoteAddress: string, requestId: string): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (!PATH.test(pathname)) {
+      return Response.json({ error: `There is no ${pathname} here` }, { status: 404 });
+    }
+    if (request.method !== "POST") {
+      const error = `${pathname} does not take ${request.method}`;
+      return Response.json({ error }, { status: 405, headers: { Allow: "POST" } });
+    }
+    const loopbackOnly = this.#onLoopback && !this.#trustedProxies.has(remoteAddress);
+    const refusal = foreignOrigin(request, loopbackOnly);
+    if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
+    try {
+      return await this.#serve(request, remoteAddress, requestId);
+    } catch (error) {
+      return this.#failure(error, request, requestId);
+    }
+  }
+
+  async #serve(request: Request, remoteAddress: string, requestId: string): Promise<Response> {
+    const caller = await this.#identify(request, remoteAddress, requestId);
+    this.#loaded ??= load(this.#services);
+    const { sdk, protocol } = await this.#loaded;
+    const text = await readBody(sdk, request, this.#services.config.limits.body_bytes);
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
+    }
+    return await protocol.respond(body, request, { caller, signal: request.signal });
+  }
+
+  async #identify(request: Request, remoteAddress: string, requestId: string): Promise<Caller> {
+    const header = (name: string) => request.headers.get(name) ?? undefined;
+    const address = forwardedFor(remoteAddress, header("x-forwarded-for"), this.#trustedProxies);
+    const credential = readAuthorization(header("authorization"));
+    if (credential === null) {
+      throw new Unauthorized("An Authorization header with a Bearer token is required");
+    }
+    const principal = await this.#services.identity.authenticate(credential, address);
+    authorize(principal, "agent:read");
+    return { principal, address, requestId };
+  }
+
+  #failure(error: unknown, request: Request, requestId: string): Response {
+    const refusal = REFUSALS.find(([kind]) => error instanceof kind);
+    if (error instanceof ServiceError && refusal !== undefined) {
+      const [, status, code] = refusal;
+      const response = rpcError(status, code, error.message);
+      if (error instanceof Unauthorized) {
+        response.headers.set("WWW-Authenticate", 'Bearer realm="muster"');
+      }
+      if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
+        response.headers.set("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
+      }
+      return response;
+    }
+    if (!request.signal.aborted) {
+      this.#services.log.error("An MCP request failed on a bug", { requestId, error });
+    }
+    return rpcError(500, RPC_ERROR.internal, `internal error (${requestId})`);
+  }
+}
+
+/** Loads the library, at the first request: it would cost the start a tenth of a second. */
+async function load(services: McpServices): Promise<{ sdk: Sdk; protocol: Protocol }> {
+  const { config, log, status, agents, bridge } = services;
+  const sdk = await import("@modelcontextprotocol/server");
+  const bufferSize = config.bridge.buffer_size;
+  const tools = coordinationTools({ status, agents, bridge, bufferSize, clock: Date.now });
+  return { sdk, protocol: new Protocol(sdk, tools, log) };
+}
+
+/** @throws TooLarge */
+async function readBody(sdk: Sdk, request: Request, maxBytes: number): Promise<string> {
+  const body = await sdk.readRequestBody(request, maxBytes);
+  if (!body.tooLarge) return body.text;
+  throw new TooLarge(`The body is larger than ${maxBytes} bytes`);
+}

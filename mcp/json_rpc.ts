@@ -1,0 +1,24 @@
+/** Error codes of JSON-RPC 2.0 and, below -32000, of this server. */
+export const RPC_ERROR = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** Any failure that has no code of its own. */
+  server: -32000,
+  /** The credential is missing or not valid, or does not open this. */
+  unauthorized: -32001,
+} as const;
+
+export type RpcErrorCode = (typeof RPC_ERROR)[keyof typeof RPC_ERROR];
+
+/** A JSON-RPC error as an HTTP response; `id` is null where no request's id is known. */
+export function rpcError(
+  status: number,
+  code: RpcErrorCode,
+  message: string,
+  id: string | number | null = null,
+): Response {
+  return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status });
+}

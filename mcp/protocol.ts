@@ -1,0 +1,175 @@
+import type {
+  JSONRPCMessage,
+  JSONRPCRequest,
+  Server,
+  Transport,
+} from "@modelcontextprotocol/server";
+import type { Log } from "../services/log.ts";
+import { RPC_ERROR, rpcError } from "./json_rpc.ts";
+import { callTool, type Tool, type ToolContext } from "./tool.ts";
+
+/** The protocol's official library, which is loaded late because that takes its time. */
+export type Sdk = typeof import("@modelcontextprotocol/server");
+
+/** The revision that every client is told that opens with `initialize`. */
+const INITIALIZED_REVISION = "2024-11-05";
+const SERVER_INFO = { name: "muster", version: "0.1" };
+/** Most messages of one batch. */
+const MAX_BATCH = 100;
+
+/**
+ * Answers messages of the Model Context Protocol, each by itself: no request depends on one before.
+ * Clients of the stateless revision 2026-07-28 say so in every request and are served by the
+ * library as that revision says. All others are served as of revision 2024-11-05, in plain JSON,
+ * whatever headers they sent and whether they opened with `initialize` or not.
+ */
+export class Protocol {
+  readonly #sdk: Sdk;
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #log: Log;
+
+  /** @param tools in the order in which they are listed */
+  constructor(sdk: Sdk, tools: readonly Tool[], log: Log) {
+    this.#sdk = sdk;
+    this.#tools = new Map(tools.map((tool) => [tool.listing.name, tool]));
+    this.#log = log;
+  }
+
+  /**
+   * Answers the body of a request.
+   *
+   * @param body the parsed JSON
+   * @param request its headers tell the revision; its body was read
+   */
+  async respond(body: unknown, request: Request, context: ToolContext): Promise<Response> {
+    const message = Array.isArray(body) ? body.map(leniently) : leniently(body);
+    if (hasMalformedParams(message)) {
+      return rpcError(200, RPC_ERROR.invalidParams, '"params" must be an object', idOf(message));
+    }
+    if (!this.#isInitialize(message) && !await this.#sdk.isLegacyRequest(request, message)) {
+      return this.#respondStateless(message, request, context);
+    }
+    if (Array.isArray(message)) return this.#respondBatch(message, context);
+    const answer = await this.#answer(message, context);
+    return answer === null ? accepted() : Response.json(answer);
+  }
+
+  #isInitialize(message: unknown): boolean {
+    return this.#sdk.isJSONRPCRequest(message) && message.method === "initialize";
+  }
+
+  /** One after the other, so that what a batch sends arrives in its order. */
+  async #respondBatch(messages: readonly unknown[], context: ToolContext): Promise<Response> {
+    if (messages.length > MAX_BATCH) {
+      return rpcError(400, RPC_ERROR.invalidRequest, `A batch holds at most ${MAX_BATCH} messages`);
+    }
+    const answers: JSONRPCMessage[] = [];
+    for (const message of messages) {
+      if (context.signal.aborted) break;
+      const answer = await this.#answer(message, context);
+      if (answer !== null) answers.push(answer);
+    }
+    return answers.length === 0 ? accepted() : Response.json(answers);
+  }
+
+  /** The answer to a request; null for anything else, which needs none. */
+  async #answer(message: unknown, context: ToolContext): Promise<JSONRPCMessage | null> {
+    if (!this.#sdk.isJSONRPCRequest(message)) return null;
+    const exchange = new Exchange();
+    await this.#newServer(context).connect(exchange);
+    return await exchange.ask(message);
+  }
+
+  #respondStateless(body: unknown, request: Request, context: ToolContext): Promise<Response> {
+    if (this.#sdk.isJSONRPCRequest(body) && body.method === "subscriptions/listen") {
+      const message = "Nothing here can be subscribed to";
+      return Promise.resolve(rpcError(404, RPC_ERROR.methodNotFound, message, body.id));
+    }
+    const headers = new Headers(request.headers);
+    headers.set("content-type", "application/json");
+    const { fetch } = this.#sdk.createMcpHandler(() => this.#newServer(context), {
+      legacy: "reject",
+    });
+    const { url, method, signal } = request;
+    return fetch(new Request(url, { method, headers, signal }), { parsedBody: body });
+  }
+
+  /** A server for one request; it costs some microseconds, and so no two callers share one. */
+  #newServer(context: ToolContext): Server {
+    const server = new this.#sdk.Server(SERVER_INFO, {
+      capabilities: { tools: {} },
+      supportedProtocolVersions: [INITIALIZED_REVISION],
+    });
+    server.setRequestHandler("tools/list", () => ({
+      tools: [...this.#tools.values()].map(({ listing }) => listing),
+    }));
+    server.setRequestHandler("tools/call", ({ params }) => {
+      const tool = this.#tools.get(params.name);
+      if (tool !== undefined) return callTool(tool, params.arguments ?? {}, context, this.#log);
+      throw new this.#sdk.ProtocolError(
+        this.#sdk.ProtocolErrorCode.InvalidParams,
+        `There is no tool "${params.name}"`,
+      );
+    });
+    return server;
+  }
+}
+
+/** Carries one request to a server and its answer back. */
+class Exchange implements Transport {
+  onmessage?: Transport["onmessage"];
+  readonly #answer = Promise.withResolvers<JSONRPCMessage>();
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  ask(request: JSONRPCRequest): Promise<JSONRPCMessage> {
+    this.onmessage?.(request);
+    return this.#answer.promise;
+  }
+
+  /** A server also sends what is no answer, such as progress; nobody listens to that here. */
+  send(message: JSONRPCMessage): Promise<void> {
+    if (!("method" in message)) this.#answer.resolve(message);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** What the library wants to find in an `initialize`; none of it changes the answer. */
+const INITIALIZE_PARAMS = Object.freeze({
+  protocolVersion: INITIALIZED_REVISION,
+  capabilities: {},
+  clientInfo: { name: "unknown", version: "0" },
+});
+
+/** Takes away what the library would refuse a client for though it does no harm. */
+function leniently(message: unknown): unknown {
+  if (!isRecord(message)) return message;
+  if (message.method === "initialize") return { ...message, params: INITIALIZE_PARAMS };
+  if (message.params !== null) return message;
+  const { params: _null, ...rest } = message;
+  return rest;
+}
+
+function hasMalformedParams(message: unknown): message is Record<string, unknown> {
+  return isRecord(message) && typeof message.method === "string" &&
+    message.params !== undefined && !isRecord(message.params);
+}
+
+function idOf({ id }: Record<string, unknown>): string | number | null {
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What a notification gets: it is taken, and there is nothing to say. */
+function accepted(): Response {
+  return new Response(null, { status: 202 });
+}

@@ -1,0 +1,452 @@
+import assert from "node:assert/strict";
+import { type FixtureOptions, headersOf, newFixture, post, rpc, type Who } from "./support.ts";
+
+const ID = /^[0-9a-f-]{36}$/;
+const SERVER_INFO = { name: "muster", version: "0.1" };
+const TOLD = {
+  protocolVersion: "2024-11-05",
+  capabilities: { tools: {} },
+  serverInfo: SERVER_INFO,
+};
+const CLIENT_INFO = { name: "test", version: "1" };
+const STATELESS_META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+function statelessHeaders(method: string): Record<string, string> {
+  return { "mcp-protocol-version": "2026-07-28", "mcp-method": method };
+}
+
+interface Scenario {
+  readonly name: string;
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+  readonly status: number;
+  /** The answer; `null` for none. A string stands for the code of a JSON-RPC error and its id. */
+  readonly answer: unknown;
+}
+
+function result(value: unknown, id: string | number = 1) {
+  return { jsonrpc: "2.0", id, result: value };
+}
+
+function errorCode(code: number, id: string | number | null = 1) {
+  return { jsonrpc: "2.0", id, code };
+}
+
+/** The answer with every error cut down to its code, as its words may change. */
+function shapeOf(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(shapeOf);
+  if (typeof answer !== "object" || answer === null || !("error" in answer)) return answer;
+  const { error, ...rest } = answer as { error: { code: number; message: string } };
+  assert.match(error.message, /\S/);
+  return { ...rest, code: error.code };
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "a form of curl -d",
+    body: rpc("ping"),
+    headers: { "content-type": "application/x-www-form-urlencoded", accept: "*/*" },
+    status: 200,
+    answer: result({}),
+  },
+  {
+    name: "JSON without event streams accepted",
+    body: rpc("ping"),
+    headers: { "content-type": "application/json", accept: "application/json" },
+    status: 200,
+    answer: result({}),
+  },
+  {
+    name: "ping with no params and a string id",
+    body: rpc("ping", undefined, "a"),
+    status: 200,
+    answer: result({}, "a"),
+  },
+  {
+    name: "initialize with params {}",
+    body: rpc("initialize", {}),
+    status: 200,
+    answer: result(TOLD),
+  },
+  { name: "initialize without params", body: rpc("initialize"), status: 200, answer: result(TOLD) },
+  {
+    name: "initialize of the newest revision that has it",
+    body: rpc("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: { roots: {} },
+      clientInfo: CLIENT_INFO,
+    }),
+    status: 200,
+    answer: result(TOLD),
+  },
+  {
+    name: "initialize under the header of the stateless revision",
+    body: rpc("initialize", { protocolVersion: "2026-07-28" }),
+    headers: statelessHeaders("initialize"),
+    status: 200,
+    answer: result(TOLD),
+  },
+  {
+    name: "a notification",
+    body: { jsonrpc: "2.0", method: "notifications/initialized" },
+    status: 202,
+    answer: null,
+  },
+  {
+    name: "an unknown notification",
+    body: { jsonrpc: "2.0", method: "notifications/none" },
+    status: 202,
+    answer: null,
+  },
+  {
+    name: "an answer to nothing",
+    body: { jsonrpc: "2.0", id: 7, result: {} },
+    status: 202,
+    answer: null,
+  },
+  {
+    name: "an unknown method",
+    body: rpc("resources/list"),
+    status: 200,
+    answer: errorCode(-32601),
+  },
+  { name: "a made-up method", body: rpc("no/such"), status: 200, answer: errorCode(-32601) },
+  {
+    name: "server/discover without a revision",
+    body: rpc("server/discover"),
+    status: 200,
+    answer: errorCode(-32601),
+  },
+  { name: "no JSON", body: "{", status: 400, answer: errorCode(-32700, null) },
+  { name: "no body", body: "", status: 400, answer: errorCode(-32700, null) },
+  { name: "JSON that is no message", body: 5, status: 400, answer: errorCode(-32600, null) },
+  { name: "JSON null", body: "null", status: 400, answer: errorCode(-32600, null) },
+  {
+    name: "another JSON-RPC",
+    body: { jsonrpc: "1.0", id: 1, method: "ping" },
+    status: 400,
+    answer: errorCode(-32600, 1),
+  },
+  {
+    name: "an unknown tool",
+    body: rpc("tools/call", { name: "no_tool" }),
+    status: 200,
+    answer: errorCode(-32602),
+  },
+  {
+    name: "tools/call without params",
+    body: rpc("tools/call"),
+    status: 200,
+    answer: errorCode(-32602),
+  },
+  {
+    name: "tools/call without a name",
+    body: rpc("tools/call", { arguments: {} }),
+    status: 200,
+    answer: errorCode(-32602),
+  },
+  {
+    name: "tools/call with params that are a list",
+    body: rpc("tools/call", ["get_status"]),
+    status: 200,
+    answer: errorCode(-32602),
+  },
+  {
+    name: "params null",
+    body: rpc("ping", null),
+    status: 200,
+    answer: result({}),
+  },
+  {
+    name: "initialize that is no JSON-RPC 2.0",
+    body: { id: 1, method: "initialize" },
+    status: 400,
+    answer: errorCode(-32600, 1),
+  },
+  {
+    name: "tools/call with arguments that are no object",
+    body: rpc("tools/call", { name: "get_status", arguments: "all" }),
+    status: 200,
+    answer: errorCode(-32602),
+  },
+  {
+    name: "a batch",
+    body: [
+      rpc("ping", {}, 1),
+      { jsonrpc: "2.0", method: "notifications/x" },
+      rpc("no/such", {}, "b"),
+    ],
+    status: 200,
+    answer: [result({}), errorCode(-32601, "b")],
+  },
+  { name: "a batch of one", body: [rpc("ping")], status: 200, answer: [result({})] },
+  {
+    name: "a batch whose requests share an id",
+    body: [rpc("ping"), rpc("ping")],
+    status: 200,
+    answer: [result({}), result({})],
+  },
+  {
+    name: "a batch that cancels its own request",
+    body: [rpc("ping"), {
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId: 1 },
+    }],
+    status: 200,
+    answer: [result({})],
+  },
+  {
+    name: "a batch of notifications",
+    body: [{ jsonrpc: "2.0", method: "notifications/x" }],
+    status: 202,
+    answer: null,
+  },
+  { name: "an empty batch", body: [], status: 400, answer: errorCode(-32600, null) },
+  {
+    name: "a batch with a stray",
+    body: [rpc("ping"), 5],
+    status: 400,
+    answer: errorCode(-32600, null),
+  },
+  {
+    name: "a batch over the limit",
+    body: new Array(101).fill(rpc("ping")),
+    status: 400,
+    answer: errorCode(-32600, null),
+  },
+  {
+    name: "server/discover of the stateless revision",
+    body: rpc("server/discover", { _meta: STATELESS_META }),
+    headers: statelessHeaders("server/discover"),
+    status: 200,
+    answer: result({
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: {} },
+      resultType: "complete",
+      ttlMs: 0,
+      cacheScope: "private",
+      _meta: { "io.modelcontextprotocol/serverInfo": SERVER_INFO },
+    }),
+  },
+  {
+    name: "an unknown method of the stateless revision",
+    body: rpc("no/such", { _meta: STATELESS_META }),
+    headers: statelessHeaders("no/such"),
+    status: 404,
+    answer: errorCode(-32601),
+  },
+  {
+    name: "a subscription, of which there is none",
+    body: rpc("subscriptions/listen", {
+      _meta: STATELESS_META,
+      notifications: { toolsListChanged: true },
+    }),
+    headers: statelessHeaders("subscriptions/listen"),
+    status: 404,
+    answer: errorCode(-32601),
+  },
+  {
+    name: "a header that contradicts the body",
+    body: rpc("tools/list", { _meta: STATELESS_META }),
+    headers: statelessHeaders("tools/call"),
+    status: 400,
+    answer: errorCode(-32020),
+  },
+  {
+    name: "a revision that does not exist",
+    body: rpc("tools/list", {
+      _meta: { ...STATELESS_META, "io.modelcontextprotocol/protocolVersion": "2099-01-01" },
+    }),
+    headers: { "mcp-method": "tools/list" },
+    status: 400,
+    answer: errorCode(-32022),
+  },
+];
+
+for (const { name, body, headers, status, answer } of SCENARIOS) {
+  Deno.test(`POST /mcp answers ${name}`, async () => {
+    const { handler } = newFixture();
+    const init = headers === undefined ? {} : { headers };
+    const response = await handler(post("operator", body, init), "127.0.0.1");
+    const text = await response.text();
+    assert.equal(response.status, status, text);
+    assert.deepEqual(text === "" ? null : shapeOf(JSON.parse(text)), answer);
+    assert.match(response.headers.get("x-request-id") ?? "", ID);
+    if (text !== "") assert.match(response.headers.get("content-type") ?? "", /^application\/json/);
+  });
+}
+
+const ACCESS: readonly (readonly [Who, number])[] = [
+  ["guest", 401],
+  ["stranger", 401],
+  ["reader", 200],
+  ["writer", 200],
+  ["operator", 200],
+  ["project", 403],
+  ["admin", 403],
+];
+
+for (const [who, status] of ACCESS) {
+  Deno.test(`POST /mcp answers ${who} with ${status}`, async () => {
+    const { handler } = newFixture();
+    const response = await handler(post(who, rpc("ping")), "127.0.0.1");
+    const body = await response.json();
+    assert.equal(response.status, status);
+    const challenge = status === 401 ? 'Bearer realm="muster"' : null;
+    assert.equal(response.headers.get("www-authenticate"), challenge);
+    if (status === 200) assert.deepEqual(body, result({}));
+    else assert.deepEqual(shapeOf(body), errorCode(-32001, null));
+  });
+}
+
+Deno.test("POST /mcp tells a throttled client when to come back", async () => {
+  const { handler } = newFixture();
+  const request = post("guest", rpc("ping"), { headers: { authorization: "Bearer throttled" } });
+  const response = await handler(request, "127.0.0.1");
+  assert.equal(response.status, 429);
+  assert.equal(response.headers.get("retry-after"), "62");
+  assert.deepEqual(shapeOf(await response.json()), errorCode(-32000, null));
+});
+
+Deno.test("POST /mcp takes the client's address from a trusted proxy only", async () => {
+  const { handler, addresses } = newFixture({ config: { trusted_proxies: ["10.0.0.1"] } });
+  const headers = { "x-forwarded-for": "203.0.113.9" };
+  for (const remoteAddress of ["10.0.0.1", "10.0.0.2"]) {
+    const response = await handler(post("operator", rpc("ping"), { headers }), remoteAddress);
+    await response.body?.cancel();
+  }
+  assert.deepEqual(addresses, ["203.0.113.9", "10.0.0.2"]);
+});
+
+Deno.test("POST /mcp refuses a body over the limit, declared or not", async () => {
+  const { handler } = newFixture({ config: { limits: { body_bytes: 1024 } } });
+  const body = JSON.stringify(rpc("ping", { filler: "x".repeat(1024) }));
+  const chunked = new Request("http://127.0.0.1:8081/mcp", {
+    method: "POST",
+    headers: headersOf("operator"),
+    body: new Blob([body]).stream(),
+  });
+  for (const request of [post("operator", body), chunked]) {
+    const response = await handler(request, "127.0.0.1");
+    assert.equal(response.status, 413);
+    assert.deepEqual(shapeOf(await response.json()), errorCode(-32600, null));
+  }
+});
+
+for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
+  Deno.test(`${method} /mcp is not allowed`, async () => {
+    const { handler } = newFixture();
+    const request = new Request("http://127.0.0.1:8081/mcp", { method });
+    const response = await handler(request, "127.0.0.1");
+    assert.equal(response.status, 405);
+    assert.equal(response.headers.get("allow"), "POST");
+    assert.match(response.headers.get("x-request-id") ?? "", ID);
+    assert.equal(typeof (await response.json()).error, "string");
+  });
+}
+
+Deno.test("other paths are not there", async () => {
+  const { handler } = newFixture();
+  for (const path of ["/", "/mcpx", "/v1/status", "/mcp/more"]) {
+    const url = `http://127.0.0.1:8081${path}`;
+    const response = await handler(new Request(url, { method: "POST" }), "127.0.0.1");
+    assert.equal(response.status, 404);
+    assert.deepEqual(await response.json(), { error: `There is no ${path} here` });
+  }
+});
+
+interface OriginScenario {
+  readonly name: string;
+  readonly url?: string;
+  readonly origin?: string;
+  readonly remoteAddress?: string;
+  readonly config?: FixtureOptions["config"];
+  readonly allowed: boolean;
+}
+
+const OWN = "http://127.0.0.1:8081";
+const PUBLIC = { mcp_addr: ":8081" };
+
+const ORIGINS: readonly OriginScenario[] = [
+  { name: "no origin", allowed: true },
+  { name: "its own origin", origin: OWN, allowed: true },
+  {
+    name: "its own origin under another name",
+    url: "http://localhost:8081",
+    origin: "http://localhost:8081",
+    allowed: true,
+  },
+  {
+    name: "its own origin over IPv6",
+    url: "http://[::1]:8081",
+    origin: "http://[::1]:8081",
+    allowed: true,
+  },
+  { name: "its own host behind TLS", origin: "https://127.0.0.1:8081", allowed: true },
+  { name: "another site", origin: "https://evil.example", allowed: false },
+  { name: "another port of this machine", origin: "http://127.0.0.1:3000", allowed: false },
+  { name: "an origin that hides", origin: "null", allowed: false },
+  {
+    name: "a page whose name was pointed here",
+    url: "http://evil.example:8081",
+    origin: "http://evil.example:8081",
+    allowed: false,
+  },
+  { name: "another name of this machine", url: "http://evil.example:8081", allowed: false },
+  {
+    name: "a name that only looks like this machine",
+    url: "http://127.0.0.1.evil.example",
+    allowed: false,
+  },
+  {
+    name: "a public server's own name",
+    url: "https://muster.example",
+    config: PUBLIC,
+    allowed: true,
+  },
+  {
+    name: "a page of a public server's name",
+    url: "https://muster.example",
+    origin: "https://muster.example",
+    config: PUBLIC,
+    allowed: true,
+  },
+  {
+    name: "another site on a public server",
+    url: "https://muster.example",
+    origin: "https://evil.example",
+    config: PUBLIC,
+    allowed: false,
+  },
+  {
+    name: "the public name from a trusted proxy",
+    url: "http://muster.example",
+    origin: "https://muster.example",
+    config: { trusted_proxies: ["127.0.0.1"] },
+    allowed: true,
+  },
+  {
+    name: "the public name from a proxy that is not trusted",
+    url: "http://muster.example",
+    config: { trusted_proxies: ["10.0.0.1"] },
+    allowed: false,
+  },
+];
+
+for (const { name, url = OWN, origin, remoteAddress = "127.0.0.1", config, allowed } of ORIGINS) {
+  Deno.test(`POST /mcp ${allowed ? "serves" : "refuses"} ${name}`, async () => {
+    const { handler, addresses } = newFixture(config === undefined ? {} : { config });
+    const headers = headersOf("operator", origin === undefined ? {} : { origin });
+    const body = JSON.stringify(rpc("ping"));
+    const request = new Request(`${url}/mcp`, { method: "POST", headers, body });
+    const response = await handler(request, remoteAddress);
+    const answer = shapeOf(await response.json());
+    assert.equal(response.status, allowed ? 200 : 403);
+    assert.deepEqual(answer, allowed ? result({}) : errorCode(-32000, null));
+    assert.equal(addresses.length, allowed ? 1 : 0);
+  });
+}

@@ -1,0 +1,211 @@
+import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/mod.ts";
+import type { Bridge, ChannelMessage, MessageQuery, NewPost } from "../../services/bridge/mod.ts";
+import { type Config, configSchema } from "../../services/config/mod.ts";
+import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
+import {
+  type Caller,
+  type Credential,
+  OPERATOR,
+  type Principal,
+  type Scope,
+  speakerName,
+} from "../../services/identity/mod.ts";
+import { type Log, silentLog } from "../../services/log.ts";
+
+/** Who calls, by the word that stands for the credential in the tables of these tests. */
+export type Who = "guest" | "stranger" | "reader" | "writer" | "operator" | "project" | "admin";
+
+const AUTHORIZATION: Record<Who, string | null> = {
+  guest: null,
+  stranger: "Bearer no-such-token",
+  reader: "Bearer reader-token",
+  writer: `Basic ${btoa("writer:passphrase")}`,
+  operator: "Bearer operator-token",
+  project: "Bearer project-token",
+  admin: "Bearer admin-token",
+};
+
+function principal(kind: Principal["kind"], name: string, scopes: Scope[]): Principal {
+  const project = kind === "project" ? "p" : null;
+  return { kind, id: `id-of-${name}`, name, scopes: new Set(scopes), project, tokenId: null };
+}
+
+const PRINCIPALS = new Map<string, Principal>([
+  ["reader-token", principal("agent", "reader", ["read"])],
+  ["writer:passphrase", principal("agent", "writer", ["read", "write"])],
+  ["operator-token", OPERATOR],
+  ["project-token", principal("project", "p", ["read", "write", "admin"])],
+  ["admin-token", principal("admin", "root", ["read", "write", "admin"])],
+]);
+
+/** A bridge that keeps in memory what is posted. */
+export class FakeBridge implements Pick<Bridge, "nick" | "summaries" | "messages" | "post"> {
+  readonly nick = "bridge";
+  readonly kept: ChannelMessage[] = [];
+  /** Every waiting reader, so that a test knows when one waits. */
+  readonly waiting: { resolve: (messages: ChannelMessage[]) => void }[] = [];
+  /** Resolves when a reader begins to wait. */
+  onWaiting: (() => void) | null = null;
+
+  summaries() {
+    return [
+      { name: "#empty", members: 1, topic: "" },
+      { name: "#general", members: 3, topic: "What we do — today" },
+    ];
+  }
+
+  messages(
+    _channel: string,
+    { limit = 1, since, waitSeconds = 0, signal }: MessageQuery,
+  ): Promise<ChannelMessage[]> {
+    const after = since === undefined ? 0 : this.kept.findIndex(({ id }) => id === since) + 1;
+    const found = this.kept.slice(after).slice(-limit);
+    if (found.length > 0 || waitSeconds === 0) return Promise.resolve(found);
+    return new Promise((resolve) => {
+      signal?.addEventListener("abort", () => resolve([]));
+      this.waiting.push({ resolve });
+      this.onWaiting?.();
+    });
+  }
+
+  post(_channel: string, { nick, text }: NewPost, { principal }: Caller) {
+    this.say(speakerName(principal, nick ?? null) ?? this.nick, text);
+    return Promise.resolve();
+  }
+
+  /** Takes in what somebody says in the channel. */
+  say(nick: string, text: string): void {
+    const number = this.kept.length + 1;
+    const message = {
+      id: `m${number}`,
+      nick,
+      text,
+      timestamp: `2026-11-20T00:00:00.00000${number}Z`,
+    };
+    this.kept.push(message);
+    for (const { resolve } of this.waiting.splice(0)) resolve([message]);
+  }
+}
+
+/** The endpoint with everything behind it, and what a test wants to look at. */
+export interface Fixture {
+  readonly handler: McpHandler;
+  readonly bridge: FakeBridge;
+  /** Who registered agents, and what was asked for. */
+  readonly registered: { input: unknown; caller: Caller }[];
+  readonly logged: { message: string; properties: Record<string, unknown> }[];
+  /** Addresses that credentials came from. */
+  readonly addresses: string[];
+}
+
+/** What a test changes about the endpoint. */
+export interface FixtureOptions {
+  readonly config?: Record<string, unknown>;
+  readonly bridge?: null;
+  /** What reading the status throws. */
+  readonly failure?: Error;
+}
+
+/** Makes an endpoint over services that live in memory. */
+export function newFixture(options: FixtureOptions = {}): Fixture {
+  const config: Config = configSchema.parse(options.config ?? {});
+  const bridge = new FakeBridge();
+  const registered: Fixture["registered"] = [];
+  const logged: Fixture["logged"] = [];
+  const addresses: string[] = [];
+  const log: Log = {
+    ...silentLog,
+    error: (message, properties = {}) => void logged.push({ message, properties }),
+  };
+  const services: McpServices = {
+    config,
+    log,
+    identity: {
+      authenticate(credential: Credential, address: string): Promise<Principal> {
+        addresses.push(address);
+        return Promise.resolve(lookUp(credential));
+      },
+    },
+    status: {
+      read() {
+        if (options.failure !== undefined) throw options.failure;
+        return { status: "ok", uptime: "1s", agents: 3, started: "2026-11-20T00:00:00.000Z" };
+      },
+    },
+    agents: {
+      counts: () => ({ active: 2, total: 3 }),
+      register(input: { nick: string }, caller: Caller) {
+        if (input.nick === "taken") return Promise.reject(new Conflict('"taken" is taken'));
+        registered.push({ input, caller });
+        const credentials = { nick: input.nick, passphrase: "secret" };
+        return Promise.resolve({ nick: input.nick, credentials, server: "irc://127.0.0.1:6667" });
+      },
+    },
+    bridge: options.bridge === null ? null : bridge,
+  };
+  const handler = createMcpHandler(services);
+  return { handler, bridge, registered, logged, addresses };
+}
+
+function lookUp(credential: Credential): Principal {
+  const key = credential.kind === "bearer"
+    ? credential.token
+    : `${credential.name}:${credential.password}`;
+  const found = PRINCIPALS.get(key);
+  if (key === "throttled") throw new TooMany("Too many wrong passwords", 61.5);
+  if (found === undefined) throw new Unauthorized("The token is not valid");
+  return found;
+}
+
+/** Headers with the credential. */
+export function headersOf(who: Who, headers: Record<string, string> = {}): Headers {
+  const authorization = AUTHORIZATION[who];
+  return new Headers(authorization === null ? headers : { ...headers, authorization });
+}
+
+/** A POST to the endpoint, without the headers that a client of the protocol would send. */
+export function post(
+  who: Who,
+  body: unknown,
+  init: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+): Request {
+  return new Request("http://127.0.0.1:8081/mcp", {
+    method: "POST",
+    headers: headersOf(who, init.headers),
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    ...(init.signal === undefined ? {} : { signal: init.signal }),
+  });
+}
+
+/** A request as JSON-RPC writes it. */
+export function rpc(method: string, params?: unknown, id: string | number = 1) {
+  return { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };
+}
+
+/** What a tool's result holds. */
+export interface ToolResult {
+  readonly content: readonly { readonly type: string; readonly text: string }[];
+  readonly isError: boolean;
+  readonly structuredContent?: { readonly messages?: readonly Record<string, unknown>[] };
+}
+
+/** Calls a tool and gives its result; a JSON-RPC error is thrown. */
+export async function call(
+  { handler }: Fixture,
+  who: Who,
+  name: string,
+  input?: unknown,
+  signal?: AbortSignal,
+): Promise<ToolResult> {
+  const params = input === undefined ? { name } : { name, arguments: input };
+  const request = post(who, rpc("tools/call", params), signal === undefined ? {} : { signal });
+  const response = await handler(request, "127.0.0.1");
+  const { result, error } = await response.json();
+  if (error !== undefined) throw new Error(`${response.status} ${error.code} ${error.message}`);
+  return result;
+}
+
+/** The text of a result that has only one. */
+export function textOf({ content }: ToolResult): string {
+  return content.map(({ text }) => text).join("\u0000");
+}
