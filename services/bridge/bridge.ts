@@ -1,6 +1,6 @@
 import { ulid } from "ulid";
 import { Invalid, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
-import { type Caller, foldName, isAccountName, speakerName } from "../identity/mod.ts";
+import { accountNameSchema, type Caller, foldName, speakerName } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { Channels } from "./channels.ts";
 import { Confirmation } from "./confirmation.ts";
@@ -82,6 +82,16 @@ export interface BridgeStats {
   readonly disconnects: number;
   /** Readers that wait for a message. */
   readonly waiting: number;
+  /** Followers that were cut because they fell behind. */
+  readonly cut: number;
+}
+
+/** The end of a {@link Bridge.follow} that its reader holds. */
+export interface Following {
+  /** Ends it; the follower is not told. */
+  close(): void;
+  /** Ends it because the reader cannot keep up, which is counted. */
+  cut(): void;
 }
 
 /**
@@ -101,11 +111,12 @@ export class Bridge {
   readonly #outbox: Outbox;
   readonly #untilReady = new Set<Confirmation>();
   #ready = false;
-  #stopped = false;
+  #stopping: Promise<void> | null = null;
   #received = 0;
   #posted = 0;
   #disconnects = 0;
   #waiting = 0;
+  #cut = 0;
 
   constructor(options: BridgeOptions) {
     const { nick, channels, bufferSize, maxChannels, connect, log } = options;
@@ -142,20 +153,15 @@ export class Bridge {
   }
 
   /** Ends every reader and leaves the network. */
-  async stop(): Promise<void> {
-    const reason = "The server is shutting down";
-    this.#ready = false;
-    this.#stopped = true;
-    for (const waiting of this.#untilReady) waiting.refuse(new Unavailable(reason));
-    this.#channels.close(reason);
-    this.#outbox.clear(new Unavailable(reason));
-    await this.#link.stop(reason);
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
   }
 
   /** Resolves when the bridge is up. */
   async whenReady(): Promise<void> {
     if (this.#ready) return;
-    if (this.#stopped) throw new Unavailable("The server is shutting down");
+    if (this.#stopping !== null) throw new Unavailable("The server is shutting down");
     const ready = new Confirmation(
       this.#scheduler,
       READY_MILLISECONDS,
@@ -231,15 +237,18 @@ export class Bridge {
     channel: string,
     options: { readonly since?: string | undefined },
     follower: Follower,
-  ): Promise<{ close(): void }> {
+  ): Promise<Following> {
     const entered = await this.#enter(readChannelName(channel));
     const unfollow = entered.log.follow(options.since, follower);
-    return {
-      close: () => {
-        entered.usedAt = this.#scheduler.now();
-        unfollow();
-      },
+    const close = () => {
+      entered.usedAt = this.#scheduler.now();
+      unfollow();
     };
+    const cut = () => {
+      this.#cut++;
+      close();
+    };
+    return { close, cut };
   }
 
   /**
@@ -313,7 +322,17 @@ export class Bridge {
       posted: this.#posted,
       disconnects: this.#disconnects,
       waiting: this.#waiting,
+      cut: this.#cut,
     };
+  }
+
+  async #stop(): Promise<void> {
+    const reason = "The server is shutting down";
+    this.#ready = false;
+    for (const waiting of this.#untilReady) waiting.refuse(new Unavailable(reason));
+    this.#channels.close(reason);
+    this.#outbox.clear(new Unavailable(reason));
+    await this.#link.stop(reason);
   }
 
   async #enter(name: string) {
@@ -322,7 +341,7 @@ export class Bridge {
   }
 
   #speaker(nick: string | null, { principal }: Caller): string {
-    if (nick !== null && !isAccountName(nick)) {
+    if (nick !== null && !accountNameSchema.safeParse(nick).success) {
       throw new Invalid('"nick" must be an IRC nick of 1 to 64 characters');
     }
     return speakerName(principal, nick) ?? this.nick;
@@ -377,7 +396,7 @@ export class Bridge {
   #linkUp(): void {
     const session = this.#disconnects;
     this.#channels.enterAll().then(() => {
-      if (this.#stopped || session !== this.#disconnects) return;
+      if (this.#stopping !== null || session !== this.#disconnects) return;
       this.#ready = true;
       this.#options.log.info("The bridge is up", { channels: this.channels() });
       for (const waiting of this.#untilReady) waiting.confirm();

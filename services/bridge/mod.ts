@@ -7,6 +7,7 @@ export type {
   BridgeOptions,
   BridgeStats,
   ChannelSummary,
+  Following,
   MessageQuery,
   NewPost,
 } from "./bridge.ts";

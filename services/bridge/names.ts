@@ -1,13 +1,13 @@
 import { Invalid } from "../errors.ts";
 
 /** Longest name of a channel, in UTF-16 units, with its `#`. */
-const CHANNEL_LENGTH = 80;
+const MAX_LENGTH = 80;
 
-const CHANNEL = /^#[^\s,\p{Cc}]+$/u;
+const CHANNEL = /^#[^\s,\p{Cc}\p{Cs}]+$/u;
 
 /** Whether the text is the name of a channel, with its `#`. */
 export function isChannelName(text: string): boolean {
-  return text.length <= CHANNEL_LENGTH && CHANNEL.test(text) && text.isWellFormed();
+  return text.length <= MAX_LENGTH && CHANNEL.test(text);
 }
 
 /**

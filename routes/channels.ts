@@ -1,0 +1,223 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Agents } from "../services/agents/mod.ts";
+import { type Bridge, type Scheduler, systemScheduler } from "../services/bridge/mod.ts";
+import { NotFound } from "../services/errors.ts";
+import type { Identity } from "../services/identity/mod.ts";
+import { callerOf, newRoutes } from "./context.ts";
+import { EventStreams } from "./event_streams.ts";
+import { allow } from "./middleware/principal.ts";
+import { errors, json, jsonRequest } from "./schemas.ts";
+
+export interface ChannelRoutesOptions {
+  /** Null where the configuration turns the bridge off. */
+  readonly bridge: Bridge | null;
+  readonly identity: Pick<Identity, "onEnded">;
+  readonly agents: Pick<Agents, "touchNick">;
+  /** How many event streams may be open at once. */
+  readonly maxStreams: number;
+  readonly scheduler?: Scheduler;
+}
+
+/** `no-transform` would be wrong: nothing may keep a stream, and Deno compresses none. */
+const STREAM_HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  "Referrer-Policy": "no-referrer",
+  "X-Accel-Buffering": "no",
+} as const;
+
+const messageSchema = z.object({
+  id: z.string(),
+  nick: z.string(),
+  text: z.string(),
+  timestamp: z.string().openapi({
+    description: "ISO 8601, UTC, microseconds; strictly increasing within a channel",
+    example: "2026-11-20T23:18:00.123456Z",
+  }),
+}).openapi("ChannelMessage");
+
+const parameters = z.object({
+  channel: z.string().openapi({ description: "Name with or without #", example: "general" }),
+});
+
+const since = z.string().optional().openapi({
+  description: "Only what came after this timestamp, or after the message of this id",
+});
+
+function wholeNumber(description: string) {
+  return z.string().regex(/^\d{1,9}$/, { error: "must be a whole number" }).transform(Number)
+    .optional().openapi({ type: "integer", description });
+}
+
+const messageQuery = z.object({
+  since,
+  limit: wholeNumber("How many; at most bridge.buffer_size, which is the default"),
+  wait_seconds: wholeNumber("How long to wait where there is nothing yet; at most 60"),
+});
+
+const postSchema = z.object({
+  nick: z.string().optional().openapi({ description: "Under whose name; default: the bridge's" }),
+  text: z.string().openapi({ description: "At most 64 KiB and 100 lines" }),
+}).openapi("NewMessage");
+
+const presenceSchema = z.object({ nick: z.string() }).openapi("Presence");
+
+const listChannels = createRoute({
+  method: "get",
+  path: "/v1/channels",
+  summary: "The channels that the bridge is in",
+  middleware: [allow("agent:read")],
+  responses: { 200: json(z.array(z.string()), "Names with #, sorted"), ...errors(404, 503) },
+});
+
+const joinChannel = createRoute({
+  method: "post",
+  path: "/v1/channels/{channel}/join",
+  summary: "Have the bridge join a channel",
+  middleware: [allow("agent:write")],
+  request: { params: parameters },
+  responses: {
+    204: { description: "The bridge is in it" },
+    ...errors(400, 404, 409, 429, 503, 504),
+  },
+});
+
+const partChannel = createRoute({
+  method: "delete",
+  path: "/v1/channels/{channel}",
+  summary: "Have the bridge leave a channel",
+  middleware: [allow("agent:write")],
+  request: { params: parameters },
+  responses: { 204: { description: "The bridge is not in it" }, ...errors(400, 404, 503, 504) },
+});
+
+const listMessages = createRoute({
+  method: "get",
+  path: "/v1/channels/{channel}/messages",
+  summary: "Messages of a channel, oldest first",
+  middleware: [allow("agent:read")],
+  request: { params: parameters, query: messageQuery },
+  responses: {
+    200: json(z.array(messageSchema), "The newest, or the first ones after `since`"),
+    ...errors(400, 404, 409, 429, 503, 504),
+  },
+});
+
+const streamMessages = createRoute({
+  method: "get",
+  path: "/v1/channels/{channel}/stream",
+  summary: "New messages of a channel as server-sent events",
+  middleware: [allow("agent:read")],
+  request: {
+    params: parameters,
+    query: z.object({
+      since,
+      token: z.string().optional().openapi({
+        description: "The token, for clients that cannot set a header",
+      }),
+    }),
+  },
+  responses: {
+    200: {
+      content: { "text/event-stream": { schema: z.string() } },
+      description: "One `data:` line of JSON per message: nick, text, timestamp",
+    },
+    ...errors(400, 404, 409, 429, 503, 504),
+  },
+});
+
+const postMessage = createRoute({
+  method: "post",
+  path: "/v1/channels/{channel}/messages",
+  summary: "Say something in a channel",
+  middleware: [allow("agent:write")],
+  request: { params: parameters, body: jsonRequest(postSchema) },
+  responses: {
+    204: { description: "IRC has it" },
+    ...errors(400, 404, 409, 413, 429, 503, 504),
+  },
+});
+
+const refreshPresence = createRoute({
+  method: "post",
+  path: "/v1/channels/{channel}/presence",
+  summary: "Tell that somebody is in a channel over HTTP",
+  middleware: [allow("agent:write")],
+  request: { params: parameters, body: jsonRequest(presenceSchema) },
+  responses: { 204: { description: "Noted" }, ...errors(400, 404) },
+});
+
+const listUsers = createRoute({
+  method: "get",
+  path: "/v1/channels/{channel}/users",
+  summary: "Who is in a channel",
+  middleware: [allow("agent:read")],
+  request: { params: parameters },
+  responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
+});
+
+/** `/v1/channels…` */
+export function channelRoutes(options: ChannelRoutesOptions) {
+  const { bridge, identity, agents, maxStreams, scheduler = systemScheduler } = options;
+  if (bridge === null) return disabledRoutes();
+  const streams = new EventStreams({ max: maxStreams, scheduler });
+  identity.onEnded((ended) => streams.closeEnded(ended));
+
+  return newRoutes()
+    .openapi(listChannels, async (context) => {
+      await bridge.whenReady();
+      return context.json(bridge.channels(), 200);
+    })
+    .openapi(joinChannel, async (context) => {
+      await bridge.join(context.req.valid("param").channel);
+      return context.body(null, 204);
+    })
+    .openapi(partChannel, async (context) => {
+      await bridge.part(context.req.valid("param").channel);
+      return context.body(null, 204);
+    })
+    .openapi(listMessages, async (context) => {
+      const { since, limit, wait_seconds: waitSeconds } = context.req.valid("query");
+      const { signal } = context.req.raw;
+      const messages = await bridge.messages(context.req.valid("param").channel, {
+        since,
+        limit,
+        waitSeconds,
+        signal,
+      });
+      return context.json(messages, 200);
+    })
+    .openapi(streamMessages, async (context) => {
+      const { channel } = context.req.valid("param");
+      const { since } = context.req.valid("query");
+      if (context.req.method === "HEAD") {
+        await bridge.join(channel);
+        return context.body(null, 200, STREAM_HEADERS);
+      }
+      const body = await streams.open(
+        context.get("principal"),
+        (follower) => bridge.follow(channel, { since }, follower),
+      );
+      return context.body(body, 200, STREAM_HEADERS);
+    })
+    .openapi(postMessage, async (context) => {
+      const { channel } = context.req.valid("param");
+      await bridge.post(channel, context.req.valid("json"), callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(refreshPresence, (context) => {
+      const { nick } = context.req.valid("json");
+      bridge.presence(context.req.valid("param").channel, nick, callerOf(context));
+      agents.touchNick(nick);
+      return context.body(null, 204);
+    })
+    .openapi(listUsers, async (context) => {
+      return context.json(await bridge.users(context.req.valid("param").channel), 200);
+    });
+}
+
+function disabledRoutes() {
+  return newRoutes().all("/v1/channels/*", () => {
+    throw new NotFound("There are no channels: bridge.enabled is false in the configuration");
+  });
+}

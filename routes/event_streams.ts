@@ -1,0 +1,193 @@
+import type { Follower, Following, Scheduler } from "../services/bridge/mod.ts";
+import type { ChannelMessage } from "../services/bridge/mod.ts";
+import { TooMany } from "../services/errors.ts";
+import type { Ended, Principal } from "../services/identity/mod.ts";
+
+/** A reader that is so far behind is closed. */
+const MAX_EVENTS_BEHIND = 1000;
+const MAX_BYTES_BEHIND = 1_048_576;
+
+const KEEP_ALIVE_MILLISECONDS = 15_000;
+
+/** Frames that wait for the reader go out together, as long as they are no more than this. */
+const CHUNK_BYTES = 65_536;
+
+const encoder = new TextEncoder();
+
+const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+
+export interface EventStreamsOptions {
+  /** How many may be open at once. */
+  readonly max: number;
+  readonly scheduler: Scheduler;
+}
+
+/**
+ * The open event streams (WHATWG HTML, "Server-sent events"). What all of them do at once is done
+ * once: a message is encoded for the first stream and the bytes go to every one, and one timer
+ * keeps all connections alive.
+ */
+export class EventStreams {
+  readonly #options: EventStreamsOptions;
+  readonly #open = new Set<EventStream>();
+  readonly #frames = new WeakMap<ChannelMessage, Uint8Array<ArrayBuffer>>();
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens a stream for a principal.
+   *
+   * @param follow makes the stream follow what it shall show; where it fails, so does this
+   * @throws TooMany
+   */
+  async open(
+    principal: Principal,
+    follow: (follower: Follower) => Promise<Following>,
+  ): Promise<ReadableStream<Uint8Array>> {
+    if (this.#open.size >= this.#options.max) throw new TooMany("Too many event streams are open");
+    const stream = new EventStream(principal, (closed) => this.#open.delete(closed));
+    this.#open.add(stream);
+    if (this.#open.size === 1) this.#scheduleKeepAlive();
+    try {
+      const following = await follow({
+        message: (message) => stream.send(this.#frameOf(message)),
+        end: () => stream.finish(),
+      });
+      stream.attach(following);
+      return stream.body;
+    } catch (error) {
+      stream.close();
+      throw error;
+    }
+  }
+
+  /** Closes the streams of a credential that is good for nothing any more. */
+  closeEnded(ended: Ended): void {
+    for (const stream of [...this.#open]) {
+      if (ended.covers(stream.principal)) stream.close();
+    }
+  }
+
+  #frameOf(message: ChannelMessage): Uint8Array<ArrayBuffer> {
+    let frame = this.#frames.get(message);
+    if (frame === undefined) {
+      const { nick, text, timestamp } = message;
+      frame = encoder.encode(`data: ${JSON.stringify({ nick, text, timestamp })}\n\n`);
+      this.#frames.set(message, frame);
+    }
+    return frame;
+  }
+
+  /** Stops by itself when no stream is open any more. */
+  #scheduleKeepAlive(): void {
+    this.#options.scheduler.after(KEEP_ALIVE_MILLISECONDS, () => {
+      for (const stream of [...this.#open]) stream.keepAlive();
+      if (this.#open.size > 0) this.#scheduleKeepAlive();
+    });
+  }
+}
+
+/** One reader's stream: frames wait in a queue of its own until it reads on. */
+class EventStream {
+  readonly principal: Principal;
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #onClose: (stream: EventStream) => void;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #following: Following | null = null;
+  #queue: Uint8Array[] = [];
+  #queuedBytes = 0;
+  /** Whether the reader waits for the next chunk. */
+  #wanted = false;
+  /** Whether nothing will be added to the queue any more. */
+  #finished = false;
+  #closed = false;
+
+  constructor(principal: Principal, onClose: (stream: EventStream) => void) {
+    this.principal = principal;
+    this.#onClose = onClose;
+    this.body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      pull: () => this.#pull(),
+      cancel: () => this.#release(),
+    }, { highWaterMark: 0 });
+  }
+
+  /** Takes what the stream follows, to end that when it is closed. */
+  attach(following: Following): void {
+    if (this.#closed) following.close();
+    else this.#following = following;
+  }
+
+  send(frame: Uint8Array): void {
+    if (this.#closed || this.#finished) return;
+    if (this.#wanted) {
+      this.#wanted = false;
+      this.#controller.enqueue(frame);
+      return;
+    }
+    this.#queue.push(frame);
+    this.#queuedBytes += frame.byteLength;
+    if (this.#queue.length > MAX_EVENTS_BEHIND || this.#queuedBytes > MAX_BYTES_BEHIND) {
+      this.#following?.cut();
+      this.close();
+    }
+  }
+
+  /** Shows proxies that the connection is in use, unless there is something to send anyway. */
+  keepAlive(): void {
+    if (this.#wanted) this.send(KEEP_ALIVE);
+  }
+
+  /** Closes the stream when its reader has what is in the queue. */
+  finish(): void {
+    this.#finished = true;
+    if (this.#queue.length === 0) this.close();
+  }
+
+  /** Closes the stream now. */
+  close(): void {
+    if (this.#closed) return;
+    this.#release();
+    this.#controller.close();
+  }
+
+  #pull(): void {
+    if (this.#queue.length === 0) {
+      this.#wanted = true;
+      return;
+    }
+    this.#controller.enqueue(this.#takeChunk());
+    if (this.#finished && this.#queue.length === 0) this.close();
+  }
+
+  #takeChunk(): Uint8Array {
+    let count = 0;
+    let bytes = 0;
+    do {
+      bytes += this.#queue[count++]?.byteLength ?? 0;
+    } while (count < this.#queue.length && bytes < CHUNK_BYTES);
+    this.#queuedBytes -= bytes;
+    const frames = this.#queue.splice(0, count);
+    const [only] = frames;
+    if (only !== undefined && frames.length === 1) return only;
+    const chunk = new Uint8Array(bytes);
+    let offset = 0;
+    for (const frame of frames) {
+      chunk.set(frame, offset);
+      offset += frame.byteLength;
+    }
+    return chunk;
+  }
+
+  #release(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#queue = [];
+    this.#following?.close();
+    this.#onClose(this);
+  }
+}
