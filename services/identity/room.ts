@@ -49,10 +49,9 @@ export interface IdentityRoom {
 export async function openIdentity(options: IdentityRoomOptions): Promise<IdentityRoom> {
   const { folder, database, pinnedToken, clock, log } = options;
   const endings = new Endings(log);
-  const [operatorToken, key] = await Promise.all([
-    OperatorToken.open({ path: join(folder, "api_token"), pinned: pinnedToken, endings }),
-    TokenKey.open(join(folder, "token_key")),
-  ]);
+  const path = join(folder, "api_token");
+  const operatorToken = await OperatorToken.open({ path, pinned: pinnedToken, endings });
+  const key = await TokenKey.open(join(folder, "token_key"));
   const accounts = new AccountDirectory(database, reservedNames(options.bridgeNick));
   const passwords = new Passwords();
   const { loginAttempts: attempts, loginWindow: window } = options;

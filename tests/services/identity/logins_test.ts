@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { TooMany, Unauthorized } from "../../../services/errors.ts";
+import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+
+const MINUTE = 60_000;
+const HERE = "192.0.2.1";
+const ELSEWHERE = "198.51.100.7";
+
+/** Presents a nick and a passphrase over HTTP Basic; says how it went. */
+async function basic({ identity }: Rooms, name: string, password: string, address = HERE) {
+  try {
+    const { kind, scopes } = await identity.authenticate(
+      { kind: "basic", name, password },
+      address,
+    );
+    return `${kind} ${[...scopes].sort().join(" ")}`;
+  } catch (error) {
+    assert.ok(error instanceof Error);
+    return error.name;
+  }
+}
+
+async function failTimes(count: number, attempt: () => Promise<string>): Promise<void> {
+  for (let times = 0; times < count; times++) assert.equal(await attempt(), "Unauthorized");
+}
+
+Deno.test("an agent's nick and passphrase stand for the agent, under any case", async () => {
+  await withRooms(async (rooms) => {
+    const passphrase = await anAgent(rooms, "Coder");
+    for (const name of ["Coder", "coder", "CODER"]) {
+      assert.equal(await basic(rooms, name, passphrase), "agent read write");
+    }
+    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    for (
+      const [name, password] of [
+        ["Coder", passphrase.toUpperCase()],
+        ["Coder", ""],
+        ["nobody", passphrase],
+        ["ann", "correct horse"],
+        ["", ""],
+        ["x".repeat(100_000), "y".repeat(100_000)],
+      ] as const
+    ) {
+      assert.equal(await basic(rooms, name, password), "Unauthorized");
+    }
+  });
+});
+
+Deno.test("ten wrong passwords lock out their place and account, and nobody else", async () => {
+  await withRooms(async (rooms) => {
+    const passphrase = await anAgent(rooms, "coder");
+    const other = await anAgent(rooms, "other");
+    await failTimes(9, () => basic(rooms, "Coder", "wrong"));
+    assert.equal(await basic(rooms, "coder", passphrase), "agent read write");
+    await failTimes(1, () => basic(rooms, "coder", "wrong"));
+    assert.equal(await basic(rooms, "CODER", passphrase), "TooMany");
+    assert.equal(await basic(rooms, "coder", passphrase, ELSEWHERE), "agent read write");
+    assert.equal(await basic(rooms, "other", other), "agent read write");
+
+    rooms.clock.advance(14 * MINUTE);
+    await assert.rejects(
+      rooms.identity.authenticate({ kind: "basic", name: "coder", password: passphrase }, HERE),
+      (error) => error instanceof TooMany && error.retryAfterSeconds === 60,
+    );
+    rooms.clock.advance(MINUTE);
+    assert.equal(await basic(rooms, "coder", passphrase), "agent read write");
+  });
+});
+
+Deno.test("wrong passwords over IRC and HTTP count together", async () => {
+  await withRooms(async (rooms) => {
+    const passphrase = await anAgent(rooms, "coder");
+    await failTimes(5, () => basic(rooms, "coder", "wrong"));
+    for (let times = 0; times < 5; times++) {
+      const refused = await rooms.authority.verify("coder", "wrong", HERE);
+      assert.deepEqual(refused, { kind: "refused" });
+    }
+    const throttled = { kind: "throttled", retryAfterSeconds: 15 * 60 };
+    assert.deepEqual(await rooms.authority.verify("coder", passphrase, HERE), throttled);
+    assert.deepEqual(await rooms.authority.verifyOperator("coder", "x", HERE), throttled);
+    assert.equal(await basic(rooms, "coder", passphrase), "TooMany");
+  });
+});
+
+Deno.test("an IPv6 address counts with its /64, an IPv4 address written as IPv6 as itself", async () => {
+  const same = [
+    ["2001:db8:1:2::1", "2001:0DB8:1:2:ffff::9%eth0"],
+    ["2001:db8::1", "2001:db8:0:0:5:6:7:8"],
+    ["::1:2:3:4", "0:0:0:0:9:9:9:9"],
+    ["192.0.2.9", "::ffff:192.0.2.9"],
+  ] as const;
+  const different = [
+    ["2001:db8:1:2::1", "2001:db8:1:3::1"],
+    ["192.0.2.9", "192.0.2.10"],
+    ["::ffff:192.0.2.9", "::ffff:192.0.2.10"],
+  ] as const;
+  const pairs = [
+    ...same.map((pair) => [...pair, "TooMany"] as const),
+    ...different.map((pair) => [...pair, "agent read write"] as const),
+  ];
+  await withRooms(async (rooms) => {
+    for (const [index, [one, other, expected]] of pairs.entries()) {
+      const name = `coder-${index}`;
+      const passphrase = await anAgent(rooms, name);
+      await failTimes(10, () => basic(rooms, name, "", one));
+      assert.equal(await basic(rooms, name, passphrase, other), expected, `${one} ${other}`);
+    }
+  });
+});
+
+Deno.test("one place cannot try passwords of people without end; passphrases still pass", async () => {
+  await withRooms(async (rooms) => {
+    const { authority, ircAccounts } = rooms;
+    const passphrase = await anAgent(rooms, "coder");
+    await ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    for (let account = 0; account < 20; account++) {
+      await failTimes(5, () => basic(rooms, `guess-${account}`, ""));
+    }
+    const kindOf = async (address: string) =>
+      (await authority.verify("ann", "correct horse", address)).kind;
+    assert.equal(await kindOf(HERE), "throttled");
+    assert.equal(await kindOf(ELSEWHERE), "accepted");
+    assert.equal(await basic(rooms, "coder", passphrase), "agent read write");
+  });
+});
+
+Deno.test("many guesses at once win nothing over guesses one by one", async () => {
+  await withRooms(async (rooms) => {
+    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    const guesses = Array.from({ length: 30 }, (_, guess) => `guess ${guess}`);
+    const outcomes = await Promise.all(
+      guesses.map((guess) => rooms.authority.verify("ann", guess, HERE)),
+    );
+    const refused = outcomes.filter(({ kind }) => kind === "refused").length;
+    assert.equal(refused, 10);
+    assert.equal(outcomes.filter(({ kind }) => kind === "unavailable").length, 20);
+    assert.equal((await rooms.authority.verify("ann", "correct horse", HERE)).kind, "throttled");
+  });
+});
+
+Deno.test("a password that was right when its account vanished opens nothing", async () => {
+  await withRooms(async ({ authority, ircAccounts }) => {
+    await ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    const verification = authority.verify("ann", "correct horse", HERE);
+    await ircAccounts.delete("ann", BY_OPERATOR);
+    assert.deepEqual(await verification, { kind: "refused" });
+  });
+});
+
+Deno.test("a refusal does not say whether the name exists", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    const messages = new Set<string>();
+    for (const name of ["coder", "nobody"]) {
+      const attempt = rooms.identity.authenticate({ kind: "basic", name, password: "x" }, HERE);
+      await attempt.catch((error) => {
+        assert.ok(error instanceof Unauthorized);
+        messages.add(error.message);
+      });
+    }
+    assert.equal(messages.size, 1);
+  });
+});

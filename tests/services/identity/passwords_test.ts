@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { Unavailable } from "../../../services/errors.ts";
+import { isPasswordHash, Passwords } from "../../../services/identity/mod.ts";
+
+async function withPasswords(run: (passwords: Passwords) => Promise<void>): Promise<void> {
+  const passwords = new Passwords();
+  try {
+    await run(passwords);
+  } finally {
+    passwords.close();
+  }
+}
+
+Deno.test("a password fits its own hash, however its accents are composed", async () => {
+  await withPasswords(async (passwords) => {
+    const hash = await passwords.hash("cafe\u0301 au lait");
+    assert.ok(isPasswordHash(hash));
+    assert.equal(await passwords.verify("caf\u00e9 au lait", hash), true);
+    assert.equal(await passwords.verify("cafe au lait", hash), false);
+    assert.equal(await passwords.verify("", hash), false);
+    assert.notEqual(await passwords.hash("cafe\u0301 au lait"), hash);
+  });
+});
+
+Deno.test("verify() takes a hash of another program with other costs", async () => {
+  // echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32 -e
+  const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tc2FsdA$" +
+    "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHApl8ArZWb2GRPPc";
+  "$argon2id$v=19$m=65536,t=2,p=4$c29tc2FsdA$GpZ3sK/oH9p7VIiV56G/64Zo/8GaUw434IimaPqxwCo";
+  await withPasswords(async (passwords) => {
+    assert.equal(await passwords.verify("password", hash), true);
+  });
+});
+
+Deno.test("verify() refuses whatever is no hash", async () => {
+  await withPasswords(async (passwords) => {
+    for (
+      const hash of [null, "", "plain", "$argon2i$v=19$m=8,t=1,p=1$c29tc2FsdA$x", "$argon2id$"]
+    ) {
+      assert.equal(await passwords.verify("password", hash), false);
+    }
+  });
+});
+
+Deno.test("two passwords are hashed at a time, 64 wait, one more is refused", async () => {
+  await withPasswords(async (passwords) => {
+    const outcomes = Array.from(
+      { length: 67 },
+      () =>
+        passwords.hash("x").then(() => "hashed", (error) => {
+          assert.ok(error instanceof Unavailable);
+          return "refused";
+        }),
+    );
+    assert.equal(await Promise.race(outcomes), "refused");
+    passwords.close();
+    assert.deepEqual(new Set(await Promise.all(outcomes)), new Set(["refused"]));
+  });
+});
+
+Deno.test("hashing leaves the event loop free", async () => {
+  await withPasswords(async (passwords) => {
+    let turns = 0;
+    const hashing = passwords.hash("x").then(() => "done");
+    const turn = () => new Promise<string>((resolve) => setTimeout(resolve, 1, "turn"));
+    while (await Promise.race([hashing, turn()]) === "turn") turns += 1;
+    assert.ok(turns > 3, `only ${turns} turns`);
+  });
+});

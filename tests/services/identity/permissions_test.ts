@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { Forbidden } from "../../../services/errors.ts";
+import {
+  type Access,
+  authorize,
+  OPERATOR,
+  type Principal,
+  type Scope,
+  speakerName,
+} from "../../../services/identity/mod.ts";
+
+function principal(kind: Principal["kind"], ...scopes: Scope[]): Principal {
+  return { kind, id: "1", name: "Coder", scopes: new Set(scopes), project: null, tokenId: "2" };
+}
+
+function isAllowed(who: Principal, access: Access): boolean {
+  try {
+    authorize(who, access);
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof Forbidden);
+    return false;
+  }
+}
+
+Deno.test("authorize() opens to each kind of principal what the table says", () => {
+  const table: readonly (readonly [Principal, boolean, boolean, boolean])[] = [
+    [OPERATOR, true, true, true],
+    [principal("agent", "read", "write"), true, true, false],
+    [principal("agent", "read"), true, false, false],
+    [principal("agent", "write"), false, true, false],
+    [principal("agent", "read", "write", "admin"), true, true, false],
+    [principal("agent"), false, false, false],
+    [principal("admin", "read", "write", "admin"), false, false, false],
+    [principal("project", "read", "write", "admin", "status:write"), false, false, false],
+  ];
+  for (const [who, ...expected] of table) {
+    const accesses = ["agent:read", "agent:write", "operator"] as const;
+    const label = `${who.kind} ${[...who.scopes].join(" ")}`;
+    assert.deepEqual(accesses.map((access) => isAllowed(who, access)), expected, label);
+  }
+});
+
+Deno.test("speakerName() lets the operator name anybody and everybody else itself", () => {
+  assert.equal(speakerName(OPERATOR, null), null);
+  assert.equal(speakerName(OPERATOR, "anybody"), "anybody");
+  const agent = principal("agent", "write");
+  assert.equal(speakerName(agent, null), "Coder");
+  assert.equal(speakerName(agent, "cODER"), "Coder");
+  for (const other of ["other", "", "operator", "Coder "]) {
+    assert.throws(() => speakerName(agent, other), Forbidden);
+  }
+});

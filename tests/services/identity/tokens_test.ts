@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { ServiceError, Unauthorized } from "../../../services/errors.ts";
+import { OPERATOR, type Principal, tokenRequestSchema } from "../../../services/identity/mod.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  eventTypes,
+  openRooms,
+  type Rooms,
+  withRooms,
+} from "../../support/rooms.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const MINUTE = 60_000;
+const ADDRESS = "192.0.2.1";
+
+function issue({ tokens }: Pick<Rooms, "tokens">, request: Record<string, unknown>) {
+  const filled = { owner: "coder", name: "laptop", scopes: ["read"], ...request };
+  return tokens.create(tokenRequestSchema.parse(filled), BY_OPERATOR);
+}
+
+function present({ identity }: Rooms, token: string): Promise<Principal> {
+  return identity.authenticate({ kind: "bearer", token }, ADDRESS);
+}
+
+Deno.test("a token stands for its owner with its scopes and those that they include", async () => {
+  const included = [
+    [["read"], ["read"]],
+    [["write", "write"], ["read", "write"]],
+    [["admin"], ["admin", "read", "write"]],
+  ] as const;
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "Coder");
+    for (const [scopes, expected] of included) {
+      const { token, id, owner } = await issue(rooms, { owner: "coder", scopes });
+      assert.match(token, /^[0-9a-f]{40}$/);
+      assert.equal(owner, "Coder");
+      const principal = await present(rooms, token);
+      assert.deepEqual([...principal.scopes].sort(), expected);
+      const { kind, name, project, tokenId } = principal;
+      assert.deepEqual([kind, name, project, tokenId], ["agent", "Coder", null, id]);
+    }
+  });
+});
+
+Deno.test("a token is listed without itself, and with when it was last used", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    await anAgent(rooms, "coder");
+    const { token, ...listed } = await issue(rooms, { scopes: ["write", "read"] });
+    assert.deepEqual(listed.scopes, ["read", "write"]);
+    assert.deepEqual(await rooms.tokens.list(), [listed]);
+    rooms.clock.advance(MINUTE);
+    await present(rooms, token);
+    const used = { ...listed, last_used: new Date(rooms.clock.read()).toISOString() };
+    assert.deepEqual(await rooms.tokens.list(), [used]);
+    await rooms.close();
+
+    const later = await openRooms(folder, {}, rooms.clock);
+    assert.deepEqual(await later.tokens.list(), [used]);
+    assert.equal((await present(later, token)).name, "coder");
+    await later.close();
+  });
+});
+
+Deno.test("a token ends when its time is over", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    const soon = new Date(rooms.clock.read() + MINUTE).toISOString();
+    const { token, expires_at } = await issue(rooms, { expires_at: soon });
+    assert.equal(expires_at, soon);
+    await present(rooms, token);
+    rooms.clock.advance(MINUTE);
+    await assert.rejects(present(rooms, token), Unauthorized);
+    await assert.rejects(issue(rooms, { expires_at: soon }), ServiceError);
+  });
+});
+
+Deno.test("revoke() ends a token at once and nothing else", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    const first = await issue(rooms, {});
+    const second = await issue(rooms, {});
+    const [principal, other] = [
+      await present(rooms, first.token),
+      await present(rooms, second.token),
+    ];
+    const covered: boolean[] = [];
+    const unsubscribe = rooms.identity.onEnded((ended) => {
+      covered.push(...[principal, other, OPERATOR].map((each) => ended.covers(each)));
+    });
+    await rooms.tokens.revoke(first.id, BY_OPERATOR);
+    assert.deepEqual(covered, [true, false, false]);
+    await assert.rejects(present(rooms, first.token), Unauthorized);
+    await present(rooms, second.token);
+
+    unsubscribe();
+    await assert.rejects(rooms.tokens.revoke(first.id, BY_OPERATOR), { name: "NotFound" });
+    await rooms.tokens.revoke(second.id, BY_OPERATOR);
+    assert.equal(covered.length, 3);
+    assert.deepEqual(await rooms.tokens.list(), []);
+    const expected = ["agent.registered", "token.created", "token.created", "token.revoked"];
+    assert.deepEqual(await eventTypes(rooms), [...expected, "token.revoked"]);
+  });
+});
+
+Deno.test("create() refuses an owner that can have no token", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "gone");
+    await rooms.agents.revoke("gone", BY_OPERATOR);
+    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    for (
+      const [request, name] of [
+        [{ owner: "nobody" }, "NotFound"],
+        [{ owner: "gone" }, "Conflict"],
+        [{ owner: "ann" }, "Invalid"],
+        [{ owner: "gone", project: "website" }, "NotFound"],
+      ] as const
+    ) {
+      await assert.rejects(issue(rooms, request), { name });
+    }
+    assert.deepEqual(await rooms.tokens.list(), []);
+  });
+});
+
+Deno.test("the tokens of a name end with its account and are not its next owner's", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    const { token } = await issue(rooms, {});
+    await rooms.agents.revoke("coder", BY_OPERATOR);
+    await assert.rejects(present(rooms, token), Unauthorized);
+    assert.deepEqual(await rooms.tokens.list(), []);
+
+    await rooms.agents.delete("coder", BY_OPERATOR);
+    await anAgent(rooms, "coder");
+    await assert.rejects(present(rooms, token), Unauthorized);
+    await issue(rooms, {});
+    await rooms.agents.delete("coder", BY_OPERATOR);
+    assert.deepEqual(await rooms.tokens.list(), []);
+  });
+});

@@ -1,0 +1,164 @@
+/** The rooms of accounts, put together on a database of their own, without any network. */
+import { join } from "node:path";
+import {
+  AccountAuthority,
+  Agents,
+  IrcAccounts,
+  type IrcOperator,
+  registrationSchema,
+  type Sessions,
+} from "../../services/agents/mod.ts";
+import { Database } from "../../services/database/mod.ts";
+import {
+  type Caller,
+  type IdentityRoom,
+  openIdentity,
+  OPERATOR,
+} from "../../services/identity/mod.ts";
+import type { Log } from "../../services/log.ts";
+import { withFolder } from "./temporary.ts";
+
+/** The operator, calling from this machine. */
+export const BY_OPERATOR: Caller = Object.freeze({
+  principal: OPERATOR,
+  address: "127.0.0.1",
+  requestId: "request-1",
+});
+
+/** A clock that stands still until it is moved. */
+export class TestClock {
+  #now = Date.parse("2026-11-20T12:00:00Z");
+  readonly read = () => this.#now;
+
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+}
+
+/** IRC sessions as a list of accounts. */
+export class TestSessions implements Sessions {
+  readonly online = new Set<string>();
+  /** What was closed, as `account: reason`. */
+  readonly closed: string[] = [];
+
+  disconnectAccount(account: string, reason: string): number {
+    this.closed.push(`${account}: ${reason}`);
+    return this.online.delete(account) ? 1 : 0;
+  }
+
+  isOnline(account: string): boolean {
+    return this.online.has(account);
+  }
+}
+
+/** A logger that keeps everything, as text. */
+export class TestLog implements Log {
+  readonly lines: string[] = [];
+
+  debug(message: string, properties?: Record<string, unknown>): void {
+    this.#keep("debug", message, properties);
+  }
+  info(message: string, properties?: Record<string, unknown>): void {
+    this.#keep("info", message, properties);
+  }
+  warn(message: string, properties?: Record<string, unknown>): void {
+    this.#keep("warn", message, properties);
+  }
+  error(message: string, properties?: Record<string, unknown>): void {
+    this.#keep("error", message, properties);
+  }
+
+  #keep(level: string, message: string, properties?: Record<string, unknown>): void {
+    this.lines.push(`${level} ${message} ${Deno.inspect(properties, { depth: 5 })}`);
+  }
+}
+
+/** What a test can set. */
+export interface RoomsOptions {
+  readonly pinnedToken?: string;
+  readonly operators?: readonly IrcOperator[];
+}
+
+/** The services, and what stands in for the world around them. */
+export interface Rooms extends IdentityRoom {
+  readonly folder: string;
+  readonly database: Database;
+  readonly agents: Agents;
+  readonly ircAccounts: IrcAccounts;
+  readonly authority: AccountAuthority;
+  readonly sessions: TestSessions;
+  readonly clock: TestClock;
+  readonly log: TestLog;
+}
+
+/** Opens the rooms in a folder; with its files the state of an earlier time comes back. */
+export async function openRooms(
+  folder: string,
+  options: RoomsOptions = {},
+  clock = new TestClock(),
+): Promise<Rooms> {
+  const database = new Database(join(folder, "muster.db"));
+  const log = new TestLog();
+  const sessions = new TestSessions();
+  const room = await openIdentity({
+    folder,
+    database,
+    pinnedToken: options.pinnedToken ?? null,
+    bridgeNick: "bridge",
+    loginAttempts: 10,
+    loginWindow: 15 * 60_000,
+    clock: clock.read,
+    log,
+  }).catch(async (error) => {
+    await database.close();
+    throw error;
+  });
+  const { accounts, endings, identity, logins, passwords } = room;
+  const serverAddress = () => "irc://irc.example:6667";
+  const shared = { database, accounts, endings, sessions, serverAddress, clock: clock.read };
+  const agents = new Agents({ ...shared, identity, log });
+  const ircAccounts = new IrcAccounts({ ...shared, passwords, minPasswordLength: 8 });
+  const operators = options.operators ?? [];
+  const authority = new AccountAuthority({ database, accounts, logins, operators });
+  return {
+    ...room,
+    ...{ folder, database, agents, ircAccounts, authority, sessions, clock, log },
+    async close() {
+      await agents.close();
+      await room.close();
+      await database.close();
+    },
+  };
+}
+
+/** Runs a test on rooms of its own. */
+export async function withRooms(
+  run: (rooms: Rooms) => Promise<void>,
+  options?: RoomsOptions,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder, options);
+    try {
+      await run(rooms);
+    } finally {
+      await rooms.close();
+    }
+  });
+}
+
+/** Registers an agent and gives its passphrase. */
+export async function anAgent(
+  { agents }: Pick<Rooms, "agents">,
+  nick: string,
+  more: { type?: string; channels?: string[] } = {},
+): Promise<string> {
+  const request = registrationSchema.parse({ nick, ...more });
+  const { credentials } = await agents.register(request, BY_OPERATOR);
+  return credentials.passphrase;
+}
+
+/** The types of the events that were logged, in order. */
+export async function eventTypes({ database }: Pick<Rooms, "database">): Promise<string[]> {
+  const rows = await database.tables.selectFrom("events").select("type").orderBy("seq").execute();
+  return rows.map(({ type }) => type);
+}
