@@ -5,3 +5,21 @@
 export * from "./artifact/mod.ts";
 export * from "./codec/mod.ts";
 export { FossilError, type FossilErrorCode } from "./error.ts";
+export {
+  addUser,
+  Config,
+  ContentStore,
+  type CreateOptions,
+  Database,
+  type NewUser,
+  type Origin,
+  type SchemaState,
+} from "./content/mod.ts";
+export { type Progress, type RebuildResult } from "./crosslink/mod.ts";
+export {
+  type NewRepositoryOptions,
+  type OpenOptions,
+  type ReceiveOptions,
+  type ReceiveResult,
+  Repository,
+} from "./repository.ts";

@@ -1,0 +1,34 @@
+import type { Database } from "./database.ts";
+
+/** The table `config`: settings of one repository, by name. */
+export class Config {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  get(name: string): string | undefined {
+    const value = this.#db.value<unknown>("SELECT value FROM config WHERE name=?", name);
+    return value === null || value === undefined ? undefined : String(value);
+  }
+
+  /** A setting that is a whole number; `fallback` where it is absent or is none. */
+  integer(name: string, fallback: number): number {
+    const value = Number.parseInt(this.get(name) ?? "", 10);
+    return Number.isNaN(value) ? fallback : value;
+  }
+
+  /** Sets a value. It is bound as text: the program does not take "1.0" for a boolean. */
+  set(name: string, value: string): void {
+    this.#db.run(
+      "REPLACE INTO config(name,value,mtime) VALUES(?,?,CAST(strftime('%s','now') AS INT))",
+      name,
+      value,
+    );
+  }
+
+  delete(name: string): void {
+    this.#db.run("DELETE FROM config WHERE name=?", name);
+  }
+}

@@ -1,0 +1,113 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+
+/** What can be bound to a parameter. Numbers are bound as REAL: bind text where a column is text. */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+
+/** Statements that are kept prepared; the texts of dynamic ones must not pile up. */
+const MAX_STATEMENTS = 300;
+/** How long another program's lock is waited for, in milliseconds. */
+const BUSY_TIMEOUT_MS = 15_000;
+/** Pages kept by SQLite, in KiB. */
+const PAGE_CACHE_KIB = 32_000;
+
+/** Options of `Database`. */
+export interface DatabaseOptions {
+  readonly readOnly?: boolean;
+}
+
+/** One connection to a repository file: prepared statements are kept, and nothing else. */
+export class Database {
+  readonly #connection: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** Opens or creates a file with the settings every repository gets. */
+  constructor(path: string, { readOnly = false }: DatabaseOptions = {}) {
+    this.#connection = new DatabaseSync(path, { readOnly });
+    try {
+      this.#connection.exec(`
+        PRAGMA trusted_schema=OFF;
+        PRAGMA busy_timeout=${BUSY_TIMEOUT_MS};
+        PRAGMA foreign_keys=OFF;
+        PRAGMA cache_size=-${PAGE_CACHE_KIB};
+      `);
+    } catch (error) {
+      this.#connection.close();
+      throw error;
+    }
+  }
+
+  /** Makes what is acknowledged durable, and lets readers read while another writes. */
+  useWriteAheadLog(): void {
+    this.#connection.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;");
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
+    const statement = this.#connection.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Runs statements without parameters. */
+  exec(sql: string): void {
+    this.#connection.exec(sql);
+  }
+
+  /** Forgets prepared statements, as needed before tables are dropped. */
+  forgetStatements(): void {
+    this.#statements.clear();
+  }
+
+  /** Runs one statement; gives the number of changed rows. */
+  run(sql: string, ...values: readonly SqlValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  /** Runs one INSERT; gives the new row's id. */
+  insert(sql: string, ...values: readonly SqlValue[]): number {
+    return Number(this.#statement(sql).run(...values).lastInsertRowid);
+  }
+
+  /** First row, or undefined. The caller states the columns' types. */
+  row<T>(sql: string, ...values: readonly SqlValue[]): T | undefined {
+    return this.#statement(sql).get(...values) as T | undefined;
+  }
+
+  /** All rows. */
+  rows<T>(sql: string, ...values: readonly SqlValue[]): T[] {
+    return this.#statement(sql).all(...values) as T[];
+  }
+
+  /** First column of the first row, or undefined. */
+  value<T>(sql: string, ...values: readonly SqlValue[]): T | undefined {
+    const row = this.#statement(sql).get(...values);
+    return row === undefined ? undefined : Object.values(row)[0] as T;
+  }
+
+  /** Whether a query gives a row. */
+  exists(sql: string, ...values: readonly SqlValue[]): boolean {
+    return this.#statement(sql).get(...values) !== undefined;
+  }
+
+  hasTable(name: string): boolean {
+    return this.exists("SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?", name);
+  }
+
+  /** Names of a table's columns, in order; none where the table does not exist. */
+  columns(table: string): string[] {
+    return this.rows<{ name: string }>("SELECT name FROM pragma_table_info(?)", table)
+      .map(({ name }) => name);
+  }
+
+  /** A number that changes when another connection has written. */
+  dataVersion(): number {
+    return this.value<number>("PRAGMA data_version") ?? 0;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#connection.close();
+  }
+}

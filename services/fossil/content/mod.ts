@@ -1,0 +1,25 @@
+/** The repository file: its tables, and artifacts as bytes in it. */
+export { ByteCache } from "./byte_cache.ts";
+export { Config } from "./config.ts";
+export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
+export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
+export { openDatabase, type OpenedDatabase, type SchemaState } from "./open.ts";
+export {
+  AUX_SCHEMA,
+  AWAITED_SCHEMA,
+  CONTENT_SCHEMA,
+  DERIVED_SCHEMA,
+  FORUM_SCHEMA,
+  PERMANENT_TABLES,
+  TAG,
+} from "./schema.ts";
+export { dropShunned, shun } from "./shun.ts";
+export {
+  ContentStore,
+  type Origin,
+  type PutOptions,
+  type PutResult,
+  type StoreOptions,
+} from "./store.ts";
+export { createTicketTables } from "./ticket_schema.ts";
+export { upgradePermanentTables } from "./upgrade.ts";

@@ -1,0 +1,99 @@
+import { FossilError } from "../error.ts";
+import { Config } from "./config.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
+import {
+  AUX_SCHEMA,
+  CONTENT_SCHEMA,
+  DERIVED_TABLES,
+  OLDEST_AUX_SCHEMA,
+  PERMANENT_TABLES,
+} from "./schema.ts";
+
+/** Tables without which a file is no repository. */
+const REQUIRED = ["blob", "delta", "rcvfrom", "user", "config", "mlink", "plink"];
+
+/** Whether the derived tables have the layout of today, or a rebuild must make them first. */
+export type SchemaState = "current" | "needs-rebuild";
+
+/** An opened repository file. */
+export interface OpenedDatabase {
+  readonly db: Database;
+  readonly config: Config;
+  readonly schema: SchemaState;
+}
+
+interface SchemaRow {
+  readonly type: string;
+  readonly name: string;
+  readonly tbl_name: string;
+  readonly sql: string | null;
+}
+
+/**
+ * Opens an existing repository. The file may be a stranger's: its tables must be plain tables
+ * without triggers, so that no statement of ours runs code that the file brought.
+ *
+ * @throws {FossilError} `unsupported` where the file is no repository, has an unknown layout, or
+ * has triggers or views in the place of tables.
+ */
+export function openDatabase(path: string, options: DatabaseOptions = {}): OpenedDatabase {
+  requireFile(path);
+  const db = new Database(path, options);
+  try {
+    checkSchema(db, path);
+    const config = new Config(db);
+    const schema = schemaState(config, path);
+    if (options.readOnly !== true) db.useWriteAheadLog();
+    return { db, config, schema };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** SQLite would make an empty database of a file that does not exist. */
+function requireFile(path: string): void {
+  try {
+    if (Deno.statSync(path).isFile) return;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  throw new FossilError("unsupported", `"${path}" is no file`);
+}
+
+function checkSchema(db: Database, path: string): void {
+  const rows = schemaRows(db, path);
+  const tables = new Set(rows.filter((row) => row.type === "table").map((row) => row.name));
+  for (const table of REQUIRED) {
+    if (!tables.has(table)) throw new FossilError("unsupported", `"${path}" is no repository`);
+  }
+  const ours = new Set([...PERMANENT_TABLES, ...DERIVED_TABLES]);
+  for (const { type, name, tbl_name, sql } of rows) {
+    const table = tbl_name.toLowerCase();
+    if (!ours.has(table) && !table.startsWith("fx_")) continue;
+    if (type === "trigger") refuse(path, `table "${table}" has the trigger "${name}"`);
+    if (type === "view") refuse(path, `"${name}" is a view`);
+    if (/^create\s+virtual/i.test(sql ?? "")) refuse(path, `"${name}" is a virtual table`);
+  }
+}
+
+function schemaRows(db: Database, path: string): SchemaRow[] {
+  try {
+    return db.rows<SchemaRow>("SELECT type, name, tbl_name, sql FROM sqlite_schema");
+  } catch (cause) {
+    throw new FossilError("unsupported", `"${path}" is no SQLite database`, { cause });
+  }
+}
+
+function refuse(path: string, reason: string): never {
+  throw new FossilError("unsupported", `Cannot open "${path}": ${reason}`);
+}
+
+function schemaState(config: Config, path: string): SchemaState {
+  const content = config.get("content-schema") ?? CONTENT_SCHEMA;
+  if (content !== CONTENT_SCHEMA) refuse(path, `content schema "${content}" is unknown`);
+  const derived = config.get("aux-schema") ?? "";
+  if (derived > AUX_SCHEMA) refuse(path, `schema "${derived}" is newer than this engine`);
+  if (derived !== "" && derived < OLDEST_AUX_SCHEMA) refuse(path, `schema "${derived}" is too old`);
+  return derived === AUX_SCHEMA ? "current" : "needs-rebuild";
+}

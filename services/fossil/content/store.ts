@@ -1,0 +1,396 @@
+import {
+  applyDelta,
+  createDelta,
+  deltaTargetLength,
+  HASH_POLICIES,
+  hasHash,
+  type HashPolicy,
+  isArtifactHash,
+  MAX_ARTIFACT_BYTES,
+  namesOf,
+  packBlob,
+  unpackBlob,
+} from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
+import { ByteCache } from "./byte_cache.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./database.ts";
+
+/** Default size of the cache of artifacts, in bytes. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+/** Every so many links of a delta chain the artifact in between is cached. */
+const CACHED_LINK = 8;
+/** No honest chain is as long; a longer one is a loop. */
+const MAX_CHAIN = 100_000;
+/** Artifacts below this many bytes are neither made a delta nor a delta's source. */
+const MIN_DELTA_BYTES = 50;
+/** A delta is kept where it is smaller than this part of the artifact. */
+const MAX_DELTA_RATIO = 0.75;
+
+/** Who gives new content, for `rcvfrom`. */
+export interface Origin {
+  readonly user: string | null;
+  readonly ip: string | null;
+}
+
+/** Options of `ContentStore`. */
+export interface StoreOptions {
+  /** Bytes of artifacts kept in memory. */
+  readonly cacheBytes?: number;
+  /** Largest artifact that is read or written, in bytes. */
+  readonly maxArtifactBytes?: number;
+}
+
+/** How content is put. */
+export interface PutOptions {
+  /** The name the content must have; checked. Computed by the hash policy where absent. */
+  readonly hash?: string;
+  readonly isPrivate?: boolean;
+}
+
+/** What became of content that was put. */
+export interface PutResult {
+  readonly rid: number;
+  /** The repository did not have these bytes before. */
+  readonly isNew: boolean;
+}
+
+interface BlobRow {
+  readonly content: Uint8Array | null;
+  readonly size: number;
+}
+
+/**
+ * The artifacts of a repository as bytes: tables blob, delta, phantom, private, shun, rcvfrom,
+ * unclustered. Knows nothing of what the bytes say. Every method that writes needs a transaction.
+ */
+export class ContentStore {
+  readonly #db: Database;
+  readonly #config: Config;
+  readonly #cache: ByteCache<number, Uint8Array>;
+  readonly #maxBytes: number;
+  readonly #touched = new Set<number>();
+  #origin: Origin = { user: null, ip: null };
+  #rcvid = 0;
+
+  constructor(db: Database, config: Config, options: StoreOptions = {}) {
+    this.#db = db;
+    this.#config = config;
+    this.#cache = new ByteCache(options.cacheBytes ?? CACHE_BYTES);
+    this.#maxBytes = options.maxArtifactBytes ?? MAX_ARTIFACT_BYTES;
+  }
+
+  /** Starts a transaction's bookkeeping: who gives content, and nothing touched yet. */
+  begin(origin: Origin): void {
+    this.#origin = origin;
+    this.#rcvid = 0;
+    this.#touched.clear();
+  }
+
+  /** Forgets what is in memory, because another program wrote or a transaction was undone. */
+  dropCaches(): void {
+    this.#cache.clear();
+    this.#touched.clear();
+    this.#rcvid = 0;
+  }
+
+  /** Row id of an artifact or phantom, 0 where the name is unknown. */
+  ridOf(hash: string): number {
+    return this.#db.value<number>("SELECT rid FROM blob WHERE uuid=?", hash) ?? 0;
+  }
+
+  /** Name of an artifact or phantom, undefined where there is no such row. */
+  hashOf(rid: number): string | undefined {
+    return this.#db.value<string>("SELECT uuid FROM blob WHERE rid=?", rid);
+  }
+
+  /** Size of an artifact in bytes, -1 for a phantom and for a row that does not exist. */
+  sizeOf(rid: number): number {
+    return this.#db.value<number>("SELECT size FROM blob WHERE rid=?", rid) ?? -1;
+  }
+
+  /** Row of which an artifact is stored as a delta, 0 for full text. */
+  sourceOf(rid: number): number {
+    return this.#db.value<number>("SELECT srcid FROM delta WHERE rid=?", rid) ?? 0;
+  }
+
+  /**
+   * The bytes of an artifact; null for a phantom and for a delta that hangs on one. The bytes are
+   * shared with the cache: do not write to them.
+   *
+   * @throws {FossilError} `corrupt` or `limit` where what is stored does not decode.
+   */
+  get(rid: number): Uint8Array | null {
+    const chain: number[] = [];
+    let base = this.#cache.get(rid);
+    for (let next = rid; base === undefined;) {
+      chain.push(next);
+      if (chain.length > MAX_CHAIN) {
+        throw new FossilError("corrupt", `Delta chain of artifact ${rid} is a loop`);
+      }
+      const source = this.sourceOf(next);
+      if (source === 0) break;
+      next = source;
+      base = this.#cache.get(next);
+    }
+    for (let i = chain.length - 1; i >= 0; i--) {
+      const stored = this.#stored(chain[i]!);
+      if (stored === null) return null;
+      base = base === undefined ? stored : applyDelta(base, stored, this.#maxBytes);
+      if (i % CACHED_LINK === 0) this.#cache.set(chain[i]!, base, base.length);
+    }
+    return base ?? null;
+  }
+
+  /** As `get`, for callers that cannot go on without. */
+  require(rid: number): Uint8Array {
+    const content = this.get(rid);
+    if (content !== null) return content;
+    throw new FossilError("missing", `Content of artifact "${this.hashOf(rid) ?? rid}" is missing`);
+  }
+
+  /** What a row holds: full text, or a delta. Null for a phantom. */
+  #stored(rid: number): Uint8Array | null {
+    const row = this.#db.row<BlobRow>("SELECT content, size FROM blob WHERE rid=?", rid);
+    if (row === undefined || row.size < 0 || row.content === null) return null;
+    return unpackBlob(row.content, this.#maxBytes);
+  }
+
+  /** Applies the delta that a row holds to its source's bytes, which the caller has at hand. */
+  applyStored(rid: number, source: Uint8Array): Uint8Array | null {
+    const stored = this.#stored(rid);
+    return stored === null ? null : applyDelta(source, stored, this.#maxBytes);
+  }
+
+  /** Whether the bytes can be had: no phantom, and no delta that hangs on one. */
+  isAvailable(rid: number): boolean {
+    for (let next = rid, steps = 0; next !== 0; next = this.sourceOf(next), steps++) {
+      if (steps > MAX_CHAIN || this.sizeOf(next) < 0) return false;
+    }
+    return rid !== 0;
+  }
+
+  /** The policy by which new artifacts are named. */
+  hashPolicy(): HashPolicy {
+    return HASH_POLICIES[this.#config.integer("hash-policy", 2)] ?? "sha3";
+  }
+
+  /** The name that content has here, or would get. */
+  nameOf(content: Uint8Array): string {
+    const { preferred, known } = namesOf(content, this.hashPolicy());
+    return known !== null && this.ridOf(known) !== 0 ? known : preferred;
+  }
+
+  /**
+   * Stores content as full text. Content that is there already is left as it is; a phantom gets
+   * its bytes.
+   *
+   * @throws {FossilError} `corrupt` where the content does not have the given name; `invalid`
+   * where the name is shunned or no hash; `limit` where it is too large.
+   */
+  put(content: Uint8Array, options: PutOptions = {}): PutResult {
+    if (content.length > this.#maxBytes) {
+      throw new FossilError("limit", `Artifact of ${content.length} bytes is too large`);
+    }
+    if (options.hash !== undefined && !hasHash(content, options.hash)) {
+      throw new FossilError("corrupt", `Content does not have the hash "${options.hash}"`);
+    }
+    const hash = options.hash ?? this.nameOf(content);
+    const result = this.#store(hash, content, content.length, options.isPrivate ?? false);
+    if (result.isNew) this.#cache.set(result.rid, content, content.length);
+    return result;
+  }
+
+  /**
+   * Stores a delta whose source is not here yet (a phantom, or a delta that hangs on one). It can
+   * be checked only when the source arrives; see `checkArrival`.
+   */
+  putDangling(delta: Uint8Array, hash: string, source: number, isPrivate = false): PutResult {
+    const size = deltaTargetLength(delta);
+    if (size > this.#maxBytes) throw new FossilError("limit", `Delta declares ${size} bytes`);
+    if (this.#chainHas(source, this.ridOf(hash))) {
+      throw new FossilError("corrupt", `Delta of "${hash}" depends on itself`);
+    }
+    const result = this.#store(hash, delta, size, isPrivate);
+    if (result.isNew) this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", result.rid, source);
+    return result;
+  }
+
+  #store(hash: string, stored: Uint8Array, size: number, isPrivate: boolean): PutResult {
+    if (!isArtifactHash(hash)) throw new FossilError("invalid", `"${hash}" is no artifact hash`);
+    if (this.isShunned(hash)) throw new FossilError("invalid", `Artifact "${hash}" is shunned`);
+    this.#noteName(hash);
+    const known = this.#db.row<{ rid: number; size: number }>(
+      "SELECT rid, size FROM blob WHERE uuid=?",
+      hash,
+    );
+    if (known !== undefined && known.size >= 0) return { rid: known.rid, isNew: false };
+    const packed = packBlob(stored);
+    const rcvid = this.#receipt();
+    let rid: number;
+    if (known === undefined) {
+      const insert = "INSERT INTO blob(rcvid,size,uuid,content) VALUES(?,?,?,?)";
+      rid = this.#db.insert(insert, rcvid, size, hash, packed);
+      if (!isPrivate) this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
+    } else {
+      rid = known.rid;
+      const update = "UPDATE blob SET rcvid=?, size=?, content=? WHERE rid=?";
+      this.#db.run(update, rcvid, size, packed, rid);
+      this.#db.run("DELETE FROM phantom WHERE rid=?", rid);
+    }
+    if (isPrivate) this.makePrivate(rid);
+    this.#touched.add(rid);
+    return { rid, isNew: true };
+  }
+
+  /** The policy `auto` becomes `sha3` when the first SHA3 name shows up. */
+  #noteName(hash: string): void {
+    if (hash.length > 40 && this.hashPolicy() === "auto") this.#config.set("hash-policy", "2");
+  }
+
+  /** The row of `rcvfrom` for this transaction, made with its first new content. */
+  #receipt(): number {
+    if (this.#rcvid === 0) {
+      this.#rcvid = this.#db.insert(
+        `INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr)
+         VALUES((SELECT uid FROM user WHERE login=?),julianday('now'),NULL,?)`,
+        this.#origin.user,
+        this.#origin.ip,
+      );
+    }
+    return this.#rcvid;
+  }
+
+  /** Row of a name; a phantom is made for an unknown one. 0 for a shunned name. */
+  ridOrPhantom(hash: string, isPrivate = false): number {
+    const known = this.ridOf(hash);
+    if (known !== 0) return known;
+    if (this.isShunned(hash)) return 0;
+    const rid = this.#db.insert(
+      "INSERT INTO blob(rcvid,size,uuid,content) VALUES(0,-1,?,NULL)",
+      hash,
+    );
+    this.#db.run("INSERT INTO phantom VALUES(?)", rid);
+    if (isPrivate) this.makePrivate(rid);
+    else this.#db.run("INSERT INTO unclustered VALUES(?)", rid);
+    return rid;
+  }
+
+  /** Artifacts that are stored as deltas of this one. */
+  dependents(rid: number): number[] {
+    return this.#db.rows<{ rid: number }>("SELECT rid FROM delta WHERE srcid=? ORDER BY rid", rid)
+      .map((row) => row.rid);
+  }
+
+  /**
+   * Checks a delta whose source has arrived. One that does not give what its name says becomes a
+   * phantom again, so that another peer can send the true content.
+   *
+   * @returns whether the content is right.
+   */
+  checkArrival(rid: number): boolean {
+    try {
+      if (hasHash(this.require(rid), this.hashOf(rid) ?? "")) return true;
+    } catch (error) {
+      if (!(error instanceof FossilError)) throw error;
+    }
+    this.#cache.delete(rid);
+    this.#touched.delete(rid);
+    this.#db.run("DELETE FROM delta WHERE rid=?", rid);
+    this.#db.run("UPDATE blob SET rcvid=0, size=-1, content=NULL WHERE rid=?", rid);
+    this.#db.run("INSERT OR IGNORE INTO phantom VALUES(?)", rid);
+    return false;
+  }
+
+  /**
+   * Stores an artifact as a delta of another, by Fossil's rules: the older becomes a delta of the
+   * newer, so that what is asked for most is full text.
+   */
+  deltify(rid: number, source: number): void {
+    if (rid === 0 || rid === source || this.sourceOf(rid) !== 0) return;
+    if (!this.isAvailable(rid) || !this.isAvailable(source)) return;
+    if (this.isPrivate(source) && !this.isPrivate(rid)) return;
+    const target = this.require(rid);
+    if (target.length < MIN_DELTA_BYTES) return;
+    if (this.#chainHas(source, rid)) {
+      this.undelta(source);
+      return;
+    }
+    const base = this.require(source);
+    if (base.length < MIN_DELTA_BYTES) return;
+    const delta = createDelta(base, target);
+    if (delta.length >= target.length * MAX_DELTA_RATIO) return;
+    this.#db.run("UPDATE blob SET content=? WHERE rid=?", packBlob(delta), rid);
+    this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", rid, source);
+    this.#touched.add(rid);
+  }
+
+  /** Whether the delta chain that starts at `rid` comes through `wanted`. */
+  #chainHas(rid: number, wanted: number): boolean {
+    for (let next = rid, steps = 0; next !== 0 && steps <= MAX_CHAIN; steps++) {
+      if (next === wanted) return true;
+      next = this.sourceOf(next);
+    }
+    return false;
+  }
+
+  /** Stores an artifact as full text; nothing happens where its bytes cannot be had. */
+  undelta(rid: number): void {
+    if (this.sourceOf(rid) === 0) return;
+    const content = this.get(rid);
+    if (content === null) return;
+    const update = "UPDATE blob SET content=?, size=? WHERE rid=?";
+    this.#db.run(update, packBlob(content), content.length, rid);
+    this.#db.run("DELETE FROM delta WHERE rid=?", rid);
+    this.#touched.add(rid);
+  }
+
+  isPrivate(rid: number): boolean {
+    return this.#db.exists("SELECT 1 FROM private WHERE rid=?", rid);
+  }
+
+  /** Keeps an artifact from being synchronised. */
+  makePrivate(rid: number): void {
+    this.#db.run("INSERT OR IGNORE INTO private(rid) VALUES(?)", rid);
+    this.#db.run("DELETE FROM unclustered WHERE rid=?", rid);
+  }
+
+  /** Lets an artifact be synchronised. A public artifact is never a delta of a private one. */
+  makePublic(rid: number): void {
+    if (this.#db.run("DELETE FROM private WHERE rid=?", rid) === 0) return;
+    if (this.isPrivate(this.sourceOf(rid))) this.undelta(rid);
+    this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
+  }
+
+  isShunned(hash: string): boolean {
+    return this.#db.exists("SELECT 1 FROM shun WHERE uuid=?", hash);
+  }
+
+  /** Takes an artifact out for good; nothing may be stored as a delta of it. */
+  remove(rid: number): void {
+    this.#db.run("DELETE FROM delta WHERE rid=?", rid);
+    this.#db.run("DELETE FROM private WHERE rid=?", rid);
+    this.#db.run("DELETE FROM blob WHERE rid=?", rid);
+    this.#touched.delete(rid);
+    this.#cache.delete(rid);
+  }
+
+  /**
+   * Reads back everything this transaction wrote and checks its hash, from the file and not from
+   * memory. To be called before COMMIT.
+   *
+   * @throws {FossilError} `corrupt`: the transaction must be undone.
+   */
+  verifyTouched(): void {
+    this.#cache.clear();
+    for (const rid of this.#touched) this.verify(rid);
+    this.#touched.clear();
+  }
+
+  /** Checks that an artifact decodes to what its name says; phantoms pass. */
+  verify(rid: number): void {
+    const content = this.get(rid);
+    if (content === null || hasHash(content, this.hashOf(rid) ?? "")) return;
+    throw new FossilError("corrupt", `Artifact "${this.hashOf(rid)}" does not have its hash`);
+  }
+}

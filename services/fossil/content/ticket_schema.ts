@@ -1,0 +1,51 @@
+import { FossilError } from "../error.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./database.ts";
+import { DEFAULT_TICKET_SCHEMA } from "./schema.ts";
+
+/** Longest text of the config row `ticket-table` that is run, in characters. */
+const MAX_SCHEMA_LENGTH = 100_000;
+
+/** What a statement of a ticket schema may be: the two tables, and indexes on them. */
+const ALLOWED = [
+  /^create\s+table\s+(?:if\s+not\s+exists\s+)?["[`]?(?:ticket|ticketchng|fx_\w+)["\]`]?\s*\(/i,
+  /^create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?\S+\s+on\s+["[`]?(?:ticket|ticketchng|fx_\w+)["\]`]?\s*\(/i,
+];
+
+/**
+ * Makes the tables ticket and ticketchng anew, as the config row `ticket-table` wants them. That
+ * row can come from a stranger's file: nothing but the tables and their indexes is let through.
+ *
+ * @throws {FossilError} `unsupported` where the row has any other statement.
+ */
+export function createTicketTables(db: Database, config: Config): void {
+  const schema = config.get("ticket-table") ?? DEFAULT_TICKET_SCHEMA;
+  const statements = splitStatements(schema);
+  for (const statement of statements) {
+    if (ALLOWED.some((form) => form.test(statement)) && !/\bselect\b/i.test(statement)) continue;
+    throw new FossilError("unsupported", "The ticket schema has a statement that is not allowed");
+  }
+  db.exec("DROP TABLE IF EXISTS ticket; DROP TABLE IF EXISTS ticketchng;");
+  for (const statement of statements) db.exec(statement);
+}
+
+/** Statements without comments. Quoted text is kept, semicolons in it do not end a statement. */
+function splitStatements(schema: string): string[] {
+  if (schema.length > MAX_SCHEMA_LENGTH) {
+    throw new FossilError("limit", "The ticket schema is too long");
+  }
+  const tokens = schema.match(TOKEN) ?? [];
+  const statements: string[] = [""];
+  for (const token of tokens) {
+    if (token === ";") statements.push("");
+    else statements[statements.length - 1] += isComment(token) ? " " : token;
+  }
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== "");
+}
+
+const TOKEN =
+  /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`[^`]*`?|\[[^\]]*\]?|;|[^;'"`[\-/]+|[-/]/g;
+
+function isComment(token: string): boolean {
+  return token.startsWith("--") || token.startsWith("/*");
+}

@@ -1,0 +1,117 @@
+import { type Artifact, type Manifest, parseArtifact } from "../artifact/mod.ts";
+import { AWAITED_SCHEMA, ByteCache, type Config, type ContentStore } from "../content/mod.ts";
+import type { Database } from "../content/mod.ts";
+
+/** Bytes of artifacts whose parsed form is kept. */
+const CACHE_BYTES = 8 * 1024 * 1024;
+/** File names whose ids are kept. */
+const MAX_FILE_NAMES = 100_000;
+
+/** A check-in whose child is so close in time that the timeline may have to nudge it. */
+export interface Nudge {
+  /** Julian day of the check-in. */
+  time: number;
+  readonly child: number;
+  /** Julian day of the child, null where the child needs no nudge itself. */
+  childTime: number | null;
+}
+
+/** Work of a transaction that must wait until every artifact was seen. */
+export class Pending {
+  readonly tickets = new Set<string>();
+  readonly wikiTitles = new Set<string>();
+  readonly leaves = new Set<number>();
+  /** By check-in. */
+  readonly nudges = new Map<number, Nudge>();
+  /** Check-ins that were linked. */
+  readonly checkins = new Set<number>();
+  /** Check-ins whose file changes against every parent are in `mlink`. */
+  readonly complete = new Set<number>();
+}
+
+/** What every crosslinking function works on. */
+export class LinkContext {
+  readonly db: Database;
+  readonly config: Config;
+  readonly store: ContentStore;
+  readonly pending = new Pending();
+  readonly #artifacts = new ByteCache<number, Artifact>(CACHE_BYTES);
+  readonly #fileNames = new Map<string, number>();
+
+  constructor(db: Database, config: Config, store: ContentStore) {
+    this.db = db;
+    this.config = config;
+    this.store = store;
+  }
+
+  dropCaches(): void {
+    this.#artifacts.clear();
+    this.#fileNames.clear();
+    for (const work of Object.values(this.pending)) work.clear();
+  }
+
+  /** The artifact of a row; null for a file and for content that is not here. */
+  artifact(rid: number): Artifact | null {
+    const known = this.#artifacts.get(rid);
+    if (known !== undefined) return known;
+    const content = rid === 0 ? null : this.store.get(rid);
+    return content === null ? null : this.parse(rid, content);
+  }
+
+  /** Parses content and keeps the artifact. */
+  parse(rid: number, content: Uint8Array): Artifact | null {
+    const known = this.#artifacts.get(rid);
+    if (known !== undefined) return known;
+    const artifact = parseArtifact(content);
+    if (artifact !== null) this.#artifacts.set(rid, artifact, content.length);
+    return artifact;
+  }
+
+  /** The check-in of a row, or null. */
+  manifest(rid: number): Manifest | null {
+    const artifact = this.artifact(rid);
+    return artifact?.kind === "manifest" ? artifact : null;
+  }
+
+  /** Row id of a file name; a new name is added. */
+  fileNameId(name: string): number {
+    let id = this.#fileNames.get(name);
+    if (id === undefined) {
+      id = this.db.value<number>("SELECT fnid FROM filename WHERE name=?", name) ??
+        this.db.insert("INSERT INTO filename(name) VALUES(?)", name);
+      if (this.#fileNames.size >= MAX_FILE_NAMES) this.#fileNames.clear();
+      this.#fileNames.set(name, id);
+    }
+    return id;
+  }
+
+  /** Notes that a check-in cherry-picks one which this repository does not know. */
+  await(hash: string, rid: number): void {
+    this.db.exec(AWAITED_SCHEMA);
+    this.db.run("INSERT OR IGNORE INTO fx_awaited VALUES(?,?)", hash, rid);
+  }
+
+  /** Check-ins that waited for a name; they do not wait any more. */
+  takeAwaiting(hash: string): number[] {
+    if (!this.db.hasTable("fx_awaited")) return [];
+    const rows = this.db.rows<{ rid: number }>("SELECT rid FROM fx_awaited WHERE hash=?", hash);
+    if (rows.length > 0) this.db.run("DELETE FROM fx_awaited WHERE hash=?", hash);
+    return rows.map(({ rid }) => rid);
+  }
+
+  /** Link text for an artifact in a generated comment: 16 digits to follow, some to show. */
+  hashLink(hash: string): string {
+    return `${longPrefix(hash)}|${this.shortPrefix(hash)}`;
+  }
+
+  /** As many digits as the repository shows of a hash. */
+  shortPrefix(hash: string): string {
+    const digits = this.config.integer("hash-digits", 10);
+    return hash.slice(0, Math.min(Math.max(digits, 6), 40));
+  }
+}
+
+/** As many digits of a hash as links have. */
+export function longPrefix(hash: string): string {
+  return hash.slice(0, 16);
+}

@@ -1,0 +1,134 @@
+import type { Artifact, ArtifactKind, Cluster, TagCard } from "../artifact/mod.ts";
+import { toJulianDay } from "../codec/mod.ts";
+import type { Config, ContentStore, Database } from "../content/mod.ts";
+import { linkAttachment } from "./attachment.ts";
+import { linkManifest } from "./checkin.ts";
+import { LinkContext } from "./context.ts";
+import { linkControl } from "./control.ts";
+import { linkForumPost } from "./forum.ts";
+import { checkLeaves } from "./leaf.ts";
+import { applyNudges, widenNudges } from "./nudge.ts";
+import { reparentLinked } from "./plink.ts";
+import { insertTag, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
+import { linkTechnote } from "./technote.ts";
+import { linkTicketChange, rebuildTicket } from "./ticket.ts";
+import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
+
+/**
+ * Keeps the derived tables in step with the artifacts, in whatever order these arrive. Works
+ * inside a transaction: `link` for each artifact, then `finish` once.
+ */
+export class Crosslinker {
+  readonly #ctx: LinkContext;
+
+  constructor(db: Database, config: Config, store: ContentStore) {
+    this.#ctx = new LinkContext(db, config, store);
+  }
+
+  /** Forgets what is in memory, because another program wrote or a transaction was undone. */
+  dropCaches(): void {
+    this.#ctx.dropCaches();
+  }
+
+  /** The parsed artifact of a row; null for a file and for content that is not here. */
+  artifact(rid: number): Artifact | null {
+    return this.#ctx.artifact(rid);
+  }
+
+  /** Writes what an artifact says. Gives its kind, null where the content is just a file. */
+  link(rid: number, content: Uint8Array): ArtifactKind | null {
+    const artifact = this.#ctx.parse(rid, content);
+    if (artifact !== null) this.#link(rid, artifact);
+    return artifact?.kind ?? null;
+  }
+
+  /**
+   * Links what waited for content that has arrived: deltas of it, which are checked now, and delta
+   * manifests whose baseline it is.
+   */
+  linkDependents(rid: number): void {
+    const { db, store } = this.#ctx;
+    const queue = [rid];
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const orphans = db.rows<{ rid: number }>("SELECT rid FROM orphan WHERE baseline=?", next);
+      db.run("DELETE FROM orphan WHERE baseline=?", next);
+      for (const orphan of orphans) this.link(orphan.rid, store.require(orphan.rid));
+      for (const dependent of store.dependents(next)) {
+        if (!store.checkArrival(dependent)) continue;
+        this.link(dependent, store.require(dependent));
+        queue.push(dependent);
+      }
+    }
+  }
+
+  /** Does the work that had to wait until every artifact of the transaction was seen. */
+  finish(): void {
+    this.#finish(widenNudges);
+  }
+
+  /** As `finish`, after every artifact of the repository was linked. */
+  finishRebuild(): void {
+    this.#finish(() => {});
+  }
+
+  #finish(widen: (ctx: LinkContext) => void): void {
+    const ctx = this.#ctx;
+    reparentLinked(ctx);
+    for (const ticket of ctx.pending.tickets) rebuildTicket(ctx, ticket);
+    for (const title of ctx.pending.wikiTitles) refreshWikiBacklinks(ctx, title);
+    widen(ctx);
+    applyNudges(ctx);
+    checkLeaves(ctx);
+    for (const work of Object.values(ctx.pending)) work.clear();
+  }
+
+  #link(rid: number, artifact: Artifact): void {
+    const ctx = this.#ctx;
+    switch (artifact.kind) {
+      case "manifest": {
+        const primary = linkManifest(ctx, rid, artifact);
+        if (primary === null) return;
+        this.#linkTags(rid, artifact.tags, artifact.date);
+        if (primary !== 0) propagateAll(ctx, primary);
+        return;
+      }
+      case "cluster":
+        return this.#linkCluster(rid, artifact);
+      case "control":
+        this.#linkTags(rid, artifact.tags, artifact.date);
+        return linkControl(ctx, rid, artifact);
+      case "wiki":
+        return linkWiki(ctx, rid, artifact);
+      case "ticket":
+        return linkTicketChange(ctx, rid, artifact);
+      case "attachment":
+        return linkAttachment(ctx, rid, artifact);
+      case "technote":
+        this.#linkTags(rid, artifact.tags, artifact.date);
+        return linkTechnote(ctx, rid, artifact);
+      case "forum":
+        return linkForumPost(ctx, rid, artifact);
+    }
+  }
+
+  #linkTags(source: number, tags: readonly TagCard[], date: number): void {
+    for (const { sign, name, target, value } of tags) {
+      const rid = target === null ? source : this.#ctx.store.ridOrPhantom(target);
+      if (rid === 0) continue;
+      const type = tagTypeOf(sign);
+      insertTag(this.#ctx, { name, type, value, source, day: toJulianDay(date), target: rid });
+    }
+  }
+
+  /** What a cluster names needs not be named one by one any more. */
+  #linkCluster(rid: number, cluster: Cluster): void {
+    const { db, store } = this.#ctx;
+    const now = db.value<number>("SELECT julianday('now')") ?? 0;
+    const tag = { name: "cluster", type: TAG_TYPE.single, value: null, source: rid, target: rid };
+    insertTag(this.#ctx, { ...tag, day: now });
+    for (const member of cluster.members) {
+      const memberRid = store.ridOrPhantom(member);
+      db.run("DELETE FROM unclustered WHERE rid=?", memberRid);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** Forum posts. A thread's title is that of the version of its first post that came last. */
+import type { ForumPost } from "../artifact/mod.ts";
+import { toJulianDay } from "../codec/mod.ts";
+import { FORUM_SCHEMA } from "../content/mod.ts";
+import { extractBacklinks } from "./backlink.ts";
+import type { LinkContext } from "./context.ts";
+import { putEvent } from "./event.ts";
+import { linkVersions } from "./version.ts";
+
+export function linkForumPost(ctx: LinkContext, rid: number, post: ForumPost): void {
+  ctx.db.exec(FORUM_SCHEMA);
+  linkVersions(ctx, rid, post);
+  const { store } = ctx;
+  const root = post.root === null ? rid : store.ridOrPhantom(post.root);
+  const prior = post.parents[0] === undefined ? 0 : store.ridOrPhantom(post.parents[0]);
+  const answered = post.inReplyTo === null ? 0 : store.ridOrPhantom(post.inReplyTo);
+  ctx.db.run(
+    "REPLACE INTO forumpost(fpid,froot,fprev,firt,fmtime) VALUES(?,?,nullif(?,0),nullif(?,0),?)",
+    rid,
+    root,
+    prior,
+    answered,
+    toJulianDay(post.date),
+  );
+  const later = "SELECT 1 FROM forumpost WHERE froot=? AND fpid>?";
+  if (ctx.db.exists(later, root, rid)) replayThread(ctx, root);
+  else describePost(ctx, rid, post, root);
+  if (post.text !== "") {
+    const source = { type: "forum", id: rid, day: toJulianDay(post.date) } as const;
+    extractBacklinks(ctx, post.text, { ...source, mimetype: post.mimetype });
+  }
+}
+
+/** A post has arrived out of order: the titles are those that a rebuild would come to. */
+function replayThread(ctx: LinkContext, root: number): void {
+  const posts = ctx.db.rows<{ fpid: number }>(
+    "SELECT fpid FROM forumpost WHERE froot=? ORDER BY fpid",
+    root,
+  );
+  for (const { fpid } of posts) ctx.db.run("DELETE FROM event WHERE objid=?", fpid);
+  for (const { fpid } of posts) {
+    const post = ctx.artifact(fpid);
+    if (post?.kind === "forum") describePost(ctx, fpid, post, root);
+  }
+}
+
+/** Writes the post's line of the timeline; a new title goes to every post of the thread. */
+function describePost(ctx: LinkContext, rid: number, post: ForumPost, root: number): void {
+  const isEdit = post.parents.length > 0;
+  const event = { type: "f", rid, date: post.date, user: post.user } as const;
+  if (post.inReplyTo !== null) {
+    const title = ctx.db.value<string | null>(
+      "SELECT substr(comment,instr(comment,':')+2) FROM event WHERE objid=?",
+      root,
+    );
+    const what = post.text === "" ? "Delete reply" : isEdit ? "Edit reply" : "Reply";
+    putEvent(ctx, { ...event, comment: `${what}: ${title ?? "<i>Unknown</i>"}` });
+    return;
+  }
+  const title = post.title || "(Deleted)";
+  putEvent(ctx, { ...event, comment: `${isEdit ? "Edit" : "Post"}: ${title}` });
+  ctx.db.run(
+    `UPDATE event SET comment=substr(comment,1,instr(comment,':')) || ' ' || ?
+      WHERE objid IN (SELECT fpid FROM forumpost WHERE froot=?)`,
+    title,
+    root,
+  );
+}

@@ -1,0 +1,92 @@
+/** Table plink: parents and children, of check-ins and of versions of documents. */
+import type { Manifest } from "../artifact/mod.ts";
+import { isArtifactHash, toJulianDay } from "../codec/mod.ts";
+import { TAG } from "../content/mod.ts";
+import type { LinkContext } from "./context.ts";
+import { checkLeafLater } from "./leaf.ts";
+import { linkFiles } from "./mlink.ts";
+
+/** Writes the parents of an artifact. Gives the row of the primary one, 0 where it has none. */
+export function linkParents(
+  ctx: LinkContext,
+  rid: number,
+  parents: readonly string[],
+  date: number,
+  baseline: string | null = null,
+): number {
+  const baselineRid = baseline === null ? null : ctx.store.ridOrPhantom(baseline);
+  let primary = 0;
+  for (const [index, hash] of parents.entries()) {
+    const parent = ctx.store.ridOrPhantom(hash);
+    if (index === 0) primary = parent;
+    ctx.db.run(
+      "INSERT OR IGNORE INTO plink(pid,cid,isprim,mtime,baseid) VALUES(?,?,?,?,?)",
+      parent,
+      rid,
+      index === 0 ? 1 : 0,
+      toJulianDay(date),
+      baselineRid,
+    );
+  }
+  return primary;
+}
+
+/**
+ * Writes parents and changed files of a check-in, and the changed files of its children, which may
+ * have arrived before it. Gives the row of the primary parent.
+ */
+export function linkCheckin(
+  ctx: LinkContext,
+  rid: number,
+  manifest: Manifest,
+  parents: readonly string[] = manifest.parents,
+): number {
+  const primary = linkParents(ctx, rid, parents, manifest.date, manifest.baseline);
+  linkFiles(ctx, rid, primary, parents.length);
+  ctx.pending.checkins.add(rid);
+  const children = ctx.db.rows<{ cid: number }>("SELECT cid FROM plink WHERE pid=?", rid);
+  for (const { cid } of children) relink(ctx, cid);
+  return primary;
+}
+
+/** Compares a check-in anew with its parents, one of which has just arrived. */
+export function relink(ctx: LinkContext, rid: number): void {
+  if (ctx.pending.complete.has(rid)) return;
+  const parents = ctx.db.rows<{ pid: number; isprim: number }>(
+    "SELECT pid, isprim FROM plink WHERE cid=? ORDER BY isprim DESC",
+    rid,
+  );
+  const primary = parents.find((parent) => parent.isprim === 1)?.pid ?? 0;
+  linkFiles(ctx, rid, primary, parents.length);
+}
+
+/** Gives a check-in other parents, as its "parent" tag says: hashes with a space between. */
+export function reparent(ctx: LinkContext, rid: number, value: string): void {
+  const parents = value.split(" ").filter((hash) => hash !== "");
+  if (parents.length === 0 || !parents.every(isArtifactHash)) return;
+  const manifest = ctx.manifest(rid);
+  if (manifest === null) return;
+  if (isOnBranch(ctx, rid)) checkLeafLater(ctx, rid);
+  ctx.db.run("DELETE FROM plink WHERE cid=?", rid);
+  ctx.pending.complete.delete(rid);
+  linkCheckin(ctx, rid, manifest, parents.map((hash) => hash.toLowerCase()));
+  if (isOnBranch(ctx, rid)) checkLeafLater(ctx, rid);
+}
+
+function isOnBranch(ctx: LinkContext, rid: number): boolean {
+  return ctx.db.exists("SELECT 1 FROM tagxref WHERE tagid=? AND rid=?", TAG.branch, rid);
+}
+
+/**
+ * Applies "parent" tags once more where one of the check-ins they speak of was linked in this
+ * transaction: linking a check-in writes the parents that its manifest names.
+ */
+export function reparentLinked(ctx: LinkContext): void {
+  const tags = ctx.db.rows<{ rid: number; value: string | null }>(
+    "SELECT rid, value FROM tagxref WHERE tagid=? AND tagtype=1",
+    TAG.parent,
+  );
+  for (const { rid, value } of tags) {
+    if (ctx.pending.checkins.has(rid)) reparent(ctx, rid, value ?? "");
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * Tickets. A row of `ticket` is what all changes of the ticket make of it in the order of their
+ * dates, so it is made anew whenever a change arrives. Which fields there are, the repository says
+ * itself: by the columns of `ticket` (the state) and `ticketchng` (one row per change).
+ */
+import type { TicketChange, TicketField } from "../artifact/mod.ts";
+import { escapeHtml, toJulianDay } from "../codec/mod.ts";
+import type { SqlValue } from "../content/mod.ts";
+import { relabelAttachments } from "./attachment.ts";
+import { addBacklinks } from "./backlink.ts";
+import type { LinkContext } from "./context.ts";
+import { insertTag, TAG_TYPE, tagId } from "./tag.ts";
+
+export function linkTicketChange(ctx: LinkContext, rid: number, change: TicketChange): void {
+  insertTag(ctx, {
+    name: `tkt-${change.ticket}`,
+    type: TAG_TYPE.single,
+    value: null,
+    source: rid,
+    day: toJulianDay(change.date),
+    target: rid,
+  });
+  ctx.pending.tickets.add(change.ticket);
+  relabelAttachments(ctx, "ticket", change.ticket);
+}
+
+/** Columns of both tables that fields can be stored in. */
+class TicketColumns {
+  readonly state: ReadonlySet<string>;
+  readonly change: ReadonlySet<string>;
+  readonly hasCreationTime: boolean;
+  readonly hasChangeRow: boolean;
+  readonly hasChangeUser: boolean;
+  readonly #baselines: ReadonlySet<string>;
+
+  constructor(ctx: LinkContext) {
+    const state = ctx.db.columns("ticket");
+    const change = ctx.db.columns("ticketchng");
+    this.state = new Set(state.filter(isFieldName));
+    this.change = new Set(change.filter(isFieldName));
+    this.hasCreationTime = state.includes("tkt_ctime");
+    this.hasChangeRow = change.includes("tkt_rid");
+    this.hasChangeUser = change.includes("tkt_user");
+    const integers = ctx.db.rows<{ name: string }>(
+      "SELECT name FROM pragma_table_info('ticket') WHERE type='INTEGER'",
+    );
+    this.#baselines = new Set(integers.map(({ name }) => name));
+  }
+
+  /** The column that keeps which change last set a field, where the repository wants one. */
+  baselineFor(field: string): string | null {
+    const column = `baseline for ${field}`;
+    return this.#baselines.has(column) ? column : null;
+  }
+
+  has(field: string): boolean {
+    return this.state.has(field) || this.change.has(field);
+  }
+}
+
+function isFieldName(column: string): boolean {
+  return !column.startsWith("tkt_") && !column.includes(" ");
+}
+
+/** A value of a field that backlinks are taken from when all changes were applied. */
+interface FieldText {
+  readonly rid: number;
+  readonly change: TicketChange;
+  readonly value: string;
+  readonly mimetype: string | null;
+}
+
+/** Makes the rows of a ticket anew from all its changes. */
+export function rebuildTicket(ctx: LinkContext, ticket: string): void {
+  const columns = new TicketColumns(ctx);
+  if (columns.state.size === 0 && !ctx.db.hasTable("ticket")) return;
+  const tag = tagId(ctx, `tkt-${ticket}`);
+  clearTicket(ctx, ticket, tag);
+  const changes = ctx.db.rows<{ rid: number }>(
+    "SELECT rid FROM tagxref WHERE tagid=? ORDER BY mtime",
+    tag,
+  );
+  const texts = new Map<string, FieldText[]>();
+  let id = 0;
+  let isNew = true;
+  for (const { rid } of changes) {
+    const change = ctx.artifact(rid);
+    if (change?.kind === "ticket") {
+      if (id === 0) {
+        id = ctx.db.insert("INSERT INTO ticket(tkt_uuid,tkt_mtime) VALUES(?,0)", ticket);
+      }
+      applyChange(ctx, columns, { id, rid, change }, texts);
+      putTicketEvent(ctx, tag, rid, change, isNew);
+    }
+    isNew = false;
+  }
+  for (const { rid, change, value, mimetype } of [...texts.values()].flat()) {
+    addBacklinks(ctx, value, { type: "ticket", id: rid, mimetype, day: toJulianDay(change.date) });
+  }
+}
+
+function clearTicket(ctx: LinkContext, ticket: string, tag: number): void {
+  const id = ctx.db.value<number>("SELECT tkt_id FROM ticket WHERE tkt_uuid=?", ticket);
+  if (id !== undefined) {
+    if (ctx.db.hasTable("ticketchng")) ctx.db.run("DELETE FROM ticketchng WHERE tkt_id=?", id);
+    ctx.db.run("DELETE FROM ticket WHERE tkt_id=?", id);
+  }
+  ctx.db.run(
+    "DELETE FROM backlink WHERE srctype=1 AND srcid IN (SELECT rid FROM tagxref WHERE tagid=?)",
+    tag,
+  );
+}
+
+interface Step {
+  /** Row of `ticket`. */
+  readonly id: number;
+  readonly rid: number;
+  readonly change: TicketChange;
+}
+
+function applyChange(
+  ctx: LinkContext,
+  columns: TicketColumns,
+  step: Step,
+  texts: Map<string, FieldText[]>,
+): void {
+  const { rid, change } = step;
+  const fields = change.fields.filter((field) => columns.has(field.name));
+  updateState(ctx, columns, step, fields);
+  insertChangeRow(ctx, columns, step, fields);
+  const mimetype = fields.find((field) => field.name === "mimetype")?.value ?? null;
+  for (const { name, value, append } of fields) {
+    if (columns.change.has(name)) {
+      const day = toJulianDay(change.date);
+      addBacklinks(ctx, value, { type: "ticket", id: rid, mimetype, day });
+    } else {
+      const kept = append ? texts.get(name) ?? [] : [];
+      texts.set(name, [...kept, { rid, change, value, mimetype }]);
+    }
+  }
+}
+
+function quoted(column: string): string {
+  return `"${column.replaceAll('"', '""')}"`;
+}
+
+function updateState(
+  ctx: LinkContext,
+  columns: TicketColumns,
+  { id, rid, change }: Step,
+  fields: readonly TicketField[],
+): void {
+  const day = toJulianDay(change.date);
+  const sets = ["tkt_mtime=?"];
+  const values: SqlValue[] = [day];
+  if (columns.hasCreationTime) {
+    sets.push("tkt_ctime=coalesce(tkt_ctime,?)");
+    values.push(day);
+  }
+  for (const { name, value, append } of fields) {
+    if (!columns.state.has(name)) continue;
+    const column = quoted(name);
+    sets.push(append ? `${column}=coalesce(${column},'') || ?` : `${column}=?`);
+    values.push(value);
+    const baseline = append ? null : columns.baselineFor(name);
+    if (baseline === null) continue;
+    sets.push(`${quoted(baseline)}=?`);
+    values.push(rid);
+  }
+  ctx.db.run(`UPDATE OR REPLACE ticket SET ${sets.join(", ")} WHERE tkt_id=?`, ...values, id);
+}
+
+/** A field that both tables have and this change does not set is copied from the state. */
+function insertChangeRow(
+  ctx: LinkContext,
+  columns: TicketColumns,
+  { id, rid, change }: Step,
+  fields: readonly TicketField[],
+): void {
+  const names = ["tkt_id", "tkt_mtime"];
+  const terms = ["?", "?"];
+  const values: SqlValue[] = [id, toJulianDay(change.date)];
+  const add = (name: string, value: SqlValue) => {
+    names.push(quoted(name));
+    terms.push("?");
+    values.push(value);
+  };
+  for (const { name, value } of fields) {
+    if (columns.change.has(name)) add(name, value);
+  }
+  if (columns.hasChangeRow) add("tkt_rid", rid);
+  if (columns.hasChangeUser) add("tkt_user", change.user);
+  if (names.length === 2) return;
+  const used = new Set(fields.map((field) => field.name));
+  for (const name of columns.state) {
+    if (used.has(name) || !columns.change.has(name)) continue;
+    names.push(quoted(name));
+    terms.push(quoted(name));
+  }
+  ctx.db.run(
+    `INSERT INTO ticketchng(${names.join()}) SELECT ${terms.join()} FROM ticket WHERE tkt_id=?`,
+    ...values,
+    id,
+  );
+}
+
+function putTicketEvent(
+  ctx: LinkContext,
+  tag: number,
+  rid: number,
+  change: TicketChange,
+  isNew: boolean,
+): void {
+  const { comment, brief } = describeChange(ctx, change, isNew);
+  ctx.db.run(
+    `REPLACE INTO event(type,tagid,mtime,objid,user,comment,brief) VALUES('t',?,?,?,?,?,?)`,
+    tag,
+    toJulianDay(change.date),
+    rid,
+    change.user,
+    comment,
+    brief,
+  );
+}
+
+function describeChange(
+  ctx: LinkContext,
+  change: TicketChange,
+  isNew: boolean,
+): { comment: string; brief: string } {
+  const link = `[${ctx.hashLink(change.ticket)}]`;
+  const titleColumn = ctx.config.get("ticket-title-expr") ?? "title";
+  const title = escapeHtml(currentValue(ctx, change.ticket, titleColumn));
+  if (isNew) {
+    return { comment: `New ticket ${link} <i>${title}</i>.`, brief: `New ticket ${link}.` };
+  }
+  const statusColumn = ctx.config.get("ticket-status-column") ?? "status";
+  const count = change.fields.length;
+  const status = change.fields.findLast((field) => !field.append && field.name === statusColumn);
+  if (status !== undefined) {
+    const what = `${escapeHtml(status.value)} ticket ${link}`;
+    const more = count > 1 ? ` plus ${count - 1} other change${plural(count - 1)}` : "";
+    return { comment: `${what}: <i>${title}</i>${more}`, brief: `${what}.` };
+  }
+  const current = escapeHtml(currentValue(ctx, change.ticket, statusColumn));
+  const other = `${count} other change${plural(count)}`;
+  return {
+    comment: `Ticket ${link} <i>${title}</i> status still ${current} with ${other}`,
+    brief: `Ticket ${link}: ${count} change${plural(count)}`,
+  };
+}
+
+function plural(count: number): string {
+  return count === 1 ? "" : "s";
+}
+
+/** A column of the ticket; a name that is no column stands for itself, as it does in SQLite. */
+function currentValue(ctx: LinkContext, ticket: string, column: string): string {
+  if (!ctx.db.columns("ticket").includes(column)) return column;
+  const select = `SELECT ${quoted(column)} FROM ticket WHERE tkt_uuid=?`;
+  return String(ctx.db.value<SqlValue>(select, ticket) ?? "unknown");
+}
