@@ -18,7 +18,7 @@ const createAccount = createRoute({
   path: "/v1/irc/accounts",
   summary: "Make the IRC account of a person",
   middleware: [allow("operator")],
-  request: { body: jsonRequest(personSchema.openapi("IrcAccountRequest")) },
+  request: { body: jsonRequest(personSchema.meta({ id: "IrcAccountRequest" })) },
   responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
 });
 

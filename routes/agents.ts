@@ -50,7 +50,7 @@ const registerAgent = createRoute({
   path: "/v1/agents/register",
   summary: "Register an agent",
   middleware: [allow("operator")],
-  request: { body: jsonRequest(registrationSchema.openapi("RegistrationRequest")) },
+  request: { body: jsonRequest(registrationSchema.meta({ id: "RegistrationRequest" })) },
   responses: {
     200: json(credentialsSchema, "What the agent logs in to IRC with"),
     ...errors(400, 409, 413, 503),
@@ -76,7 +76,7 @@ const adoptAgent = createRoute({
   middleware: [allow("operator"), optionalBody()],
   request: {
     params,
-    body: { ...jsonRequest(adoptionSchema.openapi("AdoptionRequest")), required: false },
+    body: { ...jsonRequest(adoptionSchema.meta({ id: "AdoptionRequest" })), required: false },
   },
   responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
 });

@@ -24,7 +24,7 @@ const createToken = createRoute({
   path: "/v1/tokens",
   summary: "Make a token for an account",
   middleware: [allow("operator")],
-  request: { body: jsonRequest(tokenRequestSchema.openapi("TokenRequest")) },
+  request: { body: jsonRequest(tokenRequestSchema.meta({ id: "TokenRequest" })) },
   responses: { 201: json(issuedTokenSchema, "The token"), ...errors(400, 404, 409, 413, 503) },
 });
 
