@@ -16,8 +16,9 @@ export class LineBuffer {
   readonly #limit: number;
   #bytes: Uint8Array = EMPTY;
   #position = 0;
+  #overrun = false;
 
-  /** `limit`: bytes that may be left over. */
+  /** `limit`: bytes that no line reaches, and that may not be left over. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -42,15 +43,19 @@ export class LineBuffer {
     const end = this.#bytes.indexOf(LF, this.#position);
     if (end === -1) return null;
     const start = this.#position;
+    if (end - start >= this.#limit) {
+      this.#overrun = true;
+      return null;
+    }
     this.#position = end + 1;
     return this.#bytes.subarray(start, this.#bytes[end - 1] === CR && end > start ? end - 1 : end);
   }
 
-  /** Keeps what is left for later. False when it is more than may wait. */
+  /** Keeps what is left for later. False when it is more than may wait, or a line too long. */
   settle(): boolean {
     this.#bytes = this.#position === this.#bytes.length ? EMPTY : this.#bytes.slice(this.#position);
     this.#position = 0;
-    return this.#bytes.length <= this.#limit;
+    return !this.#overrun && this.#bytes.length < this.#limit;
   }
 
   clear(): void {

@@ -28,7 +28,8 @@ const NO_TAGS: ReadonlyMap<string, string> = new Map();
 /** Characters that no line may hold; every other one may stand in a last parameter. */
 const FORBIDDEN = /[\0\r\n]/;
 
-const COMMAND = /^(?:[A-Za-z]+|[0-9]{3})$/;
+/** Wider than any command that there is, so that a wrong one can be named in the answer. */
+const COMMAND = /^[\w-]+$/;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   ";": "\\:",

@@ -13,6 +13,7 @@ import {
   ERR_NOTONCHANNEL,
   ERR_TOOMANYCHANNELS,
   type Numeric,
+  RPL_ENDOFNAMES,
 } from "../numerics.ts";
 import { Outbound } from "../outbound.ts";
 import type { Reply } from "../reply.ts";
@@ -63,6 +64,7 @@ function joinOne(call: CommandCall, name: string, key: string): void {
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
   if (channel.topic) sendTopic(call, channel);
   sendNames(call, channel);
+  reply.numeric(RPL_ENDOFNAMES, channel.name);
 }
 
 function joinRefusal(

@@ -7,14 +7,16 @@ import { ChannelFlag, STATUSES } from "../modes.ts";
 import { looksLikeChannel } from "../names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
+  ERR_INPUTTOOLONG,
   ERR_NORECIPIENT,
   ERR_NOSUCHCHANNEL,
   ERR_NOSUCHNICK,
   ERR_NOTEXTTOSEND,
   ERR_TOOMANYTARGETS,
+  type Numeric,
   RPL_AWAY,
 } from "../numerics.ts";
-import type { Outbound } from "../outbound.ts";
+import { encodedLength, type Outbound } from "../outbound.ts";
 import type { MessageContent } from "../state.ts";
 
 /** PRIVMSG target{,target} :text. */
@@ -22,7 +24,7 @@ export function privmsg(call: CommandCall): void {
   sendMessage(call);
 }
 
-/** NOTICE target{,target} :text. What is wrong with it is answered too, as labels want it. */
+/** NOTICE target{,target} :text. */
 export function notice(call: CommandCall): void {
   sendMessage(call);
 }
@@ -33,16 +35,13 @@ export function tagmsg(call: CommandCall): void {
 }
 
 function sendMessage(call: CommandCall): void {
-  const { command, params, reply } = call;
+  const { command, params } = call;
   const targets = (params[0] ?? "").split(",").filter((target) => target !== "");
-  if (targets.length === 0) {
-    return reply.numericText(ERR_NORECIPIENT, [], `No recipient given (${command})`);
-  }
+  if (targets.length === 0) return refuse(call, ERR_NORECIPIENT, command);
   const text = params[1] ?? "";
-  if (command !== "TAGMSG" && text === "") return reply.numeric(ERR_NOTEXTTOSEND);
+  if (command !== "TAGMSG" && text === "") return refuse(call, ERR_NOTEXTTOSEND);
   if (targets.length > MESSAGE_TARGETS) {
-    const refused = targets[MESSAGE_TARGETS] as string;
-    return reply.numericText(ERR_TOOMANYTARGETS, [refused], "Too many recipients");
+    return refuse(call, ERR_TOOMANYTARGETS, targets[MESSAGE_TARGETS] as string);
   }
   for (const target of targets) {
     if (isChannelTarget(target)) sendToChannel(call, target, text);
@@ -51,14 +50,14 @@ function sendMessage(call: CommandCall): void {
 }
 
 function sendToChannel(call: CommandCall, target: string, text: string): void {
-  const { state, client, reply } = call;
+  const { state, client } = call;
   const status = STATUSES.find(({ prefix }) => target.startsWith(prefix));
   const name = status ? target.slice(1) : target;
   const channel = state.findChannel(name);
-  if (!channel) return reply.numeric(ERR_NOSUCHCHANNEL, name);
-  if (!maySpeak(channel, client)) return reply.numeric(ERR_CANNOTSENDTOCHAN, channel.name);
+  if (!channel) return refuse(call, ERR_NOSUCHCHANNEL, name);
+  if (!maySpeak(channel, client)) return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
   const message = outgoing(call, (status?.prefix ?? "") + channel.name, text);
-  deliver(call, channel, message, status?.bit ?? 0);
+  if (message) deliver(call, channel, message, status?.bit ?? 0);
 }
 
 /**
@@ -77,8 +76,9 @@ function deliver(call: CommandCall, channel: Channel, message: Outbound, status:
 function sendToUser(call: CommandCall, target: string, text: string): void {
   const { state, client, command, reply } = call;
   const receiver = state.findClient(target);
-  if (!receiver) return reply.numeric(ERR_NOSUCHNICK, target);
+  if (!receiver) return refuse(call, ERR_NOSUCHNICK, target);
   const message = outgoing(call, receiver.nick, text);
+  if (!message) return;
   if (takes(receiver, command)) receiver.send(message);
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
   if (command === "PRIVMSG" && receiver.away !== null) {
@@ -86,12 +86,27 @@ function sendToUser(call: CommandCall, target: string, text: string): void {
   }
 }
 
-function outgoing({ state, client, command, tags }: CommandCall, target: string, text: string) {
+/**
+ * The message as its receivers get it. Null, and the sender is told, where it would be longer than
+ * a line may be: a message arrives whole or not at all.
+ */
+function outgoing(call: CommandCall, target: string, text: string): Outbound | null {
+  const { state, client, command, tags, reply } = call;
+  const length = encodedLength(`:${client.mask} ${command} ${target} :\r\n`) + encodedLength(text);
+  if (length > state.limits.lineBytes) {
+    reply.numeric(ERR_INPUTTOOLONG);
+    return null;
+  }
   const content: MessageContent = { params: [target] };
   if (command !== "TAGMSG") content.text = text;
   const clientTags = [...tags].filter(([key]) => key.startsWith("+"));
   if (clientTags.length > 0) content.clientTags = clientTags;
   return state.messageFrom(client, command, content);
+}
+
+/** Tells what is wrong, but never in answer to a NOTICE (RFC 1459). */
+function refuse({ command, reply }: CommandCall, numeric: Numeric, ...params: string[]): void {
+  if (command !== "NOTICE") reply.numeric(numeric, ...params);
 }
 
 /** TAGMSG is for those who asked for tags alone. */

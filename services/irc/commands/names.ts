@@ -10,14 +10,15 @@ const NAMES_LENGTH = 380;
 /** NAMES [channel{,channel}]. For a channel that must not be seen, and without one: only the end. */
 export function names(call: CommandCall): void {
   const { state, client, params, reply } = call;
-  for (const name of (params[0] ?? "*").split(",")) {
+  const asked = params[0] || "*";
+  for (const name of asked.split(",")) {
     const channel = state.findChannel(name);
     if (channel?.isVisibleTo(client)) sendNames(call, channel);
-    else reply.numeric(RPL_ENDOFNAMES, name || "*");
   }
+  reply.numeric(RPL_ENDOFNAMES, asked);
 }
 
-/** 353 for those members that the client may see, and 366. */
+/** 353 for those members that the client may see, without the end. */
 export function sendNames({ client, reply }: CommandCall, channel: Channel): void {
   const all = client.hasCapability(Cap.MULTI_PREFIX);
   const withHost = client.hasCapability(Cap.USERHOST_IN_NAMES);
@@ -34,5 +35,4 @@ export function sendNames({ client, reply }: CommandCall, channel: Channel): voi
     line += line === "" ? entry : ` ${entry}`;
   }
   if (line !== "") reply.numericText(RPL_NAMREPLY, params, line);
-  reply.numeric(RPL_ENDOFNAMES, channel.name);
 }
