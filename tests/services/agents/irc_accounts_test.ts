@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { Conflict, NotFound } from "../../../services/errors.ts";
+import { anAgent, BY_OPERATOR, eventTypes, withRooms } from "../../support/rooms.ts";
+
+const ADDRESS = "192.0.2.1";
+const PASSWORD = "correct horse";
+
+Deno.test("a person's account logs in to IRC until it is deleted", async () => {
+  await withRooms(async (rooms) => {
+    const { ircAccounts, authority } = rooms;
+    const created = await ircAccounts.create({ account: "Ann", password: PASSWORD }, BY_OPERATOR);
+    const listed = { account: "Ann", created_at: "2026-11-20T12:00:00.000Z" };
+    assert.deepEqual(created, { ...listed, server: "irc://irc.example:6667" });
+    assert.deepEqual(await ircAccounts.list(), [listed]);
+    assert.deepEqual(await authority.verify("ann", PASSWORD, ADDRESS), {
+      kind: "accepted",
+      account: "Ann",
+    });
+    assert.deepEqual(await authority.verify("ann", "wrong horse", ADDRESS), { kind: "refused" });
+
+    await ircAccounts.delete("ANN", BY_OPERATOR);
+    assert.deepEqual(rooms.sessions.closed, ["Ann: Account deleted"]);
+    assert.deepEqual(await authority.verify("ann", PASSWORD, ADDRESS), { kind: "refused" });
+    await assert.rejects(ircAccounts.delete("ann", BY_OPERATOR), NotFound);
+    assert.deepEqual(await eventTypes(rooms), ["account.created", "account.deleted"]);
+  });
+});
+
+Deno.test("an account is made once, even when it is asked for twice at once", async () => {
+  await withRooms(async (rooms) => {
+    const outcomes = await Promise.allSettled(
+      ["ann", "Ann"].map((account) =>
+        rooms.ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR)
+      ),
+    );
+    const rejected = outcomes.filter((outcome) => outcome.status === "rejected");
+    assert.deepEqual(rejected.map(({ reason }) => reason instanceof Conflict), [true]);
+  });
+});
+
+Deno.test("an agent is no account of a person", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    assert.deepEqual(await rooms.ircAccounts.list(), []);
+    await assert.rejects(rooms.ircAccounts.delete("coder", BY_OPERATOR), NotFound);
+  });
+});
+
+Deno.test("a short password is refused", async () => {
+  await withRooms(async ({ ircAccounts }) => {
+    const creation = ircAccounts.create({ account: "ann", password: "seven77" }, BY_OPERATOR);
+    await assert.rejects(creation, { name: "Invalid", message: /"password".* 8 / });
+  });
+});

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { join } from "node:path";
+import { anAgent, BY_OPERATOR, openRooms } from "../../support/rooms.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const ADDRESS = "192.0.2.1";
+
+Deno.test("no secret is in the database, in the log or in an error", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    const { agents, identity, ircAccounts, operatorToken, tokens } = rooms;
+    const errors: string[] = [];
+    const noteError = (error: unknown) => errors.push(Deno.inspect(error));
+    const password = "planted password of a person";
+    const wrong = "planted wrong password";
+
+    const passphrase = await anAgent(rooms, "coder");
+    const rotated = (await agents.rotate("coder", BY_OPERATOR)).credentials.passphrase;
+    await ircAccounts.create({ account: "ann", password }, BY_OPERATOR);
+    await ircAccounts.create({ account: "ann", password }, BY_OPERATOR).catch(noteError);
+    const { token } = await tokens.create({
+      owner: "coder",
+      name: "laptop",
+      scopes: ["read"],
+      project: null,
+      expires_at: null,
+    }, BY_OPERATOR);
+    const apiToken = await operatorToken.rotate();
+    const attempts = [
+      { kind: "bearer", token },
+      { kind: "bearer", token: wrong },
+      { kind: "basic", name: "coder", password: rotated },
+      { kind: "basic", name: "coder", password: wrong },
+    ] as const;
+    for (const attempt of attempts) await identity.authenticate(attempt, ADDRESS).catch(noteError);
+    await rooms.authority.verify("ann", password, ADDRESS);
+    assert.ok(errors.length >= 3);
+
+    const key = await Deno.readTextFile(join(folder, "token_key"));
+    const log = rooms.log.lines.join("\n");
+    const before = databaseBytes(folder);
+    await rooms.close();
+    const written = Buffer.concat([before, databaseBytes(folder)]);
+    assert.ok(written.includes("laptop"), "the search looks at what was written");
+    for (const secret of [passphrase, rotated, password, token, apiToken, key, wrong]) {
+      const [hex, base64] = [Buffer.from(secret, "hex"), Buffer.from(secret).toString("base64")];
+      assert.ok(!written.includes(secret) && !written.includes(base64));
+      assert.ok(hex.length < 16 || !written.includes(hex));
+      assert.ok(!log.includes(secret) && !errors.join("\n").includes(secret));
+    }
+  });
+});
+
+/** The database file and its log, as they lie on the disk. */
+function databaseBytes(folder: string): Buffer {
+  const names = Array.from(Deno.readDirSync(folder), ({ name }) => name);
+  const files = names.filter((name) => name.startsWith("muster.db"));
+  return Buffer.concat(files.map((name) => Deno.readFileSync(join(folder, name))));
+}
