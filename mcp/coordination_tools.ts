@@ -159,7 +159,10 @@ async function messageId(
   bufferSize: number,
 ): Promise<string> {
   const kept = await bridge.messages(channel, { limit: bufferSize });
-  return kept.find(({ text }) => parseEnvelope(text)?.id === since)?.id ?? since;
+  const found = kept.findLast(({ text }) =>
+    text.includes(since) && parseEnvelope(text)?.id === since
+  );
+  return found?.id ?? since;
 }
 
 /** A message of a channel, with its envelope where it carries one. */

@@ -101,7 +101,13 @@ class Endpoint {
     } catch {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }
-    return await protocol.respond(body, request, { caller, signal: request.signal });
+    return await protocol.respond(body, request, {
+      caller,
+      // The runtime makes a request's signal when it is asked for, and most calls never ask.
+      get signal() {
+        return request.signal;
+      },
+    });
   }
 
   async #identify(request: Request, remoteAddress: string, requestId: string): Promise<Caller> {

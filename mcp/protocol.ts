@@ -90,8 +90,8 @@ export class Protocol {
     const { fetch } = this.#sdk.createMcpHandler(() => this.#newServer(context), {
       legacy: "reject",
     });
-    const { url, method, signal } = request;
-    return fetch(new Request(url, { method, headers, signal }), { parsedBody: body });
+    const { url, method } = request;
+    return fetch(new Request(url, { method, headers }), { parsedBody: body });
   }
 
   /** A server for one request; it costs some microseconds, and so no two callers share one. */
