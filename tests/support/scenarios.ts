@@ -1,0 +1,128 @@
+/** Tables of requests: who asks what, and what comes back. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { createApp } from "../../routes/app.ts";
+import { configSchema } from "../../services/config/mod.ts";
+import type { TokenRequest } from "../../services/identity/mod.ts";
+import { Status } from "../../services/status.ts";
+import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "./rooms.ts";
+
+/**
+ * Nobody, somebody with a token that is none, the agent `caller` with its token to read, with its
+ * token to read and write, and with its passphrase, and the operator.
+ */
+export const EVERYBODY = [
+  "guest",
+  "stranger",
+  "reader",
+  "writer",
+  "passphrase",
+  "operator",
+] as const;
+export type Who = (typeof EVERYBODY)[number];
+
+/** One request and what is expected of its answer. */
+export interface Scenario {
+  /** The operator where nobody is named. */
+  readonly who?: Who;
+  /** Method and path, such as `GET /v1/agents`. */
+  readonly request: string;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly status: number;
+  /** What the text of the answer must match. */
+  readonly matches?: RegExp;
+}
+
+/** The API on rooms of its own, with the agent `caller`, and without a bridge. */
+export class TestApi {
+  readonly rooms: Rooms;
+  readonly #app: ReturnType<typeof createApp>;
+  readonly #credentials: ReadonlyMap<Who, string>;
+
+  constructor(rooms: Rooms, credentials: ReadonlyMap<Who, string>) {
+    this.rooms = rooms;
+    this.#credentials = credentials;
+    const status = new Status({
+      clock: rooms.clock.read,
+      agents: () => rooms.agents.counts().total,
+      healthy: () => true,
+      recheck: () => Promise.resolve(),
+      parts: {},
+    });
+    this.#app = createApp({ ...rooms, config: configSchema.parse({}), status, bridge: null });
+  }
+
+  async send({ who = "operator", request, body }: Omit<Scenario, "status">): Promise<Response> {
+    const [method = "GET", path = "/"] = request.split(" ");
+    const authorization = this.#credentials.get(who);
+    const init: RequestInit = { method, headers: authorization ? { authorization } : {} };
+    if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+    return await this.#app.request(path, init, { remoteAddress: "192.0.2.1" });
+  }
+
+  /** Sends the requests one after the other and compares each answer with what is expected. */
+  async expect(scenarios: readonly Scenario[]): Promise<void> {
+    for (const scenario of scenarios) {
+      const { who = "operator", request, body, status, matches } = scenario;
+      const label = `${who}: ${request} ${body === undefined ? "" : JSON.stringify(body)}`;
+      const response = await this.send(scenario);
+      const text = await response.text();
+      assert.equal(response.status, status, `${label}\n${text}`);
+      if (matches !== undefined) assert.match(text, matches, label);
+      if (status === 204) assert.equal(text, "", label);
+      if (status >= 400) assertErrorBody(text, label);
+    }
+  }
+
+  /** Sends a request that must succeed and gives what it answers. */
+  async answer(request: string, body?: unknown): Promise<unknown> {
+    const response = await this.send(body === undefined ? { request } : { request, body });
+    const text = await response.text();
+    assert.ok(response.ok, `${request}\n${text}`);
+    return JSON.parse(text);
+  }
+}
+
+/** The body of an error has one field, which is a sentence. */
+function assertErrorBody(text: string, label: string): void {
+  const body: Record<string, unknown> = JSON.parse(text);
+  assert.deepEqual(Object.keys(body), ["error"], label);
+  assert.match(String(body["error"]), /^["A-Z/].{8,}/, label);
+}
+
+/** Runs a test on an API of its own. */
+export async function withApi(run: (api: TestApi) => Promise<void>): Promise<void> {
+  await withRooms(async (rooms) => {
+    const passphrase = await anAgent(rooms, "caller");
+    const issue = async (scopes: TokenRequest["scopes"]) => {
+      const request = { owner: "caller", name: "test", scopes, project: null, expires_at: null };
+      return `Bearer ${(await rooms.tokens.create(request, BY_OPERATOR)).token}`;
+    };
+    const apiToken = await Deno.readTextFile(join(rooms.folder, "api_token"));
+    await run(
+      new TestApi(
+        rooms,
+        new Map([
+          ["stranger", `Bearer ${"0".repeat(64)}`],
+          ["reader", await issue(["read"])],
+          ["writer", await issue(["read", "write"])],
+          ["passphrase", `Basic ${btoa(`caller:${passphrase}`)}`],
+          ["operator", `Bearer ${apiToken}`],
+        ]),
+      ),
+    );
+  });
+}
+
+/** The same request by everybody: 401 for who is nobody, 403 for who may not. */
+export function byEverybody(
+  request: string,
+  allowed: readonly Who[],
+  status: number,
+): readonly Scenario[] {
+  return EVERYBODY.map((who) => {
+    if (who === "guest" || who === "stranger") return { who, request, status: 401 };
+    return { who, request, status: allowed.includes(who) ? status : 403 };
+  });
+}
