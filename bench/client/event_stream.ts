@@ -1,0 +1,72 @@
+import { type Address, Connection, type ConnectionOwner, linesConsumer } from "./connection.ts";
+import type { Consumer } from "./connection.ts";
+import type { Ledger } from "./ledger.ts";
+
+const decoder = new TextDecoder();
+
+/** A stream of events, and who asks for it. */
+export interface EventStream {
+  readonly address: Address;
+  readonly path: string;
+  /** Bearer token. */
+  readonly token: string;
+}
+
+/**
+ * A reader of an event stream (text/event-stream over HTTP/1.1).
+ *
+ * It looks for stamps in the body as it comes, without undoing the chunked encoding. A server that
+ * cut an event inside its stamp would fail the measurement; ours writes every event as one chunk.
+ */
+export class EventStreamClient implements ConnectionOwner {
+  consumer: Consumer;
+
+  readonly #head = Promise.withResolvers<string>();
+  #connection: Connection | null = null;
+  #ledger: Ledger | null = null;
+
+  private constructor() {
+    let head: string[] = [];
+    this.consumer = linesConsumer((bytes, start, end) => {
+      if (end > start) return void head.push(decoder.decode(bytes.subarray(start, end)));
+      this.#head.resolve(head[0] ?? "");
+      head = [];
+    });
+  }
+
+  /**
+   * Opens a stream. Resolves when the head of the response is there.
+   *
+   * @throws Error where the status is not 200, or the connection ends
+   */
+  static async open({ address, path, token }: EventStream): Promise<EventStreamClient> {
+    const client = new EventStreamClient();
+    client.#connection = await Connection.open(address, client);
+    const request = client.#connection.write(
+      `GET ${path} HTTP/1.1\r\nHost: ${address.hostname}:${address.port}\r\n` +
+        `Accept: text/event-stream\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    const [status] = await Promise.all([client.#head.promise, request]);
+    if (!/^HTTP\/1\.1 200\b/.test(status)) {
+      throw new Error(`The event stream "${path}" was refused: ${status}`);
+    }
+    return client;
+  }
+
+  /** From now on this client is a receiver of the ledger. */
+  count(ledger: Ledger, receiver: number): void {
+    this.#ledger = ledger;
+    this.consumer = ledger.consumer(receiver);
+  }
+
+  close(): void {
+    this.#ledger = null;
+    this.#connection?.close();
+  }
+
+  closed(reason: string): void {
+    const message = `An event stream ended: ${reason}`;
+    this.#head.reject(new Error(message));
+    this.#ledger?.fail(message);
+  }
+}

@@ -1,0 +1,5 @@
+/** Load clients that cost less than what they measure. */
+export type { Address } from "./connection.ts";
+export { EventStreamClient } from "./event_stream.ts";
+export { IrcClient, type Login } from "./irc.ts";
+export { Ledger } from "./ledger.ts";

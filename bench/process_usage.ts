@@ -1,0 +1,61 @@
+/** Ticks of the processor times in /proc: USER_HZ, which is 100 on every Linux of today. */
+const TICKS_PER_SECOND = 100;
+
+/** What a process has used. */
+export interface ProcessUsage {
+  /** User and system time of all its threads, in seconds; exact to 10 ms. */
+  readonly cpuSeconds: number;
+  /** Memory that it holds now (RSS), in bytes. */
+  readonly residentBytes: number;
+}
+
+/**
+ * Reads a running process's usage from /proc (Linux).
+ *
+ * `cat` reads it, because the runtime opens these files only with every permission there is.
+ *
+ * @throws Error where there is no such process
+ */
+export async function processUsage(pid: number): Promise<ProcessUsage> {
+  const { success, stdout } = await new Deno.Command("cat", {
+    args: [`/proc/${pid}/stat`, `/proc/${pid}/status`],
+    stderr: "null",
+  }).output();
+  if (!success) throw new Error(`Process ${pid} is gone`);
+  const text = new TextDecoder().decode(stdout);
+  // The second field, the name in parentheses, may hold spaces; utime and stime are 14 and 15.
+  const fields = text.slice(text.indexOf(") ") + 2).split(" ");
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]);
+  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes: kilobytes * 1024 };
+}
+
+/** What something gave, and what it took. */
+export interface Measured<Result> {
+  readonly result: Result;
+  /** Time on the clock. */
+  readonly seconds: number;
+  /** Processor time of the server. */
+  readonly serverSeconds: number;
+  /** Processor time of this process, which plays the clients. */
+  readonly clientSeconds: number;
+}
+
+/** Runs something and reads what the server with this process id, and this process, took for it. */
+export async function measure<Result>(
+  pid: number,
+  work: () => Promise<Result>,
+): Promise<Measured<Result>> {
+  const usages = () => Promise.all([processUsage(pid), processUsage(Deno.pid)]);
+  const [serverBefore, clientBefore] = await usages();
+  const startedAt = performance.now();
+  const result = await work();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const [server, client] = await usages();
+  return {
+    result,
+    seconds,
+    serverSeconds: server.cpuSeconds - serverBefore.cpuSeconds,
+    clientSeconds: client.cpuSeconds - clientBefore.cpuSeconds,
+  };
+}

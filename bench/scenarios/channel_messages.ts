@@ -1,0 +1,181 @@
+import { Ledger } from "../client/mod.ts";
+import type { IrcServerProcess } from "../servers/mod.ts";
+import { measure } from "../process_usage.ts";
+import { mediansByKey, percentile } from "../statistics.ts";
+import { Members } from "./members.ts";
+import { sendAtRate, sendInWindows } from "./pace.ts";
+import type { Figure, Scenario, Sizes } from "./scenario.ts";
+
+const CHANNEL = "#bench";
+
+/** What a message says before its stamp; with it 80 bytes. */
+const BODY = "x".repeat(71);
+
+/** Lines that a sender writes at once. */
+const LINES_PER_WRITE = 10;
+
+/** What one delivery may cost the server, in µs of processor time, with tags and ids. */
+const DELIVERY_AIM = 2;
+
+/** How long latency is measured, in seconds. */
+const LATENCY_SECONDS = 5;
+
+/** Everybody reads everything that a few write as fast as it is delivered. */
+export const FANOUT: Scenario = {
+  name: "irc-fanout",
+  anyIrcServer: true,
+  describe: (sizes) => `${describeFanout(sizes)}, tags and ids on`,
+  measure: async (sizes, kind) => {
+    await using server = await kind.start();
+    using members = await enter(server, sizes, server.capabilities);
+    await assertTags(members, server.capabilities);
+    return await measureFanout(server.pid, members, sizes, DELIVERY_AIM);
+  },
+};
+
+/** The same for clients that know no tags. */
+export const PLAIN_FANOUT: Scenario = {
+  name: "irc-fanout-plain",
+  anyIrcServer: true,
+  describe: (sizes) => `${describeFanout(sizes)}, without tags`,
+  measure: async (sizes, kind) => {
+    await using server = await kind.start();
+    using members = await enter(server, sizes, []);
+    return await measureFanout(server.pid, members, sizes);
+  },
+};
+
+/** How long a message is on its way while the server is not busy. */
+export const LATENCY: Scenario = {
+  name: "irc-latency",
+  anyIrcServer: true,
+  describe: ({ members, rate }) =>
+    `${rate} messages/s for ${LATENCY_SECONDS} s to a channel of ${members}, ` +
+    "from the sender's write to each member's read",
+  measure: async (sizes, kind) => {
+    await using server = await kind.start();
+    using members = await enter(server, sizes, server.capabilities);
+    return await measureLatency(server.pid, members, sizes.rate);
+  },
+};
+
+function describeFanout({ members, senders, messages, rounds }: Sizes): string {
+  return `${messages} messages of ${senders} senders to a channel of ${members}, ` +
+    `median of ${rounds}`;
+}
+
+async function enter(
+  server: IrcServerProcess,
+  { members: count, senders }: Sizes,
+  capabilities: readonly string[],
+): Promise<Members> {
+  const members = await Members.connect(server, { count, senders, capabilities });
+  await members.join(CHANNEL);
+  return members;
+}
+
+/**
+ * Sends one message and looks at what a member gets.
+ *
+ * @throws Error where a tag is missing that was asked for
+ */
+async function assertTags(members: Members, capabilities: readonly string[]): Promise<void> {
+  const [sender] = members.senders;
+  const receiver = members.all.at(-1);
+  if (sender === undefined || receiver === undefined) throw new TypeError("Nobody is here");
+  const arrival = receiver.expect("PRIVMSG");
+  await sender.send(`PRIVMSG ${CHANNEL} :Are the tags there?\r\n`);
+  const line = await arrival;
+  const tags = [["server-time", "time="], ["message-tags", "msgid="], ["account-tag", "account="]];
+  for (const [capability = "", tag = ""] of tags) {
+    if (capabilities.includes(capability) && !line.includes(tag)) {
+      throw new Error(`A message came without the tag "${tag}": ${line}`);
+    }
+  }
+}
+
+async function measureFanout(
+  pid: number,
+  members: Members,
+  { messages, rounds }: Sizes,
+  aim?: number,
+): Promise<Figure[]> {
+  const measured = [];
+  for (let round = 0; round < rounds; round++) {
+    measured.push(await fanOut(pid, members, messages));
+  }
+  const { perSecond, serverMicros, clientMicros } = mediansByKey(measured);
+  return [
+    { name: "deliveries", value: perSecond, unit: "/s" },
+    {
+      name: "server CPU per delivery",
+      value: serverMicros,
+      unit: "µs",
+      ...(aim === undefined ? {} : { aim }),
+    },
+    { name: "client CPU per delivery", value: clientMicros, unit: "µs" },
+  ];
+}
+
+async function fanOut(pid: number, members: Members, messages: number) {
+  const { all, senders } = members;
+  const windows = Math.ceil(messages / senders.length / LINES_PER_WRITE);
+  const ledger = new Ledger({
+    receivers: all.length,
+    senders: senders.length,
+    messagesPerSender: windows * LINES_PER_WRITE,
+  });
+  members.count(ledger);
+  const send = async () => {
+    await Promise.all(senders.map((client, sender) => {
+      const lines = Array.from({ length: LINES_PER_WRITE }, () => line(ledger.stamp(sender)));
+      return client.send(lines.join(""));
+    }));
+  };
+  const deliveriesEach = senders.length * LINES_PER_WRITE * (all.length - 1);
+  const cost = await measure(
+    pid,
+    () => sendInWindows(ledger, { count: windows, deliveriesEach, send }),
+  );
+  return {
+    perSecond: ledger.delivered / cost.seconds,
+    serverMicros: cost.serverSeconds * 1e6 / ledger.delivered,
+    clientMicros: cost.clientSeconds * 1e6 / ledger.delivered,
+  };
+}
+
+async function measureLatency(
+  pid: number,
+  members: Members,
+  rate: number,
+): Promise<Figure[]> {
+  const { all, senders } = members;
+  const messages = rate * LATENCY_SECONDS;
+  const ledger = new Ledger({
+    receivers: all.length,
+    senders: senders.length,
+    messagesPerSender: Math.ceil(messages / senders.length),
+  });
+  members.count(ledger);
+  const send = async (index: number) => {
+    const sender = index % senders.length;
+    await senders[sender]?.send(line(ledger.stamp(sender)));
+  };
+  const cost = await measure(pid, async () => {
+    await sendAtRate(rate, messages, send);
+    await ledger.reached(messages * (all.length - 1));
+  });
+  return [
+    { name: "latency p50", value: percentile(ledger.latencies, 0.5), unit: "ms" },
+    { name: "latency p99", value: percentile(ledger.latencies, 0.99), unit: "ms" },
+    {
+      name: "server CPU per delivery",
+      value: cost.serverSeconds * 1e6 / ledger.delivered,
+      unit: "µs",
+    },
+  ];
+}
+
+function line(stamp: string): string {
+  return `PRIVMSG ${CHANNEL} :${BODY}${stamp}\r\n`;
+}

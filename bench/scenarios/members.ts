@@ -1,0 +1,51 @@
+import { IrcClient, type Ledger } from "../client/mod.ts";
+import { inParallel } from "../parallel.ts";
+import type { IrcServerProcess } from "../servers/mod.ts";
+
+/** How many clients do the same thing at the same time. */
+export const PARALLEL_CLIENTS = 50;
+
+export interface MemberOptions {
+  readonly count: number;
+  /** The first members, which have accounts where the server keeps accounts. */
+  readonly senders: number;
+  readonly capabilities: readonly string[];
+}
+
+/** Many clients, some of which send. */
+export class Members implements Disposable {
+  readonly all: readonly IrcClient[];
+  readonly senders: readonly IrcClient[];
+
+  private constructor(all: readonly IrcClient[], senders: number) {
+    this.all = all;
+    this.senders = all.slice(0, senders);
+  }
+
+  static async connect(server: IrcServerProcess, options: MemberOptions): Promise<Members> {
+    const { count, senders, capabilities } = options;
+    const nicks = Array.from({ length: count }, (_, index) => `member${index}`);
+    const logins = [
+      ...await server.createLogins(nicks.slice(0, senders)),
+      ...nicks.slice(senders).map((nick) => ({ nick })),
+    ];
+    const connect = (login: typeof logins[number]) =>
+      IrcClient.connect(server.irc, login, capabilities);
+    return new Members(await inParallel(logins, PARALLEL_CLIENTS, connect), senders);
+  }
+
+  /** Lets everybody join, and waits until all have seen all others that came before them. */
+  async join(channel: string): Promise<void> {
+    await inParallel(this.all, PARALLEL_CLIENTS, (client) => client.join(channel));
+    await inParallel(this.all, PARALLEL_CLIENTS, (client) => client.ping());
+  }
+
+  /** Makes every member a receiver of the ledger, under its place in {@linkcode all}. */
+  count(ledger: Ledger): void {
+    this.all.forEach((client, index) => client.count(ledger, index));
+  }
+
+  [Symbol.dispose](): void {
+    for (const client of this.all) client.close();
+  }
+}

@@ -1,0 +1,19 @@
+/** Everything that can be measured, in the order in which it is. */
+import { FANOUT, LATENCY, PLAIN_FANOUT } from "./channel_messages.ts";
+import { IDLE, JOIN, LOGIN } from "./membership.ts";
+import type { Scenario } from "./scenario.ts";
+import { START } from "./start.ts";
+import { STREAMS } from "./streams.ts";
+
+export type { Figure, Scenario, Sizes } from "./scenario.ts";
+
+export const SCENARIOS: readonly Scenario[] = [
+  FANOUT,
+  PLAIN_FANOUT,
+  LATENCY,
+  LOGIN,
+  JOIN,
+  IDLE,
+  STREAMS,
+  START,
+];

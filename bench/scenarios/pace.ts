@@ -1,0 +1,39 @@
+import { delay } from "../delay.ts";
+import type { Ledger } from "../client/mod.ts";
+
+/** How many windows may be under way: the next is sent while the last one is being delivered. */
+const WINDOWS_UNDER_WAY = 2;
+
+export interface Windows {
+  readonly count: number;
+  readonly deliveriesEach: number;
+  /** Sends all messages of a window. */
+  send(window: number): Promise<void>;
+}
+
+/**
+ * Sends as fast as the server delivers: a closed loop, so that no queue of the server overflows.
+ * Resolves when everything is delivered.
+ */
+export async function sendInWindows(ledger: Ledger, windows: Windows): Promise<void> {
+  for (let window = 0; window < windows.count; window++) {
+    await windows.send(window);
+    await ledger.reached((window + 1 - WINDOWS_UNDER_WAY) * windows.deliveriesEach);
+  }
+  await ledger.reached(windows.count * windows.deliveriesEach);
+}
+
+/** Sends at a fixed rate, however long the sending of one message takes. */
+export async function sendAtRate(
+  perSecond: number,
+  count: number,
+  send: (index: number) => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now();
+  const sending: Promise<void>[] = [];
+  for (let index = 0; index < count; index++) {
+    await delay(startedAt + index * 1000 / perSecond - performance.now());
+    sending.push(send(index));
+  }
+  await Promise.all(sending);
+}

@@ -1,0 +1,45 @@
+import type { IrcServerKind } from "../servers/mod.ts";
+
+/** How much is done in the scenarios. */
+export interface Sizes {
+  /** IRC clients in one channel. */
+  readonly members: number;
+  /** Members that send. */
+  readonly senders: number;
+  /** Messages of one round of a fan-out, of all senders together. */
+  readonly messages: number;
+  /** How often a measurement is repeated; its median counts. */
+  readonly rounds: number;
+  /** Registered agents that log in. */
+  readonly agents: number;
+  /** IRC clients that do nothing. */
+  readonly idle: number;
+  /** Readers of event streams on one channel. */
+  readonly readers: number;
+  /** Messages of one round to the event streams. */
+  readonly events: number;
+  /** Messages per second where latency is measured. */
+  readonly rate: number;
+  /** Starts of the program. */
+  readonly starts: number;
+}
+
+/** One measured value. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What the project aims at: this or less. */
+  readonly aim?: number;
+}
+
+/** Something that can be measured on its own, with servers that it starts and ends. */
+export interface Scenario {
+  readonly name: string;
+  /** Whether it needs no more than IRC, so that other servers can be measured too. */
+  readonly anyIrcServer: boolean;
+  /** What is measured, in one line. */
+  describe(sizes: Sizes): string;
+  /** @throws Error where the server did not do what was asked of it */
+  measure(sizes: Sizes, server: IrcServerKind): Promise<Figure[]>;
+}

@@ -1,0 +1,139 @@
+import { EventStreamClient, Ledger } from "../client/mod.ts";
+import { inParallel } from "../parallel.ts";
+import { measure } from "../process_usage.ts";
+import { MusterProcess } from "../servers/mod.ts";
+import { mediansByKey, percentile } from "../statistics.ts";
+import { sendAtRate, sendInWindows } from "./pace.ts";
+import type { Scenario } from "./scenario.ts";
+
+const CHANNEL_PATH = "/v1/channels/bench";
+
+/** How many post at the same time. */
+const POSTERS = 4;
+
+/** What a poster posts, one after the other, before it waits for the readers. */
+const POSTS_PER_WINDOW = 5;
+
+/** How many streams are being opened at the same time. */
+const PARALLEL_OPENINGS = 50;
+
+/** What one event to one reader may cost the server, in µs of processor time. */
+const EVENT_AIM = 15;
+
+/** How long latency is measured, in seconds. */
+const LATENCY_SECONDS = 5;
+
+/** What is posted reaches every reader of the channel's event stream. */
+export const STREAMS: Scenario = {
+  name: "streams",
+  anyIrcServer: false,
+  describe: ({ readers, events, rounds, rate }) =>
+    `${events} messages posted to ${readers} readers, median of ${rounds}; then ${rate} ` +
+    `messages/s for ${LATENCY_SECONDS} s, from POST to each reader's read`,
+  measure: async ({ readers: count, events, rounds, rate }) => {
+    await using server = await MusterProcess.start();
+    using readers = await Readers.open(server, count);
+    const measured = [];
+    for (let round = 0; round < rounds; round++) {
+      measured.push(await postInWindows(server, readers, events));
+    }
+    const full = mediansByKey(measured);
+    const paced = await postAtRate(server, readers, rate);
+    return [
+      { name: "events", value: full.perSecond, unit: "/s" },
+      { name: "server CPU per event", value: full.serverMicros, unit: "µs", aim: EVENT_AIM },
+      { name: "client CPU per event", value: full.clientMicros, unit: "µs" },
+      { name: "latency p50 at the rate", value: paced.p50, unit: "ms" },
+      { name: "latency p99 at the rate", value: paced.p99, unit: "ms" },
+      {
+        name: "server CPU per event at the rate",
+        value: paced.serverMicros,
+        unit: "µs",
+        aim: EVENT_AIM,
+      },
+    ];
+  },
+};
+
+/** Readers of one channel's event stream. */
+class Readers implements Disposable {
+  readonly #clients: readonly EventStreamClient[];
+
+  private constructor(clients: readonly EventStreamClient[]) {
+    this.#clients = clients;
+  }
+
+  static async open({ api, token }: MusterProcess, count: number): Promise<Readers> {
+    const stream = { address: api, path: `${CHANNEL_PATH}/stream`, token };
+    const places = Array.from({ length: count });
+    const clients = await inParallel(
+      places,
+      PARALLEL_OPENINGS,
+      () => EventStreamClient.open(stream),
+    );
+    return new Readers(clients);
+  }
+
+  /** A ledger for this many posts, of which every reader is a receiver. */
+  expect(messagesPerSender: number): Ledger {
+    const receivers = this.#clients.length;
+    const ledger = new Ledger({ receivers, senders: POSTERS, messagesPerSender });
+    this.#clients.forEach((client, index) => client.count(ledger, index));
+    return ledger;
+  }
+
+  get count(): number {
+    return this.#clients.length;
+  }
+
+  [Symbol.dispose](): void {
+    for (const client of this.#clients) client.close();
+  }
+}
+
+async function postInWindows(server: MusterProcess, readers: Readers, events: number) {
+  const windows = Math.ceil(events / POSTERS / POSTS_PER_WINDOW);
+  const ledger = readers.expect(windows * POSTS_PER_WINDOW);
+  const postMany = async (poster: number) => {
+    for (let post = 0; post < POSTS_PER_WINDOW; post++) {
+      await postMessage(server, ledger.stamp(poster));
+    }
+  };
+  const deliveriesEach = POSTERS * POSTS_PER_WINDOW * readers.count;
+  const send = async () => {
+    await Promise.all(Array.from({ length: POSTERS }, (_, poster) => postMany(poster)));
+  };
+  const cost = await measure(
+    server.pid,
+    () => sendInWindows(ledger, { count: windows, deliveriesEach, send }),
+  );
+  return {
+    perSecond: ledger.delivered / cost.seconds,
+    serverMicros: cost.serverSeconds * 1e6 / ledger.delivered,
+    clientMicros: cost.clientSeconds * 1e6 / ledger.delivered,
+  };
+}
+
+async function postAtRate(server: MusterProcess, readers: Readers, rate: number) {
+  const messages = rate * LATENCY_SECONDS;
+  const ledger = readers.expect(Math.ceil(messages / POSTERS));
+  const cost = await measure(server.pid, async () => {
+    await sendAtRate(
+      rate,
+      messages,
+      (index) => postMessage(server, ledger.stamp(index % POSTERS)),
+    );
+    await ledger.reached(messages * readers.count);
+  });
+  return {
+    p50: percentile(ledger.latencies, 0.5),
+    p99: percentile(ledger.latencies, 0.99),
+    serverMicros: cost.serverSeconds * 1e6 / ledger.delivered,
+  };
+}
+
+async function postMessage(server: MusterProcess, stamp: string): Promise<void> {
+  const body = { nick: "bench", text: "x".repeat(71) + stamp };
+  const response = await server.post(`${CHANNEL_PATH}/messages`, body);
+  await response.body?.cancel();
+}

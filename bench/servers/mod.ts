@@ -1,0 +1,3 @@
+/** The servers that can be measured. */
+export { MUSTER, MUSTER_LIMITS, MusterProcess } from "./muster.ts";
+export type { IrcServerKind, IrcServerProcess } from "./server.ts";
