@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Waits } from "../routes/waits.ts";
 import { type Agents, registrationSchema } from "../services/agents/mod.ts";
 import {
   type Bridge,
@@ -9,16 +10,17 @@ import {
   readChannelName,
 } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
-import { authorize, speakerName } from "../services/identity/mod.ts";
+import { authorize, type Identity, speakerName } from "../services/identity/mod.ts";
 import type { Status } from "../services/status.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 /** What the tools of the coordination service act on. */
 export interface CoordinationServices {
   readonly status: Pick<Status, "read">;
+  readonly identity: Pick<Identity, "onEnded">;
   readonly agents: Pick<Agents, "register" | "counts">;
   /** Null where the configuration turns the bridge off. */
-  readonly bridge: Pick<Bridge, "nick" | "summaries" | "messages" | "post"> | null;
+  readonly bridge: Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post"> | null;
   /** How many messages of a channel are kept. */
   readonly bufferSize: number;
   /** Unix milliseconds. */
@@ -62,8 +64,10 @@ function listChannels({ bridge }: CoordinationServices): Tool {
     description: "Lists the channels with their members' number and their topics.",
     input: z.object({}),
     readOnly: true,
-    run() {
-      const lines = running(bridge).summaries().map(({ name, members, topic }) =>
+    async run() {
+      const open = running(bridge);
+      await open.whenReady();
+      const lines = open.summaries().map(({ name, members, topic }) =>
         `${name} (${members} members)${topic === "" ? "" : ` — ${topic}`}`
       );
       return { text: lines.length === 0 ? "no channels" : lines.join("\n") };
@@ -114,7 +118,9 @@ function sendMessage({ bridge, clock }: CoordinationServices): Tool {
   });
 }
 
-function getHistory({ bridge, bufferSize }: CoordinationServices): Tool {
+function getHistory({ bridge, bufferSize, identity }: CoordinationServices): Tool {
+  const waits = new Waits();
+  identity.onEnded((ended) => waits.abortEnded(ended));
   return defineTool({
     name: "get_history",
     description: "Reads the newest messages of a channel, oldest first; can wait for the next.",
@@ -124,19 +130,20 @@ function getHistory({ bridge, bufferSize }: CoordinationServices): Tool {
         .describe("How many messages at most"),
       since: z.string().optional()
         .describe("Only what came after this: the timestamp or the id of a message"),
-      wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).optional()
+      wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).default(0)
         .describe("Seconds to wait for a message where there is none yet"),
     }),
     readOnly: true,
-    async run({ channel, limit, since, wait_seconds: waitSeconds }, { signal }) {
+    async run({ channel, limit, since: after, wait_seconds: waitSeconds }, context) {
       const open = running(bridge);
       const name = readChannelName(channel);
-      const messages = await open.messages(name, {
-        limit,
-        since: since === undefined ? since : await messageId(open, name, since, bufferSize),
-        waitSeconds,
-        signal,
-      });
+      const since = after === undefined ? after : await messageId(open, name, after, bufferSize);
+      const query = { limit, since, waitSeconds };
+      const messages = waitSeconds === 0 ? await open.messages(name, query) : await waits.run(
+        context.caller.principal,
+        context.signal,
+        (signal) => open.messages(name, { ...query, signal }),
+      );
       const entries = messages.map(readEntry);
       const lines = entries.map((entry) => historyLine(name, entry));
       return {

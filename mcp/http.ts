@@ -20,7 +20,7 @@ import { Protocol, type Sdk } from "./protocol.ts";
 export interface McpServices extends Pick<CoordinationServices, "status" | "agents" | "bridge"> {
   readonly config: Config;
   readonly log: Log;
-  readonly identity: Pick<Identity, "authenticate">;
+  readonly identity: Pick<Identity, "authenticate" | "onEnded">;
 }
 
 /**
@@ -144,10 +144,17 @@ class Endpoint {
 
 /** Loads the library, at the first request: it would cost the start a tenth of a second. */
 async function load(services: McpServices): Promise<{ sdk: Sdk; protocol: Protocol }> {
-  const { config, log, status, agents, bridge } = services;
+  const { config, log, status, identity, agents, bridge } = services;
   const sdk = await import("@modelcontextprotocol/server");
   const bufferSize = config.bridge.buffer_size;
-  const tools = coordinationTools({ status, agents, bridge, bufferSize, clock: Date.now });
+  const tools = coordinationTools({
+    status,
+    identity,
+    agents,
+    bridge,
+    bufferSize,
+    clock: Date.now,
+  });
   return { sdk, protocol: new Protocol(sdk, tools, log) };
 }
 

@@ -247,6 +247,16 @@ Deno.test("get_history stops waiting when the client closes the request", async 
   assert.deepEqual(fixture.logged, []);
 });
 
+Deno.test("get_history stops waiting when the agent is revoked", async () => {
+  const fixture = newFixture();
+  const waiting = Promise.withResolvers<void>();
+  fixture.bridge.onWaiting = waiting.resolve;
+  const answer = call(fixture, "reader", "get_history", { channel: "general", wait_seconds: 60 });
+  await waiting.promise;
+  fixture.revoke("reader");
+  assert.equal(textOf(await answer), NO_HISTORY.text);
+});
+
 for (
   const [tool, input] of [
     ["list_channels", {}],

@@ -5,6 +5,7 @@ import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
 import {
   type Caller,
   type Credential,
+  type EndedListener,
   OPERATOR,
   type Principal,
   type Scope,
@@ -39,13 +40,18 @@ const PRINCIPALS = new Map<string, Principal>([
 ]);
 
 /** A bridge that keeps in memory what is posted. */
-export class FakeBridge implements Pick<Bridge, "nick" | "summaries" | "messages" | "post"> {
+export class FakeBridge
+  implements Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post"> {
   readonly nick = "bridge";
   readonly kept: ChannelMessage[] = [];
   /** Every waiting reader, so that a test knows when one waits. */
   readonly waiting: { resolve: (messages: ChannelMessage[]) => void }[] = [];
   /** Resolves when a reader begins to wait. */
   onWaiting: (() => void) | null = null;
+
+  whenReady(): Promise<void> {
+    return Promise.resolve();
+  }
 
   summaries() {
     return [
@@ -96,6 +102,8 @@ export interface Fixture {
   readonly logged: { message: string; properties: Record<string, unknown> }[];
   /** Addresses that credentials came from. */
   readonly addresses: string[];
+  /** Ends the credentials of whoever has this name. */
+  revoke(name: string): void;
 }
 
 /** What a test changes about the endpoint. */
@@ -113,6 +121,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
   const registered: Fixture["registered"] = [];
   const logged: Fixture["logged"] = [];
   const addresses: string[] = [];
+  const endings: EndedListener[] = [];
   const log: Log = {
     ...silentLog,
     error: (message, properties = {}) => void logged.push({ message, properties }),
@@ -124,6 +133,10 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
       authenticate(credential: Credential, address: string): Promise<Principal> {
         addresses.push(address);
         return Promise.resolve(lookUp(credential));
+      },
+      onEnded(listener: EndedListener) {
+        endings.push(listener);
+        return () => {};
       },
     },
     status: {
@@ -144,7 +157,11 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     bridge: options.bridge === null ? null : bridge,
   };
   const handler = createMcpHandler(services);
-  return { handler, bridge, registered, logged, addresses };
+  const revoke = (name: string) => {
+    const covers = (principal: Principal) => principal.name === name;
+    for (const listener of endings) listener({ accountId: `id-of-${name}`, tokenId: null, covers });
+  };
+  return { handler, bridge, registered, logged, addresses, revoke };
 }
 
 function lookUp(credential: Credential): Principal {
