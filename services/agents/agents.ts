@@ -180,17 +180,10 @@ export class Agents {
     const now = this.#clock();
     const update = this.#database.tables.updateTable("accounts").set({ kind: "agent" })
       .where("id", "=", id).where("kind", "=", "person");
-    try {
-      await this.#database.commit({
-        statements: [
-          statement(update, { mustChange: true }),
-          this.#insertion(id, request, now),
-        ],
-        events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
-      });
-    } catch (error) {
-      throw error instanceof Unchanged ? new Conflict(`"${name}" is an agent already`) : error;
-    }
+    await this.#change(name, {
+      statements: [statement(update, { mustChange: true }), this.#insertion(id, request, now)],
+      events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
+    });
     return await this.get(name);
   }
 
@@ -265,13 +258,13 @@ export class Agents {
     return account;
   }
 
-  /** Commits a change of an agent that was found to allow it a moment ago. */
-  async #change(nick: string, change: Change): Promise<void> {
+  /** Commits a change of an account that was found to allow it a moment ago. */
+  async #change(name: string, change: Change): Promise<void> {
     try {
       await this.#database.commit(change);
     } catch (error) {
       if (!(error instanceof Unchanged)) throw error;
-      throw new Conflict(`The agent "${nick}" was changed by somebody else at the same time`);
+      throw new Conflict(`"${name}" was changed by somebody else at the same time`);
     }
   }
 

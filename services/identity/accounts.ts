@@ -78,6 +78,15 @@ export class AccountDirectory {
     );
   }
 
+  /** A statement that changes nothing and undoes its transaction where the account has ended. */
+  guard({ id }: Account) {
+    return statement(
+      this.#database.tables.updateTable("accounts").set({ revoked_at: null })
+        .where("id", "=", id).where("revoked_at", "is", null),
+      { mustChange: true },
+    );
+  }
+
   /** The statement that removes an account with all that hangs on it. */
   removal({ id, kind }: Account) {
     return statement(

@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { createHmac } from "node:crypto";
 import { readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
 import { newSecret } from "./secrets.ts";
 
@@ -13,10 +12,10 @@ const PURPOSE = "muster token ";
  * alone nor the file alone reveals a token.
  */
 export class TokenKey {
-  readonly #key: Buffer;
+  readonly #key: CryptoKey;
 
-  private constructor(hex: string) {
-    this.#key = Buffer.from(hex, "hex");
+  private constructor(key: CryptoKey) {
+    this.#key = key;
   }
 
   /**
@@ -27,17 +26,20 @@ export class TokenKey {
    */
   static async open(path: string): Promise<TokenKey> {
     const held = await readSecretFile(path);
-    if (held !== null) {
-      if (KEY.test(held)) return new TokenKey(held);
+    if (held !== null && !KEY.test(held)) {
       throw new SecretFileError(`The file "${path}" holds no key of 64 hex digits`);
     }
-    const key = newSecret();
-    await writeSecretFile(path, key);
-    return new TokenKey(key);
+    const key = held ?? newSecret();
+    if (held === null) await writeSecretFile(path, key);
+    const bytes = Buffer.from(key, "hex");
+    const algorithm = { name: "HMAC", hash: "SHA-256" };
+    return new TokenKey(await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]));
   }
 
-  /** The token of this id: 160 bits, as 40 hex digits. */
-  derive(id: string): string {
-    return createHmac("sha256", this.#key).update(PURPOSE + id).digest("hex").slice(0, 40);
+  /** The token of this id: the first 160 bits of an HMAC-SHA-256, as 40 hex digits. */
+  async derive(id: string): Promise<string> {
+    const message = new TextEncoder().encode(PURPOSE + id);
+    const mac = await crypto.subtle.sign("HMAC", this.#key, message);
+    return Buffer.from(mac).toString("hex").slice(0, 40);
   }
 }

@@ -88,7 +88,7 @@ export class Tokens {
     const asked: ReadonlySet<Scope> = new Set(request.scopes);
     const scopes = SCOPES.filter((scope) => asked.has(scope));
     const id = ulid(now);
-    const token = this.#key.derive(id);
+    const token = await this.#key.derive(id);
     const row = {
       id,
       owner_id: owner.id,
@@ -100,12 +100,16 @@ export class Tokens {
       expires_at: expiresAt,
       last_used: null,
     };
-    await this.#database.commit({
-      statements: [statement(this.#database.tables.insertInto("tokens").values(row))],
-      events: [
-        newEvent("token.created", { id, name, owner: owner.name, scopes }, originOf(caller), now),
-      ],
-    });
+    const insertion = statement(this.#database.tables.insertInto("tokens").values(row));
+    const data = { id, name, owner: owner.name, scopes };
+    try {
+      await this.#database.commit({
+        statements: [this.#accounts.guard(owner), insertion],
+        events: [newEvent("token.created", data, originOf(caller), now)],
+      });
+    } catch (error) {
+      throw error instanceof Unchanged ? new Conflict(`"${owner.name}" has just ended`) : error;
+    }
     return { ...this.#describe({ ...row, owner: owner.name }), token };
   }
 

@@ -139,3 +139,18 @@ Deno.test("the tokens of a name end with its account and are not its next owner'
     assert.deepEqual(await rooms.tokens.list(), []);
   });
 });
+
+Deno.test("no token is made for an account that ends meanwhile", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "revoked");
+    await anAgent(rooms, "deleted");
+    const owners = ["revoked", "deleted"];
+    const creations = Promise.allSettled(owners.map((owner) => issue(rooms, { owner })));
+    await rooms.agents.revoke("revoked", BY_OPERATOR);
+    await rooms.agents.delete("deleted", BY_OPERATOR);
+    for (const outcome of await creations) {
+      assert.ok(outcome.status === "fulfilled" || outcome.reason.name === "Conflict");
+    }
+    assert.deepEqual(await rooms.tokens.list(), []);
+  });
+});
