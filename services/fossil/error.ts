@@ -3,10 +3,17 @@
  * - `corrupt`: stored or received bytes do not decode, or do not have the hash they claim;
  * - `limit`: a bound of the engine was hit (declared size, chain length, …);
  * - `invalid`: the caller asked for something that cannot be written;
+ * - `conflict`: the repository has moved on since the caller looked, or a rule of it forbids the write;
  * - `missing`: the named artifact is unknown, or is a phantom (its name is known, its bytes are not);
  * - `unsupported`: the file is no repository, or one that this engine refuses to open.
  */
-export type FossilErrorCode = "corrupt" | "limit" | "invalid" | "missing" | "unsupported";
+export type FossilErrorCode =
+  | "corrupt"
+  | "limit"
+  | "invalid"
+  | "conflict"
+  | "missing"
+  | "unsupported";
 
 /** The one error class of the engine. Anything else that is thrown is a bug or SQLite's own error. */
 export class FossilError extends Error {

@@ -15,7 +15,7 @@ export {
   type Origin,
   type SchemaState,
 } from "./content/mod.ts";
-export { type Progress, type RebuildResult } from "./crosslink/mod.ts";
+export { filesOf, type Progress, type RebuildResult } from "./crosslink/mod.ts";
 export {
   type NewRepositoryOptions,
   type OpenOptions,
@@ -23,3 +23,4 @@ export {
   type ReceiveResult,
   Repository,
 } from "./repository.ts";
+export * from "./write/mod.ts";

@@ -207,9 +207,9 @@ export class Repository implements Disposable {
   }
 
   /** Writes an artifact that we made. Needs `write`. Gives its name. */
-  add(artifact: Artifact): string {
+  add(artifact: Artifact, options: { readonly isPrivate?: boolean } = {}): string {
     const bytes = formatArtifact(artifact);
-    const { rid } = this.receive(bytes);
+    const { rid } = this.receive(bytes, options);
     return this.store.hashOf(rid) ?? "";
   }
 

@@ -19,6 +19,7 @@ export function linkManifest(ctx: LinkContext, rid: number, manifest: Manifest):
     return null;
   }
   linkCherrypicks(ctx, rid, manifest);
+  relinkCherrypickers(ctx, rid);
   const known = "SELECT 1 FROM mlink WHERE mid=?";
   const primary = ctx.db.exists(known, rid) ? 0 : linkCheckin(ctx, rid, manifest);
   putCheckinEvent(ctx, rid, manifest);
@@ -35,13 +36,19 @@ function linkCherrypicks(ctx: LinkContext, rid: number, manifest: Manifest): voi
     if (picked === 0) ctx.await(hash, rid);
     else ctx.db.run(insert, picked, rid, backout ? 1 : 0);
   }
-  const hash = ctx.store.hashOf(rid) ?? "";
-  for (const waiting of ctx.takeAwaiting(hash)) {
+}
+
+/** Check-ins into which this one was cherry-picked may have arrived before it. */
+function relinkCherrypickers(ctx: LinkContext, rid: number): void {
+  for (const waiting of ctx.takeAwaiting(ctx.store.hashOf(rid) ?? "")) {
     const child = ctx.manifest(waiting);
-    if (child === null) continue;
-    linkCherrypicks(ctx, waiting, child);
-    relink(ctx, waiting);
+    if (child !== null) linkCherrypicks(ctx, waiting, child);
   }
+  const children = ctx.db.rows<{ childid: number }>(
+    "SELECT childid FROM cherrypick WHERE parentid=? AND NOT isExclude",
+    rid,
+  );
+  for (const { childid } of children) relink(ctx, childid);
 }
 
 /** Tags that arrived before the check-in already say what to show. */

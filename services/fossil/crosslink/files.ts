@@ -1,5 +1,6 @@
-import type { FileCard, FileMode, Manifest } from "../artifact/mod.ts";
+import type { Artifact, FileCard, FileMode, Manifest } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
 
 /** Looks names up in sorted F cards; quick where names are asked for in their order. */
 class CardIndex {
@@ -68,6 +69,25 @@ export class ManifestFiles {
     return [...kept, ...this.own.filter((card) => card.hash !== null)]
       .toSorted((left, right) => compareUtf8(left.name, right.name));
   }
+}
+
+/** What `filesOf` needs to find a baseline. */
+export interface ArtifactSource {
+  /** Row of a name; throws where the name is unknown. */
+  ridOf(hash: string): number;
+  artifact(rid: number): Artifact | null;
+}
+
+/**
+ * Every file of a check-in in the order of names.
+ *
+ * @throws {FossilError} `missing` where the baseline of a delta manifest is not here.
+ */
+export function filesOf(source: ArtifactSource, manifest: Manifest): FileCard[] {
+  if (manifest.baseline === null) return [...manifest.files];
+  const baseline = source.artifact(source.ridOf(manifest.baseline));
+  if (baseline?.kind === "manifest") return new ManifestFiles(manifest, baseline).all();
+  throw new FossilError("missing", `Baseline "${manifest.baseline}" is missing`);
 }
 
 /** The number that `mlink.mperm` has for a mode. */

@@ -11,6 +11,10 @@ const file = (column: string) => `(SELECT name FROM filename WHERE filename.fnid
 /** The program prints some doubles with 16 digits, so that the last ones are lost: milliseconds. */
 const day = (column: string) => `round((${column}-2440587.5)*86400000)`;
 
+/** Whether links of an edited comment have the date of check-in or edit depends on the order. */
+const commentEdited = `srctype=0 AND EXISTS(SELECT 1 FROM tagxref
+  WHERE tagxref.rid=backlink.srcid AND tagxref.tagid=2)`;
+
 const QUERIES: Readonly<Record<string, string>> = {
   blob: "SELECT uuid, size FROM blob",
   event: `SELECT type, ${day("mtime")} AS mtime, ${artifact("objid")} AS obj, ${
@@ -22,7 +26,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   mlink: `SELECT ${artifact("mid")} AS checkin, ${artifact("fid")} AS file, ${
     artifact("pmid")
   } AS parent,
-    ${artifact("pid")} AS old, ${file("fnid")} AS name, ${
+    ${artifact("pid")} AS old, ${file("mlink.fnid")} AS name, ${
     file("pfnid")
   } AS oldname, mperm, isaux FROM mlink`,
   filename: "SELECT name FROM filename",
@@ -40,7 +44,7 @@ const QUERIES: Readonly<Record<string, string>> = {
     FROM tagxref WHERE tagid<>7`,
   cluster: `SELECT ${artifact("tagxref.rid")} AS target FROM tagxref WHERE tagid=7`,
   tag: "SELECT tagname FROM tag",
-  backlink: `SELECT target, srctype, ${day("mtime")} AS mtime,
+  backlink: `SELECT target, srctype, iif(${commentEdited}, NULL, ${day("mtime")}) AS mtime,
     CASE srctype WHEN 2 THEN ${tag("backlink.srcid")} ELSE ${
     artifact("srcid")
   } END AS source FROM backlink`,
@@ -87,10 +91,13 @@ function roundDay([name, value]: [string, unknown]): [string, unknown] {
     : [name, value];
 }
 
-/** Lines that only one of two dumps has, at most as many as a failed test should print. */
+/** Lines that only one of two dumps has, shortened, at most as many as a failed test can show. */
 export function difference(left: readonly string[], right: readonly string[]): string[] {
   const [lefts, rights] = [new Set(left), new Set(right)];
-  const onlyLeft = left.filter((line) => !rights.has(line)).map((line) => `- ${line}`);
-  const onlyRight = right.filter((line) => !lefts.has(line)).map((line) => `+ ${line}`);
-  return [...onlyLeft, ...onlyRight].sort((a, b) => a.slice(2) < b.slice(2) ? -1 : 1).slice(0, 40);
+  const onlyLeft = left.filter((line) => !rights.has(line)).map((line) => `${line} <`);
+  const onlyRight = right.filter((line) => !lefts.has(line)).map((line) => `${line} >`);
+  const lines = [...onlyLeft, ...onlyRight].sort().slice(0, MAX_DIFFERENCES);
+  return lines.map((line) => line.replace(/\b([0-9a-f]{10})[0-9a-f]{30,54}\b/g, "$1"));
 }
+
+const MAX_DIFFERENCES = 16;

@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import type { CherrypickCard, FileCard, Manifest, TagCard } from "../artifact/mod.ts";
+import { compareUtf8 } from "../codec/mod.ts";
+import { TAG } from "../content/mod.ts";
+import { filesOf } from "../crosslink/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+import { type Author, writeAs } from "./author.ts";
+import { changeTree, type FileChange } from "./tree.ts";
+
+/** A check-in to be written. */
+export interface NewCheckin extends Author {
+  /** Hash of the primary parent; null starts a history of its own. */
+  readonly parent: string | null;
+  readonly comment: string;
+  readonly changes: readonly FileChange[];
+  /** Hashes of check-ins that are merged in. */
+  readonly merged?: readonly string[];
+  /** Merged check-ins whose branch ends with this merge. */
+  readonly integrated?: readonly string[];
+  readonly cherrypicks?: readonly CherrypickCard[];
+  /** Name of a branch that starts here. */
+  readonly branch?: string;
+  /** The branch ends with this check-in. */
+  readonly close?: boolean;
+  /** Names of tags (releases) on this check-in. */
+  readonly tags?: readonly string[];
+  readonly mimetype?: string;
+  /** Adds the R card, a checksum over the whole tree: its cost grows with the tree. */
+  readonly checksum?: boolean;
+  /** Keeps the check-in and its new files from being synchronised. */
+  readonly isPrivate?: boolean;
+  /** Takes a parent that has a child on its branch, or whose branch is closed. */
+  readonly allowFork?: boolean;
+  /** Takes a date before the parent's. */
+  readonly allowOlder?: boolean;
+  /** Takes a check-in that changes no file. */
+  readonly allowEmpty?: boolean;
+}
+
+/**
+ * Commits a check-in. Gives its hash.
+ *
+ * @throws {FossilError} `missing` where a parent is unknown; `conflict` where the check-in would
+ * fork a branch, continue a closed one, or be older than its parent; `invalid` where the changes
+ * do not fit the parent's tree, change nothing, or have content that may not be stored.
+ */
+export function writeCheckin(repository: Repository, checkin: NewCheckin): string {
+  return writeAs(repository, checkin, () => {
+    const parent = checkin.parent === null ? null : manifestOf(repository, checkin.parent);
+    if (parent !== null) checkParent(repository, checkin, parent);
+    const options = { isPrivate: checkin.isPrivate ?? false };
+    const put = (content: Uint8Array) => {
+      const { rid } = repository.receive(content, options);
+      return repository.store.hashOf(rid) ?? "";
+    };
+    const before = parent === null ? [] : filesOf(repository, parent);
+    const files = changeTree(before, checkin.changes, put);
+    if (isEmpty(checkin, before, files)) {
+      throw new FossilError("invalid", "The check-in changes nothing");
+    }
+    return repository.add(manifestFrom(repository, checkin, files), options);
+  });
+}
+
+function manifestFrom(
+  repository: Repository,
+  checkin: NewCheckin,
+  files: readonly FileCard[],
+): Manifest {
+  if (checkin.comment.trim() === "") throw new FossilError("invalid", "A check-in needs a comment");
+  const merged = checkin.merged ?? [];
+  for (const hash of merged) manifestOf(repository, hash);
+  return {
+    kind: "manifest",
+    baseline: null,
+    comment: checkin.comment,
+    date: checkin.date,
+    files,
+    mimetype: checkin.mimetype ?? null,
+    parents: checkin.parent === null ? [] : [checkin.parent, ...merged],
+    cherrypicks: checkin.cherrypicks ?? [],
+    checksum: checkin.checksum === true || checkin.parent === null
+      ? treeChecksum(repository, files)
+      : null,
+    tags: tagsOf(repository, checkin),
+    user: checkin.user,
+  };
+}
+
+/** The check-in of a hash. */
+export function manifestOf(repository: Repository, hash: string): Manifest {
+  const artifact = repository.artifact(repository.ridOf(hash));
+  if (artifact?.kind === "manifest") return artifact;
+  throw new FossilError("missing", `"${hash}" is no check-in that is here`);
+}
+
+function checkParent(repository: Repository, checkin: NewCheckin, parent: Manifest): void {
+  const { db } = repository;
+  const rid = repository.ridOf(checkin.parent ?? "");
+  if (checkin.allowOlder !== true && checkin.date < parent.date) {
+    throw new FossilError("conflict", "The check-in would be older than its parent");
+  }
+  if (checkin.allowFork === true || checkin.branch !== undefined) return;
+  if (!db.exists("SELECT 1 FROM leaf WHERE rid=?", rid)) {
+    throw new FossilError("conflict", "The check-in would fork its branch");
+  }
+  const closed = "SELECT 1 FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
+  if (db.exists(closed, TAG.closed, rid)) {
+    throw new FossilError("conflict", "The branch is closed");
+  }
+}
+
+function isEmpty(
+  checkin: NewCheckin,
+  before: readonly FileCard[],
+  after: readonly FileCard[],
+): boolean {
+  if (checkin.allowEmpty === true || checkin.branch !== undefined) return false;
+  if ((checkin.merged ?? []).length > 0 || checkin.parent === null) return false;
+  const key = (card: FileCard) => `${card.hash} ${card.mode} ${card.name}`;
+  const known = new Set(before.map(key));
+  return before.length === after.length && after.every((card) => known.has(key(card)));
+}
+
+function tagsOf(repository: Repository, checkin: NewCheckin): TagCard[] {
+  const own = { target: null, value: null };
+  const tags: TagCard[] = (checkin.integrated ?? [])
+    .map((target) => ({ sign: "+", name: "closed", target, value: null }));
+  if (checkin.close === true) tags.push({ sign: "+", name: "closed", ...own });
+  if (checkin.isPrivate === true) tags.push({ sign: "+", name: "private", ...own });
+  for (const name of checkin.tags ?? []) tags.push({ sign: "+", name: `sym-${name}`, ...own });
+  const start = checkin.branch ?? (checkin.parent === null ? "trunk" : undefined);
+  if (start !== undefined) tags.push(...branchTags(repository, checkin.parent, null, start));
+  return tags;
+}
+
+/**
+ * Tags that put a check-in on a branch: the branch's name, its symbolic name, and the end of the
+ * symbolic names that it has inherited.
+ *
+ * @param inherits hash of the check-in whose symbolic names reach the target, or null.
+ * @param target hash of the check-in, or null for the artifact that has the tags.
+ */
+export function branchTags(
+  repository: Repository,
+  inherits: string | null,
+  target: string | null,
+  name: string,
+): TagCard[] {
+  if (name === "" || name !== name.trim()) {
+    throw new FossilError("invalid", `"${name}" is no name of a branch`);
+  }
+  const names = inherits === null ? [] : repository.db.rows<{ tagname: string }>(
+    `SELECT tagname FROM tagxref JOIN tag USING(tagid)
+      WHERE rid=? AND tagtype=2 AND tagname GLOB 'sym-*'`,
+    repository.ridOf(inherits),
+  );
+  const ended = names.map(({ tagname }) => tagname).filter((tagname) => tagname !== `sym-${name}`);
+  return [
+    { sign: "*", name: "branch", target, value: name },
+    { sign: "*", name: `sym-${name}`, target, value: null },
+    ...ended.map((tagname): TagCard => ({ sign: "-", name: tagname, target, value: null })),
+  ];
+}
+
+/** MD5 over names, sizes and contents of all files in the order of their names: the R card. */
+function treeChecksum(repository: Repository, files: readonly FileCard[]): string {
+  const sum = createHash("md5");
+  for (const { name, hash } of files.toSorted((a, b) => compareUtf8(a.name, b.name))) {
+    const content = repository.store.require(repository.ridOf(hash ?? ""));
+    sum.update(`${name} ${content.length}\n`).update(content);
+  }
+  return sum.digest("hex");
+}
+
+/** A branch to be started without changing a file. */
+export interface NewBranch extends Author {
+  readonly name: string;
+  /** Hash of the check-in from which it starts. */
+  readonly from: string;
+  /** Background colour in the program's own web pages. */
+  readonly color?: string;
+}
+
+/** Starts a branch with a check-in of its own. Gives that check-in's hash. */
+export function writeBranch(repository: Repository, branch: NewBranch): string {
+  return writeAs(repository, branch, () => {
+    const { user, date, name, from: parent } = branch;
+    const comment = `Create new branch named "${name}"`;
+    const checkin = { user, date, parent, comment, changes: [], branch: name };
+    const manifest = manifestFrom(
+      repository,
+      checkin,
+      filesOf(repository, manifestOf(repository, parent)),
+    );
+    const color: TagCard[] = branch.color === undefined
+      ? []
+      : [{ sign: "*", name: "bgcolor", target: null, value: branch.color }];
+    return repository.add({ ...manifest, tags: [...manifest.tags, ...color] });
+  });
+}

@@ -1,0 +1,9 @@
+/** Writing: small functions that each make one artifact and put it into a repository. */
+export { type NewAttachment, writeAttachment } from "./attachment.ts";
+export type { Author } from "./author.ts";
+export { type NewBranch, type NewCheckin, writeBranch, writeCheckin } from "./checkin.ts";
+export { type NewTechnote, type NewWiki, writeTechnote, writeWiki } from "./document.ts";
+export { type NewForumPost, writeForumPost } from "./forum.ts";
+export { amendCheckin, type Amendment, branchOf, type TagChange, writeTags } from "./tags.ts";
+export { type NewTicketChange, writeTicketChange } from "./ticket.ts";
+export type { FileChange } from "./tree.ts";

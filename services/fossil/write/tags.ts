@@ -1,0 +1,107 @@
+import type { TagCard, TagSign } from "../artifact/mod.ts";
+import { formatDate } from "../codec/mod.ts";
+import { TAG } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+import { type Author, dateAfter, writeAs } from "./author.ts";
+import { branchTags, manifestOf } from "./checkin.ts";
+
+/** A tag to be put on an artifact, or to be cancelled there. */
+export interface TagChange {
+  readonly sign: TagSign;
+  /** Raw name: symbolic names of check-ins begin with "sym-". */
+  readonly name: string;
+  /** Hash of the artifact. */
+  readonly target: string;
+  readonly value?: string;
+}
+
+/** Prefixes that artifacts of other kinds use for themselves. */
+const RESERVED_PREFIX = /^(?:wiki-|tkt-|event-)/;
+
+/**
+ * Writes tags as one control artifact. Gives its hash. The date is moved behind that of older
+ * cards for the same tags, which would win otherwise.
+ *
+ * @throws {FossilError} `missing` where a target is unknown; `invalid` where a name is reserved.
+ */
+export function writeTags(
+  repository: Repository,
+  { changes, ...author }: Author & { readonly changes: readonly TagChange[] },
+): string {
+  const tags = changes.map(({ value, ...tag }): TagCard => ({ ...tag, value: value ?? null }));
+  return writeControl(repository, author, tags);
+}
+
+function writeControl(repository: Repository, author: Author, tags: readonly TagCard[]): string {
+  return writeAs(repository, author, () => {
+    let day = -Infinity;
+    for (const { name, target } of tags) {
+      if (RESERVED_PREFIX.test(name)) throw new FossilError("invalid", `Tag "${name}" is reserved`);
+      const newest = repository.db.value<number | null>(
+        "SELECT max(mtime) FROM tagxref JOIN tag USING(tagid) WHERE tagname=? AND rid=?",
+        name,
+        repository.ridOf(target ?? ""),
+      );
+      day = Math.max(day, newest ?? -Infinity);
+    }
+    const date = dateAfter(author, Number.isFinite(day) ? day : null);
+    return repository.add({ kind: "control", date, tags, user: author.user });
+  });
+}
+
+/** What `amendCheckin` changes; what is absent stays. */
+export interface Amendment extends Author {
+  /** Hash of the check-in. */
+  readonly checkin: string;
+  readonly comment?: string;
+  /** Another user than the one who made the check-in. */
+  readonly newUser?: string;
+  /** Unix milliseconds. */
+  readonly newDate?: number;
+  /** Moves the check-in, and what descends from it on its branch, to another branch. */
+  readonly branch?: string;
+  /** Background colour; null takes it away. */
+  readonly color?: string | null;
+  /** Closes the leaf, or opens it again. */
+  readonly closed?: boolean;
+  /** Hides it from the timeline, or shows it again. */
+  readonly hidden?: boolean;
+  /** Hashes of other parents, the primary one first. */
+  readonly parents?: readonly string[];
+}
+
+/**
+ * Changes what is shown of a check-in, by tags: the check-in itself never changes. Gives the hash
+ * of the control artifact.
+ *
+ * @throws {FossilError} `missing` where it is no check-in; `invalid` where nothing is changed.
+ */
+export function amendCheckin(repository: Repository, amendment: Amendment): string {
+  return writeAs(repository, amendment, () => {
+    const { checkin: target, branch, color, closed, hidden, parents } = amendment;
+    manifestOf(repository, target);
+    const tags: TagCard[] = [];
+    const add = (sign: TagSign, name: string, value: string | null = null) =>
+      tags.push({ sign, name, target, value });
+    if (amendment.comment !== undefined) add("+", "comment", amendment.comment);
+    if (amendment.newUser !== undefined) add("+", "user", amendment.newUser);
+    if (amendment.newDate !== undefined) add("+", "date", formatDate(amendment.newDate));
+    if (color !== undefined) add(color === null ? "-" : "+", "bgcolor", color);
+    if (closed !== undefined) add(closed ? "+" : "-", "closed");
+    if (hidden !== undefined) add(hidden ? "*" : "-", "hidden");
+    if (parents !== undefined) {
+      for (const parent of parents) manifestOf(repository, parent);
+      add("+", "parent", parents.join(" "));
+    }
+    if (branch !== undefined) tags.push(...branchTags(repository, target, target, branch));
+    if (tags.length === 0) throw new FossilError("invalid", "The amendment changes nothing");
+    return writeControl(repository, amendment, tags);
+  });
+}
+
+/** Name of the branch that a check-in is on, undefined where it has none. */
+export function branchOf(repository: Repository, checkin: string): string | undefined {
+  const select = "SELECT value FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
+  return repository.db.value<string>(select, TAG.branch, repository.ridOf(checkin));
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import type { TicketField } from "../artifact/mod.ts";
+import { isArtifactHash, sha1 } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+import { type Author, dateAfter, writeAs } from "./author.ts";
+
+/** A change of a ticket to be written. */
+export interface NewTicketChange extends Author {
+  /** Id of an existing ticket; absent for a new one. */
+  readonly ticket?: string;
+  readonly fields: readonly TicketField[];
+}
+
+/**
+ * Writes a change of a ticket. Gives the id of the ticket and the hash of the change. Values of
+ * fields whose name begins with "private_" are concealed: the artifact has their SHA1 only.
+ *
+ * @throws {FossilError} `missing` where the ticket is unknown; `invalid` where the repository has
+ * no such field.
+ */
+export function writeTicketChange(
+  repository: Repository,
+  change: NewTicketChange,
+): { ticket: string; hash: string } {
+  return writeAs(repository, change, () => {
+    const ticket = change.ticket ?? randomBytes(20).toString("hex");
+    checkFields(repository, change.fields);
+    const newest = repository.db.value<number | null>(
+      "SELECT max(mtime) FROM tagxref JOIN tag USING(tagid) WHERE tagname=?",
+      `tkt-${ticket}`,
+    );
+    if (change.ticket !== undefined && newest === null) {
+      throw new FossilError("missing", `Ticket "${ticket}" is unknown`);
+    }
+    const hash = repository.add({
+      kind: "ticket",
+      date: dateAfter(change, newest),
+      fields: change.fields.map((field) => conceal(repository, field)),
+      ticket,
+      user: change.user,
+    });
+    return { ticket, hash };
+  });
+}
+
+function checkFields(repository: Repository, fields: readonly TicketField[]): void {
+  if (fields.length === 0) throw new FossilError("invalid", "The change has no field");
+  const columns = new Set([
+    ...repository.db.columns("ticket"),
+    ...repository.db.columns("ticketchng"),
+  ]);
+  for (const { name } of fields) {
+    if (columns.has(name) && !name.startsWith("tkt_") && !name.includes(" ")) continue;
+    throw new FossilError("invalid", `Tickets of this repository have no field "${name}"`);
+  }
+}
+
+function conceal(repository: Repository, field: TicketField): TicketField {
+  const { name, value } = field;
+  if (!name.startsWith("private_") || value === "" || isArtifactHash(value)) return field;
+  const hash = sha1(value);
+  repository.db.run(
+    "REPLACE INTO concealed(hash,content,mtime) VALUES(?,?,CAST(strftime('%s','now') AS INT))",
+    hash,
+    value,
+  );
+  return { ...field, value: hash };
+}

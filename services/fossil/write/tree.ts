@@ -1,0 +1,117 @@
+import {
+  type FileCard,
+  type FileMode,
+  isFileName,
+  isReservedFileName,
+  parseArtifact,
+} from "../artifact/mod.ts";
+import { FossilError } from "../error.ts";
+
+/** One change of a check-in's tree. */
+export type FileChange =
+  /** Adds a file or gives it other content. An existing file keeps its mode where none is given. */
+  | { kind: "write"; path: string; content: Uint8Array; mode?: FileMode }
+  | { kind: "delete"; path: string }
+  /** Moves a file; with `content` it is changed as well. */
+  | { kind: "move"; from: string; path: string; content?: Uint8Array; mode?: FileMode }
+  | { kind: "mode"; path: string; mode: FileMode };
+
+/** Stores a file's content and gives its hash. */
+export type PutFile = (content: Uint8Array) => string;
+
+/**
+ * The F cards of a new check-in.
+ *
+ * @param files cards of the parent, without old names.
+ * @throws {FossilError} `invalid` where a change does not fit the tree or a file may not be stored.
+ */
+export function changeTree(
+  files: readonly FileCard[],
+  changes: readonly FileChange[],
+  put: PutFile,
+): FileCard[] {
+  const tree = new Map(
+    files.map((card) => [card.name, { ...card, oldName: null as string | null }]),
+  );
+  const touched = new Set<string>();
+  for (const change of changes) {
+    if (touched.has(change.path)) throw invalid(change.path, "is changed twice");
+    touched.add(change.path);
+  }
+  for (const change of changes) {
+    if (change.kind === "move") takeOut(tree, change.from, touched);
+    if (change.kind === "delete") takeOut(tree, change.path, null);
+  }
+  const before = new Map(files.map((card) => [card.name, card]));
+  for (const change of changes) {
+    if (change.kind !== "delete") tree.set(change.path, applyChange(before, tree, change, put));
+  }
+  checkFolders(tree, touched);
+  return [...tree.values()];
+}
+
+function invalid(path: string, reason: string): FossilError {
+  return new FossilError("invalid", `File "${path}" ${reason}`);
+}
+
+/** Takes a file out of the tree, unless another change has put one in its place. */
+function takeOut(
+  tree: Map<string, FileCard>,
+  path: string,
+  kept: ReadonlySet<string> | null,
+): void {
+  if (!tree.has(path)) throw invalid(path, "does not exist");
+  if (kept?.has(path) !== true) tree.delete(path);
+}
+
+function applyChange(
+  before: ReadonlyMap<string, FileCard>,
+  tree: ReadonlyMap<string, FileCard>,
+  change: Exclude<FileChange, { kind: "delete" }>,
+  put: PutFile,
+): FileCard {
+  const { path: name } = change;
+  if (!isFileName(name)) throw invalid(name, "has a name that is not allowed");
+  if (isReservedFileName(name)) throw invalid(name, "has a name that checkouts use themselves");
+  switch (change.kind) {
+    case "write": {
+      const mode = change.mode ?? before.get(name)?.mode ?? "file";
+      return { name, hash: putFile(name, change.content, put), mode, oldName: null };
+    }
+    case "move": {
+      const old = before.get(change.from);
+      if (old === undefined) throw invalid(change.from, "does not exist");
+      if (tree.has(name)) throw invalid(name, "exists");
+      const hash = change.content === undefined ? old.hash : putFile(name, change.content, put);
+      return { name, hash, mode: change.mode ?? old.mode, oldName: change.from };
+    }
+    case "mode": {
+      const old = tree.get(name);
+      if (old === undefined) throw invalid(name, "does not exist");
+      return { ...old, mode: change.mode };
+    }
+  }
+}
+
+/** A file that is a valid artifact would be taken for one by every repository that receives it. */
+function putFile(name: string, content: Uint8Array, put: PutFile): string {
+  if (parseArtifact(content) !== null) throw invalid(name, "is a valid artifact of Fossil itself");
+  return put(content);
+}
+
+/** No path may be a file and a folder at once. */
+function checkFolders(tree: ReadonlyMap<string, FileCard>, touched: ReadonlySet<string>): void {
+  const added = [...touched].filter((path) => tree.has(path));
+  if (added.length === 0) return;
+  const folders = new Set<string>();
+  for (const path of tree.keys()) {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const folder = path.slice(0, end);
+      if (folders.has(folder)) break;
+      folders.add(folder);
+    }
+  }
+  for (const folder of folders) {
+    if (tree.has(folder)) throw invalid(folder, "would be a folder too");
+  }
+}

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { createDelta, Repository } from "../../../services/fossil/mod.ts";
+import { peer } from "../../support/peers.ts";
+import { Scratch } from "./support/fossil.ts";
+import { History, Random } from "./support/history.ts";
+import { difference, dumpTables } from "./support/tables.ts";
+
+const ALICE = { user: "alice", ip: null };
+
+/** A repository with a random history, closed again. */
+function makeHistory(path: string, seed: number, options: { rivals: boolean }): void {
+  using repository = Repository.create(path, { admin: "alice", date: History.start });
+  new History(repository, seed, options).run(120);
+}
+
+interface Received {
+  readonly hash: string;
+  readonly content: Uint8Array;
+}
+
+function contents(path: string): Received[] {
+  using repository = Repository.open(path);
+  const rows = repository.db.rows<{ rid: number; hash: string }>(
+    "SELECT rid, uuid AS hash FROM blob ORDER BY rid",
+  );
+  return rows.map(({ rid, hash }) => ({ hash, content: repository.store.require(rid) }));
+}
+
+/** Puts artifacts into a new repository in random order, some in each transaction. */
+function receiveShuffled(path: string, received: readonly Received[], random: Random): void {
+  using repository = Repository.create(path, { admin: "alice", date: History.start });
+  const left = random.shuffle(received);
+  while (left.length > 0) {
+    repository.write(ALICE, () => {
+      for (const { content, hash } of left.splice(0, 1 + random.below(20))) {
+        repository.receive(content, { hash });
+      }
+    });
+  }
+}
+
+/** Asserts that the tables are those `fossil rebuild` makes of a copy, and our own rebuild too. */
+function assertTables(scratch: Scratch, path: string): void {
+  const [theirs, ours] = [`${path}.theirs`, `${path}.ours`];
+  Deno.copyFileSync(path, theirs);
+  Deno.copyFileSync(path, ours);
+  scratch.fossil(["rebuild", theirs]);
+  const expected = dumpTables(theirs);
+  assert.deepEqual(difference(dumpTables(path), expected), []);
+  using repository = Repository.open(ours);
+  repository.rebuild();
+  assert.deepEqual(difference(dumpTables(ours), expected), []);
+}
+
+for (const seed of [1, 2, 3, 4]) {
+  Deno.test({
+    name: `every kind of write leaves the tables that fossil rebuild makes (history ${seed})`,
+    ...peer("fossil"),
+    fn() {
+      using scratch = new Scratch();
+      const path = scratch.path("history.fossil");
+      makeHistory(path, seed, { rivals: true });
+      assert.match(scratch.fossil(["test-integrity", "--parse", "-R", path]), / 0 errors/);
+      assertTables(scratch, path);
+    },
+  });
+
+  Deno.test({
+    name: `artifacts in any order leave the tables that fossil rebuild makes (history ${seed})`,
+    ...peer("fossil"),
+    fn() {
+      using scratch = new Scratch();
+      const [source, path] = [scratch.path("source.fossil"), scratch.path("shuffled.fossil")];
+      makeHistory(source, seed, { rivals: false });
+      receiveShuffled(path, contents(source), new Random(seed));
+      assertTables(scratch, path);
+      assert.match(scratch.fossil(["test-integrity", "--parse", "-R", path]), / 0 errors/);
+    },
+  });
+}
+
+Deno.test("deltas whose source comes later give the same tables", () => {
+  using scratch = new Scratch();
+  const [source, path] = [scratch.path("source.fossil"), scratch.path("deltas.fossil")];
+  makeHistory(source, 9, { rivals: false });
+  const all = contents(source);
+  using repository = Repository.create(path, { admin: "alice", date: History.start });
+  const [first, ...rest] = all.filter(({ content }) => content.length > 0);
+  assert.ok(first);
+  let previous = first;
+  for (const artifact of rest) {
+    const delta = createDelta(previous.content, artifact.content);
+    const options = { hash: artifact.hash, deltaSource: previous.hash };
+    repository.write(ALICE, () => repository.receive(delta, options));
+    previous = artifact;
+  }
+  repository.write(ALICE, () => {
+    for (const { content, hash } of all) repository.receive(content, { hash });
+  });
+  assert.equal(repository.db.value("SELECT count(*) FROM phantom"), 0);
+  for (const { hash, content } of all) {
+    assert.deepEqual(repository.store.require(repository.ridOf(hash)), content);
+  }
+  assert.deepEqual(difference(dumpTables(path), dumpTables(source)), []);
+});
+
+/** A real repository that is kept beside this one; not every machine has it. */
+const EXPRESS = new URL("../../../../shared/data/express.fossil", import.meta.url);
+
+function isMissing(url: URL): boolean {
+  try {
+    return !Deno.statSync(url).isFile;
+  } catch {
+    return true;
+  }
+}
+
+Deno.test({
+  name: "a rebuild of express.fossil equals the one of fossil",
+  ignore: peer("fossil").ignore || isMissing(EXPRESS),
+  fn() {
+    using scratch = new Scratch();
+    const path = scratch.path("express.fossil");
+    Deno.copyFileSync(EXPRESS, path);
+    assertTables(scratch, path);
+  },
+});
