@@ -22,7 +22,7 @@ async function forEachOf<Result>(count: number, make: (index: number) => Promise
 }
 
 Deno.test("1,000 IRC clients and 1,000 streams all get every message, in one order", async () => {
-  await using program = await startProgram({ environment: { MUSTER_LOG_LEVEL: "warning" } });
+  await using program = await startProgram();
   const clients = await forEachOf(CLIENTS, async (index) => {
     const client = await IrcClient.connect(program.irc);
     await client.register({ nick: `c${index}`, capabilities: ["echo-message"] });
