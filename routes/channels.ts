@@ -7,6 +7,7 @@ import { callerOf, newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
+import { Waits } from "./waits.ts";
 
 export interface ChannelRoutesOptions {
   /** Null where the configuration turns the bridge off. */
@@ -18,7 +19,7 @@ export interface ChannelRoutesOptions {
   readonly scheduler?: Scheduler;
 }
 
-/** `no-transform` would be wrong: nothing may keep a stream, and Deno compresses none. */
+/** The address may hold a token, which no page that it leads to shall learn. */
 const STREAM_HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
@@ -161,7 +162,11 @@ export function channelRoutes(options: ChannelRoutesOptions) {
   const { bridge, identity, agents, maxStreams, scheduler = systemScheduler } = options;
   if (bridge === null) return disabledRoutes();
   const streams = new EventStreams({ max: maxStreams, scheduler });
-  identity.onEnded((ended) => streams.closeEnded(ended));
+  const waits = new Waits();
+  identity.onEnded((ended) => {
+    streams.closeEnded(ended);
+    waits.abortEnded(ended);
+  });
 
   return newRoutes()
     .openapi(listChannels, async (context) => {
@@ -177,14 +182,15 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       return context.body(null, 204);
     })
     .openapi(listMessages, async (context) => {
-      const { since, limit, wait_seconds: waitSeconds } = context.req.valid("query");
-      const { signal } = context.req.raw;
-      const messages = await bridge.messages(context.req.valid("param").channel, {
-        since,
-        limit,
-        waitSeconds,
-        signal,
-      });
+      const { channel } = context.req.valid("param");
+      const { since, limit, wait_seconds: waitSeconds = 0 } = context.req.valid("query");
+      const query = { since, limit, waitSeconds };
+      if (waitSeconds === 0) return context.json(await bridge.messages(channel, query), 200);
+      const messages = await waits.run(
+        context.get("principal"),
+        context.req.raw.signal,
+        (signal) => bridge.messages(channel, { ...query, signal }),
+      );
       return context.json(messages, 200);
     })
     .openapi(streamMessages, async (context) => {

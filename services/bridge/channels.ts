@@ -27,6 +27,7 @@ const MAX_INVITED = 10;
 export interface ChannelLink {
   /** Our nick. */
   readonly nick: string;
+  readonly up: boolean;
   join(channel: string): void;
   part(channel: string, reason: string): void;
 }
@@ -208,6 +209,7 @@ export class Channels {
   }
 
   #add(name: string): Channel {
+    if (!this.#options.link.up) throw new Unavailable("The IRC connection was lost");
     if (this.#channels.size >= this.#options.max) {
       throw new TooMany(`The bridge is in ${this.#options.max} channels, which is the limit`);
     }

@@ -25,6 +25,7 @@ interface ChannelMessageEvent extends Sourced {
 export interface ClientEvents {
   registered: { readonly nick: string };
   close: boolean;
+  raw: { readonly line: string; readonly from_server: boolean };
   "nick in use": { readonly nick: string | undefined };
   join: Sourced & { readonly channel: string | undefined };
   part: Sourced & { readonly channel: string | undefined };
@@ -42,20 +43,12 @@ export interface ClientEvents {
   action: ChannelMessageEvent;
 }
 
-/** A line from the server, taken apart. */
-export interface RawMessage {
+/** A line taken apart. */
+export interface ParsedLine {
   readonly command: string;
   readonly params: readonly string[];
   readonly tags: Readonly<Record<string, string | undefined>>;
 }
-
-type RawMiddleware = (
-  command: string,
-  message: RawMessage,
-  line: string,
-  client: Client,
-  next: () => void,
-) => void;
 
 /**
  * The way to a server. Emits `open`, `line` with a line, and `close` with an error where it was one.
@@ -93,9 +86,6 @@ export class Client {
     supports(token: string): string | true | undefined;
   };
   requestCap(capability: string): void;
-  use(
-    middleware: (client: Client, raw: { use(handler: RawMiddleware): void }) => void,
-  ): void;
   on<Event extends keyof ClientEvents>(
     event: Event,
     listener: (payload: ClientEvents[Event]) => void,
@@ -107,3 +97,5 @@ export class Client {
   raw(line: string): void;
   quit(reason: string): void;
 }
+
+export function ircLineParser(line: string): ParsedLine;

@@ -1,5 +1,5 @@
 import type { Log } from "../log.ts";
-import type { Client } from "./irc_framework.d.ts";
+import type { Client, ParsedLine } from "./irc_framework.d.ts";
 import { type LinkEvent, reportEvents } from "./link_events.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { byteLength } from "./text.ts";
@@ -113,7 +113,7 @@ export class Link {
   }
 
   async #open(): Promise<void> {
-    const { Client } = await import("./irc_framework.ts");
+    const { Client, ircLineParser } = await import("./irc_framework.ts");
     if (this.#stopped !== null) return;
     const { nick, connect, log, scheduler } = this.#options;
     const client = new Client({
@@ -129,7 +129,7 @@ export class Link {
     });
     client.requestCap("labeled-response");
     this.#client = client;
-    this.#listen(client);
+    this.#listen(client, ircLineParser);
     this.#cancelTimer = scheduler.after(REGISTRATION_MILLISECONDS, () => {
       log.warn("The IRC server did not let the bridge in in time");
       client.quit("No answer");
@@ -137,7 +137,7 @@ export class Link {
     client.connect();
   }
 
-  #listen(client: Client): void {
+  #listen(client: Client, parseLine: (line: string) => ParsedLine): void {
     const { log, scheduler, onEvent } = this.#options;
     client.on("registered", () => this.#registered(client));
     client.on("close", () => this.#closed(client));
@@ -146,7 +146,7 @@ export class Link {
       log.warn("The bridge's nick is in use", { nick });
       client.quit("Nick in use");
     });
-    reportEvents(client, scheduler, {
+    reportEvents(client, parseLine, scheduler, {
       event: (event) => {
         if (this.#client === client) onEvent(event);
       },

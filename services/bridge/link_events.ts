@@ -1,4 +1,4 @@
-import type { Client, ClientEvents, RawMessage } from "./irc_framework.d.ts";
+import type { Client, ClientEvents, ParsedLine } from "./irc_framework.d.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** What happens on the IRC side, as far as the bridge wants to know. */
@@ -39,8 +39,8 @@ export interface LinkMessage {
   readonly label: string | null;
 }
 
-/** What the server says where it will not do something: errors by number, and standard replies. */
-const REFUSAL = /^(?:[45]\d\d|FAIL)$/;
+/** A line in which the server says that it will not do something: a number, or a standard reply. */
+const REFUSAL = /^(?:@\S+ )?(?::\S+ )?(?:[45]\d\d|FAIL) /;
 
 /** Batches in which a server plays old messages back. */
 const PLAYBACK = /^(?:chathistory|znc\.in\/playback)$/;
@@ -52,8 +52,17 @@ export interface EventSink {
   ownHost(userHost: string): void;
 }
 
-/** Reports what a client hears, except that it is connected or not. */
-export function reportEvents(client: Client, scheduler: Scheduler, sink: EventSink): void {
+/**
+ * Reports what a client hears, except that it is connected or not.
+ *
+ * @param parseLine takes a line of the server apart
+ */
+export function reportEvents(
+  client: Client,
+  parseLine: (line: string) => ParsedLine,
+  scheduler: Scheduler,
+  sink: EventSink,
+): void {
   reportMembers(client, sink);
   reportMessages(client, scheduler, sink);
   client.on("topic", ({ channel, topic }) => {
@@ -63,12 +72,9 @@ export function reportEvents(client: Client, scheduler: Scheduler, sink: EventSi
     if (channel === undefined || invited !== client.user.nick) return;
     sink.event({ kind: "invite", channel });
   });
-  client.use((_, raw) =>
-    raw.use((_command, message, _line, _client, next) => {
-      if (REFUSAL.test(message.command)) sink.event(refusalOf(message));
-      next();
-    })
-  );
+  client.on("raw", ({ line, from_server: fromServer }) => {
+    if (fromServer && REFUSAL.test(line)) sink.event(refusalOf(parseLine(line)));
+  });
 }
 
 function reportMembers(client: Client, sink: EventSink): void {
@@ -129,7 +135,7 @@ function speakerOf({ nick, hostname }: ClientEvents["privmsg"]): string {
   return nick || hostname;
 }
 
-function refusalOf({ command, params, tags }: RawMessage): LinkEvent {
+function refusalOf({ command, params, tags }: ParsedLine): LinkEvent {
   const channel = params[command === "FAIL" ? 2 : 1] ?? "";
   return {
     kind: "refusal",

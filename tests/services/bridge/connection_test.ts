@@ -1,0 +1,221 @@
+import assert from "node:assert/strict";
+import { Bridge, type LineConnection } from "../../../services/bridge/mod.ts";
+import { Conflict, TimedOut, Unavailable } from "../../../services/errors.ts";
+import { silentLog } from "../../../services/log.ts";
+import {
+  IrcUser,
+  openServer,
+  OPERATOR_CALLER,
+  TestScheduler,
+  withBridge,
+  type World,
+} from "./support.ts";
+
+/** A connection between the bridge and the server on which a test can hold lines back. */
+class Tap implements LineConnection {
+  onLine: ((line: string) => void) | null = null;
+  onClose: ((reason: string) => void) | null = null;
+  /** Whether a line from the server is held back. */
+  holds: (line: string) => boolean = () => false;
+  readonly held: string[] = [];
+  readonly #inner: LineConnection;
+
+  constructor(inner: LineConnection) {
+    this.#inner = inner;
+    inner.onLine = (line) => {
+      if (this.holds(line)) this.held.push(line);
+      else this.onLine?.(line);
+    };
+    inner.onClose = (reason) => this.onClose?.(reason);
+  }
+
+  get closed(): boolean {
+    return this.#inner.closed;
+  }
+
+  send(line: string): void {
+    this.#inner.send(line);
+  }
+
+  close(): void {
+    this.#inner.close();
+  }
+
+  /** Lets through what was held back. */
+  release(): void {
+    this.holds = () => false;
+    for (const line of this.held.splice(0)) this.onLine?.(line);
+  }
+}
+
+/** Runs a test with a bridge whose connections go through a {@linkcode Tap}. */
+async function withTap(run: (world: Omit<World, "connection">, tap: () => Tap) => Promise<void>) {
+  const scheduler = new TestScheduler();
+  const server = openServer(scheduler);
+  const taps: Tap[] = [];
+  await withBridge(
+    async ({ bridge }) => {
+      await bridge.whenReady();
+      await run({ bridge, server, scheduler }, () => taps.at(-1) as Tap);
+    },
+    {
+      bridge: {
+        scheduler,
+        connect() {
+          const tap = new Tap(server.connect({ account: "bridge", privileged: true }));
+          taps.push(tap);
+          return tap;
+        },
+      },
+    },
+  );
+  await server.close();
+}
+
+Deno.test("Bridge comes back to its channels and readers after the IRC side was gone", () =>
+  withBridge(async ({ bridge, server, scheduler, connection }) => {
+    const got: string[] = [];
+    await bridge.follow("room", {}, {
+      message: ({ text }) => got.push(text),
+      end: (reason) => got.push(`end: ${reason}`),
+    });
+    await bridge.post("room", { text: "before" }, OPERATOR_CALLER);
+    for (let round = 0; round < 3; round++) {
+      const broken = connection();
+      const lost = bridge.post("room", { text: "lost" }, OPERATOR_CALLER);
+      const join = bridge.join("unconfirmed");
+      broken.close();
+      await assert.rejects(lost, Unavailable);
+      await assert.rejects(join, Unavailable);
+      assert.equal(bridge.ready, false);
+      scheduler.advance(30_000);
+      await bridge.whenReady();
+    }
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    bob.send("PRIVMSG #room :after");
+    await bob.sync();
+    assert.deepEqual(got, ["before", "after"]);
+    assert.deepEqual(bridge.channels(), ["#general", "#room"]);
+    assert.equal(bridge.stats().disconnects, 3);
+  }));
+
+Deno.test("Bridge tries again after a time that doubles", async () => {
+  const scheduler = new TestScheduler();
+  const attempts: number[] = [];
+  const tried = { resolve: () => {} };
+  const bridge = new Bridge({
+    nick: "bridge",
+    channels: [],
+    bufferSize: 10,
+    maxChannels: 10,
+    webUserTtlMilliseconds: 1000,
+    connect() {
+      attempts.push(scheduler.now());
+      throw new Error("refused");
+    },
+    log: {
+      ...silentLog,
+      warn(message) {
+        if (message === "The bridge has no IRC connection") tried.resolve();
+      },
+    },
+    scheduler,
+    random: () => 0,
+  });
+  for (let number = 0; number < 10; number++) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    tried.resolve = resolve;
+    if (number === 0) bridge.start();
+    else scheduler.advance(30_000);
+    await promise;
+    await Promise.resolve();
+  }
+  const waiting = bridge.join("room");
+  scheduler.advance(5000);
+  await assert.rejects(waiting, Unavailable);
+  await bridge.stop();
+  assert.equal(scheduler.pending, 0);
+  const [first = 0] = attempts;
+  const delays = attempts.slice(1).map((at, index) => at - first - index * 30_000);
+  assert.deepEqual(delays, [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+});
+
+Deno.test("Bridge answers a post only when IRC has confirmed it", () =>
+  withTap(async ({ bridge, server, scheduler }, tap) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#general");
+    tap().holds = (line) => line.includes("PRIVMSG");
+    const post = bridge.post("general", { nick: "alice", text: "hello" }, OPERATOR_CALLER);
+    await bob.expect(/PRIVMSG/);
+    assert.deepEqual(await bridge.messages("general", {}), []);
+    scheduler.advance(5000);
+    await assert.rejects(post, TimedOut);
+    tap().release();
+    const [late] = await bridge.messages("general", {});
+    assert.equal(late?.nick, "alice", "a late echo is still the post");
+    assert.equal(late?.text, "hello");
+  }));
+
+Deno.test("Bridge answers join and part only when IRC has confirmed them", () =>
+  withTap(async ({ bridge, server, scheduler }, tap) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    tap().holds = (line) => line.includes("#room");
+    const join = bridge.join("room");
+    await bob.expect(/^:bridge\S* JOIN/);
+    scheduler.advance(5000);
+    await assert.rejects(join, TimedOut);
+    assert.deepEqual(bridge.channels(), ["#general"]);
+    tap().release();
+    assert.deepEqual(bridge.channels(), ["#general", "#room"], "a late confirmation counts");
+
+    tap().holds = (line) => line.includes("PART");
+    const part = bridge.part("room");
+    await bob.expect(/^:bridge\S* PART/);
+    scheduler.advance(5000);
+    await assert.rejects(part, TimedOut);
+    tap().release();
+    assert.deepEqual(bridge.channels(), ["#general"]);
+  }));
+
+Deno.test("Bridge survives lines that make no sense", () =>
+  withTap(async ({ bridge }, tap) => {
+    for (
+      const line of ["PRIVMSG", ":x PRIVMSG", "CAP", "JOIN", ":bridge PART", "353", "366", "@"]
+    ) {
+      tap().onLine?.(line);
+    }
+    for (
+      const line of [":bridge!b@h JOIN &odd", ":bridge!b@h KICK", "BATCH", "NICK", "FAIL", "473"]
+    ) {
+      tap().onLine?.(line);
+    }
+    await bridge.post("general", { text: "alive" }, OPERATOR_CALLER);
+    assert.deepEqual(bridge.channels(), ["#general"]);
+  }));
+
+Deno.test("Bridge without privileges tells why a channel or a message is refused", () =>
+  withBridge(async ({ bridge, server, scheduler }) => {
+    await bridge.whenReady();
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#closed");
+    bob.send("MODE #closed +i");
+    await bob.join("#quiet");
+    bob.send("MODE #quiet +m");
+    await bob.sync();
+    await assert.rejects(bridge.join("closed"), Conflict);
+    await bridge.join("quiet");
+    const post = bridge.post("quiet", { nick: "alice", text: "hello" }, OPERATOR_CALLER);
+    await assert.rejects(post, Conflict);
+    bob.send("KICK #quiet bridge :out");
+    await bob.expect(/KICK/);
+    await bob.sync();
+    assert.deepEqual(bridge.channels(), ["#general"]);
+
+    await bob.join("#general");
+    bob.send("PRIVMSG #general :hi");
+    await bob.sync();
+    scheduler.advance(60_000);
+    assert.deepEqual(bridge.channels(), ["#general"]);
+  }, { privileged: false }));

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Invalid } from "../../../services/errors.ts";
+import { type ChannelMessage, MessageLog } from "../../../services/bridge/message_log.ts";
+
+function newLog(capacity: number): MessageLog {
+  return new MessageLog(capacity, (error) => {
+    throw error;
+  });
+}
+
+function append(log: MessageLog, text: string, time = 0): ChannelMessage {
+  return log.append({ id: `id-${text}`, nick: "nick", text, time });
+}
+
+const capacities = fc.integer({ min: 1, max: 12 });
+/** Server times that stand still, jump and run backwards. */
+const times = fc.array(fc.integer({ min: 1_700_000_000_000, max: 1_700_000_000_003 }), {
+  maxLength: 40,
+});
+
+type Step =
+  | { readonly kind: "append"; readonly time: number }
+  /** Follow from a message that many before the newest; 0 is from now on. */
+  | { readonly kind: "follow"; readonly back: number; readonly by: "id" | "timestamp" }
+  | { readonly kind: "unfollow"; readonly which: number };
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant("append" as const), time: fc.integer({ min: 0, max: 5 }) }),
+    fc.record({
+      kind: fc.constant("follow" as const),
+      back: fc.integer({ min: 0, max: 12 }),
+      by: fc.constantFrom("id" as const, "timestamp" as const),
+    }),
+    fc.record({ kind: fc.constant("unfollow" as const), which: fc.nat() }),
+  ),
+  { maxLength: 60 },
+);
+
+interface Reader {
+  readonly got: ChannelMessage[];
+  readonly expected: ChannelMessage[];
+  open: boolean;
+  readonly unfollow: () => void;
+}
+
+/** Does one step on the log and on a plain list of all messages, which is the model. */
+function take(step: Step, log: MessageLog, all: ChannelMessage[], readers: Reader[]): void {
+  if (step.kind === "append") {
+    const message = append(log, String(all.length), step.time);
+    all.push(message);
+    for (const reader of readers) if (reader.open) reader.expected.push(message);
+  } else if (step.kind === "unfollow") {
+    const reader = readers[step.which % Math.max(readers.length, 1)];
+    if (reader === undefined) return;
+    reader.unfollow();
+    reader.open = false;
+  } else {
+    const back = Math.min(step.back, log.size - 1);
+    const from = back > 0 ? all.at(-1 - back) : undefined;
+    const got: ChannelMessage[] = [];
+    const follower = { message: (message: ChannelMessage) => got.push(message), end() {} };
+    const since = step.by === "id" ? from?.id : from?.timestamp;
+    const unfollow = log.follow(since, follower);
+    readers.push({ got, expected: from ? all.slice(-back) : [], open: true, unfollow });
+  }
+}
+
+Deno.test("MessageLog hands every follower what it asked for, without gap or repeat", () => {
+  fc.assert(fc.property(capacities, steps, (capacity, todo) => {
+    const log = newLog(capacity);
+    const all: ChannelMessage[] = [];
+    const readers: Reader[] = [];
+    for (const step of todo) take(step, log, all, readers);
+    for (const { got, expected } of readers) assert.deepEqual(got, expected);
+    assert.deepEqual(log.read(undefined, capacity), all.slice(-capacity));
+  }));
+});
+
+Deno.test("MessageLog gives strictly increasing timestamps whatever the server's clock does", () => {
+  fc.assert(fc.property(times, (list) => {
+    const log = newLog(100);
+    const stamps = list.map((time, index) => append(log, String(index), time).timestamp);
+    assert.deepEqual(stamps, [...new Set(stamps)].sort());
+    for (const stamp of stamps) assert.match(stamp, /^2023-.*T.*\.\d{6}Z$/);
+  }));
+});
+
+Deno.test("MessageLog read page by page gives every message once", () => {
+  const limits = fc.integer({ min: 1, max: 7 });
+  fc.assert(fc.property(times, limits, fc.boolean(), (list, limit, byId) => {
+    const log = newLog(40);
+    list.forEach((time, index) => append(log, String(index), time));
+    const pages: string[] = [];
+    let since = "1970-01-01T00:00:00Z";
+    for (;;) {
+      const page = log.read(since, limit);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      pages.push(...page.map(({ text }) => text));
+      since = byId ? last.id : last.timestamp;
+    }
+    assert.deepEqual(pages, list.map((_, index) => String(index)));
+  }));
+});
+
+Deno.test("MessageLog takes a time in any zone and precision for since", () => {
+  const log = newLog(10);
+  const time = Date.parse("2026-11-20T12:00:00.123Z");
+  append(log, "a", time);
+  append(log, "b", time);
+  const texts = (since: string) => log.read(since, 10).map(({ text }) => text);
+  assert.deepEqual(texts("2026-11-20T12:00:00Z"), ["a", "b"]);
+  assert.deepEqual(texts("2026-11-20T12:00:00.123Z"), ["b"]);
+  assert.deepEqual(texts("2026-11-20T13:00:00.123000999+01:00"), ["b"]);
+  assert.deepEqual(texts("2026-11-20T12:00:00.123001Z"), []);
+});
+
+Deno.test("MessageLog refuses a since that is neither a time nor a message it keeps", () => {
+  const log = newLog(1);
+  append(log, "a");
+  append(log, "b");
+  for (const since of ["", "id-a", "yesterday", "2026-13-01T00:00:00Z", "2026-11-20"]) {
+    assert.throws(() => log.read(since, 10), Invalid, since);
+  }
+});
+
+Deno.test("MessageLog gives a failing follower up and serves the others", () => {
+  const failures: unknown[] = [];
+  const log = new MessageLog(10, (error) => failures.push(error));
+  const got: string[] = [];
+  const fault = new Error("fault");
+  log.follow(undefined, {
+    message() {
+      throw fault;
+    },
+    end: () => assert.fail("It was given up"),
+  });
+  log.follow(undefined, { message: ({ text }) => got.push(text), end: (why) => got.push(why) });
+  append(log, "a");
+  append(log, "b");
+  log.end("over");
+  assert.deepEqual(got, ["a", "b", "over"]);
+  assert.deepEqual(failures, [fault]);
+});

@@ -1,0 +1,189 @@
+import { Bridge, type BridgeOptions, type Scheduler } from "../../../services/bridge/mod.ts";
+import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
+import {
+  IrcServer,
+  type IrcServerOptions,
+  type MemoryConnection,
+} from "../../../services/irc/mod.ts";
+import { silentLog } from "../../../services/log.ts";
+
+/** The operator, from nowhere in particular. */
+export const OPERATOR_CALLER: Caller = { principal: OPERATOR, address: null, requestId: null };
+
+/** An agent with its own credential. */
+export function agentCaller(name: string): Caller {
+  return {
+    principal: {
+      kind: "agent",
+      id: `id of ${name}`,
+      name,
+      scopes: new Set(["read", "write"]),
+      project: null,
+      tokenId: `token of ${name}`,
+    },
+    address: null,
+    requestId: null,
+  };
+}
+
+interface Task {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** Time that passes when the test says so. */
+export class TestScheduler implements Scheduler {
+  #now = Date.parse("2026-11-20T12:00:00Z");
+  readonly #tasks = new Set<Task>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(milliseconds: number, run: () => void): () => void {
+    const task = { at: this.#now + milliseconds, run };
+    this.#tasks.add(task);
+    return () => this.#tasks.delete(task);
+  }
+
+  /** How many tasks wait for their time. */
+  get pending(): number {
+    return this.#tasks.size;
+  }
+
+  /** Lets time pass, and runs what falls due meanwhile, in order. */
+  advance(milliseconds: number): void {
+    const end = this.#now + milliseconds;
+    for (;;) {
+      const [next] = [...this.#tasks].sort((one, other) => one.at - other.at);
+      if (next === undefined || next.at > end) break;
+      this.#tasks.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.run();
+    }
+    this.#now = end;
+  }
+}
+
+/** Lets everything that is under way in this process go on until a condition holds. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 0));
+}
+
+/** Somebody with an IRC client. */
+export class IrcUser {
+  readonly lines: string[] = [];
+  readonly nick: string;
+  readonly #connection: MemoryConnection;
+  #read = 0;
+  #wake: () => void = () => {};
+
+  constructor(server: IrcServer, nick: string, capabilities = "") {
+    this.nick = nick;
+    this.#connection = server.connect();
+    this.#connection.onLine = (line) => {
+      this.lines.push(line);
+      this.#wake();
+    };
+    if (capabilities !== "") this.send(`CAP REQ :${capabilities}`, "CAP END");
+    this.send(`NICK ${nick}`, `USER ${nick} 0 * :${nick}`);
+  }
+
+  send(...lines: string[]): void {
+    for (const line of lines) this.#connection.send(line);
+  }
+
+  /** The next line that matches. The test's own time limit bounds it. */
+  async expect(pattern: RegExp): Promise<string> {
+    for (;;) {
+      while (this.#read < this.lines.length) {
+        const line = this.lines[this.#read++] ?? "";
+        if (pattern.test(line)) return line;
+      }
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+  }
+
+  /** Resolves when the server has done everything that was sent. */
+  async sync(): Promise<void> {
+    this.send("PING :sync");
+    await this.expect(/ PONG .*sync$/);
+  }
+
+  async join(channel: string): Promise<void> {
+    this.send(`JOIN ${channel}`);
+    await this.expect(/ 366 /);
+  }
+}
+
+/** What a test gets. */
+export interface World {
+  readonly bridge: Bridge;
+  readonly server: IrcServer;
+  readonly scheduler: TestScheduler;
+  /** The bridge's present connection, to break it. */
+  readonly connection: () => MemoryConnection;
+}
+
+export interface WorldOptions {
+  readonly bridge?: Partial<BridgeOptions>;
+  readonly server?: Partial<IrcServerOptions>;
+  /** Whether the bridge stands above channel modes; true where it is absent. */
+  readonly privileged?: boolean;
+}
+
+/** An IRC server that anybody may use. */
+export function openServer(scheduler: TestScheduler, options: Partial<IrcServerOptions> = {}) {
+  return new IrcServer({
+    serverName: "irc.test",
+    networkName: "test",
+    serverDescription: "test",
+    requireAccount: false,
+    clock: () => scheduler.now(),
+    accounts: {
+      verify: () => Promise.resolve({ kind: "refused" }),
+      ownerOf: () => null,
+      channelStatus: () => null,
+      verifyOperator: () => Promise.resolve({ kind: "refused" }),
+    },
+    ...options,
+    limits: { strangerRate: null, ...options.limits },
+  });
+}
+
+/** Runs a test with a bridge on a server of its own, both in memory. */
+export async function withBridge(
+  run: (world: World) => Promise<void>,
+  { bridge: bridgeOptions, server: serverOptions, privileged = true }: WorldOptions = {},
+): Promise<void> {
+  const scheduler = new TestScheduler();
+  const server = openServer(scheduler, serverOptions);
+  let connection: MemoryConnection | null = null;
+  const bridge = new Bridge({
+    nick: "bridge",
+    channels: ["general"],
+    bufferSize: 50,
+    maxChannels: 20,
+    webUserTtlMilliseconds: 300_000,
+    connect: () => connection = server.connect(privileged ? { account: "bridge", privileged } : {}),
+    log: silentLog,
+    scheduler,
+    random: () => 0,
+    ...bridgeOptions,
+  });
+  bridge.start();
+  try {
+    await run({
+      bridge,
+      server,
+      scheduler,
+      connection: () => {
+        if (connection === null) throw new Error("The bridge has not connected");
+        return connection;
+      },
+    });
+  } finally {
+    await bridge.stop();
+    await server.close();
+  }
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { byteLength, linesOf, splitLine } from "../../../services/bridge/text.ts";
+import { Invalid, TooLarge } from "../../../services/errors.ts";
+
+/** Lines of words, of one to four bytes per character. */
+const lines = fc.array(
+  fc.string({ unit: fc.constantFrom("a", "é", "€", "😀", "b", " "), maxLength: 40 }),
+  { maxLength: 20 },
+).map((words) => words.join(" "));
+
+Deno.test("splitLine() gives pieces that fit and loses nothing but spaces", () => {
+  fc.assert(fc.property(lines, fc.integer({ min: 4, max: 64 }), (line, room) => {
+    const pieces = splitLine(line, room);
+    for (const piece of pieces) {
+      assert.ok(byteLength(piece) <= room);
+      assert.ok(piece.isWellFormed());
+    }
+    assert.equal(pieces.join("").replaceAll(" ", ""), line.replaceAll(" ", ""));
+  }));
+});
+
+Deno.test("splitLine() leaves alone what fits and cuts between words where it can", () => {
+  assert.deepEqual(splitLine("all of it", 9), ["all of it"]);
+  assert.deepEqual(splitLine("one two three", 8), ["one two", "three"]);
+  assert.deepEqual(splitLine("one twothreefour", 8), ["one", "twothree", "four"]);
+  assert.deepEqual(splitLine("😀😀", 7), ["😀", "😀"]);
+});
+
+Deno.test("linesOf() takes a text apart and drops blank lines", () => {
+  assert.deepEqual(linesOf("one"), ["one"]);
+  assert.deepEqual(linesOf("one\r\n\n  \ntwo\n"), ["one", "two"]);
+  const formatted = "\tred \x0304x\x03 \x02b\x0f \x1di\x1f\x16\x11\x1e\x04ff0000";
+  assert.deepEqual(linesOf(formatted), [formatted]);
+  assert.equal(linesOf("x\n".repeat(100)).length, 100);
+  assert.equal(linesOf("é".repeat(32_768)).length, 1);
+});
+
+Deno.test("linesOf() refuses what IRC cannot carry", () => {
+  for (const text of ["", "\n\n", "  ", "a\0b", "a\x01b", "a\rb", "a\x7f", "a\x85b", "a\ud800"]) {
+    assert.throws(() => linesOf(text), Invalid, JSON.stringify(text));
+  }
+  assert.throws(() => linesOf("x\n".repeat(101)), TooLarge);
+  assert.throws(() => linesOf("é".repeat(32_769)), TooLarge);
+});
