@@ -16,6 +16,7 @@ import {
 import { type Daemon, startDaemon, StartError } from "../services/daemon.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/data_folder.ts";
+import { SecretFileError } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
@@ -114,7 +115,7 @@ function untilSignal(log: Log): Promise<void> {
 /** Turns what a start can fail on into one sentence. */
 function explain(error: unknown): unknown {
   const known = error instanceof StartError || error instanceof DatabaseError ||
-    error instanceof DataFolderError;
+    error instanceof DataFolderError || error instanceof SecretFileError;
   return known ? new CommandFailed(error.message) : error;
 }
 

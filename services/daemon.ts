@@ -1,10 +1,10 @@
-import { AccountAuthority, Agents, IrcAccounts } from "./agents/mod.ts";
+import { AccountAuthority, Agents, IrcAccounts, type Sessions } from "./agents/mod.ts";
 import { Bridge } from "./bridge/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "./config/mod.ts";
 import { DataFolder } from "./data_folder.ts";
 import { Database } from "./database/mod.ts";
 import { type Identity, type IdentityRoom, openIdentity, type Tokens } from "./identity/mod.ts";
-import { IrcServer, type IrcServerOptions } from "./irc/mod.ts";
+import { type IrcObserver, IrcServer, type IrcServerOptions } from "./irc/mod.ts";
 import type { Log } from "./log.ts";
 import { Status } from "./status.ts";
 import { VERSION } from "./version.ts";
@@ -75,18 +75,23 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   started.defer(() => room.close());
 
-  const irc = new IrcServer(ircOptions(config, database, room, log));
+  // The registry asks the IRC server, which is made later and tells the registry in turn.
+  const sessions: Sessions = {
+    disconnectAccount: (account, reason) => irc.disconnectAccount(account, reason),
+    isOnline: (account) => irc.isOnline(account),
+  };
+  const serverAddress = () => ircUrl(config, ircAddresses);
+  const shared = { database, sessions, serverAddress, clock, log, ...room };
+  const agents = new Agents(shared);
+  started.defer(() => agents.close());
+  const minPasswordLength = config.irc.accounts.min_password_length;
+  const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
+
+  const seen = ({ account }: { account: string }) => agents.sessionSeen(account);
+  const observer = { sessionStarted: seen, sessionEnded: seen };
+  const irc = new IrcServer(ircOptions({ config, database, room, observer, log }));
   started.defer(() => irc.close());
   const ircAddresses = listen(irc, options);
-  const shared = { database, sessions: irc, clock, log, ...room };
-  const serverAddress = () => ircUrl(config, ircAddresses);
-  const agents = new Agents({ ...shared, serverAddress });
-  started.defer(() => agents.close());
-  const ircAccounts = new IrcAccounts({
-    ...shared,
-    serverAddress,
-    minPasswordLength: config.irc.accounts.min_password_length,
-  });
   const bridge = config.bridge.enabled ? startBridge(config, irc, log) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   const status = new Status({
@@ -129,12 +134,17 @@ function startBridge(config: Config, irc: IrcServer, log: Log): Bridge {
   return bridge;
 }
 
-function ircOptions(
-  { irc }: Config,
-  database: Database,
-  { accounts, logins }: IdentityRoom,
-  log: Log,
-): IrcServerOptions {
+interface IrcSurroundings {
+  readonly config: Config;
+  readonly database: Database;
+  readonly room: IdentityRoom;
+  readonly observer: IrcObserver;
+  readonly log: Log;
+}
+
+function ircOptions({ config, database, room, observer, log }: IrcSurroundings): IrcServerOptions {
+  const { irc } = config;
+  const { accounts, logins } = room;
   const { limits } = irc;
   const rate = (perSecond: number, burst: number) => perSecond === 0 ? null : { perSecond, burst };
   return {
@@ -146,6 +156,7 @@ function ircOptions(
     password: irc.password === "" ? null : irc.password,
     requireAccount: irc.require_account,
     accounts: new AccountAuthority({ database, accounts, logins, operators: irc.operators }),
+    observer,
     log,
     limits: {
       lineBytes: limits.line_bytes,

@@ -72,7 +72,7 @@ export function describeIssue(issue: z.core.$ZodIssue): string {
     return issue.message;
   }
   if (issue.code !== "invalid_type") return `"${field}": ${issue.message}`;
-  if (issue.input === undefined) return `"${field}" is required`;
+  if (issue.message.endsWith("received undefined")) return `"${field}" is required`;
   return `"${field}" must be ${article(issue.expected)} ${issue.expected}`;
 }
 
