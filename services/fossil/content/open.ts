@@ -38,7 +38,7 @@ interface SchemaRow {
  */
 export function openDatabase(path: string, options: DatabaseOptions = {}): OpenedDatabase {
   requireFile(path);
-  const db = new Database(path, options);
+  const db = connect(path, options);
   try {
     checkSchema(db, path);
     const config = new Config(db);
@@ -61,8 +61,17 @@ function requireFile(path: string): void {
   throw new FossilError("unsupported", `"${path}" is no file`);
 }
 
+function connect(path: string, options: DatabaseOptions): Database {
+  try {
+    return new Database(path, options);
+  } catch (cause) {
+    if (!(cause instanceof Error) || !/not a database/.test(cause.message)) throw cause;
+    throw new FossilError("unsupported", `"${path}" is no SQLite database`, { cause });
+  }
+}
+
 function checkSchema(db: Database, path: string): void {
-  const rows = schemaRows(db, path);
+  const rows = db.rows<SchemaRow>("SELECT type, name, tbl_name, sql FROM sqlite_schema");
   const tables = new Set(rows.filter((row) => row.type === "table").map((row) => row.name));
   for (const table of REQUIRED) {
     if (!tables.has(table)) throw new FossilError("unsupported", `"${path}" is no repository`);
@@ -74,14 +83,6 @@ function checkSchema(db: Database, path: string): void {
     if (type === "trigger") refuse(path, `table "${table}" has the trigger "${name}"`);
     if (type === "view") refuse(path, `"${name}" is a view`);
     if (/^create\s+virtual/i.test(sql ?? "")) refuse(path, `"${name}" is a virtual table`);
-  }
-}
-
-function schemaRows(db: Database, path: string): SchemaRow[] {
-  try {
-    return db.rows<SchemaRow>("SELECT type, name, tbl_name, sql FROM sqlite_schema");
-  } catch (cause) {
-    throw new FossilError("unsupported", `"${path}" is no SQLite database`, { cause });
   }
 }
 

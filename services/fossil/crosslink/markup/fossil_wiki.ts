@@ -74,7 +74,8 @@ class WikiScanner {
     const id = VERBATIM_ID.exec(match[0]);
     const idText = id?.[1] ?? id?.[2] ?? id?.[3] ?? "";
     if (this.#verbatim !== null) {
-      if (name !== "verbatim" || !closes || idText !== this.#verbatim) return false;
+      const matches = this.#verbatim === "" || idText === this.#verbatim;
+      if (name !== "verbatim" || !closes || !matches) return false;
       this.#verbatim = null;
     } else if (name === "verbatim" && !closes) {
       this.#verbatim = idText;

@@ -12,7 +12,7 @@ const MAX_PARAGRAPH = 64 * 1024;
 
 const REFERENCE =
   /^ {0,3}\[(?!\^)([^\]\r\n]*)\]:[ \t]*(?:\r?\n)?[ \t]*<?([^ \t\r\n]+?)>?[ \t]*(?:\r?\n[ \t]*(?:["'(][^\r\n]*["')][ \t]*(?=\r?\n|$))?|["'(][^\r\n]*["')][ \t]*(?:\r?\n|$)|$)/gm;
-const FOOTNOTE = /^ {0,3}\[\^[^\]\r\n]+\]:.*(?:\r?\n(?:[ \t]+\S.*|[ \t]*(?=\r?\n[ \t]+\S)))*/gm;
+const FOOTNOTE = /^\[\^([^\]\r\n]+)\]:[ \t]*(.*(?:\r?\n {2,}.*)*)/gm;
 
 const EMPTY = /^[ \t]*$/;
 const RULE = /^ {0,3}([*_-])[ \t]*(?:\1[ \t]*){2,}$/;
@@ -26,17 +26,23 @@ const HTML_COMMENT = /^<!--/;
 /** Targets of links. References may stand anywhere in the text. */
 export function markdownLinks(text: string): string[] {
   const references = new Map<string, string>();
+  const footnotes = new Map<string, string>();
   const body = text.slice(0, MAX_LENGTH).replace(REFERENCE, (_, id: string, target: string) => {
     if (!references.has(referenceId(id))) references.set(referenceId(id), target);
     return "";
-  }).replace(FOOTNOTE, "");
+  }).replace(FOOTNOTE, (_, id: string, note: string) => {
+    footnotes.set(referenceId(id), note);
+    return "";
+  });
   const links: string[] = [];
-  readBlocks(body.split(/\r?\n/), { references, links }, 0);
+  readBlocks(body.split(/\r?\n/), { references, footnotes, links }, 0);
   return links;
 }
 
 interface Scan {
   readonly references: ReadonlyMap<string, string>;
+  /** Texts of footnotes that no reference has been met for. */
+  readonly footnotes: Map<string, string>;
   readonly links: string[];
 }
 
@@ -176,10 +182,34 @@ function readInline(text: string, scan: Scan, depth: number): void {
       case "[":
         i = readLink(text, i, brackets.get(i), scan, depth);
         break;
+      case "(":
+        i = readInlineNote(text, i, scan, depth);
+        break;
       default:
         i++;
     }
   }
+}
+
+/** A footnote that stands in the text, `(^…)`; gives the position behind it. */
+function readInlineNote(text: string, start: number, scan: Scan, depth: number): number {
+  if (text[start + 1] !== "^") return start + 1;
+  let level = 0;
+  for (let i = start; i < text.length; i++) {
+    if (text[i] === "(" && text[i - 1] !== "\\") level++;
+    else if (text[i] === ")" && text[i - 1] !== "\\" && --level === 0) {
+      readInline(text.slice(start + 2, i), scan, depth + 1);
+      return i + 1;
+    }
+  }
+  return start + 1;
+}
+
+/** Links of a footnote count where it is referred to, once. */
+function readFootnote(id: string, scan: Scan, depth: number): void {
+  const note = scan.footnotes.get(referenceId(id));
+  scan.footnotes.delete(referenceId(id));
+  if (note !== undefined) readInline(note, scan, depth + 1);
 }
 
 /** Position behind a code span, or behind its first backtick where it does not end. */
@@ -199,14 +229,22 @@ function readLink(
 ): number {
   if (close === undefined) return start + 1;
   const label = text.slice(start + 1, close);
-  if (label.startsWith("^")) return close + 1;
+  if (label.startsWith("^")) {
+    readFootnote(label.slice(1), scan, depth);
+    return close + 1;
+  }
   const link = resolveLink(text, label, close, scan.references);
   if (link === null) return start + 1;
   const isImage = start > 0 && text[start - 1] === "!";
   if (isImage) return link.end;
   readInline(label, scan, depth + 1);
-  if (link.target !== null) scan.links.push(link.target);
-  return link.end;
+  if (!link.target.startsWith("^")) {
+    scan.links.push(link.target);
+    return link.end;
+  }
+  const inParentheses = text[link.end - 1] === ")";
+  if (!inParentheses) readFootnote(link.target.slice(1), scan, depth);
+  return inParentheses ? readInlineNote(text, link.start, scan, depth) : link.end;
 }
 
 /** Where the bracket that opens at a position closes, for every pair; escaped ones do not count. */
@@ -225,9 +263,11 @@ function matchBrackets(text: string): ReadonlyMap<number, number> {
 }
 
 interface ResolvedLink {
+  /** Where what follows the label begins. */
+  readonly start: number;
   readonly end: number;
-  /** Null for a span with a footnote. */
-  readonly target: string | null;
+  /** Begins with "^" for a footnote. */
+  readonly target: string;
 }
 
 /** What follows the label decides: `(target)`, `[reference]`, or nothing for a shortcut. */
@@ -244,19 +284,19 @@ function resolveLink(
     end.lastIndex = next + 1;
     const closing = end.exec(text);
     if (closing === null) return null;
-    const inside = text.slice(next + 1, closing.index);
-    return { end: closing.index + 1, target: inside.startsWith("^") ? null : inlineTarget(inside) };
+    const target = inlineTarget(text.slice(next + 1, closing.index));
+    return { start: next, end: closing.index + 1, target };
   }
   if (text[next] === "[") {
     const end = text.indexOf("]", next);
     if (end < 0) return null;
     const id = text.slice(next + 1, end);
-    if (id.startsWith("^")) return { end: end + 1, target: null };
+    if (id.startsWith("^")) return { start: next, end: end + 1, target: id };
     const target = references.get(referenceId(id === "" ? label : id));
-    return target === undefined ? null : { end: end + 1, target };
+    return target === undefined ? null : { start: next, end: end + 1, target };
   }
   const target = references.get(referenceId(label));
-  return target === undefined ? null : { end: close + 1, target };
+  return target === undefined ? null : { start: next, end: close + 1, target };
 }
 
 /** The target of an inline link, without title, angle brackets and backslashes. */
