@@ -259,6 +259,11 @@ export class Repository implements Disposable {
     shun(this.db, hash, reason);
   }
 
+  /** Moves the write-ahead log into the file, so that a copy of the file alone is complete. */
+  checkpoint(): void {
+    this.db.checkpoint();
+  }
+
   /** Closes the file. */
   close(): void {
     this.db.close();

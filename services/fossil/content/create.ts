@@ -40,7 +40,8 @@ FROM ticket`,
 };
 
 /**
- * Makes a repository file: tables, settings and users, but no check-in yet.
+ * Makes a repository file: tables, settings and users, but no check-in yet. The
+ * log is moved into the file: the program takes no file below 16 kB for a repository.
  *
  * @throws {FossilError} `invalid` where the file exists or the project code is malformed.
  */
@@ -58,6 +59,7 @@ export function createDatabase(path: string, options: CreateOptions): Database {
     db.exec(DERIVED_SCHEMA);
     fill(db, options, projectCode);
     db.exec("COMMIT");
+    db.checkpoint();
     return db;
   } catch (error) {
     db.close();

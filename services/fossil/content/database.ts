@@ -41,6 +41,11 @@ export class Database {
     this.#connection.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;");
   }
 
+  /** Moves the write-ahead log into the file itself, as far as no reader holds it back. */
+  checkpoint(): void {
+    this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+
   #statement(sql: string): StatementSync {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;

@@ -258,5 +258,5 @@ function plural(count: number): string {
 function currentValue(ctx: LinkContext, ticket: string, column: string): string {
   if (!ctx.db.columns("ticket").includes(column)) return column;
   const select = `SELECT ${quoted(column)} FROM ticket WHERE tkt_uuid=?`;
-  return String(ctx.db.value<SqlValue>(select, ticket) ?? "unknown");
+  return String(ctx.db.value<SqlValue>(select, ticket) ?? "");
 }

@@ -59,7 +59,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   } AS prior,
     ${artifact("firt")} AS answered, ${day("fmtime")} AS mtime FROM forumpost`,
   ticket: "SELECT * FROM ticket",
-  ticketchng: `SELECT ticketchng.*, ${artifact("tkt_rid")} AS artifact,
+  ticketchng: `SELECT ticketchng.*,
     (SELECT tkt_uuid FROM ticket WHERE ticket.tkt_id=ticketchng.tkt_id) AS ticket FROM ticketchng`,
 };
 
