@@ -1,4 +1,3 @@
-import type { Document, LineCounter } from "yaml";
 import { z } from "zod";
 import { type Config, configSchema } from "./schema.ts";
 
@@ -81,28 +80,13 @@ async function readFile({ file, fileRequired }: ConfigSources): Promise<ParsedFi
     if (error instanceof Deno.errors.NotFound && !fileRequired) return null;
     throw new ConfigError(`${file}: cannot be read: ${reason(error)}`);
   }
-  const { LineCounter, parseDocument } = await import("yaml");
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const [problem] = document.errors;
-  if (problem !== undefined) {
-    const [first] = problem.message.split("\n");
-    throw new ConfigError(`${file}:${lines.linePos(problem.pos[0]).line}: ${first}`);
-  }
-  const tree: unknown = document.toJS() ?? {};
+  const { readYaml } = await import("./yaml.ts");
+  const document = readYaml(text);
+  const [problem] = document.problems;
+  if (problem !== undefined) throw new ConfigError(`${file}:${problem.line}: ${problem.message}`);
+  const tree = document.value ?? {};
   if (!isTree(tree)) throw new ConfigError(`${file}:1: the file must hold keys and values`);
-  return { tree, lineOf: (path) => lineOf(document, lines, path) };
-}
-
-/** The line of the deepest part of a path that stands in the document, counted from 1. */
-function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
-  for (let length = path.length; length > 0; length--) {
-    const node: unknown = document.getIn(path.slice(0, length), true);
-    if (typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range)) {
-      return lines.linePos(Number(node.range[0])).line;
-    }
-  }
-  return 1;
+  return { tree, lineOf: document.lineOf };
 }
 
 /** Reads a value of the environment or of a flag: YAML where it looks like more than a word. */
@@ -112,12 +96,9 @@ async function scalar(text: string): Promise<unknown> {
   if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (!/^\s*[[{]/.test(text)) return text;
   if (/^\[[0-9A-Fa-f:.]+\]:\d+$/.test(text)) return text;
-  const { parse } = await import("yaml");
-  try {
-    return parse(text);
-  } catch {
-    return text;
-  }
+  const { readYaml } = await import("./yaml.ts");
+  const { value, problems } = readYaml(text);
+  return problems.length === 0 ? value : text;
 }
 
 function setPath(tree: Tree, key: string, value: unknown, origin: string): void {

@@ -58,7 +58,7 @@ Deno.test("POST /v1/agents/register names the field that is wrong", async () => 
     ["null", /body/],
     [{}, /nick.* required/],
     [{ nick: null }, /nick/],
-    [{ nick: 7 }, /"nick" must be a string/],
+    [{ nick: 7 }, /nick.* must be a string/],
     [{ nick: "" }, /nick/],
     [{ nick: "two words" }, /nick/],
     [{ nick: "1st" }, /nick/],
