@@ -1,5 +1,4 @@
-import type { Follower, Following, Scheduler } from "../services/bridge/mod.ts";
-import type { ChannelMessage } from "../services/bridge/mod.ts";
+import type { ChannelMessage, Follower, Following, Scheduler } from "../services/bridge/mod.ts";
 import { TooMany } from "../services/errors.ts";
 import type { Ended, Principal } from "../services/identity/mod.ts";
 
@@ -31,6 +30,7 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #open = new Set<EventStream>();
   readonly #frames = new WeakMap<ChannelMessage, Uint8Array<ArrayBuffer>>();
+  #cancelKeepAlive: () => void = () => {};
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
@@ -47,7 +47,7 @@ export class EventStreams {
     follow: (follower: Follower) => Promise<Following>,
   ): Promise<ReadableStream<Uint8Array>> {
     if (this.#open.size >= this.#options.max) throw new TooMany("Too many event streams are open");
-    const stream = new EventStream(principal, (closed) => this.#open.delete(closed));
+    const stream = new EventStream(principal, (closed) => this.#remove(closed));
     this.#open.add(stream);
     if (this.#open.size === 1) this.#scheduleKeepAlive();
     try {
@@ -80,12 +80,16 @@ export class EventStreams {
     return frame;
   }
 
-  /** Stops by itself when no stream is open any more. */
   #scheduleKeepAlive(): void {
-    this.#options.scheduler.after(KEEP_ALIVE_MILLISECONDS, () => {
+    this.#cancelKeepAlive = this.#options.scheduler.after(KEEP_ALIVE_MILLISECONDS, () => {
+      this.#scheduleKeepAlive();
       for (const stream of [...this.#open]) stream.keepAlive();
-      if (this.#open.size > 0) this.#scheduleKeepAlive();
     });
+  }
+
+  #remove(stream: EventStream): void {
+    this.#open.delete(stream);
+    if (this.#open.size === 0) this.#cancelKeepAlive();
   }
 }
 
@@ -96,8 +100,9 @@ class EventStream {
   readonly #onClose: (stream: EventStream) => void;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #following: Following | null = null;
-  #queue: Uint8Array[] = [];
-  #queuedBytes = 0;
+  /** What the stream began with; how much that is does not count as falling behind. */
+  readonly #replay = new FrameQueue();
+  readonly #queue = new FrameQueue();
   /** Whether the reader waits for the next chunk. */
   #wanted = false;
   /** Whether nothing will be added to the queue any more. */
@@ -127,12 +132,12 @@ class EventStream {
     if (this.#wanted) {
       this.#wanted = false;
       this.#controller.enqueue(frame);
-      return;
-    }
-    this.#queue.push(frame);
-    this.#queuedBytes += frame.byteLength;
-    if (this.#queue.length > MAX_EVENTS_BEHIND || this.#queuedBytes > MAX_BYTES_BEHIND) {
-      this.#following?.cut();
+    } else if (this.#following === null) {
+      this.#replay.push(frame);
+    } else {
+      this.#queue.push(frame);
+      if (this.#queue.length <= MAX_EVENTS_BEHIND && this.#queue.bytes <= MAX_BYTES_BEHIND) return;
+      this.#following.cut();
       this.close();
     }
   }
@@ -145,7 +150,7 @@ class EventStream {
   /** Closes the stream when its reader has what is in the queue. */
   finish(): void {
     this.#finished = true;
-    if (this.#queue.length === 0) this.close();
+    if (this.#isEmpty()) this.close();
   }
 
   /** Closes the stream now. */
@@ -156,24 +161,57 @@ class EventStream {
   }
 
   #pull(): void {
-    if (this.#queue.length === 0) {
-      this.#wanted = true;
-      return;
-    }
-    this.#controller.enqueue(this.#takeChunk());
-    if (this.#finished && this.#queue.length === 0) this.close();
+    const queue = this.#replay.length > 0 ? this.#replay : this.#queue;
+    const chunk = queue.take();
+    if (chunk === null) this.#wanted = true;
+    else this.#controller.enqueue(chunk);
+    if (this.#finished && this.#isEmpty()) this.close();
   }
 
-  #takeChunk(): Uint8Array {
+  #isEmpty(): boolean {
+    return this.#replay.length === 0 && this.#queue.length === 0;
+  }
+
+  #release(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#replay.clear();
+    this.#queue.clear();
+    this.#following?.close();
+    this.#onClose(this);
+  }
+}
+
+/** Frames that wait, and how many bytes they are. */
+class FrameQueue {
+  #frames: Uint8Array[] = [];
+  #bytes = 0;
+
+  get length(): number {
+    return this.#frames.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(frame: Uint8Array): void {
+    this.#frames.push(frame);
+    this.#bytes += frame.byteLength;
+  }
+
+  /** Takes as many frames as make a chunk, or null where there is none. */
+  take(): Uint8Array | null {
     let count = 0;
     let bytes = 0;
-    do {
-      bytes += this.#queue[count++]?.byteLength ?? 0;
-    } while (count < this.#queue.length && bytes < CHUNK_BYTES);
-    this.#queuedBytes -= bytes;
-    const frames = this.#queue.splice(0, count);
-    const [only] = frames;
-    if (only !== undefined && frames.length === 1) return only;
+    for (const { byteLength } of this.#frames) {
+      if (bytes >= CHUNK_BYTES) break;
+      bytes += byteLength;
+      count++;
+    }
+    this.#bytes -= bytes;
+    const frames = this.#frames.splice(0, count);
+    if (frames.length < 2) return frames[0] ?? null;
     const chunk = new Uint8Array(bytes);
     let offset = 0;
     for (const frame of frames) {
@@ -183,11 +221,8 @@ class EventStream {
     return chunk;
   }
 
-  #release(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#queue = [];
-    this.#following?.close();
-    this.#onClose(this);
+  clear(): void {
+    this.#frames = [];
+    this.#bytes = 0;
   }
 }
