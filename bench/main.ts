@@ -1,25 +1,37 @@
 /** `deno task bench`: measures the program from outside and prints the figures; see README.md. */
-import { Command, InvalidArgumentError } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { formatResult, type Result } from "./report.ts";
 import { type Scenario, SCENARIOS, type Sizes } from "./scenarios/mod.ts";
-import { type IrcServerKind, MUSTER, MUSTER_LIMITS } from "./servers/mod.ts";
+import { INSPIRCD, type IrcServerKind, MUSTER, MUSTER_LIMITS, NGIRCD } from "./servers/mod.ts";
 
 interface Options extends Sizes {
+  readonly against: readonly string[];
   readonly json: boolean;
 }
+
+/** Servers of others that muster can be compared with. */
+const OTHERS: readonly IrcServerKind[] = [NGIRCD, INSPIRCD];
 
 /** Runs the benchmark; false when something could not be measured. */
 async function main(args: readonly string[]): Promise<boolean> {
   const command = createCommand();
   command.parse([...args], { from: "user" });
   const options = command.opts<Options>();
-  const scenarios = chosen(command.args);
-  if (!options.json) print(`${machine()}\n${conditions()}\n`);
+  if (options.senders >= options.members) command.error("There must be more members than senders.");
+  const scenarios = named(SCENARIOS, command.args.length > 0 ? command.args : SCENARIO_NAMES);
+  const others = named(OTHERS, options.against);
   const results: Result[] = [];
-  for (const scenario of scenarios) {
-    const result = await run(scenario, options, MUSTER);
+  const report = (result: Result, reference?: Result) => {
     results.push(result);
-    if (!options.json) print(formatResult(result) + "\n");
+    if (!options.json) print(formatResult(result, reference) + "\n");
+  };
+
+  if (!options.json) print(`${machine()}\n${conditions()}\n`);
+  for (const scenario of scenarios) {
+    const reference = await run(scenario, options, MUSTER);
+    report(reference);
+    if (!scenario.anyIrcServer) continue;
+    for (const other of others) report(await run(scenario, options, other), reference);
   }
   if (options.json) {
     print(JSON.stringify({ machine: machine(), conditions: conditions(), results }, null, 2));
@@ -27,37 +39,46 @@ async function main(args: readonly string[]): Promise<boolean> {
   return results.every(({ failure }) => failure === undefined);
 }
 
+const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
+
 function createCommand(): Command {
-  const names = SCENARIOS.map(({ name }) => name).join(", ");
   return new Command("deno task bench")
     .description("Measure muster on this machine and print the figures")
-    .argument("[scenario...]", `what to measure: ${names}; everything where nothing is named`)
-    .option("--members <count>", "IRC clients in one channel", atLeastOne, 1000)
-    .option("--senders <count>", "members that send, at most 100", atLeastOne, 10)
-    .option("--messages <count>", "messages of one round of a fan-out", atLeastOne, 2000)
-    .option("--rounds <count>", "repetitions, of which the median counts", atLeastOne, 3)
-    .option("--agents <count>", "agents that register and log in", atLeastOne, 500)
-    .option("--idle <count>", "IRC clients that do nothing", atLeastOne, 5000)
-    .option("--readers <count>", "readers of event streams", atLeastOne, 1000)
-    .option("--events <count>", "messages of one round to the event streams", atLeastOne, 200)
-    .option("--rate <count>", "messages per second where latency is measured", atLeastOne, 20)
-    .option("--starts <count>", "starts of the program", atLeastOne, 10)
+    .addArgument(
+      new Argument("[scenario...]", "what to measure; everything where nothing is named")
+        .choices(SCENARIO_NAMES),
+    )
+    .option("--members <count>", "IRC clients in one channel", wholeNumber, 1000)
+    .option("--senders <count>", "members that send, at most 100", wholeNumber, 10)
+    .option("--messages <count>", "messages of one round of a fan-out", wholeNumber, 2000)
+    .option("--rounds <count>", "repetitions, of which the median counts", wholeNumber, 5)
+    .option("--agents <count>", "agents that register and log in", wholeNumber, 500)
+    .option("--idle <count>", "IRC clients that do nothing", wholeNumber, 5000)
+    .option("--readers <count>", "readers of event streams", wholeNumber, 1000)
+    .option("--events <count>", "messages of one round to the event streams", wholeNumber, 200)
+    .option("--rate <count>", "messages per second where latency is measured", wholeNumber, 20)
+    .option("--starts <count>", "starts of the program", wholeNumber, 10)
+    .addOption(
+      new Option("--against <server...>", "other IRC servers to compare with; must be installed")
+        .choices(OTHERS.map(({ name }) => name))
+        .default([]),
+    )
     .option("--json", "print JSON", false);
 }
 
-function atLeastOne(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) {
+    throw new InvalidArgumentError("It must be a whole number from 1 to 999999.");
+  }
   return Number(text);
 }
 
-/** @throws Error where a name is unknown */
-function chosen(names: readonly string[]): readonly Scenario[] {
-  if (names.length === 0) return SCENARIOS;
-  return names.map((name) => {
-    const scenario = SCENARIOS.find((scenario) => scenario.name === name);
-    if (scenario === undefined) throw new Error(`There is no scenario "${name}"`);
-    return scenario;
-  });
+/** The items with these names, in the order of the items. */
+function named<Item extends { readonly name: string }>(
+  items: readonly Item[],
+  names: readonly string[],
+): readonly Item[] {
+  return items.filter(({ name }) => names.includes(name));
 }
 
 async function run(scenario: Scenario, sizes: Sizes, server: IrcServerKind): Promise<Result> {

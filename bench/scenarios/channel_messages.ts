@@ -24,7 +24,7 @@ const LATENCY_SECONDS = 5;
 export const FANOUT: Scenario = {
   name: "irc-fanout",
   anyIrcServer: true,
-  describe: (sizes) => `${describeFanout(sizes)}, tags and ids on`,
+  describe: (sizes) => `${describeFanout(sizes)}, with the tags that the server has`,
   measure: async (sizes, kind) => {
     await using server = await kind.start();
     using members = await enter(server, sizes, server.capabilities);

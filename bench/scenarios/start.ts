@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { delay } from "../delay.ts";
+import { freePort } from "../free_port.ts";
 import { median } from "../statistics.ts";
 import type { Figure, Scenario } from "./scenario.ts";
 
@@ -107,9 +108,4 @@ async function answers(port: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return (listener.addr as Deno.NetAddr).port;
 }

@@ -1,3 +1,4 @@
 /** The servers that can be measured. */
+export { INSPIRCD, NGIRCD } from "./foreign.ts";
 export { MUSTER, MUSTER_LIMITS, MusterProcess } from "./muster.ts";
 export type { IrcServerKind, IrcServerProcess } from "./server.ts";
