@@ -23,6 +23,11 @@ export class LineBuffer {
     this.#limit = limit;
   }
 
+  /** Bytes that are not used yet. */
+  get length(): number {
+    return this.#bytes.length - this.#position;
+  }
+
   append(chunk: Uint8Array): void {
     if (this.#position === this.#bytes.length) {
       this.#bytes = chunk;

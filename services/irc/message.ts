@@ -64,7 +64,7 @@ export function parseMessage(line: string): Message | null {
   if (line[position] === ":") {
     const end = line.indexOf(" ", position);
     if (end === -1) return null;
-    source = line.slice(position + 1, end);
+    source = line.slice(position + 1, end) || null;
     position = skipSpaces(line, end);
   }
 

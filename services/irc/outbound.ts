@@ -26,6 +26,7 @@ export class Wire {
   }
 }
 
+const LINE_BREAK = /[\0\r\n]/;
 const CTCP_DELIMITER = "\x01";
 const CTCP_ACTION = "\x01ACTION ";
 
@@ -80,8 +81,10 @@ export class Outbound {
     this.command = command;
     this.tags = tags;
     this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
-    this.#head = `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`;
-    this.#tail = text === undefined ? "" : ` :${text}`;
+    this.#head = oneLine(
+      `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`,
+    );
+    this.#tail = text === undefined ? "" : oneLine(` :${text}`);
   }
 
   /** The message as a client with these capabilities gets it. */
@@ -150,6 +153,11 @@ export function splitText(text: string, room: number): string[] {
   }
   if (rest !== "") pieces.push(rest);
   return pieces;
+}
+
+/** Nothing that the program around gives, such as a reason, may become a second message. */
+function oneLine(text: string): string {
+  return LINE_BREAK.test(text) ? text.replaceAll(/[\0\r\n]/g, " ") : text;
 }
 
 /** The beginning of a text that has at most this many bytes of UTF-8, cut between characters. */

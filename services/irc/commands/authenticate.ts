@@ -96,7 +96,8 @@ function decodePlain(payload: string): { name: string; password: string } | null
 function logIn({ state, client, reply }: CommandCall, account: string): void {
   if (client.account !== account) state.endSession(client, "Logged in to another account");
   state.setAccount(client, account);
-  reply.numericText(RPL_LOGGEDIN, [client.mask, account], `You are now logged in as ${account}`);
+  const mask = client.registered ? client.mask : "*";
+  reply.numericText(RPL_LOGGEDIN, [mask, account], `You are now logged in as ${account}`);
   reply.numeric(RPL_SASLSUCCESS);
   tellAccount(state, client);
   observeSession(state, client);

@@ -37,7 +37,7 @@ export function tagmsg(call: CommandCall): void {
 function sendMessage(call: CommandCall): void {
   const { command, params } = call;
   const targets = (params[0] ?? "").split(",").filter((target) => target !== "");
-  if (targets.length === 0) return refuse(call, ERR_NORECIPIENT, command);
+  if (targets.length === 0) return refuse(call, ERR_NORECIPIENT);
   const text = params[1] ?? "";
   if (command !== "TAGMSG" && text === "") return refuse(call, ERR_NOTEXTTOSEND);
   if (targets.length > MESSAGE_TARGETS) {
