@@ -236,11 +236,10 @@ export class Repository implements Disposable {
   }
 
   #receiveContent(bytes: Uint8Array, options: ReceiveOptions): ReceiveResult {
-    const { rid, isNew } = this.store.put(bytes, options);
-    if (isNew) {
-      this.#crosslinker.link(rid, bytes);
-      this.#crosslinker.linkDependents(rid);
-    }
+    const { rid, isNew, wasAwaited } = this.store.put(bytes, options);
+    const dependents = wasAwaited ? this.#crosslinker.waitingFor(rid) : [];
+    if (isNew) this.#crosslinker.link(rid, bytes);
+    this.#crosslinker.linkArrived(dependents);
     return { rid, isNew, isAvailable: true };
   }
 

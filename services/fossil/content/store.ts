@@ -53,6 +53,8 @@ export interface PutResult {
   readonly rid: number;
   /** The repository did not have these bytes before. */
   readonly isNew: boolean;
+  /** The name was known: other artifacts may have waited for the bytes. */
+  readonly wasAwaited: boolean;
 }
 
 interface BlobRow {
@@ -224,7 +226,9 @@ export class ContentStore {
       "SELECT rid, size FROM blob WHERE uuid=?",
       hash,
     );
-    if (known !== undefined && known.size >= 0) return { rid: known.rid, isNew: false };
+    if (known !== undefined && known.size >= 0) {
+      return { rid: known.rid, isNew: false, wasAwaited: false };
+    }
     const packed = packBlob(stored);
     const rcvid = this.#receipt();
     let rid: number;
@@ -240,7 +244,7 @@ export class ContentStore {
     }
     if (isPrivate) this.makePrivate(rid);
     this.#touched.add(rid);
-    return { rid, isNew: true };
+    return { rid, isNew: true, wasAwaited: known !== undefined };
   }
 
   /** The policy `auto` becomes `sha3` when the first SHA3 name shows up. */

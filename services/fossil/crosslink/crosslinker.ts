@@ -43,21 +43,24 @@ export class Crosslinker {
   }
 
   /**
-   * Links what waited for content that has arrived: deltas of it, which are checked now, and delta
-   * manifests whose baseline it is.
+   * Artifacts that wait for content: delta manifests whose baseline it is, and deltas of it. To be
+   * asked before the content is linked, which may make older artifacts deltas of it.
    */
-  linkDependents(rid: number): void {
+  waitingFor(rid: number): number[] {
     const { db, store } = this.#ctx;
-    const queue = [rid];
-    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-      const orphans = db.rows<{ rid: number }>("SELECT rid FROM orphan WHERE baseline=?", next);
-      db.run("DELETE FROM orphan WHERE baseline=?", next);
-      for (const orphan of orphans) this.link(orphan.rid, store.require(orphan.rid));
-      for (const dependent of store.dependents(next)) {
-        if (!store.checkArrival(dependent)) continue;
-        this.link(dependent, store.require(dependent));
-        queue.push(dependent);
-      }
+    const orphans = db.rows<{ rid: number }>("SELECT rid FROM orphan WHERE baseline=?", rid);
+    return [...orphans.map((row) => row.rid), ...store.dependents(rid)];
+  }
+
+  /** Checks and links artifacts whose content can be had at last, and what waits for them. */
+  linkArrived(rids: readonly number[]): void {
+    const { db, store } = this.#ctx;
+    const queue = [...rids];
+    for (let rid = queue.pop(); rid !== undefined; rid = queue.pop()) {
+      if (!store.checkArrival(rid)) continue;
+      db.run("DELETE FROM orphan WHERE rid=?", rid);
+      queue.push(...this.waitingFor(rid));
+      this.link(rid, store.require(rid));
     }
   }
 
