@@ -1,4 +1,3 @@
-import { Cap } from "./capabilities.ts";
 import type { Channel } from "./channel.ts";
 import { UserMode } from "./modes.ts";
 import type { Outbound, Wire } from "./outbound.ts";
@@ -19,6 +18,12 @@ export interface Registration {
   password: string | null;
   /** Between CAP LS or CAP REQ and CAP END, when registration waits. */
   negotiating: boolean;
+}
+
+/** Messages since the start of the server. */
+export interface TrafficCounters {
+  linesIn: number;
+  linesOut: number;
 }
 
 /** One client as the commands see it. */
@@ -57,8 +62,14 @@ export class Client {
   quitReason: string | null = null;
   readonly channels = new Set<Channel>();
 
-  constructor(transport: Transport, options: { privileged: boolean; now: number }) {
+  readonly #counters: TrafficCounters;
+
+  constructor(
+    transport: Transport,
+    options: { privileged: boolean; now: number; counters: TrafficCounters },
+  ) {
     this.transport = transport;
+    this.#counters = options.counters;
     this.privileged = options.privileged;
     this.connectedAt = options.now;
     this.lastActiveAt = options.now;
@@ -94,17 +105,15 @@ export class Client {
     return (this.capabilities & capability) !== 0;
   }
 
-  /** Whether labels can be answered: a label without batches would not be. */
-  get labelsResponses(): boolean {
-    return this.hasCapability(Cap.LABELED_RESPONSE);
-  }
-
   /** Sends a message that is no answer to a command of this client. */
   send(message: Outbound): void {
+    this.#counters.linesOut++;
     this.transport.send(message.wire(this.capabilities));
   }
 
+  /** Sends a message in a form that is for this client alone. */
   sendWire(wire: Wire): void {
+    this.#counters.linesOut++;
     this.transport.send(wire);
   }
 }

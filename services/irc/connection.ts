@@ -37,7 +37,7 @@ export class Connection implements TransportReceiver {
   constructor(state: ServerState, transport: Transport, privileged: boolean) {
     const now = state.now();
     this.#state = state;
-    this.client = new Client(transport, { privileged, now });
+    this.client = new Client(transport, { privileged, now, counters: state.counters });
     this.#lastHeardAt = now;
     const { receiveQueueBytes, lineBytes } = state.limits;
     this.#input = new LineBuffer(Math.max(receiveQueueBytes, lineBytes + TAG_BYTES));

@@ -37,7 +37,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     "ELIST=CMNTU",
     "EXCEPTS=e",
     "INVEX=I",
-    `KICKLEN=${limits.kickBytes}`,
+    `KICKLEN=${limits.reasonBytes}`,
     `LINELEN=${limits.lineBytes}`,
     `MAXLIST=${channelModeLetters("list")}:${limits.listEntries}`,
     `MODES=${MODES_PER_COMMAND}`,

@@ -28,7 +28,7 @@ export interface ObservedActor {
   account: string | null;
 }
 
-/** Told of what happens. Its methods are called while a command runs and must not throw. */
+/** Told of what happens. Its methods are called while a command runs: they must not wait. */
 export interface IrcObserver {
   /** A client with an account is registered, or a registered client logged in. */
   sessionStarted?(session: { account: string; nick: string; address: string }): void;
@@ -80,7 +80,8 @@ export interface IrcLimits {
   listEntries: number;
   topicBytes: number;
   awayBytes: number;
-  kickBytes: number;
+  /** Of the reasons given with KICK, PART and QUIT. */
+  reasonBytes: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
@@ -97,7 +98,7 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
   listEntries: 100,
   topicBytes: 1024,
   awayBytes: 400,
-  kickBytes: 400,
+  reasonBytes: 400,
 };
 
 export interface IrcServerOptions {

@@ -69,7 +69,8 @@ export class Outbound {
 
   /**
    * `text` is the last parameter where the message ends in free text: it is always written with a
-   * colon, and split over several lines for clients that cannot take a long one.
+   * colon. For clients that cannot take a long line it is split over several if it is a message,
+   * and cut if it is anything else.
    */
   constructor(
     source: string | null,
@@ -107,11 +108,10 @@ export class Outbound {
     const tags = this.#tagsFor(capabilities, reply);
     const prefix = tags.length === 0 ? "" : `@${formatTags(tags)} `;
     const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
-    if (takesLongLines || !this.#splittable) {
-      return new Wire([prefix + this.#head + this.#tail]);
-    }
-    const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head) - " :".length;
-    const pieces = splitText(this.#tail.slice(2), room);
+    if (takesLongLines) return new Wire([prefix + this.#head + this.#tail]);
+    const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head);
+    if (!this.#splittable) return new Wire([prefix + this.#head + truncate(this.#tail, room)]);
+    const pieces = splitText(this.#tail.slice(2), room - " :".length);
     return new Wire(pieces.map((piece) => `${prefix}${this.#head} :${piece}`));
   }
 
@@ -162,7 +162,7 @@ function oneLine(text: string): string {
 
 /** The beginning of a text that has at most this many bytes of UTF-8, cut between characters. */
 export function truncate(text: string, bytes: number): string {
-  if (text.length * 3 <= bytes) return text;
+  if (text.length * 3 <= bytes || encodedLength(text) <= bytes) return text;
   return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytes)).read);
 }
 

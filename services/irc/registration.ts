@@ -55,8 +55,8 @@ export function changeNick({ state, client, reply }: CommandCall, nick: string):
 /** Tells the observer that a client with an account is there. */
 export function observeSession(state: ServerState, client: Client): void {
   if (client.account === null || !client.registered) return;
-  const { account, nick } = client;
-  state.options.observer?.sessionStarted?.({ account, nick, address: client.transport.address });
+  const { account, nick, transport: { address } } = client;
+  state.observe((observer) => observer.sessionStarted?.({ account, nick, address }));
 }
 
 /** Server password and the rule on accounts. A client that may not come in is closed. */

@@ -20,7 +20,7 @@ export class Reply {
   constructor(state: ServerState, client: Client, label: string | null) {
     this.#state = state;
     this.#client = client;
-    this.#label = client.labelsResponses ? label : null;
+    this.#label = client.hasCapability(Cap.LABELED_RESPONSE) ? label : null;
   }
 
   /** Adds a message that is not from the server, such as the client's own JOIN or its echo. */

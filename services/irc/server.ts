@@ -35,7 +35,7 @@ export interface IrcStats {
   clients: number;
   registered: number;
   channels: number;
-  /** Lines received and lines queued to clients, since the start. */
+  /** Messages received, and messages queued to clients, since the start. */
   messagesIn: number;
   messagesOut: number;
   /** Connections refused for a limit, since the start. */
@@ -94,9 +94,7 @@ export class IrcServer {
 
   /** Closes every live session of the account, now. Returns how many. */
   disconnectAccount(account: string, reason: string): number {
-    const sessions = this.#state.sessionsOf(account);
-    for (const client of sessions) this.#state.disconnect(client, reason);
-    return sessions.length;
+    return this.#state.disconnectAccount(account, reason);
   }
 
   /** Whether a registered client is logged in to the account. */

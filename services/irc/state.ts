@@ -1,11 +1,12 @@
 import { Channel } from "./channel.ts";
-import type { Client } from "./client.ts";
+import type { Client, TrafficCounters } from "./client.ts";
 import { UserMode } from "./modes.ts";
 import { foldCase } from "./names.ts";
 import {
   DEFAULT_LIMITS,
   type IrcLimits,
   type IrcLogger,
+  type IrcObserver,
   type IrcServerOptions,
 } from "./options.ts";
 import type { Reply } from "./reply.ts";
@@ -21,6 +22,11 @@ export interface MessageContent {
   clientTags?: readonly (readonly [string, string])[];
 }
 
+/** A password check that is under way, and the accounts that were revoked meanwhile. */
+export interface PendingLogin {
+  readonly revoked: Set<string>;
+}
+
 /** Who is connected, what channels there are: everything that commands read and change. */
 export class ServerState {
   readonly options: Readonly<IrcServerOptions>;
@@ -32,14 +38,14 @@ export class ServerState {
   /** Every connection, registered or not. */
   readonly clients = new Set<Client>();
   readonly channels = new Map<string, Channel>();
-  /** Lines since the start. */
-  readonly counters = { linesIn: 0, linesOut: 0 };
+  readonly counters: TrafficCounters = { linesIn: 0, linesOut: 0 };
   /** Most registered clients at one time. */
   mostRegistered = 0;
 
   readonly #clock: () => number;
   readonly #byNick = new Map<string, Client>();
   readonly #byAccount = new Map<string, Set<Client>>();
+  readonly #logins = new Set<PendingLogin>();
   readonly #idPrefix: string;
   #lastId = 0;
   #lastTime = 0;
@@ -157,6 +163,27 @@ export class ServerState {
     else this.#byAccount.set(foldCase(account), new Set([client]));
   }
 
+  /** Notes the beginning of a password check, which {@linkcode endLogin} ends. */
+  beginLogin(): PendingLogin {
+    const login = { revoked: new Set<string>() };
+    this.#logins.add(login);
+    return login;
+  }
+
+  /** Whether what the check found still holds: nobody revoked the account while it ran. */
+  endLogin(login: PendingLogin, account: string): boolean {
+    this.#logins.delete(login);
+    return !login.revoked.has(foldCase(account));
+  }
+
+  /** Closes every session of an account, also those about to begin. Returns how many. */
+  disconnectAccount(account: string, reason: string): number {
+    for (const login of this.#logins) login.revoked.add(foldCase(account));
+    const sessions = this.sessionsOf(account);
+    for (const client of sessions) this.disconnect(client, reason);
+    return sessions.length;
+  }
+
   /** Every other client that shares a channel with this one. */
   neighboursOf(client: Client): Set<Client> {
     const neighbours = new Set<Client>();
@@ -214,7 +241,18 @@ export class ServerState {
 
   /** Tells the observer that a client no longer counts as the account's. */
   endSession(client: Client, reason: string): void {
-    if (client.account === null || !client.registered) return;
-    this.options.observer?.sessionEnded?.({ account: client.account, nick: client.nick, reason });
+    const { account, nick } = client;
+    if (account === null || !client.registered) return;
+    this.observe((observer) => observer.sessionEnded?.({ account, nick, reason }));
+  }
+
+  /** Tells the observer, whose mistakes are its own. */
+  observe(tell: (observer: IrcObserver) => void): void {
+    if (!this.options.observer) return;
+    try {
+      tell(this.options.observer);
+    } catch (error) {
+      this.log.error("IRC observer failed", { error });
+    }
   }
 }

@@ -138,8 +138,9 @@ class ClientEnd implements MemoryConnection {
       this.#waiting += line.length;
     }
     if (this.#waiting > (this.#options.sendQueueBytes ?? Infinity)) {
+      // Not at once: others are told of the end, and theirs may follow from it.
       this.#lines = [];
-      this.#disconnect("SendQ exceeded");
+      queueMicrotask(() => this.#disconnect("SendQ exceeded"));
     } else if (this.#onLine) {
       this.#schedule();
     }

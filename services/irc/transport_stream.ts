@@ -59,7 +59,10 @@ export class StreamTransport implements Transport {
     const bytes = wire.bytes;
     this.#queuedBytes += bytes.length;
     if (this.#queuedBytes > this.#sendQueueBytes) {
-      this.#close("SendQ exceeded");
+      // Not at once: others are told of the end, and theirs may follow from it.
+      this.#ending = true;
+      this.#queue = [];
+      queueMicrotask(() => this.#close("SendQ exceeded"));
       return;
     }
     this.#queue.push(bytes);

@@ -10,6 +10,7 @@ import {
   RPL_SASLMECHS,
   RPL_SASLSUCCESS,
 } from "../numerics.ts";
+import type { Verification } from "../options.ts";
 import { observeSession } from "../registration.ts";
 import type { ServerState } from "../state.ts";
 
@@ -61,7 +62,7 @@ async function verifyPlain(call: CommandCall, payload: string): Promise<void> {
   const credentials = decodePlain(payload);
   if (!credentials) return reply.numeric(ERR_SASLFAIL);
   const { name, password } = credentials;
-  const result = await state.options.accounts.verify(name, password, client.transport.address);
+  const result = await verify(state, name, password, client.transport.address);
   if (client.quitReason !== null) return;
   switch (result.kind) {
     case "accepted":
@@ -75,6 +76,24 @@ async function verifyPlain(call: CommandCall, payload: string): Promise<void> {
     case "unavailable":
       return reply.numericText(ERR_SASLFAIL, [], "Logins are not possible at the moment");
   }
+}
+
+/** Checks a password; what was revoked while the check ran is refused. */
+async function verify(
+  state: ServerState,
+  name: string,
+  password: string,
+  address: string,
+): Promise<Verification> {
+  const login = state.beginLogin();
+  let result: Verification = { kind: "unavailable" };
+  try {
+    result = await state.options.accounts.verify(name, password, address);
+  } finally {
+    const account = result.kind === "accepted" ? result.account : name;
+    if (!state.endLogin(login, account)) result = { kind: "refused" };
+  }
+  return result;
 }
 
 /** Takes authorisation name, name and password apart (RFC 4616). Null when they are none. */

@@ -223,11 +223,9 @@ function announce(call: CommandCall, channel: Channel, changes: readonly ModeCha
     const message = state.messageFrom(client, "MODE", { params: [channel.name, ...modes] });
     state.tellChannel(channel, message, client, reply);
     if (!channel.members.has(client)) reply.message(message);
-    state.options.observer?.modeChanged?.({
-      actor: { nick: client.nick, account: client.account },
-      channel: channel.name,
-      changes: modes.join(" "),
-    });
+    const actor = { nick: client.nick, account: client.account };
+    const event = { actor, channel: channel.name, changes: modes.join(" ") };
+    state.observe((observer) => observer.modeChanged?.(event));
   }
 }
 

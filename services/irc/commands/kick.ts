@@ -46,16 +46,13 @@ function kickOne(call: CommandCall, name: string, nick: string): void {
 
 function remove(call: CommandCall, channel: Channel, target: Client): void {
   const { state, client, params, reply } = call;
-  const reason = truncate(params[2] || client.nick, state.limits.kickBytes);
+  const reason = truncate(params[2] || client.nick, state.limits.reasonBytes);
   const content = { params: [channel.name, target.nick], text: reason };
   const message = state.messageFrom(client, "KICK", content);
   state.tellChannel(channel, message, client, reply);
   if (!channel.members.has(client)) reply.message(message);
   state.leave(target, channel);
-  state.options.observer?.kicked?.({
-    actor: { nick: client.nick, account: client.account },
-    channel: channel.name,
-    nick: target.nick,
-    reason,
-  });
+  const actor = { nick: client.nick, account: client.account };
+  const event = { actor, channel: channel.name, nick: target.nick, reason };
+  state.observe((observer) => observer.kicked?.(event));
 }

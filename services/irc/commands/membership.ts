@@ -15,7 +15,7 @@ import {
   type Numeric,
   RPL_ENDOFNAMES,
 } from "../numerics.ts";
-import { Outbound } from "../outbound.ts";
+import { Outbound, truncate } from "../outbound.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
 import { sendNames } from "./names.ts";
@@ -149,7 +149,8 @@ function leaveChannel(
   reason: string | undefined,
 ): void {
   const params = [channel.name];
-  const content = reason === undefined ? { params } : { params, text: reason };
+  const text = reason && truncate(reason, state.limits.reasonBytes);
+  const content = text === undefined ? { params } : { params, text };
   state.tellChannel(channel, state.messageFrom(client, "PART", content), client, reply);
   state.leave(client, channel);
 }

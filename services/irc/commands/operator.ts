@@ -19,9 +19,7 @@ export async function oper({ state, client, params, reply }: CommandCall): Promi
   client.modes |= UserMode.OPERATOR;
   reply.numeric(RPL_YOUREOPER);
   reply.message(state.messageFrom(client, "MODE", { params: [client.nick, "+o"] }));
-  state.options.observer?.operatorGranted?.({
-    actor: { nick: client.nick, account: client.account },
-    operator: result.account,
-    address,
-  });
+  const actor = { nick: client.nick, account: client.account };
+  const operator = result.account;
+  state.observe((observer) => observer.operatorGranted?.({ actor, operator, address }));
 }

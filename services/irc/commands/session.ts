@@ -1,4 +1,5 @@
 import type { CommandCall } from "../command.ts";
+import { truncate } from "../outbound.ts";
 
 /** PING token: PONG with the token, at once. */
 export function ping({ state, params, reply }: CommandCall): void {
@@ -10,5 +11,6 @@ export function pong(): void {}
 
 /** QUIT [reason]. The reason is marked, so that nobody can pretend to have been killed. */
 export function quit({ state, client, params }: CommandCall): void {
-  state.disconnect(client, params[0] ? `Quit: ${params[0]}` : "Client quit");
+  const reason = truncate(params[0] ?? "", state.limits.reasonBytes);
+  state.disconnect(client, reason === "" ? "Client quit" : `Quit: ${reason}`);
 }
