@@ -144,7 +144,7 @@ class EventStream {
 
   /** Shows proxies that the connection is in use, unless there is something to send anyway. */
   keepAlive(): void {
-    if (this.#wanted) this.send(KEEP_ALIVE);
+    if (this.#isEmpty()) this.send(KEEP_ALIVE);
   }
 
   /** Closes the stream when its reader has what is in the queue. */
