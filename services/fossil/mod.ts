@@ -10,6 +10,7 @@ export {
   Config,
   ContentStore,
   type CreateOptions,
+  type Damage,
   Database,
   type NewUser,
   type Origin,

@@ -5,12 +5,14 @@ import {
   ContentStore,
   createDatabase,
   type CreateOptions,
+  type Damage,
   type Database,
   openDatabase,
   type Origin,
   type SchemaState,
   shun,
   type StoreOptions,
+  verifyArtifacts,
 } from "./content/mod.ts";
 import { Crosslinker, type Progress, rebuild, type RebuildResult } from "./crosslink/mod.ts";
 import { FossilError } from "./error.ts";
@@ -251,6 +253,11 @@ export class Repository implements Disposable {
     const result = this.#write(NOBODY, work, () => {});
     this.#schema = "current";
     return result;
+  }
+
+  /** Decodes and hashes every artifact. Gives those that are not what their names say. */
+  verify(): Damage[] {
+    return this.read(() => verifyArtifacts(this.db, this.store));
   }
 
   /** Refuses an artifact from now on; a rebuild takes it out. Needs `write`. */

@@ -23,3 +23,4 @@ export {
 } from "./store.ts";
 export { createTicketTables } from "./ticket_schema.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
+export { type Damage, verifyArtifacts, walkArtifacts, type WalkedArtifact } from "./walk.ts";

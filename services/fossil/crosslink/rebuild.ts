@@ -10,6 +10,7 @@ import {
   dropShunned,
   PERMANENT_TABLES,
   upgradePermanentTables,
+  walkArtifacts,
 } from "../content/mod.ts";
 import type { Crosslinker } from "./crosslinker.ts";
 
@@ -50,7 +51,7 @@ export function rebuild(
     INSERT INTO unclustered SELECT rid FROM blob EXCEPT SELECT rid FROM private;
     INSERT INTO phantom SELECT rid FROM blob WHERE size<0;
   `);
-  const result = new Walk(db, store, crosslinker, progress).run();
+  const result = linkAll(db, store, crosslinker, progress);
   crosslinker.finishRebuild();
   config.set("content-schema", CONTENT_SCHEMA);
   config.set("aux-schema", AUX_SCHEMA);
@@ -68,60 +69,23 @@ function dropDerivedTables(db: Database): void {
   }
 }
 
-/**
- * Goes through all artifacts along the delta chains: a delta is applied to the bytes of its
- * source while these are at hand, which is a hundred times quicker than one by one.
- */
-class Walk {
-  readonly #db: Database;
-  readonly #store: ContentStore;
-  readonly #crosslinker: Crosslinker;
-  readonly #progress: Progress;
-  readonly #done = new Set<number>();
-  readonly #total: number;
-  #artifacts = 0;
-
-  constructor(db: Database, store: ContentStore, crosslinker: Crosslinker, progress: Progress) {
-    this.#db = db;
-    this.#store = store;
-    this.#crosslinker = crosslinker;
-    this.#progress = progress;
-    this.#total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
+/** Links every artifact; one that does not decode ends the rebuild. */
+function linkAll(
+  db: Database,
+  store: ContentStore,
+  crosslinker: Crosslinker,
+  progress: Progress,
+): RebuildResult {
+  const total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
+  let [blobs, artifacts] = [0, 0];
+  for (const walked of walkArtifacts(db, store)) {
+    if (walked.content === null) throw walked.error;
+    const { rid, content } = walked;
+    const { length } = content;
+    db.run("UPDATE blob SET size=? WHERE rid=? AND size<>?", length, rid, length);
+    if (crosslinker.link(rid, content) !== null) artifacts++;
+    if (++blobs % PROGRESS_STEP === 0) progress(blobs, total);
   }
-
-  run(): RebuildResult {
-    const fullTexts = `SELECT rid FROM blob
-      WHERE size>=0 AND NOT EXISTS(SELECT 1 FROM delta WHERE delta.rid=blob.rid) ORDER BY rid`;
-    this.#walkFrom(fullTexts);
-    this.#walkFrom("SELECT rid FROM blob WHERE size>=0 ORDER BY rid");
-    const phantoms = this.#db.value<number>("SELECT count(*) FROM phantom") ?? 0;
-    return { blobs: this.#done.size, artifacts: this.#artifacts, phantoms };
-  }
-
-  #walkFrom(query: string): void {
-    for (const { rid } of this.#db.rows<{ rid: number }>(query)) {
-      if (!this.#done.has(rid)) this.#walkChain(rid);
-    }
-  }
-
-  #walkChain(start: number): void {
-    const stack: { rid: number; source: Uint8Array | null }[] = [{ rid: start, source: null }];
-    for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
-      const { rid, source } = item;
-      const content = source === null ? this.#store.get(rid) : this.#store.applyStored(rid, source);
-      if (content === null) continue;
-      this.#visit(rid, content);
-      for (const dependent of this.#store.dependents(rid).toReversed()) {
-        if (!this.#done.has(dependent)) stack.push({ rid: dependent, source: content });
-      }
-    }
-  }
-
-  #visit(rid: number, content: Uint8Array): void {
-    this.#done.add(rid);
-    const update = "UPDATE blob SET size=? WHERE rid=? AND size<>?";
-    this.#db.run(update, content.length, rid, content.length);
-    if (this.#crosslinker.link(rid, content) !== null) this.#artifacts++;
-    if (this.#done.size % PROGRESS_STEP === 0) this.#progress(this.#done.size, this.#total);
-  }
+  const phantoms = db.value<number>("SELECT count(*) FROM phantom") ?? 0;
+  return { blobs, artifacts, phantoms };
 }

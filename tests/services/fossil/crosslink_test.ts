@@ -123,5 +123,7 @@ Deno.test({
     const path = scratch.path("express.fossil");
     Deno.copyFileSync(EXPRESS, path);
     assertTables(scratch, path);
+    using repository = Repository.open(path, { readOnly: true });
+    assert.deepEqual(repository.verify(), []);
   },
 });
