@@ -20,6 +20,9 @@ export interface Registration {
   negotiating: boolean;
 }
 
+/** Most clients are in few channels, and many in none: a list is smaller than a set. */
+const NO_CHANNELS: readonly Channel[] = [];
+
 /** Messages since the start of the server. */
 export interface TrafficCounters {
   linesIn: number;
@@ -60,7 +63,8 @@ export class Client {
   };
   /** Why the client is being closed; null as long as it lives. */
   quitReason: string | null = null;
-  readonly channels = new Set<Channel>();
+  /** In the order of joining. */
+  channels: readonly Channel[] = NO_CHANNELS;
 
   readonly #counters: TrafficCounters;
 

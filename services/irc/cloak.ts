@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHash } from "node:crypto";
 
 /** Labels of a cloaked host before the suffix, each this long. */
 const LABEL_LENGTH = 10;
@@ -33,5 +33,6 @@ export function isLoopback(address: string): boolean {
 }
 
 function keyedLabel(text: string, key: Uint8Array): string {
-  return createHmac("sha256", key).update(text).digest("hex").slice(0, LABEL_LENGTH);
+  const inner = createHash("sha256").update(key).update(text).digest();
+  return createHash("sha256").update(key).update(inner).digest("hex").slice(0, LABEL_LENGTH);
 }

@@ -51,13 +51,18 @@ export interface IrcStats {
 export class IrcServer {
   readonly #state: ServerState;
   readonly #listeners = new Set<Deno.Listener>();
-  readonly #connections = new Set<Connection>();
+  /** Every open transport; those that were refused have no connection. */
+  readonly #open = new Map<Transport, Connection | null>();
+  /** Connections from outside by network. */
   readonly #perNetwork = new Map<string, number>();
   readonly #accepting = new Set<Promise<void>>();
-  readonly #finished = new Set<Promise<void>>();
+  readonly #onClosed = (transport: Transport) => this.#forget(transport);
   readonly #closing = new AbortController();
   #sweeper: ReturnType<typeof setInterval> | undefined;
   #refused = 0;
+  /** Resolves when the last transport is closed; made by close(). */
+  #empty: Promise<void> | null = null;
+  #resolveEmpty: (() => void) | null = null;
 
   constructor(options: IrcServerOptions) {
     this.#state = new ServerState(options);
@@ -84,6 +89,7 @@ export class IrcServer {
     const transport = new MemoryTransport({
       address: options.address ?? "internal",
       sendQueueBytes: this.#state.limits.sendQueueBytes,
+      onClosed: this.#onClosed,
       onError: (error) => this.#state.log.error("IRC memory client failed", { error }),
     });
     const connection = this.#add(transport, options.privileged ?? false);
@@ -120,7 +126,10 @@ export class IrcServer {
     for (const listener of this.#listeners) listener.close();
     this.#listeners.clear();
     for (const client of [...this.#state.clients]) this.#state.disconnect(client, reason);
-    await Promise.all([...this.#accepting, ...this.#finished]);
+    await Promise.all(this.#accepting);
+    this.#empty ??= new Promise((resolve) => this.#resolveEmpty = resolve);
+    if (this.#open.size === 0) this.#resolveEmpty?.();
+    await this.#empty;
   }
 
   async #accept(listener: Deno.Listener, secure: boolean): Promise<void> {
@@ -139,18 +148,21 @@ export class IrcServer {
   #admit(conn: Deno.Conn, secure: boolean): void {
     const { limits } = this.#state;
     if (!secure) (conn as Deno.TcpConn).setNoDelay(true);
-    const transport = new StreamTransport(conn, { secure, sendQueueBytes: limits.sendQueueBytes });
+    const transport = new StreamTransport(conn, {
+      secure,
+      sendQueueBytes: limits.sendQueueBytes,
+      onClosed: this.#onClosed,
+    });
     const network = addressNetwork(transport.address);
-    const count = this.#perNetwork.get(network) ?? 0;
+    const count = (this.#perNetwork.get(network) ?? 0) + 1;
+    this.#perNetwork.set(network, count);
     const perAddress = isLoopback(transport.address) ? null : limits.connectionsPerAddress;
-    if (this.#connections.size >= (limits.connections ?? Infinity)) {
+    if (this.#open.size >= (limits.connections ?? Infinity)) {
       return this.#refuse(transport, "Too many connections");
     }
-    if (count >= (perAddress ?? Infinity)) {
+    if (count > (perAddress ?? Infinity)) {
       return this.#refuse(transport, "Too many connections from your address");
     }
-    this.#perNetwork.set(network, count + 1);
-    transport.finished.then(() => this.#release(network));
     transport.start(this.#add(transport, false));
   }
 
@@ -158,35 +170,31 @@ export class IrcServer {
     this.#refused++;
     const message = this.#state.bareMessage("ERROR", { params: [], text: reason });
     transport.send(message.wire(0));
+    this.#open.set(transport, null);
     transport.end();
-    this.#untilFinished(transport);
   }
 
-  #release(network: string): void {
-    const count = (this.#perNetwork.get(network) ?? 1) - 1;
-    if (count === 0) this.#perNetwork.delete(network);
-    else this.#perNetwork.set(network, count);
+  #forget(transport: Transport): void {
+    this.#open.delete(transport);
+    if (!transport.internal) {
+      const network = addressNetwork(transport.address);
+      const count = (this.#perNetwork.get(network) ?? 1) - 1;
+      if (count === 0) this.#perNetwork.delete(network);
+      else this.#perNetwork.set(network, count);
+    }
+    if (this.#open.size === 0) this.#resolveEmpty?.();
   }
 
   #add(transport: Transport, privileged: boolean): Connection {
     const connection = new Connection(this.#state, transport, privileged);
-    this.#connections.add(connection);
+    this.#open.set(transport, connection);
     this.#state.clients.add(connection.client);
-    this.#untilFinished(transport, () => this.#connections.delete(connection));
     this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MILLISECONDS);
     return connection;
   }
 
-  #untilFinished(transport: Transport, after?: () => void): void {
-    const finished = transport.finished.then(() => {
-      this.#finished.delete(finished);
-      after?.();
-    });
-    this.#finished.add(finished);
-  }
-
   #sweep(): void {
-    for (const connection of this.#connections) connection.checkTime();
+    for (const connection of this.#open.values()) connection?.checkTime();
   }
 }
 

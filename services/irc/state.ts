@@ -44,7 +44,7 @@ export class ServerState {
 
   readonly #clock: () => number;
   readonly #byNick = new Map<string, Client>();
-  readonly #byAccount = new Map<string, Set<Client>>();
+  readonly #byAccount = new Map<string, readonly Client[]>();
   readonly #logins = new Set<PendingLogin>();
   readonly #idPrefix: string;
   #lastId = 0;
@@ -138,7 +138,7 @@ export class ServerState {
 
   /** Clients that are logged in to the account, registered or not. */
   sessionsOf(account: string): readonly Client[] {
-    return [...this.#byAccount.get(foldCase(account)) ?? []];
+    return this.#byAccount.get(foldCase(account)) ?? [];
   }
 
   /** Gives a registered client its nick, which must be free, in place of the one it had. */
@@ -152,15 +152,13 @@ export class ServerState {
   /** Notes that a client is logged in to an account, or with null to none. */
   setAccount(client: Client, account: string | null): void {
     if (client.account !== null) {
-      const sessions = this.#byAccount.get(foldCase(client.account));
-      sessions?.delete(client);
-      if (sessions?.size === 0) this.#byAccount.delete(foldCase(client.account));
+      const others = this.sessionsOf(client.account).filter((session) => session !== client);
+      if (others.length === 0) this.#byAccount.delete(foldCase(client.account));
+      else this.#byAccount.set(foldCase(client.account), others);
     }
     client.account = account;
     if (account === null) return;
-    const sessions = this.#byAccount.get(foldCase(account));
-    if (sessions) sessions.add(client);
-    else this.#byAccount.set(foldCase(account), new Set([client]));
+    this.#byAccount.set(foldCase(account), [...this.sessionsOf(account), client]);
   }
 
   /** Notes the beginning of a password check, which {@linkcode endLogin} ends. */
@@ -208,7 +206,7 @@ export class ServerState {
   /** Takes a client out of a channel, without telling anybody; an empty channel is gone. */
   leave(client: Client, channel: Channel): void {
     channel.members.delete(client);
-    client.channels.delete(channel);
+    client.channels = client.channels.filter((other) => other !== channel);
     if (channel.members.size === 0) this.channels.delete(channel.foldedName);
   }
 
@@ -232,7 +230,7 @@ export class ServerState {
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
-      for (const channel of [...client.channels]) this.leave(client, channel);
+      for (const channel of client.channels) this.leave(client, channel);
       this.#byNick.delete(foldCase(client.nick));
       this.endSession(client, reason);
     }

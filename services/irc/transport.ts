@@ -17,9 +17,10 @@ export interface Transport {
   send(wire: Wire): void;
   /** Sends what is queued and closes; what does not go out soon is dropped. */
   end(): void;
-  /** Resolves when the connection is closed. Never rejects. */
-  readonly finished: Promise<void>;
 }
+
+/** Called once by a transport when all is over, and nothing of it is left. */
+export type TransportClosed = (transport: Transport) => void;
 
 /** What the server offers to a transport. */
 export interface TransportReceiver {

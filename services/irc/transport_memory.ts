@@ -1,5 +1,5 @@
 import type { Wire } from "./outbound.ts";
-import type { Transport, TransportReceiver } from "./transport.ts";
+import type { Transport, TransportClosed, TransportReceiver } from "./transport.ts";
 
 /** The client's end of a connection inside this process. Lines have no CR LF. */
 export interface MemoryConnection {
@@ -21,6 +21,7 @@ export interface MemoryTransportOptions {
   address: string;
   /** UTF-16 units that may wait while nobody listens, or null for no limit. */
   sendQueueBytes: number | null;
+  onClosed: TransportClosed;
   /** Told of what a callback of the client threw. */
   onError(error: unknown): void;
 }
@@ -33,7 +34,6 @@ export class MemoryTransport implements Transport {
   readonly address: string;
   readonly secure = true;
   readonly internal = true;
-  readonly finished: Promise<void>;
   readonly connection: MemoryConnection;
 
   readonly #client: ClientEnd;
@@ -46,9 +46,9 @@ export class MemoryTransport implements Transport {
     this.#client = new ClientEnd(options, {
       send: (line) => this.#take(line),
       disconnected: (reason) => this.#receiver?.disconnected(reason),
+      finished: () => options.onClosed(this),
     });
     this.connection = this.#client;
-    this.finished = this.#client.finished;
   }
 
   /** Begins to pass on what the client sends. */
@@ -85,11 +85,11 @@ export class MemoryTransport implements Transport {
 interface ServerEnd {
   send(line: string): void;
   disconnected(reason: string): void;
+  finished(): void;
 }
 
 class ClientEnd implements MemoryConnection {
   onClose: ((reason: string) => void) | null = null;
-  readonly finished: Promise<void>;
 
   readonly #options: MemoryTransportOptions;
   readonly #server: ServerEnd;
@@ -98,12 +98,10 @@ class ClientEnd implements MemoryConnection {
   #waiting = 0;
   #scheduled = false;
   #closeReason: string | null = null;
-  #resolveFinished!: () => void;
 
   constructor(options: MemoryTransportOptions, server: ServerEnd) {
     this.#options = options;
     this.#server = server;
-    this.finished = new Promise((resolve) => this.#resolveFinished = resolve);
   }
 
   get closed(): boolean {
@@ -175,7 +173,7 @@ class ClientEnd implements MemoryConnection {
 
   #finish(reason: string): void {
     if (this.onClose) this.#call(this.onClose, reason);
-    this.#resolveFinished();
+    this.#server.finished();
   }
 
   #call(callback: (text: string) => void, text: string): void {

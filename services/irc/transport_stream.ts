@@ -1,5 +1,5 @@
 import type { Wire } from "./outbound.ts";
-import type { Transport, TransportReceiver } from "./transport.ts";
+import type { Transport, TransportClosed, TransportReceiver } from "./transport.ts";
 
 /** Small, because every idle connection holds one; a long line is read in several steps. */
 const READ_BUFFER_BYTES = 2048;
@@ -14,6 +14,7 @@ export interface StreamTransportOptions {
   secure: boolean;
   /** Bytes that may be queued, or null for no limit. */
   sendQueueBytes: number | null;
+  onClosed: TransportClosed;
 }
 
 /**
@@ -27,10 +28,10 @@ export class StreamTransport implements Transport {
   readonly address: string;
   readonly secure: boolean;
   readonly internal = false;
-  readonly finished: Promise<void>;
 
   readonly #conn: Deno.Conn;
   readonly #sendQueueBytes: number;
+  readonly #onClosed: TransportClosed;
   #receiver: TransportReceiver | null = null;
   #queue: Uint8Array<ArrayBuffer>[] = [];
   #queuedBytes = 0;
@@ -38,14 +39,13 @@ export class StreamTransport implements Transport {
   #ending = false;
   #closed = false;
   #deadline: ReturnType<typeof setTimeout> | undefined;
-  #resolveFinished!: () => void;
 
   constructor(conn: Deno.Conn, options: StreamTransportOptions) {
     this.#conn = conn;
     this.address = conn.remoteAddr.transport === "tcp" ? conn.remoteAddr.hostname : "localhost";
     this.secure = options.secure;
     this.#sendQueueBytes = options.sendQueueBytes ?? Infinity;
-    this.finished = new Promise((resolve) => this.#resolveFinished = resolve);
+    this.#onClosed = options.onClosed;
   }
 
   /** Begins to read. */
@@ -150,7 +150,7 @@ export class StreamTransport implements Transport {
       // The runtime closed it already.
     }
     this.#receiver?.disconnected(reason);
-    this.#resolveFinished();
+    this.#onClosed(this);
   }
 }
 

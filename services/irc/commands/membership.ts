@@ -25,7 +25,7 @@ import { sendTopic } from "./topic.ts";
 export function join(call: CommandCall): void {
   const { client, params } = call;
   if (params[0] === "0") {
-    for (const channel of [...client.channels]) leaveChannel(call, channel, "Left all channels");
+    for (const channel of client.channels) leaveChannel(call, channel, "Left all channels");
     return;
   }
   const keys = (params[1] ?? "").split(",");
@@ -58,7 +58,7 @@ function joinOne(call: CommandCall, name: string, key: string): void {
   const isNew = channel.members.size === 0;
   const status = initialStatus(state, client, channel);
   channel.members.set(client, status);
-  client.channels.add(channel);
+  client.channels = [...client.channels, channel];
   channel.forgetInvitation(client);
   announceJoin(state, client, channel, reply);
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
@@ -74,7 +74,7 @@ function joinRefusal(
   key: string,
 ): Numeric | null {
   const limit = limits.channelsPerClient;
-  if (limit !== null && client.channels.size >= limit) return ERR_TOOMANYCHANNELS;
+  if (limit !== null && client.channels.length >= limit) return ERR_TOOMANYCHANNELS;
   if (!channel) return null;
   if (channel.key !== null && channel.key !== key) return ERR_BADCHANNELKEY;
   if (channel.holdsInvitation(client)) return null;
