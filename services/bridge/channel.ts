@@ -7,8 +7,8 @@ const MAX_PRESENT = 1000;
 
 /** A channel that the bridge is in, or is about to enter or to leave. */
 export class Channel {
-  /** With `#`. */
-  readonly name: string;
+  /** With `#`, as the server writes it. */
+  name: string;
   readonly log: MessageLog;
   topic = "";
   /** Whether the bridge has been in it. */

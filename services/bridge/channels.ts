@@ -166,7 +166,10 @@ export class Channels {
 
   #joined(name: string, nick: string): void {
     const channel = this.#channels.get(foldName(name));
-    if (channel !== undefined) return channel.addMember(nick);
+    if (channel !== undefined) {
+      if (this.#isUs(nick)) channel.name = name;
+      return channel.addMember(nick);
+    }
     if (!this.#isUs(nick) || !isChannelName(name)) return;
     // A confirmation that came too late, or an operator of the network who wants us there.
     if (this.#channels.size >= this.#options.max) {

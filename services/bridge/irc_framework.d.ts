@@ -23,7 +23,8 @@ interface ChannelMessageEvent extends Sourced {
 
 /** The events of a client and what their listeners get. */
 export interface ClientEvents {
-  registered: { readonly nick: string };
+  /** The message of the day, or that there is none. */
+  motd: unknown;
   close: boolean;
   raw: { readonly line: string; readonly from_server: boolean };
   "nick in use": { readonly nick: string | undefined };

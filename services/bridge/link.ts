@@ -139,7 +139,10 @@ export class Link {
 
   #listen(client: Client, parseLine: (line: string) => ParsedLine): void {
     const { log, scheduler, onEvent } = this.#options;
-    client.on("registered", () => this.#registered(client));
+    // The last thing of a server's greeting: by then it has told its limits (005).
+    client.on("motd", () => {
+      if (!this.#up) this.#greeted(client);
+    });
     client.on("close", () => this.#closed(client));
     client.on("nick in use", ({ nick }) => {
       if (this.#up) return;
@@ -154,7 +157,7 @@ export class Link {
     });
   }
 
-  #registered(client: Client): void {
+  #greeted(client: Client): void {
     const { log, scheduler, onEvent } = this.#options;
     const missing = NEEDED_CAPABILITIES.filter((name) => !client.network.cap.isEnabled(name));
     if (missing.length > 0) {
@@ -162,6 +165,8 @@ export class Link {
       return client.quit("Missing capabilities");
     }
     this.#cancelTimer();
+    const botMode = client.network.supports("BOT");
+    if (typeof botMode === "string") client.raw(`MODE ${client.user.nick} +${botMode}`);
     this.#up = true;
     this.#upSince = scheduler.now();
     onEvent({ kind: "up" });

@@ -1,6 +1,11 @@
 /**
- * The bridge: a bot on IRC whose channels HTTP and MCP clients read and write. It speaks IRC through
- * irc-framework, over whatever carries lines.
+ * The bridge: a bot on IRC whose channels HTTP and MCP clients read and write.
+ *
+ * {@link Bridge} is what they call. Below it, a `Link` is the connection, which comes back by
+ * itself and tells what happens as `LinkEvent`s; `Channels` are those that the bridge is in, each
+ * with its members and its `MessageLog`, which history, streams and waiting readers all read; the
+ * `Outbox` knows which echo belongs to which post. irc-framework speaks IRC, over whatever carries
+ * lines (`transportOver`).
  */
 export { Bridge } from "./bridge.ts";
 export type {
@@ -10,7 +15,7 @@ export type {
   Following,
   MessageQuery,
   NewPost,
-} from "./bridge.ts";
+} from "./options.ts";
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
 export type { ChannelMessage, Follower } from "./message_log.ts";
 export { readChannelName } from "./names.ts";

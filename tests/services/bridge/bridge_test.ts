@@ -81,6 +81,7 @@ Deno.test("Bridge takes ids and times from the IRC server", () =>
     await bob.join("#general");
     await bridge.post("general", { nick: "alice", text: "one\ntwo" }, OPERATOR_CALLER);
     const line = await bob.expect(/PRIVMSG/);
+    assert.match(line, /^@[^ ]*\bbot\b/, "the bridge says that it is a bot");
     const messages = await bridge.messages("general", {});
     assert.equal(messages[0]?.id, /msgid=([^; ]+)/.exec(line)?.[1]);
     assert.deepEqual(messages.map(({ timestamp }) => timestamp), [
@@ -146,7 +147,7 @@ Deno.test("Bridge knows who is in a channel, on IRC and over HTTP", () =>
       IrcUser,
       IrcUser,
     ];
-    await bob.join("#room");
+    await bob.join("#Room");
     for (const user of [cy, dan]) await user.join("#room");
     const users = async () => (await bridge.users("room")).join(" ");
     await assert.rejects(users(), NotFound);
@@ -168,8 +169,8 @@ Deno.test("Bridge knows who is in a channel, on IRC and over HTTP", () =>
     scheduler.advance(1);
     assert.equal(await users(), "Robert bridge eve");
     assert.deepEqual(bridge.summaries(), [
+      { name: "#Room", members: 3, topic: "talk" },
       { name: "#general", members: 1, topic: "" },
-      { name: "#room", members: 3, topic: "talk" },
     ]);
   }));
 
