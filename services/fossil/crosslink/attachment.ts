@@ -27,7 +27,9 @@ export function linkAttachment(ctx: LinkContext, rid: number, attachment: Attach
   );
   ctx.db.run(
     `UPDATE attachment SET isLatest=(mtime==(SELECT max(mtime) FROM attachment
-       WHERE target=?1 AND filename=?2)) WHERE target=?1 AND filename=?2`,
+       WHERE target=? AND filename=?)) WHERE target=? AND filename=?`,
+    target,
+    name,
     target,
     name,
   );

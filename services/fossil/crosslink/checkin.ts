@@ -54,21 +54,26 @@ function relinkCherrypickers(ctx: LinkContext, rid: number): void {
 /** Tags that arrived before the check-in already say what to show. */
 function putCheckinEvent(ctx: LinkContext, rid: number, manifest: Manifest): void {
   const day = toJulianDay(manifest.date);
-  const valueOf = (tag: number) => `(SELECT value FROM tagxref WHERE tagid=${tag} AND rid=?2`;
+  const valueOf = (tag: number) => `(SELECT value FROM tagxref WHERE tagid=${tag} AND rid=?`;
   const shown = ctx.db.value<string | null>(
     `REPLACE INTO event(type,mtime,objid,user,comment,bgcolor,euser,ecomment,omtime)
      VALUES('ci',
-       coalesce((SELECT julianday(value) FROM tagxref WHERE tagid=${TAG.date} AND rid=?2), ?1),
-       ?2, ?3, ?4,
+       coalesce((SELECT julianday(value) FROM tagxref WHERE tagid=${TAG.date} AND rid=?), ?),
+       ?, ?, ?,
        ${valueOf(TAG.bgcolor)} AND tagtype>0),
        ${valueOf(TAG.user)}),
        ${valueOf(TAG.comment)}),
-       ?1)
+       ?)
      RETURNING coalesce(ecomment,comment)`,
+    rid,
     day,
     rid,
     manifest.user,
     manifest.comment,
+    rid,
+    rid,
+    rid,
+    day,
   );
   extractBacklinks(ctx, shown ?? "", { type: "comment", id: rid, mimetype: null, day });
 }

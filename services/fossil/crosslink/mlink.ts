@@ -87,8 +87,9 @@ function hasChanges(ctx: LinkContext, child: number, parent: number): boolean {
 function markMergedFiles(ctx: LinkContext, rid: number, linkCount: number): void {
   if (linkCount < 2) return;
   ctx.db.run(
-    `UPDATE mlink SET pid=-1 WHERE mid=?1 AND pid=0 AND fnid IN
-      (SELECT fnid FROM mlink WHERE mid=?1 GROUP BY fnid HAVING count(*)<?2)`,
+    `UPDATE mlink SET pid=-1 WHERE mid=? AND pid=0 AND fnid IN
+      (SELECT fnid FROM mlink WHERE mid=? GROUP BY fnid HAVING count(*)<?)`,
+    rid,
     rid,
     linkCount,
   );

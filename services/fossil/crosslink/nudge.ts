@@ -83,8 +83,9 @@ function closeRelatives(ctx: LinkContext, rid: number): LinkRow[] {
   return ctx.db.rows<LinkRow>(
     `SELECT plink.pid, plink.cid, parent.omtime AS before, plink.mtime AS after
        FROM plink JOIN event AS parent ON parent.objid=plink.pid AND parent.type='ci'
-      WHERE (plink.pid=?1 OR plink.cid=?1) AND plink.mtime < parent.omtime + ?2
+      WHERE (plink.pid=? OR plink.cid=?) AND plink.mtime < parent.omtime + ?
       ORDER BY plink.cid DESC`,
+    rid,
     rid,
     WINDOW_DAYS,
   );
