@@ -30,7 +30,7 @@ export class Connection implements TransportReceiver {
   #pingedAt: number | null = null;
   readonly #input: LineBuffer;
   readonly #throttle = new Throttle();
-  /** The command that is being waited for. */
+  /** What has to be over before the next command: the last one, or its answer on the way. */
   #busy: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -90,6 +90,12 @@ export class Connection implements TransportReceiver {
       const delay = this.#throttle.delay(this.#rateLimit(), this.#state.now());
       if (delay > 0) {
         this.#waitForRate(delay);
+        break;
+      }
+      const drained = client.transport.drained();
+      if (drained) {
+        // Whoever does not read the answers is not given more of them.
+        this.#waitFor(drained);
         break;
       }
       const line = this.#input.next();

@@ -45,6 +45,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     `NETWORK=${options.networkName}`,
     `NICKLEN=${NICK_LENGTH}`,
     `PREFIX=(${letters})${prefixes}`,
+    "SAFELIST",
     `STATUSMSG=${prefixes}`,
     `TARGMAX=${targets}`,
     `TOPICLEN=${limits.topicBytes}`,

@@ -8,6 +8,9 @@ const encoder = new TextEncoder();
 /** What a line without message-tags may have at most, CR LF included (RFC 1459). */
 const CLASSIC_LINE_BYTES = 512;
 
+/** No piece of a split text is shorter, however long what stands before it is. */
+const LEAST_PIECE_BYTES = 64;
+
 /** One or more whole lines, as text for clients in this process and as bytes for all others. */
 export class Wire {
   readonly lines: readonly string[];
@@ -125,7 +128,7 @@ export class Outbound {
     if (capabilities & Cap.MESSAGE_TAGS) {
       if (msgid !== undefined) tags.push(["msgid", msgid]);
       if (bot) tags.push(["bot", ""]);
-      if (client) { for (const [key, value] of client) tags.push([key, value]); }
+      for (const [key, value] of client ?? []) tags.push([key, value]);
     }
     return tags;
   }
@@ -143,9 +146,10 @@ export function splitText(text: string, room: number): string[] {
     return pieces.map((piece) => `${CTCP_ACTION}${piece}${CTCP_DELIMITER}`);
   }
   const pieces: string[] = [];
+  const piece = new Uint8Array(Math.max(room, LEAST_PIECE_BYTES));
   let rest = text;
-  while (encodedLength(rest) > room) {
-    const { read } = encoder.encodeInto(rest, new Uint8Array(Math.max(room, 4)));
+  while (encodedLength(rest) > piece.length) {
+    const { read } = encoder.encodeInto(rest, piece);
     const space = rest.lastIndexOf(" ", read);
     const end = space > (read * 2) / 3 ? space : read;
     pieces.push(rest.slice(0, end));
@@ -163,7 +167,7 @@ function oneLine(text: string): string {
 /** The beginning of a text that has at most this many bytes of UTF-8, cut between characters. */
 export function truncate(text: string, bytes: number): string {
   if (text.length * 3 <= bytes || encodedLength(text) <= bytes) return text;
-  return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytes)).read);
+  return text.slice(0, encoder.encodeInto(text, new Uint8Array(Math.max(bytes, 0))).read);
 }
 
 /** Bytes of a text in UTF-8. */

@@ -147,7 +147,7 @@ export class IrcServer {
   /** Takes a new connection in, or closes it at once when there are too many. */
   #admit(conn: Deno.Conn, secure: boolean): void {
     const { limits } = this.#state;
-    if (!secure) (conn as Deno.TcpConn).setNoDelay(true);
+    if (!disableDelay(conn, secure)) return conn.close();
     const transport = new StreamTransport(conn, {
       secure,
       sendQueueBytes: limits.sendQueueBytes,
@@ -195,6 +195,16 @@ export class IrcServer {
 
   #sweep(): void {
     for (const connection of this.#open.values()) connection?.checkTime();
+  }
+}
+
+/** Lets small writes go out at once; the runtime does so itself for TLS. False: it is gone. */
+function disableDelay(conn: Deno.Conn, secure: boolean): boolean {
+  try {
+    if (!secure) (conn as Deno.TcpConn).setNoDelay(true);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -15,9 +15,17 @@ export interface Transport {
    * and once the send queue is over its limit, nothing.
    */
   send(wire: Wire): void;
+  /**
+   * Null while little is queued; else a promise that resolves when little is left, or none of it
+   * will be sent. Who produces much waits for it, so that one long answer does not fill the queue.
+   */
+  drained(): Promise<void> | null;
   /** Sends what is queued and closes; what does not go out soon is dropped. */
   end(): void;
 }
+
+/** Queued bytes up to which a transport counts as drained. */
+export const DRAINED_BYTES = 128 * 1024;
 
 /** Called once by a transport when all is over, and nothing of it is left. */
 export type TransportClosed = (transport: Transport) => void;

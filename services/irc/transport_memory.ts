@@ -1,5 +1,10 @@
 import type { Wire } from "./outbound.ts";
-import type { Transport, TransportClosed, TransportReceiver } from "./transport.ts";
+import {
+  DRAINED_BYTES,
+  type Transport,
+  type TransportClosed,
+  type TransportReceiver,
+} from "./transport.ts";
 
 /** The client's end of a connection inside this process. Lines have no CR LF. */
 export interface MemoryConnection {
@@ -60,6 +65,10 @@ export class MemoryTransport implements Transport {
     this.#client.queue(wire.lines);
   }
 
+  drained(): Promise<void> | null {
+    return this.#client.drained();
+  }
+
   end(): void {
     this.#client.close();
   }
@@ -97,6 +106,7 @@ class ClientEnd implements MemoryConnection {
   #lines: string[] = [];
   #waiting = 0;
   #scheduled = false;
+  #drained: PromiseWithResolvers<void> | null = null;
   #closeReason: string | null = null;
 
   constructor(options: MemoryTransportOptions, server: ServerEnd) {
@@ -126,6 +136,12 @@ class ClientEnd implements MemoryConnection {
 
   close(): void {
     this.#disconnect("Connection closed");
+  }
+
+  drained(): Promise<void> | null {
+    if (this.#waiting <= DRAINED_BYTES || this.closed) return null;
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
   }
 
   /** Takes lines of the server. */
@@ -161,6 +177,10 @@ class ClientEnd implements MemoryConnection {
       this.#call(this.#onLine, line);
     }
     if (next < lines.length) this.#lines = lines.slice(next).concat(this.#lines);
+    if (this.#waiting <= DRAINED_BYTES || this.closed) {
+      this.#drained?.resolve();
+      this.#drained = null;
+    }
     if (this.#closeReason !== null) this.#finish(this.#closeReason);
   }
 

@@ -1,5 +1,10 @@
 import type { Wire } from "./outbound.ts";
-import type { Transport, TransportClosed, TransportReceiver } from "./transport.ts";
+import {
+  DRAINED_BYTES,
+  type Transport,
+  type TransportClosed,
+  type TransportReceiver,
+} from "./transport.ts";
 
 /** Small, because every idle connection holds one; a long line is read in several steps. */
 const READ_BUFFER_BYTES = 2048;
@@ -38,6 +43,7 @@ export class StreamTransport implements Transport {
   #writing = false;
   #ending = false;
   #closed = false;
+  #drained: PromiseWithResolvers<void> | null = null;
   #deadline: ReturnType<typeof setTimeout> | undefined;
 
   constructor(conn: Deno.Conn, options: StreamTransportOptions) {
@@ -67,6 +73,12 @@ export class StreamTransport implements Transport {
     }
     this.#queue.push(bytes);
     if (!this.#writing) this.#startWriting();
+  }
+
+  drained(): Promise<void> | null {
+    if (this.#queuedBytes <= DRAINED_BYTES || this.#ending) return null;
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
   }
 
   end(): void {
@@ -105,6 +117,7 @@ export class StreamTransport implements Transport {
           sent += await this.#conn.write(sent === 0 ? bytes : bytes.subarray(sent));
         }
         this.#queuedBytes -= bytes.length;
+        if (this.#queuedBytes <= DRAINED_BYTES) this.#resolveDrained();
       }
     } catch (error) {
       this.#close(describeError(error));
@@ -138,12 +151,18 @@ export class StreamTransport implements Transport {
     return bytes;
   }
 
+  #resolveDrained(): void {
+    this.#drained?.resolve();
+    this.#drained = null;
+  }
+
   #close(reason: string): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#ending = true;
     this.#queue = [];
     clearTimeout(this.#deadline);
+    this.#resolveDrained();
     try {
       this.#conn.close();
     } catch {

@@ -11,7 +11,7 @@ type Condition = (channel: Channel, now: number) => boolean;
  * LIST [condition{,condition}]: channels that fulfil every condition of ISUPPORT `ELIST`, and where
  * names or masks are among them, match one of these.
  */
-export function list({ state, client, params, reply }: CommandCall): void {
+export async function list({ state, client, params, reply }: CommandCall): Promise<void> {
   const now = state.now();
   const conditions: Condition[] = [];
   const names: Condition[] = [];
@@ -27,6 +27,8 @@ export function list({ state, client, params, reply }: CommandCall): void {
     if (names.length > 0 && !names.some((matches) => matches(channel, now))) continue;
     if (!conditions.every((holds) => holds(channel, now))) continue;
     const topic = channel.topic?.text ?? "";
+    const drained = client.transport.drained();
+    if (drained) await drained;
     reply.numericText(RPL_LIST, [channel.name, String(channel.members.size)], topic);
   }
   reply.numeric(RPL_LISTEND);

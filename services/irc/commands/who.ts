@@ -20,11 +20,13 @@ interface Listed {
 }
 
 /** WHO mask [%fields[,token]] (modern.ircdocs.horse and IRCv3 WHOX). */
-export function who(call: CommandCall): void {
+export async function who(call: CommandCall): Promise<void> {
   const { params, reply } = call;
   const mask = params[0] ?? "*";
   const [, fields, token] = /^%([a-z]*)(?:,(.{0,3}))?/i.exec(params[1] ?? "") ?? [];
   for (const listed of select(call, mask)) {
+    const drained = call.client.transport.drained();
+    if (drained) await drained;
     if (fields === undefined) sendReply(listed);
     else sendFields(listed, fields, token ?? "0");
   }

@@ -103,6 +103,21 @@ Deno.test("a client that does not read is cut at its send queue, and delays nobo
   assert.ok(sent * 8000 > megabyte);
 });
 
+Deno.test("a long answer does not overrun the asker's send queue", async () => {
+  const limits = { strangerRate: null, sendQueueBytes: 256 * 1024 };
+  await using server = startServer({ limits });
+  const maker = await server.internal("maker", { privileged: true });
+  for (let batch = 0; batch < 100; batch++) {
+    const names = Array.from({ length: 50 }, (_, index) => `#${batch}-${index}-${"x".repeat(60)}`);
+    maker.send(`JOIN ${names.join(",")}`);
+    await maker.sync();
+  }
+  const bob = await server.client("bob");
+  bob.send("LIST", "LIST");
+  const listed = (await bob.sync()).filter((line) => line.startsWith("322"));
+  assert.equal(listed.length, 10_000);
+});
+
 Deno.test("connections are bounded in all", async () => {
   await using server = startServer({ limits: { connections: 2 } });
   const first = await server.client("a");

@@ -116,6 +116,26 @@ Deno.test("a login that cannot be checked says why", async () => {
   ]);
 });
 
+Deno.test("an account that is revoked while its password is checked stays out", async () => {
+  const accounts = new TestAccounts(PASSWORDS);
+  await using server = startServer({ accounts });
+  const checked = Promise.withResolvers<void>();
+  const waiting = Promise.withResolvers<void>();
+  const verify = accounts.verify.bind(accounts);
+  accounts.verify = async (name, password) => {
+    waiting.resolve();
+    await checked.promise;
+    return await verify(name, password);
+  };
+  const client = await server.client("bob", "sasl");
+  client.logIn("alice", "secret");
+  await waiting.promise;
+  assert.equal(server.server.disconnectAccount("alice", "Revoked"), 0);
+  checked.resolve();
+  assert.equal((await client.sync()).at(-1), "904 bob SASL authentication failed");
+  assert.ok(!server.server.isOnline("alice"));
+});
+
 Deno.test("CAP END in the middle of a SASL exchange aborts it and registers", async () => {
   await using server = startServer();
   const client = await server.dial();

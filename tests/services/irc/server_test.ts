@@ -129,6 +129,28 @@ Deno.test("disconnectAccount() closes every session of the account, and observer
   ]);
 });
 
+Deno.test("an observer that throws is reported and harms nobody", async () => {
+  const errors: string[] = [];
+  const log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (message: string) => errors.push(message),
+  };
+  await using server = startServer({
+    log,
+    observer: {
+      modeChanged: () => {
+        throw new Error("broken observer");
+      },
+    },
+  });
+  const bob = await server.client("bob");
+  bob.send("JOIN #c", "MODE #c +m");
+  assert.ok((await bob.sync()).includes("bob MODE #c +m"));
+  assert.deepEqual(errors, ["IRC observer failed"]);
+});
+
 Deno.test("TLS clients are served, and marked as secure", async () => {
   const [cert, key] = await Promise.all([
     Deno.readTextFile(`${SUPPORT}/localhost.crt`),
