@@ -1,4 +1,4 @@
-import { type Certificate, HttpServer } from "./http_server.ts";
+import { type Certificate, HttpServer } from "../http/mod.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import type { CommandOptions } from "./mod.ts";
 import { CommandFailed } from "./output.ts";

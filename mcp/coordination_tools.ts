@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Waits } from "../routes/waits.ts";
+import { Waits } from "../http/mod.ts";
 import { type Agents, registrationSchema } from "../services/agents/mod.ts";
 import {
   type Bridge,

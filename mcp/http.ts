@@ -1,5 +1,4 @@
-import { readAuthorization } from "../routes/middleware/principal.ts";
-import { forwardedFor } from "../routes/middleware/address.ts";
+import { forwardedFor, readAuthorization } from "../http/mod.ts";
 import { type Config, isLoopback, parseAddress } from "../services/config/mod.ts";
 import {
   Forbidden,

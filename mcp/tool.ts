@@ -1,6 +1,6 @@
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { describeIssue } from "../routes/middleware/errors.ts";
+import { describeIssue } from "../http/mod.ts";
 import { Invalid, ServiceError } from "../services/errors.ts";
 import type { Caller } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";

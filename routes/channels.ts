@@ -1,4 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { Waits } from "../http/mod.ts";
 import type { Agents } from "../services/agents/mod.ts";
 import { type Bridge, type Scheduler, systemScheduler } from "../services/bridge/mod.ts";
 import { NotFound } from "../services/errors.ts";
@@ -7,7 +8,6 @@ import { callerOf, newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
-import { Waits } from "./waits.ts";
 
 export interface ChannelRoutesOptions {
   /** Null where the configuration turns the bridge off. */

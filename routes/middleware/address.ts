@@ -1,3 +1,4 @@
+import { forwardedFor } from "../../http/mod.ts";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 
@@ -12,25 +13,4 @@ export function clientAddress(trustedProxies: readonly string[]) {
     context.set("address", forwardedFor(socket, context.req.header("x-forwarded-for"), trusted));
     await next();
   });
-}
-
-/**
- * The client's address, as {@link clientAddress} finds it.
- *
- * @param socket the address of the socket
- * @param header the `X-Forwarded-For` header
- */
-export function forwardedFor(
-  socket: string,
-  header: string | undefined,
-  trusted: ReadonlySet<string>,
-): string {
-  let address = socket;
-  const hops = header?.split(",").map((hop) => hop.trim()) ?? [];
-  while (trusted.has(address)) {
-    const hop = hops.pop();
-    if (hop === undefined || hop === "") break;
-    address = hop;
-  }
-  return address;
 }

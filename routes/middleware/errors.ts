@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "@hono/zod-openapi";
+import { describeIssue } from "../../http/mod.ts";
 import {
   Conflict,
   Forbidden,
@@ -62,20 +63,4 @@ export function invalidRequest(
   const [issue] = result.error?.issues ?? [];
   if (result.success || issue === undefined) return undefined;
   return context.json({ error: describeIssue(issue) }, 400);
-}
-
-/** A sentence on what is wrong with which field. */
-export function describeIssue(issue: z.core.$ZodIssue): string {
-  const field = issue.path.map(String).join(".");
-  if (field === "") {
-    if (issue.code === "invalid_type") return `The body must be a JSON ${issue.expected}`;
-    return issue.message;
-  }
-  if (issue.code !== "invalid_type") return `"${field}": ${issue.message}`;
-  if (issue.message.endsWith("received undefined")) return `"${field}" is required`;
-  return `"${field}" must be ${article(issue.expected)} ${issue.expected}`;
-}
-
-function article(noun: string): string {
-  return /^[aeiou]/.test(noun) ? "an" : "a";
 }

@@ -1,4 +1,5 @@
 import { createMiddleware } from "hono/factory";
+import { readAuthorization } from "../../http/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import {
   type Access,
@@ -32,32 +33,6 @@ export function allow(access: Access) {
     authorize(context.get("principal"), access);
     await next();
   });
-}
-
-/**
- * Reads an `Authorization` header of the schemes Bearer (RFC 6750) and Basic (RFC 7617).
- *
- * @returns null where there is none or it is of another scheme or form
- */
-export function readAuthorization(header: string | undefined): Credential | null {
-  const match = /^(bearer|basic) +(\S+) *$/i.exec(header ?? "");
-  const [, scheme, value] = match ?? [];
-  if (scheme === undefined || value === undefined) return null;
-  if (scheme.toLowerCase() === "bearer") return { kind: "bearer", token: value };
-  return readBasic(value);
-}
-
-function readBasic(value: string): Credential | null {
-  let text: string;
-  try {
-    const bytes = Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-  const colon = text.indexOf(":");
-  if (colon < 0) return null;
-  return { kind: "basic", name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
 function readToken(token: string | undefined): Credential | null {
