@@ -98,9 +98,11 @@ function machine(): string {
   return `Deno ${Deno.version.deno}, ${Deno.build.target}, ${navigator.hardwareConcurrency} cores`;
 }
 
+/** What runs, and where its configuration is not the default. */
 function conditions(): string {
+  const program = Deno.env.get("MUSTER_EXECUTABLE") ?? "main.ts";
   const limits = Object.entries(MUSTER_LIMITS).map(([key, value]) => `${key}=${value}`);
-  return `muster runs with its defaults, but for ${limits.join(" and ")} (no flood limits)`;
+  return `muster (${program}) without flood limits: ${limits.join(", ")}`;
 }
 
 function print(text: string): void {

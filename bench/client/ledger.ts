@@ -39,7 +39,11 @@ export class Ledger {
   #waiting: { goal: number; resolve: () => void; reject: (error: Error) => void } | null = null;
   #failure: Error | null = null;
 
+  /** @throws RangeError where the numbers do not fit into a stamp */
   constructor(options: LedgerOptions) {
+    if (options.senders > 10 ** SENDER_DIGITS || options.messagesPerSender > 10 ** NUMBER_DIGITS) {
+      throw new RangeError("Cannot count so many senders or messages");
+    }
     const messages = options.senders * options.messagesPerSender;
     this.#options = options;
     this.#sent = new Uint32Array(options.senders);

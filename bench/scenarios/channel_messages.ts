@@ -3,7 +3,7 @@ import type { IrcServerProcess } from "../servers/mod.ts";
 import { measure } from "../process_usage.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { Members } from "./members.ts";
-import { sendAtRate, sendInWindows } from "./pace.ts";
+import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
 import type { Figure, Scenario, Sizes } from "./scenario.ts";
 
 const CHANNEL = "#bench";
@@ -16,9 +16,6 @@ const LINES_PER_WRITE = 10;
 
 /** What one delivery may cost the server, in µs of processor time, with tags and ids. */
 const DELIVERY_AIM = 2;
-
-/** How long latency is measured, in seconds. */
-const LATENCY_SECONDS = 5;
 
 /** Everybody reads everything that a few write as fast as it is delivered. */
 export const FANOUT: Scenario = {
@@ -49,13 +46,13 @@ export const PLAIN_FANOUT: Scenario = {
 export const LATENCY: Scenario = {
   name: "irc-latency",
   anyIrcServer: true,
-  describe: ({ members, rate }) =>
-    `${rate} messages/s for ${LATENCY_SECONDS} s to a channel of ${members}, ` +
-    "from the sender's write to each member's read",
+  describe: ({ members, rate, rounds }) =>
+    `${rate} messages/s for ${PACED_SECONDS} s to a channel of ${members}, from the sender's ` +
+    `write to each member's read, median of ${rounds}`,
   measure: async (sizes, kind) => {
     await using server = await kind.start();
     using members = await enter(server, sizes, server.capabilities);
-    return await measureLatency(server.pid, members, sizes.rate);
+    return await measureLatency(server.pid, members, sizes);
   },
 };
 
@@ -83,9 +80,10 @@ async function assertTags(members: Members, capabilities: readonly string[]): Pr
   const [sender] = members.senders;
   const receiver = members.all.at(-1);
   if (sender === undefined || receiver === undefined) throw new TypeError("Nobody is here");
-  const arrival = receiver.expect("PRIVMSG");
-  await sender.send(`PRIVMSG ${CHANNEL} :Are the tags there?\r\n`);
-  const line = await arrival;
+  const [line] = await Promise.all([
+    receiver.expect("PRIVMSG"),
+    sender.send(`PRIVMSG ${CHANNEL} :Are the tags there?\r\n`),
+  ]);
   const tags = [["server-time", "time="], ["message-tags", "msgid="], ["account-tag", "account="]];
   for (const [capability = "", tag = ""] of tags) {
     if (capabilities.includes(capability) && !line.includes(tag)) {
@@ -147,10 +145,23 @@ async function fanOut(pid: number, members: Members, messages: number) {
 async function measureLatency(
   pid: number,
   members: Members,
-  rate: number,
+  { rate, rounds }: Sizes,
 ): Promise<Figure[]> {
+  const measured = [];
+  for (let round = 0; round < rounds; round++) {
+    measured.push(await sendPaced(pid, members, rate));
+  }
+  const { p50, p99, serverMicros } = mediansByKey(measured);
+  return [
+    { name: "latency p50", value: p50, unit: "ms" },
+    { name: "latency p99", value: p99, unit: "ms" },
+    { name: "server CPU per delivery", value: serverMicros, unit: "µs" },
+  ];
+}
+
+async function sendPaced(pid: number, members: Members, rate: number) {
   const { all, senders } = members;
-  const messages = rate * LATENCY_SECONDS;
+  const messages = rate * PACED_SECONDS;
   const ledger = new Ledger({
     receivers: all.length,
     senders: senders.length,
@@ -165,15 +176,11 @@ async function measureLatency(
     await sendAtRate(rate, messages, send);
     await ledger.reached(messages * (all.length - 1));
   });
-  return [
-    { name: "latency p50", value: percentile(ledger.latencies, 0.5), unit: "ms" },
-    { name: "latency p99", value: percentile(ledger.latencies, 0.99), unit: "ms" },
-    {
-      name: "server CPU per delivery",
-      value: cost.serverSeconds * 1e6 / ledger.delivered,
-      unit: "µs",
-    },
-  ];
+  return {
+    p50: percentile(ledger.latencies, 0.5),
+    p99: percentile(ledger.latencies, 0.99),
+    serverMicros: cost.serverSeconds * 1e6 / ledger.delivered,
+  };
 }
 
 function line(stamp: string): string {

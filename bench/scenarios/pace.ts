@@ -4,6 +4,9 @@ import type { Ledger } from "../client/mod.ts";
 /** How many windows may be under way: the next is sent while the last one is being delivered. */
 const WINDOWS_UNDER_WAY = 2;
 
+/** How long a round at a fixed rate takes, in seconds. */
+export const PACED_SECONDS = 2;
+
 export interface Windows {
   readonly count: number;
   readonly deliveriesEach: number;

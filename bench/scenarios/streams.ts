@@ -3,7 +3,7 @@ import { inParallel } from "../parallel.ts";
 import { measure } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
-import { sendAtRate, sendInWindows } from "./pace.ts";
+import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
 import type { Scenario } from "./scenario.ts";
 
 const CHANNEL_PATH = "/v1/channels/bench";
@@ -20,25 +20,26 @@ const PARALLEL_OPENINGS = 50;
 /** What one event to one reader may cost the server, in µs of processor time. */
 const EVENT_AIM = 15;
 
-/** How long latency is measured, in seconds. */
-const LATENCY_SECONDS = 5;
-
 /** What is posted reaches every reader of the channel's event stream. */
 export const STREAMS: Scenario = {
   name: "streams",
   anyIrcServer: false,
   describe: ({ readers, events, rounds, rate }) =>
-    `${events} messages posted to ${readers} readers, median of ${rounds}; then ${rate} ` +
-    `messages/s for ${LATENCY_SECONDS} s, from POST to each reader's read`,
+    `${events} messages posted to ${readers} readers; then ${rate} messages/s for ` +
+    `${PACED_SECONDS} s, from POST to each reader's read; medians of ${rounds}`,
   measure: async ({ readers: count, events, rounds, rate }) => {
     await using server = await MusterProcess.start();
     using readers = await Readers.open(server, count);
-    const measured = [];
+    const fullRounds = [];
     for (let round = 0; round < rounds; round++) {
-      measured.push(await postInWindows(server, readers, events));
+      fullRounds.push(await postInWindows(server, readers, events));
     }
-    const full = mediansByKey(measured);
-    const paced = await postAtRate(server, readers, rate);
+    const pacedRounds = [];
+    for (let round = 0; round < rounds; round++) {
+      pacedRounds.push(await postAtRate(server, readers, rate));
+    }
+    const full = mediansByKey(fullRounds);
+    const paced = mediansByKey(pacedRounds);
     return [
       { name: "events", value: full.perSecond, unit: "/s" },
       { name: "server CPU per event", value: full.serverMicros, unit: "µs", aim: EVENT_AIM },
@@ -115,7 +116,7 @@ async function postInWindows(server: MusterProcess, readers: Readers, events: nu
 }
 
 async function postAtRate(server: MusterProcess, readers: Readers, rate: number) {
-  const messages = rate * LATENCY_SECONDS;
+  const messages = rate * PACED_SECONDS;
   const ledger = readers.expect(Math.ceil(messages / POSTERS));
   const cost = await measure(server.pid, async () => {
     await sendAtRate(
