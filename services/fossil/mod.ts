@@ -16,7 +16,7 @@ export {
   type Origin,
   type SchemaState,
 } from "./content/mod.ts";
-export { filesOf, type Progress, type RebuildResult } from "./crosslink/mod.ts";
+export { filesOf, type Inspect, type Progress, type RebuildResult } from "./crosslink/mod.ts";
 export {
   type NewRepositoryOptions,
   type OpenOptions,

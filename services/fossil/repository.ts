@@ -14,7 +14,13 @@ import {
   type StoreOptions,
   verifyArtifacts,
 } from "./content/mod.ts";
-import { Crosslinker, type Progress, rebuild, type RebuildResult } from "./crosslink/mod.ts";
+import {
+  Crosslinker,
+  type Inspect,
+  type Progress,
+  rebuild,
+  type RebuildResult,
+} from "./crosslink/mod.ts";
 import { FossilError } from "./error.ts";
 
 /** Options of `Repository.open`. */
@@ -129,13 +135,15 @@ export class Repository implements Disposable {
    * back and checked before it is committed. Where the work throws, the file is as it was.
    *
    * @param origin who does it, for the record of received artifacts.
+   * @param inspect sees every structural artifact before it counts, and may throw.
    */
-  write<T>(origin: Origin, work: () => T): T {
+  write<T>(origin: Origin, work: () => T, inspect: Inspect | null = null): T {
     if (this.#depth > 0 && this.#isWriting) return this.#nested(work);
     if (this.#depth > 0) throw new Error("Cannot write inside of read()");
     if (this.#schema !== "current") {
       throw new FossilError("unsupported", "The repository has an old schema: rebuild it first");
     }
+    this.#crosslinker.begin(inspect);
     return this.#write(origin, work, () => this.#crosslinker.finish());
   }
 
@@ -249,6 +257,7 @@ export class Repository implements Disposable {
   rebuild(progress?: Progress): RebuildResult {
     if (this.#depth > 0) throw new Error("Cannot rebuild inside of a transaction");
     const { db, config, store } = this;
+    this.#crosslinker.begin(null);
     const work = () => rebuild(db, config, store, this.#crosslinker, progress);
     const result = this.#write(NOBODY, work, () => {});
     this.#schema = "current";

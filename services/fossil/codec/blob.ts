@@ -1,5 +1,6 @@
 import { deflateSync, inflateSync } from "node:zlib";
 import { FossilError } from "../error.ts";
+import { inflatedLength, InflateError } from "./inflated_length.ts";
 
 /** Largest artifact the engine reads or writes, in bytes. */
 export const MAX_ARTIFACT_BYTES = 512 * 1024 * 1024;
@@ -43,8 +44,28 @@ export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): U
   return content;
 }
 
+/** No zlib stream inflates to more than this many times its length. */
+const MAX_RATIO = 1032;
+/** Memory that a stream which lies about its length may take, in bytes. */
+const MAX_EXCESS = 256 * 1024 * 1024;
+/** Deno 2.4.2 ignores the limit. */
+const LIMIT_IS_KEPT = inflateKeepsLimit();
+
+function inflateKeepsLimit(): boolean {
+  try {
+    inflateSync(deflateSync(new Uint8Array(64)), { maxOutputLength: 1 });
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 function inflate(compressed: Uint8Array, maxBytes: number): Uint8Array {
   try {
+    const isRisky = compressed.length * MAX_RATIO > maxBytes + MAX_EXCESS;
+    if (isRisky && !LIMIT_IS_KEPT && inflatedLength(compressed, maxBytes) > maxBytes) {
+      throw new InflateError("Stream is longer than declared");
+    }
     const buffer = inflateSync(compressed, { maxOutputLength: maxBytes });
     return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
   } catch (cause) {

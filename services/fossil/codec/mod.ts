@@ -13,6 +13,7 @@ export {
   sha1,
   sha3,
 } from "./hash.ts";
+export { inflatedLength } from "./inflated_length.ts";
 export { formatDate, fromJulianDay, parseDate, toJulianDay } from "./julian.ts";
 export {
   compareUtf8,

@@ -15,14 +15,27 @@ import { linkTicketChange, rebuildTicket } from "./ticket.ts";
 import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
 
 /**
+ * Sees every structural artifact before it is linked, those included that had to wait for content
+ * of another one. Where it throws, the whole transaction is undone: the place for rules on who may
+ * write what.
+ */
+export type Inspect = (artifact: Artifact, hash: string) => void;
+
+/**
  * Keeps the derived tables in step with the artifacts, in whatever order these arrive. Works
  * inside a transaction: `link` for each artifact, then `finish` once.
  */
 export class Crosslinker {
   readonly #ctx: LinkContext;
+  #inspect: Inspect | null = null;
 
   constructor(db: Database, config: Config, store: ContentStore) {
     this.#ctx = new LinkContext(db, config, store);
+  }
+
+  /** Starts a transaction, of which every artifact is shown to `inspect`. */
+  begin(inspect: Inspect | null): void {
+    this.#inspect = inspect;
   }
 
   /** Forgets what is in memory, because another program wrote or a transaction was undone. */
@@ -38,7 +51,10 @@ export class Crosslinker {
   /** Writes what an artifact says. Gives its kind, null where the content is just a file. */
   link(rid: number, content: Uint8Array): ArtifactKind | null {
     const artifact = this.#ctx.parse(rid, content);
-    if (artifact !== null) this.#link(rid, artifact);
+    if (artifact !== null) {
+      this.#inspect?.(artifact, this.#ctx.store.hashOf(rid) ?? "");
+      this.#link(rid, artifact);
+    }
     return artifact?.kind ?? null;
   }
 

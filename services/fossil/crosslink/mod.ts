@@ -1,5 +1,5 @@
 /** Derived tables: what artifacts say, put into tables that can be asked. */
 export { longPrefix } from "./context.ts";
-export { Crosslinker } from "./crosslinker.ts";
+export { Crosslinker, type Inspect } from "./crosslinker.ts";
 export { filesOf, ManifestFiles } from "./files.ts";
 export { type Progress, rebuild, type RebuildResult } from "./rebuild.ts";

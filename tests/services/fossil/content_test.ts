@@ -4,6 +4,7 @@ import fc from "fast-check";
 import {
   createDelta,
   encodeUtf8,
+  formatArtifact,
   Repository,
   sha1,
   sha3,
@@ -218,6 +219,27 @@ Deno.test("a dangling delta with the wrong content becomes a phantom when its so
   assert.equal(repository.store.sizeOf(rid), -1);
   repository.write(ALICE, () => repository.receive(encodeUtf8("promised"), { hash: options.hash }));
   assert.deepEqual(repository.store.require(rid), encodeUtf8("promised"));
+});
+
+Deno.test("an inspector sees what a delta hid until its source came, and can refuse it", () => {
+  using scratch = new Scratch();
+  using repository = create(scratch);
+  const target = repository.db.value<string>("SELECT uuid FROM blob WHERE rid=1") ?? "";
+  const tags = [{ sign: "+", name: "closed", target, value: null }] as const;
+  const control = formatArtifact({ kind: "control", date: DATE, tags, user: "mallory" });
+  const base = encodeUtf8("a base of some length ".repeat(9));
+  const options = { hash: sha3(control), deltaSource: sha3(base) };
+  repository.write(ALICE, () => repository.receive(createDelta(base, control), options));
+  const before = dumpTables(scratch.path("new.fossil"));
+  const seen: string[] = [];
+  const refuse = () =>
+    repository.write(ALICE, () => repository.receive(base), (artifact, hash) => {
+      seen.push(`${artifact.kind} ${hash}`);
+      throw new Error("not you");
+    });
+  assert.throws(refuse, /not you/);
+  assert.deepEqual(seen, [`control ${sha3(control)}`]);
+  assert.deepEqual(dumpTables(scratch.path("new.fossil")), before);
 });
 
 Deno.test("what is corrupt in the file is an error, not a wrong answer", () => {
