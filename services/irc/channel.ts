@@ -65,7 +65,8 @@ export class Channel {
 
   /** Whether the client may know that the channel exists. */
   isVisibleTo(client: Client): boolean {
-    return !this.has(ChannelFlag.SECRET) || client.isOperator || this.members.has(client);
+    return !this.has(ChannelFlag.SECRET) || client.isOperator || client.privileged ||
+      this.members.has(client);
   }
 
   /** The entries of a list mode, the oldest first. */

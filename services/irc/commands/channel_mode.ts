@@ -52,9 +52,7 @@ export function channelMode(call: CommandCall): void {
   const { state, client, params, reply } = call;
   const name = params[0] ?? "";
   const channel = state.findChannel(name);
-  if (!channel || !(channel.isVisibleTo(client) || client.privileged)) {
-    return reply.numeric(ERR_NOSUCHCHANNEL, name);
-  }
+  if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   if (params[1] === undefined) return sendModes(call, channel);
 
   const may = client.privileged || channel.isOperator(client);

@@ -26,9 +26,7 @@ export function kick(call: CommandCall): void {
 function kickOne(call: CommandCall, name: string, nick: string): void {
   const { state, client, reply } = call;
   const channel = state.findChannel(name);
-  if (!channel || !(channel.isVisibleTo(client) || client.privileged)) {
-    return reply.numeric(ERR_NOSUCHCHANNEL, name);
-  }
+  if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   if (!client.privileged) {
     if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
     if (!channel.isOperator(client)) return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);

@@ -23,7 +23,7 @@ export async function list({ state, client, params, reply }: CommandCall): Promi
   }
   reply.numeric(RPL_LISTSTART, "Channel");
   for (const channel of state.channels.values()) {
-    if (!channel.isVisibleTo(client) && !client.privileged) continue;
+    if (!channel.isVisibleTo(client)) continue;
     if (names.length > 0 && !names.some((matches) => matches(channel, now))) continue;
     if (!conditions.every((holds) => holds(channel, now))) continue;
     const topic = channel.topic?.text ?? "";
