@@ -43,13 +43,15 @@ FROM ticket`,
  * Makes a repository file: tables, settings and users, but no check-in yet. The
  * log is moved into the file: the program takes no file below 16 kB for a repository.
  *
- * @throws {FossilError} `invalid` where the file exists or the project code is malformed.
+ * @throws {FossilError} `invalid` where the file exists, the login is empty or the project code is
+ * malformed.
  */
 export function createDatabase(path: string, options: CreateOptions): Database {
   const projectCode = options.projectCode ?? randomHex(20);
   if (!/^[0-9a-f]{40}$/.test(projectCode)) {
     throw new FossilError("invalid", `"${projectCode}" is no project code`);
   }
+  if (options.admin === "") throw new FossilError("invalid", "The first user needs a login");
   claim(path);
   const db = new Database(path);
   try {

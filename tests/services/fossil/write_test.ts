@@ -5,75 +5,12 @@ import {
   type FileChange,
   filesOf,
   formatArtifact,
-  FossilError,
-  Repository,
-  writeAttachment,
   writeBranch,
-  writeCheckin,
-  writeForumPost,
   writeTags,
-  writeTechnote,
-  writeTicketChange,
-  writeWiki,
 } from "../../../services/fossil/mod.ts";
 import { peer } from "../../support/peers.ts";
-import { Scratch } from "./support/fossil.ts";
-import { History } from "./support/history.ts";
-import { difference, dumpTables } from "./support/tables.ts";
-
-/** A repository, with a clock that goes on by a minute for each write. */
-class Fixture implements Disposable {
-  readonly scratch = new Scratch();
-  readonly path = this.scratch.path("fixture.fossil");
-  readonly repository = Repository.create(this.path, { admin: "alice", date: History.start });
-  #now = History.start;
-
-  author(user = "alice") {
-    this.#now += 60_000;
-    return { user, date: this.#now };
-  }
-
-  tip(branch = "trunk"): string {
-    return this.repository.db.value<string>(
-      `SELECT uuid FROM tagxref JOIN blob USING(rid) JOIN event ON objid=rid
-        WHERE tagxref.tagid=8 AND value=? ORDER BY event.mtime DESC LIMIT 1`,
-      branch,
-    ) ?? "";
-  }
-
-  commit(changes: readonly FileChange[], more: Partial<Parameters<typeof writeCheckin>[1]> = {}) {
-    const checkin = { ...this.author(), parent: this.tip(), comment: "a commit", changes, ...more };
-    return writeCheckin(this.repository, checkin);
-  }
-
-  fossil(...args: readonly string[]): string {
-    return this.scratch.fossil([...args, "-R", this.path]);
-  }
-
-  /** What every write must hold: all content decodes and parses, a rebuild changes nothing. */
-  assertSound(): void {
-    const copy = this.scratch.path("copy.fossil");
-    this.repository.checkpoint();
-    Deno.copyFileSync(this.path, copy);
-    assert.match(this.scratch.fossil(["test-integrity", "--parse", "-R", copy]), / 0 errors/);
-    this.scratch.fossil(["rebuild", copy]);
-    assert.deepEqual(difference(dumpTables(this.path), dumpTables(copy)), []);
-  }
-
-  [Symbol.dispose](): void {
-    this.repository.close();
-    this.scratch[Symbol.dispose]();
-  }
-}
-
-function put(path: string, text: string, mode?: "executable" | "link"): FileChange {
-  const change = { kind: "write", path, content: encodeUtf8(text) } as const;
-  return mode === undefined ? change : { ...change, mode };
-}
-
-function refuses(code: FossilError["code"], work: () => unknown): void {
-  assert.throws(work, (error: unknown) => error instanceof FossilError && error.code === code);
-}
+import { Fixture, put, refuses } from "./support/fixture.ts";
+import { dumpTables } from "./support/tables.ts";
 
 Deno.test({
   name: "a checkout of fossil has what writeCheckin() wrote, and both commit on top of the other",
@@ -175,116 +112,27 @@ Deno.test({
 });
 
 Deno.test({
-  name: "wiki, tickets, technotes, attachments and forum are what fossil shows",
-  ...peer("fossil"),
-  fn() {
-    using fixture = new Fixture();
-    const { repository, scratch } = fixture;
-    const markdown = { mimetype: "text/x-markdown" };
-    writeWiki(repository, { ...fixture.author(), ...markdown, title: "Home ü", text: "# One\n" });
-    writeWiki(repository, { ...fixture.author(), ...markdown, title: "Home ü", text: "# Two\n" });
-    assert.equal(fixture.fossil("wiki", "export", "Home ü"), "# Two\n");
-    const open = { name: "status", value: "Open", append: false };
-    const title = { name: "title", value: "It's <broken>", append: false };
-    const { ticket } = writeTicketChange(repository, {
-      ...fixture.author(),
-      fields: [open, title],
-    });
-    const fields = [{ name: "comment", value: "more", append: true }, { ...open, value: "Fixed" }];
-    writeTicketChange(repository, { ...fixture.author("bob"), ticket, fields });
-    const history = fixture.fossil("ticket", "history", ticket);
-    assert.match(history, /It's <broken>/);
-    assert.match(history, /Fixed/);
-    const contact = { name: "private_contact", value: "bob@example.org", append: false };
-    writeTicketChange(repository, { ...fixture.author(), ticket, fields: [contact] });
-    assert.doesNotMatch(fixture.fossil("ticket", "history", ticket), /bob@example/);
-    const content = encodeUtf8("a log");
-    writeAttachment(repository, { ...fixture.author(), target: ticket, name: "log", content });
-    writeAttachment(repository, {
-      ...fixture.author(),
-      target: ticket,
-      name: "log",
-      content: null,
-    });
-    const note = { eventDate: History.start, comment: "Release", text: "Notes\n" };
-    const { id } = writeTechnote(repository, { ...fixture.author(), ...note, tags: ["news"] });
-    writeTechnote(repository, { ...fixture.author(), ...note, id, text: "Better notes\n" });
-    assert.equal(fixture.fossil("wiki", "export", "--technote", id), "Better notes\n");
-    const root = writeForumPost(repository, {
-      ...fixture.author(),
-      place: { title: "Q" },
-      text: "?",
-    });
-    const inReplyTo = writeForumPost(repository, {
-      ...fixture.author(),
-      place: { inReplyTo: root },
-      text: "!",
-    });
-    const edit = { place: { edits: inReplyTo }, text: "!!" };
-    writeForumPost(repository, { ...fixture.author(), ...edit });
-    refuses("conflict", () => writeForumPost(repository, { ...fixture.author(), ...edit }));
-    assert.match(scratch.fossil(["timeline", "-t", "f", "-R", fixture.path]), /Edit reply: Q/);
-    fixture.assertSound();
-  },
-});
-
-Deno.test({
-  name: "links in wiki pages are those that fossil finds",
-  ...peer("fossil"),
-  fn() {
-    using fixture = new Fixture();
-    const pages = [
-      "[HASH] [HASH|label] [/info/HASH] [ HASH ] <nowiki>[HASH]</nowiki> [HASH",
-      "<verbatim>[HASH]</verbatim> <b>[HASH]</b> <a href='[HASH]'>x</a> <odd [HASH]> & [HASH  |x]",
-      '[a](HASH) [b](/info/HASH "t") [c](<HASH>) ![d](HASH) \\[e](HASH) `[f](HASH)` [HASH]',
-      "[a][r] [r] [b][] [c][s]\n\n[r]: HASH\n[b]: <HASH> 'title'\n",
-      "    [code](HASH)\n\n> [quote](HASH)\nlazy [l](HASH)\n\n* [item](HASH)\n\n    [inner](HASH)\n",
-      "```\n[fence](HASH)\n```\n\n# [head](HASH)\n\n| [a](HASH) | b |\n|-|-|\n| c | [d](HASH) |\n",
-      "[^1] (^note [n](HASH)) [span](^[m](HASH))\n\n[^1]: foot [f](HASH)\n  and [g](HASH)\n[^2]: [h](HASH)\n",
-      "<pre>\n[p](HASH)\n</pre>\n\n<b>[q](HASH)</b> **[s](HASH)** <!-- [c](HASH) -->",
-    ];
-    let serial = 0;
-    for (const [i, page] of pages.entries()) {
-      const text = page.replaceAll("HASH", () => (0xabc000 + serial++).toString(16));
-      for (const mimetype of ["text/x-fossil-wiki", "text/x-markdown", "text/plain"]) {
-        const title = `${i} ${mimetype}`;
-        writeWiki(fixture.repository, { ...fixture.author(), title, text, mimetype });
-      }
-    }
-    fixture.assertSound();
-  },
-});
-
-Deno.test({
-  name: "tickets of a custom schema are those that fossil makes",
+  name: "a private check-in stays out of what is synchronised, until a public one needs its files",
   ...peer("fossil"),
   fn() {
     using fixture = new Fixture();
     const { repository } = fixture;
-    const schema = `-- our own; with a comment
-      CREATE TABLE ticket(tkt_id INTEGER PRIMARY KEY, tkt_uuid TEXT UNIQUE, tkt_mtime DATE,
-        title TEXT, status TEXT, both TEXT, mimetype TEXT, "baseline for title" INTEGER);
-      CREATE TABLE ticketchng(tkt_id INTEGER, tkt_mtime DATE, both TEXT, remark TEXT DEFAULT 'x;y');
-      CREATE INDEX ticketchng_i ON ticketchng(tkt_id);`;
-    repository.write(
-      { user: "alice", ip: null },
-      () => repository.config.set("ticket-table", schema),
-    );
-    repository.rebuild();
-    const field = (name: string, value: string, append = false) => ({ name, value, append });
-    const all = [field("title", "[abcd1234]"), field("both", "one"), field("remark", "[abcd5678]")];
-    const { ticket } = writeTicketChange(repository, { ...fixture.author(), fields: all });
-    const more = [field("both", " two", true), field("mimetype", "text/x-markdown")];
-    writeTicketChange(repository, { ...fixture.author(), ticket, fields: more });
-    const last = [field("title", "[x](abcd9999)", true), field("status", "Done")];
-    writeTicketChange(repository, { ...fixture.author(), ticket, fields: last });
-    const unknown = { ...fixture.author(), ticket, fields: [field("severity", "high")] };
-    refuses("invalid", () => writeTicketChange(repository, unknown));
-    repository.checkpoint();
-    const copy = fixture.scratch.path("copy.fossil");
-    Deno.copyFileSync(fixture.path, copy);
-    fixture.scratch.fossil(["rebuild", copy]);
-    assert.deepEqual(difference(dumpTables(fixture.path), dumpTables(copy)), []);
+    const text = "private\n".repeat(40);
+    const checkin = fixture.commit([put("a", text), put("b", "b\n".repeat(40))], {
+      isPrivate: true,
+      branch: "private",
+    });
+    const privates = () => repository.db.value<number>("SELECT count(*) FROM private");
+    assert.equal(privates(), 3);
+    fixture.assertSound();
+    fixture.commit([put("c", text)]);
+    assert.equal(privates(), 2);
+    assert.ok(repository.store.isPrivate(repository.ridOf(checkin)));
+    fixture.assertSound();
+    const clone = fixture.scratch.path("clone.fossil");
+    fixture.scratch.fossil(["clone", fixture.path, clone]);
+    assert.notEqual(fixture.scratch.run(["artifact", checkin, "-R", clone]).code, 0);
+    assert.match(fixture.scratch.fossil(["test-integrity", "-R", clone]), / 0 errors/);
   },
 });
 
@@ -349,39 +197,4 @@ Deno.test("writeCheckin() swaps, replaces and keeps files and modes", () => {
     ["b", "new B", "executable", null],
     ["d", "A", "file", "a"],
   ]);
-});
-
-Deno.test("documents refuse a version that is not based on the latest", () => {
-  using fixture = new Fixture();
-  const { repository } = fixture;
-  const page = { title: "T", text: "x" };
-  const first = writeWiki(repository, { ...fixture.author(), ...page, basedOn: null });
-  refuses("conflict", () => writeWiki(repository, { ...fixture.author(), ...page, basedOn: null }));
-  writeWiki(repository, { ...fixture.author(), ...page, basedOn: first });
-  refuses(
-    "conflict",
-    () => writeWiki(repository, { ...fixture.author(), ...page, basedOn: first }),
-  );
-  const stale = { ...fixture.author(), date: History.start, title: "T", text: "newest" };
-  writeWiki(repository, stale);
-  const newest = repository.artifact(
-    repository.db.value<number>(
-      "SELECT rid FROM tagxref JOIN tag USING(tagid) WHERE tagname='wiki-T' ORDER BY mtime DESC",
-    ) ?? 0,
-  );
-  assert.equal(newest?.kind === "wiki" && newest.text, "newest");
-  const nowhere = { ...fixture.author(), target: "nowhere", name: "f", content: new Uint8Array(1) };
-  refuses("missing", () => writeAttachment(repository, nowhere));
-});
-
-Deno.test("an attachment that is an artifact itself is packed, so that nobody executes it", () => {
-  using fixture = new Fixture();
-  const { repository } = fixture;
-  const target = fixture.commit([put("a", "a")]);
-  writeWiki(repository, { ...fixture.author(), title: "T", text: "x" });
-  const tags = [{ sign: "+", name: "closed", target, value: null }] as const;
-  const content = formatArtifact({ kind: "control", date: 0, tags, user: "mallory" });
-  writeAttachment(repository, { ...fixture.author(), target: "T", name: "evil", content });
-  assert.equal(repository.db.value("SELECT count(*) FROM tagxref WHERE tagid=9"), 0);
-  assert.equal(repository.db.value("SELECT filename FROM attachment"), "evil.gz");
 });
