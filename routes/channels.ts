@@ -1,9 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { Waits } from "../http/mod.ts";
 import type { Agents } from "../services/agents/mod.ts";
-import { type Bridge, type Scheduler, systemScheduler } from "../services/bridge/mod.ts";
+import type { Bridge } from "../services/bridge/mod.ts";
 import { NotFound } from "../services/errors.ts";
 import type { Identity } from "../services/identity/mod.ts";
+import { type Scheduler, systemScheduler } from "../services/scheduler.ts";
 import { callerOf, newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { allow } from "./middleware/principal.ts";

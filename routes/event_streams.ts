@@ -1,6 +1,7 @@
-import type { ChannelMessage, Follower, Following, Scheduler } from "../services/bridge/mod.ts";
+import type { ChannelMessage, Follower, Following } from "../services/bridge/mod.ts";
 import { TooMany } from "../services/errors.ts";
 import type { Ended, Principal } from "../services/identity/mod.ts";
+import type { Scheduler } from "../services/scheduler.ts";
 
 /** A reader that is so far behind is closed. */
 const MAX_EVENTS_BEHIND = 1000;

@@ -17,7 +17,7 @@ import type {
   NewPost,
 } from "./options.ts";
 import { Outbox } from "./outbox.ts";
-import { type Scheduler, systemScheduler } from "./scheduler.ts";
+import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { byteLength, linesOf, splitLine } from "./text.ts";
 
 /** How long a request waits for the bridge to be up. */

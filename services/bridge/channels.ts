@@ -6,7 +6,7 @@ import { Confirmation } from "./confirmation.ts";
 import type { LinkEvent } from "./link_events.ts";
 import { MessageLog } from "./message_log.ts";
 import { isChannelName } from "./names.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "../scheduler.ts";
 
 /** How long the server has to let us into a channel, or out. */
 const CONFIRM_MILLISECONDS = 5000;

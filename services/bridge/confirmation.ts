@@ -1,4 +1,4 @@
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "../scheduler.ts";
 
 /** Something that another party has to confirm in time, or refuses. Settles once. */
 export class Confirmation {

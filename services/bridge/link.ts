@@ -1,7 +1,7 @@
 import type { Log } from "../log.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
 import { type LinkEvent, reportEvents } from "./link_events.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "../scheduler.ts";
 import { byteLength } from "./text.ts";
 import { type Connect, transportOver } from "./transport.ts";
 

@@ -1,5 +1,5 @@
 import type { Client, ClientEvents, ParsedLine } from "./irc_framework.d.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "../scheduler.ts";
 
 /** What happens on the IRC side, as far as the bridge wants to know. */
 export type LinkEvent =

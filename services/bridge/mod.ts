@@ -19,5 +19,4 @@ export type {
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
 export type { ChannelMessage, Follower } from "./message_log.ts";
 export { readChannelName } from "./names.ts";
-export { type Scheduler, systemScheduler } from "./scheduler.ts";
 export type { Connect, LineConnection } from "./transport.ts";

@@ -1,7 +1,7 @@
 /** What the bridge takes and gives, beside messages. */
 
 import type { Log } from "../log.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "../scheduler.ts";
 import type { Connect } from "./transport.ts";
 
 export interface BridgeOptions {

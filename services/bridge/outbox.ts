@@ -1,6 +1,6 @@
 import { Conflict, TimedOut, TooMany } from "../errors.ts";
 import { Confirmation } from "./confirmation.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "../scheduler.ts";
 
 /** How long the server has to send a message back to us. */
 const ECHO_MILLISECONDS = 5000;

@@ -10,14 +10,9 @@ import { requestId } from "../../routes/middleware/request_id.ts";
 import type { Bridge } from "../../services/bridge/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { silentLog } from "../../services/log.ts";
-import {
-  OPERATOR_CALLER,
-  type TestScheduler,
-  until,
-  withBridge,
-  type World,
-} from "../services/bridge/support.ts";
+import { OPERATOR_CALLER, until, withBridge, type World } from "../services/bridge/support.ts";
 import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../support/rooms.ts";
+import type { TestScheduler } from "../support/scheduler.ts";
 
 type Who = "guest" | "reader" | "writer" | "passphrase" | "operator";
 

@@ -16,6 +16,7 @@ import {
   OPERATOR,
 } from "../../services/identity/mod.ts";
 import type { Log } from "../../services/log.ts";
+import { TestScheduler } from "./scheduler.ts";
 import { withFolder } from "./temporary.ts";
 
 /** The operator, calling from this machine. */
@@ -25,14 +26,9 @@ export const BY_OPERATOR: Caller = Object.freeze({
   requestId: "request-1",
 });
 
-/** A clock that stands still until it is moved. */
-export class TestClock {
-  #now = Date.parse("2026-11-20T12:00:00Z");
-  readonly read = () => this.#now;
-
-  advance(milliseconds: number): void {
-    this.#now += milliseconds;
-  }
+/** Time that stands still until it is moved, also as a clock alone. */
+export class TestClock extends TestScheduler {
+  readonly read = () => this.now();
 }
 
 /** IRC sessions as a list of accounts. */

@@ -2,15 +2,8 @@ import assert from "node:assert/strict";
 import { Bridge, type LineConnection } from "../../../services/bridge/mod.ts";
 import { Conflict, TimedOut, Unavailable } from "../../../services/errors.ts";
 import { silentLog } from "../../../services/log.ts";
-import {
-  IrcUser,
-  openServer,
-  OPERATOR_CALLER,
-  TestScheduler,
-  until,
-  withBridge,
-  type World,
-} from "./support.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { IrcUser, openServer, OPERATOR_CALLER, until, withBridge, type World } from "./support.ts";
 
 /** A connection between the bridge and the server on which a test can hold lines back. */
 class Tap implements LineConnection {

@@ -1,4 +1,4 @@
-import { Bridge, type BridgeOptions, type Scheduler } from "../../../services/bridge/mod.ts";
+import { Bridge, type BridgeOptions } from "../../../services/bridge/mod.ts";
 import { type Caller, OPERATOR } from "../../../services/identity/mod.ts";
 import {
   IrcServer,
@@ -6,6 +6,7 @@ import {
   type MemoryConnection,
 } from "../../../services/irc/mod.ts";
 import { silentLog } from "../../../services/log.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
 
 /** The operator, from nowhere in particular. */
 export const OPERATOR_CALLER: Caller = { principal: OPERATOR, address: null, requestId: null };
@@ -24,45 +25,6 @@ export function agentCaller(name: string): Caller {
     address: null,
     requestId: null,
   };
-}
-
-interface Task {
-  readonly at: number;
-  readonly run: () => void;
-}
-
-/** Time that passes when the test says so. */
-export class TestScheduler implements Scheduler {
-  #now = Date.parse("2026-11-20T12:00:00Z");
-  readonly #tasks = new Set<Task>();
-
-  now(): number {
-    return this.#now;
-  }
-
-  after(milliseconds: number, run: () => void): () => void {
-    const task = { at: this.#now + milliseconds, run };
-    this.#tasks.add(task);
-    return () => this.#tasks.delete(task);
-  }
-
-  /** How many tasks wait for their time. */
-  get pending(): number {
-    return this.#tasks.size;
-  }
-
-  /** Lets time pass, and runs what falls due meanwhile, in order. */
-  advance(milliseconds: number): void {
-    const end = this.#now + milliseconds;
-    for (;;) {
-      const [next] = [...this.#tasks].sort((one, other) => one.at - other.at);
-      if (next === undefined || next.at > end) break;
-      this.#tasks.delete(next);
-      this.#now = Math.max(this.#now, next.at);
-      next.run();
-    }
-    this.#now = end;
-  }
 }
 
 /** Lets everything that is under way in this process go on until a condition holds. */

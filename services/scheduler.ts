@@ -1,4 +1,4 @@
-/** Time as the bridge knows it, so that a test can let it pass as it likes. */
+/** Time as a service knows it, so that a test can let it pass as it likes. */
 export interface Scheduler {
   /** Unix time in milliseconds. */
   now(): number;

@@ -1,0 +1,40 @@
+import type { Scheduler } from "../../services/scheduler.ts";
+
+interface Task {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** Time that passes when the test says so. */
+export class TestScheduler implements Scheduler {
+  #now = Date.parse("2026-11-20T12:00:00Z");
+  readonly #tasks = new Set<Task>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(milliseconds: number, run: () => void): () => void {
+    const task = { at: this.#now + milliseconds, run };
+    this.#tasks.add(task);
+    return () => this.#tasks.delete(task);
+  }
+
+  /** How many tasks wait for their time. */
+  get pending(): number {
+    return this.#tasks.size;
+  }
+
+  /** Lets time pass, and runs what falls due meanwhile, in order. */
+  advance(milliseconds: number): void {
+    const end = this.#now + milliseconds;
+    for (;;) {
+      const [next] = [...this.#tasks].sort((one, other) => one.at - other.at);
+      if (next === undefined || next.at > end) break;
+      this.#tasks.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.run();
+    }
+    this.#now = end;
+  }
+}
