@@ -3,9 +3,9 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { Unavailable } from "../errors.ts";
 import { configureConnection } from "./connection.ts";
 import { readingDialect } from "./dialect.ts";
-import type { NewEvent } from "./journal.ts";
+import type { JournalKey, NewEvent, Trim } from "./journal.ts";
 import { migrate } from "./migrate.ts";
-import type { SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { OpenRequest, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
 /** Transactions that may wait for the writer; one more is refused. */
@@ -42,8 +42,13 @@ export interface Committed {
   readonly sequence: readonly number[];
 }
 
+export interface DatabaseOptions {
+  /** The key that seals the event log; without one its rows are chained and not sealed. */
+  readonly journalKey?: JournalKey;
+}
+
 interface Pending {
-  resolve(committed: Committed): void;
+  resolve(committed: Committed & { readonly trimmed: number }): void;
   reject(error: Error): void;
 }
 
@@ -71,7 +76,9 @@ export class Database {
   readonly tables: Kysely<Tables>;
 
   readonly #path: string;
+  readonly #journalKey: JournalKey | null;
   readonly #reading: DatabaseSync;
+  readonly #appendListeners = new Set<() => void>();
   readonly #pending = new Map<number, Pending>();
   #writer: Worker | null = null;
   #nextId = 1;
@@ -83,9 +90,10 @@ export class Database {
    *
    * @throws DatabaseError where the file is no database or comes from a newer program
    */
-  constructor(path: string) {
+  constructor(path: string, { journalKey }: DatabaseOptions = {}) {
     migrate(path);
     this.#path = path;
+    this.#journalKey = journalKey ?? null;
     this.#reading = new DatabaseSync(path);
     configureConnection(this.#reading);
     this.#reading.exec("PRAGMA query_only = ON");
@@ -108,16 +116,30 @@ export class Database {
    * @throws Duplicate, Unchanged as a statement's outcome
    * @throws Unavailable where the disk refuses or too many transactions wait
    */
-  commit({ statements = [], events = [] }: Change): Promise<Committed> {
-    if (this.#closed || this.#pending.size >= MAX_PENDING) {
-      return Promise.reject(new Unavailable("The database takes no writes at the moment"));
-    }
-    const writer = this.#startWriter();
-    const request: WriteRequest = { id: this.#nextId++, statements, events };
-    return new Promise((resolve, reject) => {
-      this.#pending.set(request.id, { resolve, reject });
-      writer.postMessage(request);
-    });
+  async commit({ statements = [], events = [] }: Change): Promise<Committed> {
+    const { changes, sequence } = await this.#write({ statements, events, trim: null });
+    return { changes, sequence };
+  }
+
+  /**
+   * Removes what retention does not keep from the beginning of the event log.
+   *
+   * @returns how many rows went
+   * @throws Unavailable as {@link commit} does
+   */
+  async trimEvents(trim: Trim): Promise<number> {
+    return (await this.#write({ statements: [], events: [], trim })).trimmed;
+  }
+
+  /**
+   * Calls back when events were appended, after which they can be read.
+   *
+   * @param listener must not throw
+   * @returns a function that ends the subscription
+   */
+  onAppended(listener: () => void): () => void {
+    this.#appendListeners.add(listener);
+    return () => this.#appendListeners.delete(listener);
   }
 
   /** Tries whether the disk takes writes again after it refused one. */
@@ -155,6 +177,18 @@ export class Database {
     this.#reading.close();
   }
 
+  #write(request: Omit<WriteRequest, "id">): Promise<Committed & { readonly trimmed: number }> {
+    if (this.#closed || this.#pending.size >= MAX_PENDING) {
+      return Promise.reject(new Unavailable("The database takes no writes at the moment"));
+    }
+    const writer = this.#startWriter();
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      writer.postMessage({ id, ...request } satisfies WriteRequest);
+    });
+  }
+
   #startWriter(): Worker {
     if (this.#writer !== null) return this.#writer;
     const writer = new Worker(new URL("./writer_worker.ts", import.meta.url), {
@@ -168,7 +202,7 @@ export class Database {
       event.preventDefault();
       this.#fail(event.message);
     };
-    writer.postMessage(this.#path);
+    writer.postMessage({ path: this.#path, key: this.#journalKey } satisfies OpenRequest);
     this.#writer = writer;
     return writer;
   }
@@ -180,8 +214,12 @@ export class Database {
     else if (response.kind === "committed") this.#trouble = null;
     if (pending === undefined) return;
     switch (response.kind) {
-      case "committed":
-        return pending.resolve({ changes: response.changes, sequence: response.sequence });
+      case "committed": {
+        const { changes, sequence, trimmed } = response;
+        pending.resolve({ changes, sequence, trimmed });
+        if (sequence.length > 0) { for (const listener of this.#appendListeners) listener(); }
+        return;
+      }
       case "unchanged":
         return pending.reject(new Unchanged(response.statement));
       case "duplicate":

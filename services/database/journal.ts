@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import { eventHash, GENESIS, Seal } from "./chain.ts";
 
 /** An event as a service hands it over; the journal adds its number and its hash. */
 export interface NewEvent {
@@ -13,46 +13,162 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The hash before the first event. */
-const GENESIS = "0".repeat(64);
+/** The key under which the ends of the log are sealed. */
+export interface JournalKey {
+  /** At least 32 random bytes, as text. */
+  readonly secret: string;
+  /** Whether the key was made just now, so that a log without a head has lost none. */
+  readonly isNew: boolean;
+}
 
-/**
- * The hash of an event: SHA-256, in hex, over the hash of the event before it and a JSON array of
- * the row's columns in their order.
- */
-export function eventHash(previous: string, seq: number, event: NewEvent): string {
-  const row = [
-    seq,
-    event.time,
-    event.type,
-    event.actor,
-    event.actorId,
-    event.address,
-    event.cause,
-    JSON.stringify(event.data),
-  ];
-  return createHash("sha256").update(previous).update(JSON.stringify(row)).digest("hex");
+/** The type of the event that says that rows were changed behind the program's back. */
+export const DAMAGED = "log.damaged";
+
+/** Where something stands in the log. */
+interface Place {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** What the log holds at its end, and what is wrong with that. */
+interface Tail extends Place {
+  readonly problem: string | null;
 }
 
 /**
- * Appends events to the log, inside the transaction that the caller has open.
+ * The writing end of the event log. Its methods run inside a transaction that the caller has open.
  *
- * @returns the sequence number of each
+ * Every row's hash covers the row before it. With a key, two checkpoints are kept beside the rows,
+ * each sealed: `head` is the last row, `base` the last one that retention removed. So nobody
+ * without the key can change, remove or add a row unseen, at either end or between.
  */
-export function appendEvents(database: DatabaseSync, events: readonly NewEvent[]): number[] {
-  if (events.length === 0) return [];
-  const last = database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1").get();
-  let seq = Number(last?.["seq"] ?? 0);
-  let hash = String(last?.["hash"] ?? GENESIS);
-  const insert = database.prepare(
-    `INSERT INTO events (seq, time, type, actor, actor_id, address, cause, data, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  return events.map((event) => {
-    seq += 1;
-    hash = eventHash(hash, seq, event);
-    const { time, type, actor, actorId, address, cause, data } = event;
-    insert.run(seq, time, type, actor, actorId, address, cause, JSON.stringify(data), hash);
-    return seq;
-  });
+export class Journal {
+  readonly #database: DatabaseSync;
+  readonly #seal: Seal | null;
+
+  constructor(database: DatabaseSync, key: JournalKey | null) {
+    this.#database = database;
+    this.#seal = key === null ? null : new Seal(key.secret);
+    if (key?.isNew === true && this.#checkpoint("head") === null && this.#last() === null) {
+      this.#setCheckpoint("head", { seq: 0, hash: GENESIS });
+    }
+  }
+
+  /**
+   * Appends events. Where the end of the log is not as it was left, an event of its own says so
+   * first, and the numbers of rows that are missing are not given again.
+   *
+   * @returns the sequence number of each
+   */
+  append(events: readonly NewEvent[]): number[] {
+    const [first] = events;
+    if (first === undefined) return [];
+    const { problem, ...tail } = this.#tail();
+    let last: Place = tail;
+    if (problem !== null) last = this.#insert(last, damaged(problem, first.time));
+    const sequence = events.map((event) => {
+      last = this.#insert(last, event);
+      return last.seq;
+    });
+    this.#setCheckpoint("head", last);
+    return sequence;
+  }
+
+  /**
+   * Removes rows from the beginning of the log, never the last one: as many as go beyond `keep`,
+   * and those from before a time, but no more than `limit` at once.
+   *
+   * @returns how many were removed
+   */
+  trim({ keep, before, limit }: Trim): number {
+    const newest = this.#last()?.seq ?? 0;
+    const oldest = this.#database.prepare(
+      "SELECT seq, time, hash FROM events WHERE seq < ? ORDER BY seq LIMIT ?",
+    ).all(newest, limit);
+    const kept = oldest.findIndex(({ seq, time }) =>
+      Number(time) >= before && Number(seq) > newest - keep
+    );
+    const removed = kept < 0 ? oldest : oldest.slice(0, kept);
+    const last = removed.at(-1);
+    if (last === undefined) return 0;
+    this.#database.prepare("DELETE FROM events WHERE seq <= ?").run(Number(last["seq"]));
+    this.#setCheckpoint("base", placeOf(last));
+    return removed.length;
+  }
+
+  #insert(previous: Place, event: NewEvent): Place {
+    const { time, type, actor, actorId, address, cause } = event;
+    const seq = previous.seq + 1;
+    const data = JSON.stringify(event.data);
+    const hash = eventHash(previous.hash, {
+      seq,
+      time,
+      type,
+      actor,
+      actorId,
+      address,
+      cause,
+      data,
+    });
+    this.#database.prepare(
+      `INSERT INTO events (seq, time, type, actor, actor_id, address, cause, data, hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(seq, time, type, actor, actorId, address, cause, data, hash);
+    return { seq, hash };
+  }
+
+  #last(): Place | null {
+    const row = this.#database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1")
+      .get();
+    return row === undefined ? null : placeOf(row);
+  }
+
+  #tail(): Tail {
+    const last = this.#last() ?? { seq: 0, hash: GENESIS };
+    if (this.#seal === null) return { ...last, problem: null };
+    const head = this.#checkpoint("head");
+    if (head === null) return { ...last, problem: "the head of the log is missing" };
+    if (!this.#seal.holds("head", head)) {
+      return { ...last, problem: "the head of the log is not sealed with its key" };
+    }
+    const { seq, hash } = head;
+    if (seq === last.seq && hash === last.hash) return { seq, hash, problem: null };
+    return { seq: Math.max(seq, last.seq), hash, problem: "the last rows of the log were changed" };
+  }
+
+  #checkpoint(name: CheckpointName): Place & { seal: string } | null {
+    const row = this.#database.prepare("SELECT seq, hash, seal FROM checkpoints WHERE name = ?")
+      .get(name);
+    return row === undefined ? null : { ...placeOf(row), seal: String(row["seal"]) };
+  }
+
+  #setCheckpoint(name: CheckpointName, { seq, hash }: Place): void {
+    if (this.#seal === null) return;
+    this.#database.prepare(
+      `INSERT INTO checkpoints (name, seq, hash, seal) VALUES (?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
+         seal = excluded.seal`,
+    ).run(name, seq, hash, this.#seal.of(name, { seq, hash }));
+  }
+}
+
+/** What retention asks of the journal. */
+export interface Trim {
+  /** How many rows stay at most. */
+  readonly keep: number;
+  /** Unix milliseconds; rows that are older go. */
+  readonly before: number;
+  /** How many rows go at once. */
+  readonly limit: number;
+}
+
+type CheckpointName = "base" | "head";
+
+function placeOf(row: Record<string, unknown>): Place {
+  return { seq: Number(row["seq"]), hash: String(row["hash"]) };
+}
+
+function damaged(problem: string, time: number): NewEvent {
+  const nobody = { actor: "system", actorId: null, address: null, cause: null };
+  return { time, type: DAMAGED, ...nobody, data: { problem } };
 }

@@ -53,4 +53,12 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     hash TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE checkpoints (
+    name TEXT PRIMARY KEY CHECK (name IN ('base', 'head')),
+    seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    seal TEXT NOT NULL
+  ) STRICT;
+  `,
 ]);

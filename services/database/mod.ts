@@ -1,12 +1,14 @@
 /** The app database: one SQLite file, read on the main thread and written by one worker. */
+export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
 export {
   type Change,
   type Committed,
   Database,
+  type DatabaseOptions,
   Duplicate,
   statement,
   Unchanged,
 } from "./database.ts";
-export { eventHash, type NewEvent } from "./journal.ts";
+export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate } from "./migrate.ts";
 export type { Tables } from "./schema.ts";

@@ -10,6 +10,7 @@ export interface Tables {
   tokens: TokensTable;
   settings: SettingsTable;
   events: EventsTable;
+  checkpoints: CheckpointsTable;
 }
 
 /** Whoever can log in: one namespace of names for agents, people and admins. */
@@ -70,4 +71,13 @@ export interface EventsTable {
   cause: Fixed<string | null>;
   data: Fixed<string>;
   hash: Fixed<string>;
+}
+
+/** Both ends of the event log, sealed with a key that is not in the database. */
+export interface CheckpointsTable {
+  /** `head`: the last row of the log; `base`: the last one that retention removed. */
+  name: Fixed<"base" | "head">;
+  seq: number;
+  hash: string;
+  seal: string;
 }

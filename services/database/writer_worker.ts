@@ -1,9 +1,9 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { appendEvents } from "./journal.ts";
 import { configureConnection } from "./connection.ts";
-import type { Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import { Journal } from "./journal.ts";
+import type { OpenRequest, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 
 /** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */
 const DUPLICATE_CODES: readonly unknown[] = [2067, 1555];
@@ -17,14 +17,16 @@ const CACHED_STATEMENTS = 200;
 /** Executes transactions, one after the other, on the only connection that writes. */
 class Writer {
   readonly #database: DatabaseSync;
+  readonly #journal: Journal;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(path: string) {
+  constructor({ path, key }: OpenRequest) {
     this.#database = new DatabaseSync(path);
     configureConnection(this.#database);
+    this.#journal = new Journal(this.#database, key);
   }
 
-  execute({ id, statements, events }: WriteRequest): WriteResponse {
+  execute({ id, statements, events, trim }: WriteRequest): WriteResponse {
     try {
       this.#database.exec("BEGIN IMMEDIATE");
       const changes: number[] = [];
@@ -36,9 +38,10 @@ class Writer {
         }
         changes.push(changed);
       }
-      const sequence = appendEvents(this.#database, events);
+      const sequence = this.#journal.append(events);
+      const trimmed = trim === null ? 0 : this.#journal.trim(trim);
       this.#database.exec("COMMIT");
-      return { id, kind: "committed", changes, sequence };
+      return { id, kind: "committed", changes, sequence, trimmed };
     } catch (error) {
       this.#rollback();
       return { id, ...failure(error) };
@@ -85,8 +88,8 @@ function failure(error: unknown): { kind: "duplicate"; message: string } | {
 /** The first message names the file; each later one is a transaction, or `null` to close. */
 function serve(): void {
   let writer: Writer | null = null;
-  self.onmessage = ({ data }: MessageEvent<string | WriteRequest | null>) => {
-    if (typeof data === "string") {
+  self.onmessage = ({ data }: MessageEvent<OpenRequest | WriteRequest | null>) => {
+    if (data !== null && "path" in data) {
       writer = new Writer(data);
     } else if (data !== null) {
       if (writer !== null) self.postMessage(writer.execute(data));
