@@ -36,7 +36,10 @@ export async function sendAtRate(
   const sending: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {
     await delay(startedAt + index * 1000 / perSecond - performance.now());
-    sending.push(send(index));
+    const sent = send(index);
+    // It is awaited below, and may fail before.
+    sent.catch(() => {});
+    sending.push(sent);
   }
   await Promise.all(sending);
 }
