@@ -16,6 +16,7 @@ export {
 export { DeferredTimes } from "./deferred_times.ts";
 export { type Ended, type EndedListener, type Ending, Endings } from "./endings.ts";
 export { Identity } from "./identity.ts";
+export { type KeyFile, openKeyFile, readKeyFile } from "./key_file.ts";
 export { type LoginOutcome, Logins } from "./logins.ts";
 export { foldName } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";

@@ -1,8 +1,5 @@
 import { Buffer } from "node:buffer";
-import { readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
-import { newSecret } from "./secrets.ts";
-
-const KEY = /^[0-9a-f]{64}$/;
+import { openKeyFile } from "./key_file.ts";
 
 /** Keeps what is derived here apart from anything else that may be derived from the same key. */
 const PURPOSE = "muster token ";
@@ -25,12 +22,7 @@ export class TokenKey {
    *   every token another one
    */
   static async open(path: string): Promise<TokenKey> {
-    const held = await readSecretFile(path);
-    if (held !== null && !KEY.test(held)) {
-      throw new SecretFileError(`The file "${path}" holds no key of 64 hex digits`);
-    }
-    const key = held ?? newSecret();
-    if (held === null) await writeSecretFile(path, key);
+    const { key } = await openKeyFile(path);
     const bytes = Buffer.from(key, "hex");
     const algorithm = { name: "HMAC", hash: "SHA-256" };
     return new TokenKey(await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]));

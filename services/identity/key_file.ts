@@ -1,0 +1,40 @@
+import { readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
+import { newSecret } from "./secrets.ts";
+
+const KEY = /^[0-9a-f]{64}$/;
+
+/** A key of 256 bits that lies in a file of its own, beside the database that it protects. */
+export interface KeyFile {
+  /** 64 hex digits. */
+  readonly key: string;
+  /** Whether the file was made just now. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Reads a key, or makes it where there is none yet.
+ *
+ * @throws SecretFileError as {@link readKeyFile} does, or where the file cannot be written
+ */
+export async function openKeyFile(path: string): Promise<KeyFile> {
+  const held = await readKeyFile(path);
+  if (held !== null) return { key: held, isNew: false };
+  const key = newSecret();
+  await writeSecretFile(path, key);
+  return { key, isNew: true };
+}
+
+/**
+ * Reads a key.
+ *
+ * @returns null where there is no such file
+ * @throws SecretFileError where the file holds something else, which a new key must not replace:
+ *   what the old one protects would be lost
+ */
+export async function readKeyFile(path: string): Promise<string | null> {
+  const held = await readSecretFile(path);
+  if (held !== null && !KEY.test(held)) {
+    throw new SecretFileError(`The file "${path}" holds no key of 64 hex digits`);
+  }
+  return held;
+}
