@@ -132,7 +132,8 @@ export class Repository implements Disposable {
 
   /**
    * Runs writes as one transaction: derived tables are completed and everything written is read
-   * back and checked before it is committed. Where the work throws, the file is as it was.
+   * back and checked before it is committed. Where the work throws, the file is as it was; an error
+   * of a nested `write` must reach the outermost one, for there are no savepoints.
    *
    * @param origin who does it, for the record of received artifacts.
    * @param inspect sees every structural artifact before it counts, and may throw.
