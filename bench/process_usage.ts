@@ -17,17 +17,17 @@ export interface ProcessUsage {
  * @throws Error where there is no such process
  */
 export async function processUsage(pid: number): Promise<ProcessUsage> {
-  const { success, stdout } = await new Deno.Command("cat", {
+  const { stdout } = await new Deno.Command("cat", {
     args: [`/proc/${pid}/stat`, `/proc/${pid}/status`],
     stderr: "null",
   }).output();
-  if (!success) throw new Error(`Process ${pid} is gone`);
   const text = new TextDecoder().decode(stdout);
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1];
+  if (kilobytes === undefined) throw new Error(`Process ${pid} is gone`);
   // The second field, the name in parentheses, may hold spaces; utime and stime are 14 and 15.
   const fields = text.slice(text.indexOf(") ") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
-  const kilobytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]);
-  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes: kilobytes * 1024 };
+  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes: Number(kilobytes) * 1024 };
 }
 
 /** What something gave, and what it took. */

@@ -37,6 +37,11 @@ export class Members implements Disposable {
   /** Lets everybody join, and waits until all have seen all others that came before them. */
   async join(channel: string): Promise<void> {
     await inParallel(this.all, PARALLEL_CLIENTS, (client) => client.join(channel));
+    await this.ping();
+  }
+
+  /** Waits until the server has answered everybody, and so sent all that was queued before. */
+  async ping(): Promise<void> {
     await inParallel(this.all, PARALLEL_CLIENTS, (client) => client.ping());
   }
 

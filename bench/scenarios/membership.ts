@@ -76,9 +76,10 @@ export const IDLE: Scenario = {
     const before = await processUsage(pid);
     const connect = () => Members.connect(server, { count, senders: 0, capabilities });
     const connected = await measure(pid, connect);
-    using _clients = connected.result;
+    using members = connected.result;
     await delay(SETTLE_MILLISECONDS);
     const after = await processUsage(pid);
+    await members.ping();
     const { perSecond, serverMillis } = perClient(connected, count);
     const grown = after.residentBytes - before.residentBytes;
     return [
