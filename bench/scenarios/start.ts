@@ -86,15 +86,19 @@ async function startOnce({ command, args }: Launcher, folder: string): Promise<n
     stdout: "null",
     stderr: "null",
   }).spawn();
+  let ended = false;
+  const status = process.status.then(() => ended = true);
   try {
     while (!await answers(port)) {
-      if (performance.now() - startedAt > START_LIMIT) throw new Error("muster does not start");
+      if (ended || performance.now() - startedAt > START_LIMIT) {
+        throw new Error(`muster does not start by "${command}"`);
+      }
       await delay(POLL_MILLISECONDS);
     }
     return performance.now() - startedAt;
   } finally {
-    process.kill("SIGTERM");
-    await process.status;
+    if (!ended) process.kill("SIGTERM");
+    await status;
   }
 }
 
