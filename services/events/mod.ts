@@ -1,21 +1,41 @@
 /**
  * The event log: what happened, who did it and what caused it, as rows that only ever are appended.
  * This file types every event; the rows themselves are written by the database, in the transaction
- * of the change that they tell of. Texts of messages, prompts and secrets are never in it.
+ * of the change that they tell of. Texts of messages, prompts and secrets are never in it, nor who
+ * is in which channel, which a restart forgets.
  */
-import type { NewEvent } from "../database/mod.ts";
+import type { DAMAGED, NewEvent } from "../database/mod.ts";
+
+export { EventLog, type EventLogOptions, type EventPage, type EventQuery } from "./event_log.ts";
+export { type EventFollower, Following } from "./following.ts";
+export { Retention, type RetentionOptions } from "./retention.ts";
+export type { LoggedEvent } from "./rows.ts";
+export { type LogReport, verifyLog } from "./verification.ts";
 
 /** Every type of event and what its row holds. */
 export interface EventTypes {
+  /** Credentials that were refused at one place for one reason since the time given. */
+  "access.refused": { door: string; reason: string; count: number; since: string };
   "account.created": { account: string };
   "account.deleted": { account: string };
+  "admin.created": { username: string };
+  "admin.deleted": { username: string };
+  "admin.logged_in": { username: string };
+  "admin.logged_out": { username: string };
+  "admin.password_changed": { username: string };
   "agent.registered": { nick: string; type: string; channels: readonly string[] };
   "agent.adopted": { nick: string; type: string; channels: readonly string[] };
   "agent.rotated": { nick: string };
   "agent.revoked": { nick: string };
   "agent.deleted": { nick: string };
+  "api_token.rotated": Record<string, never>;
   "token.created": { id: string; name: string; owner: string | null; scopes: readonly string[] };
   "token.revoked": { id: string; name: string };
+  "policy.changed": { keys: readonly string[] };
+  "program.started": { version: string };
+  "program.stopped": Record<string, never>;
+  /** The database found rows of this log changed behind the program's back. */
+  [DAMAGED]: { problem: string };
 }
 
 /** Who did something, from where, and in which request. */

@@ -1,0 +1,62 @@
+import type { Database } from "../database/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+/** How often the log is looked at, in milliseconds. */
+const INTERVAL = 60_000;
+
+/** Rows that one transaction removes, so that no other one waits long for it. */
+const STEP = 500;
+
+export interface RetentionOptions {
+  readonly database: Pick<Database, "trimEvents">;
+  readonly scheduler: Scheduler;
+  /** Events that are kept; 0 means all. */
+  readonly maxEvents: number;
+  /** How long they are kept, in milliseconds; 0 means for ever. */
+  readonly maxAge: number;
+  readonly log: Log;
+}
+
+/** Removes from the event log what is not to be kept, a little at a time. */
+export class Retention {
+  readonly #options: RetentionOptions;
+  #cancel: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to look at the log, once a minute. */
+  start(): void {
+    const { maxEvents, maxAge, scheduler } = this.#options;
+    if (this.#stopped || (maxEvents === 0 && maxAge === 0)) return;
+    this.#cancel = scheduler.after(INTERVAL, () => {
+      this.#running = this.run().finally(() => this.start());
+    });
+  }
+
+  /** Removes what is not to be kept; resolves when nothing more is to be removed for now. */
+  async run(): Promise<void> {
+    const { database, scheduler, maxEvents, maxAge, log } = this.#options;
+    const keep = maxEvents === 0 ? Infinity : maxEvents;
+    const before = maxAge === 0 ? -Infinity : scheduler.now() - maxAge;
+    try {
+      let removed = STEP;
+      while (removed === STEP && !this.#stopped) {
+        removed = await database.trimEvents({ keep, before, limit: STEP });
+      }
+    } catch (error) {
+      log.warn("Old events could not be removed", { error });
+    }
+  }
+
+  /** Ends it, after the step that is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#running;
+  }
+}
