@@ -7,7 +7,7 @@ import {
   type LoginOutcome,
   type Logins,
 } from "../identity/mod.ts";
-import type { Accounts, Verification } from "../irc/mod.ts";
+import type { Accounts, ChannelStatus, Verification } from "../irc/mod.ts";
 
 /** The owner of reserved nicks; no account can have this name. */
 const NOBODY = "*reserved*";
@@ -46,7 +46,8 @@ export class AccountAuthority implements Accounts {
 
   async verify(name: string, password: string, address: string): Promise<Verification> {
     const kinds = ["agent", "person", "admin"] as const;
-    const outcome = await this.#logins.logIn(name, password, address, kinds);
+    const attempt = { name, password, address, door: "sasl" } as const;
+    const outcome = await this.#logins.logIn(attempt, kinds);
     return verification(outcome, (account: Account) => account.name);
   }
 
@@ -56,7 +57,7 @@ export class AccountAuthority implements Accounts {
   }
 
   /** An agent's type decides, and only in the channels that it was registered with. */
-  channelStatus(account: string, channel: string): "operator" | "voice" | null {
+  channelStatus(account: string, channel: string): ChannelStatus | null {
     const row = this.#agentByName.get(foldName(account));
     if (row === undefined) return null;
     const channels: string[] = JSON.parse(String(row["channels"]));
@@ -69,14 +70,20 @@ export class AccountAuthority implements Accounts {
       case "worker":
         return "voice";
       default:
-        return null;
+        return "none";
     }
   }
 
+  /** Checks the operators of the configuration first, then the admins. */
   async verifyOperator(name: string, password: string, address: string): Promise<Verification> {
+    const attempt = { name, password, address, door: "oper" } as const;
     const operator = this.#operators.get(foldName(name));
-    const hash = operator?.password_hash ?? null;
-    const outcome = await this.#logins.check(operator?.name ?? name, password, address, hash);
+    if (operator === undefined) {
+      const outcome = await this.#logins.logIn(attempt, ["admin"]);
+      return verification(outcome, (account: Account) => account.name);
+    }
+    const named = { ...attempt, name: operator.name };
+    const outcome = await this.#logins.check(named, operator.password_hash);
     return verification(outcome, (operatorName) => operatorName);
   }
 }

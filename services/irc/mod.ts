@@ -10,6 +10,7 @@ export type { MemoryConnection } from "./transport_memory.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
   Accounts,
+  ChannelStatus,
   IrcLimits,
   IrcLogger,
   IrcObserver,

@@ -7,6 +7,9 @@ export type Verification =
   | { kind: "throttled"; retryAfterSeconds: number }
   | { kind: "unavailable" };
 
+/** What an account is in a channel that it has something to do with. */
+export type ChannelStatus = "operator" | "voice" | "none";
+
 /** What the server asks of whoever keeps the accounts. */
 export interface Accounts {
   /** Checks a password. `address` is the client's, for throttling. */
@@ -16,8 +19,11 @@ export interface Accounts {
    * a name that no account can have: clients inside this process may use it all the same.
    */
   ownerOf(nick: string): string | null;
-  /** Status that the server itself gives this account when it joins the channel. */
-  channelStatus(account: string, channel: string): "operator" | "voice" | null;
+  /**
+   * Status that the server itself gives this account when it joins the channel; `none` where that
+   * is decided too, null where the channel is to decide as for anybody.
+   */
+  channelStatus(account: string, channel: string): ChannelStatus | null;
   /** Checks the credentials given with OPER. */
   verifyOperator(name: string, password: string, address: string): Promise<Verification>;
 }

@@ -92,6 +92,25 @@ Deno.test("rotating, revoking and deleting an agent end its session at once", as
   }
 });
 
+Deno.test("an agent's type decides what it is in its channels", async () => {
+  await using program = await startProgram();
+  const shown: [string, string][] = [
+    ["orchestrator", "@"],
+    ["worker", "+"],
+    ["observer", ""],
+    ["operator", "@"],
+  ];
+  for (const [type, prefix] of shown) {
+    const nick = `the-${type}`;
+    const { passphrase } = await registerAgent(program, nick, { type, channels: ["ops"] });
+    await using irc = await IrcClient.connect(program.irc);
+    await irc.register({ nick, password: passphrase });
+    await irc.send("JOIN #ops");
+    const names = await irc.expect(/ 353 /);
+    assert.deepEqual(names.slice(names.lastIndexOf(":") + 1).split(" "), [`${prefix}${nick}`]);
+  }
+});
+
 Deno.test("an agent that logs in takes its nick back from a ghost", async () => {
   await using program = await startProgram();
   const { passphrase } = await registerAgent(program, "scout");

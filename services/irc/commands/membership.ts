@@ -15,6 +15,7 @@ import {
   type Numeric,
   RPL_ENDOFNAMES,
 } from "../numerics.ts";
+import type { ChannelStatus } from "../options.ts";
 import { Outbound, truncate } from "../outbound.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
@@ -87,22 +88,27 @@ function joinRefusal(
   return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
 }
 
+const GIVEN_STATUS: Readonly<Record<ChannelStatus, number>> = {
+  operator: MemberStatus.OPERATOR,
+  voice: MemberStatus.VOICE,
+  none: 0,
+};
+
 /**
- * What a client is in a channel from the start: what the accounts say, and operator where it is
- * alone or the founder. The founder is the first member that has an account; clients of this
- * process above all modes are none.
+ * What a client is in a channel from the start: what the accounts say; where they leave it open,
+ * operator if it is the founder, or alone. The founder is the first member that has an account;
+ * clients of this process above all modes are none.
  */
 function initialStatus({ options }: ServerState, client: Client, channel: Channel): number {
-  let status = 0;
-  if (client.account !== null && !client.privileged) {
-    channel.founder ??= client.account;
-    if (foldCase(channel.founder) === foldCase(client.account)) status |= MemberStatus.OPERATOR;
-    const given = options.accounts.channelStatus(client.account, channel.name);
-    if (given === "operator") status |= MemberStatus.OPERATOR;
-    if (given === "voice") status |= MemberStatus.VOICE;
+  if (client.privileged) return MemberStatus.OPERATOR;
+  const { account } = client;
+  if (account !== null) {
+    const given = options.accounts.channelStatus(account, channel.name);
+    if (given !== null) return GIVEN_STATUS[given];
+    channel.founder ??= account;
+    if (foldCase(channel.founder) === foldCase(account)) return MemberStatus.OPERATOR;
   }
-  if (client.privileged || channel.members.size === 0) status |= MemberStatus.OPERATOR;
-  return status;
+  return channel.members.size === 0 ? MemberStatus.OPERATOR : 0;
 }
 
 /** The two forms of JOIN, and away-notify for whoever comes in away. */

@@ -9,7 +9,7 @@ Deno.test("channelStatus() follows the agent's type in its own channels alone", 
     ["operator", "operator"],
     ["orchestrator", "operator"],
     ["worker", "voice"],
-    ["observer", null],
+    ["observer", "none"],
   ] as const;
   await withRooms(async (rooms) => {
     for (const [type, expected] of table) {
