@@ -3,11 +3,13 @@ import type { Bridge } from "../services/bridge/mod.ts";
 import type { Config } from "../services/config/mod.ts";
 import type { Identity, Tokens } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
+import { systemScheduler } from "../services/scheduler.ts";
 import type { Status } from "../services/status.ts";
 import { accountRoutes } from "./accounts.ts";
 import { agentRoutes } from "./agents.ts";
 import { channelRoutes } from "./channels.ts";
 import { newRoutes } from "./context.ts";
+import { EventStreams } from "./event_streams.ts";
 import { healthRoutes } from "./health.ts";
 import { clientAddress } from "./middleware/address.ts";
 import { jsonBody, limitBody } from "./middleware/body.ts";
@@ -48,6 +50,11 @@ export function createApp(services: ApiServices) {
   app.route("/", agentRoutes(agents));
   app.route("/", accountRoutes(ircAccounts));
   app.route("/", tokenRoutes(tokens));
-  app.route("/", channelRoutes({ bridge, identity, agents, maxStreams: config.limits.streams }));
+  const streams = new EventStreams({
+    max: config.limits.streams,
+    identity,
+    scheduler: systemScheduler,
+  });
+  app.route("/", channelRoutes({ bridge, identity, agents, streams }));
   return app;
 }

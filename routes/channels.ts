@@ -1,12 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { Waits } from "../http/mod.ts";
 import type { Agents } from "../services/agents/mod.ts";
-import type { Bridge } from "../services/bridge/mod.ts";
+import type { Bridge, ChannelMessage } from "../services/bridge/mod.ts";
 import { NotFound } from "../services/errors.ts";
 import type { Identity } from "../services/identity/mod.ts";
-import { type Scheduler, systemScheduler } from "../services/scheduler.ts";
 import { callerOf, newRoutes } from "./context.ts";
-import { EventStreams } from "./event_streams.ts";
+import { type EventStreams, STREAM_HEADERS } from "./event_streams.ts";
 import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
@@ -15,18 +14,8 @@ export interface ChannelRoutesOptions {
   readonly bridge: Bridge | null;
   readonly identity: Pick<Identity, "onEnded">;
   readonly agents: Pick<Agents, "touchNick">;
-  /** How many event streams may be open at once. */
-  readonly maxStreams: number;
-  readonly scheduler?: Scheduler;
+  readonly streams: EventStreams;
 }
-
-/** The address may hold a token, which no page that it leads to shall learn. */
-const STREAM_HEADERS = {
-  "Content-Type": "text/event-stream",
-  "Cache-Control": "no-store",
-  "Referrer-Policy": "no-referrer",
-  "X-Accel-Buffering": "no",
-} as const;
 
 const messageSchema = z.object({
   id: z.string(),
@@ -160,14 +149,10 @@ const listUsers = createRoute({
 
 /** `/v1/channels…` */
 export function channelRoutes(options: ChannelRoutesOptions) {
-  const { bridge, identity, agents, maxStreams, scheduler = systemScheduler } = options;
+  const { bridge, identity, agents, streams } = options;
   if (bridge === null) return disabledRoutes();
-  const streams = new EventStreams({ max: maxStreams, scheduler });
   const waits = new Waits();
-  identity.onEnded((ended) => {
-    streams.closeEnded(ended);
-    waits.abortEnded(ended);
-  });
+  identity.onEnded((ended) => waits.abortEnded(ended));
 
   return newRoutes()
     .openapi(listChannels, async (context) => {
@@ -201,10 +186,10 @@ export function channelRoutes(options: ChannelRoutesOptions) {
         await bridge.join(channel);
         return context.body(null, 200, STREAM_HEADERS);
       }
-      const body = await streams.open(
-        context.get("principal"),
-        (follower) => bridge.follow(channel, { since }, follower),
-      );
+      const body = await streams.open<ChannelMessage>(context.get("principal"), {
+        follow: (sink) => bridge.follow(channel, { since }, sink),
+        format: ({ nick, text, timestamp }) => `data: ${JSON.stringify({ nick, text, timestamp })}`,
+      });
       return context.body(body, 200, STREAM_HEADERS);
     })
     .openapi(postMessage, async (context) => {

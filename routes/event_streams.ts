@@ -1,6 +1,5 @@
-import type { ChannelMessage, Follower, Following } from "../services/bridge/mod.ts";
 import { TooMany } from "../services/errors.ts";
-import type { Ended, Principal } from "../services/identity/mod.ts";
+import type { Ended, Identity, Principal } from "../services/identity/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 
 /** A reader that is so far behind is closed. */
@@ -16,47 +15,79 @@ const encoder = new TextEncoder();
 
 const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
 
+/** The address may hold a token, which no page that it leads to shall learn. */
+export const STREAM_HEADERS = {
+  "Content-Type": "text/event-stream",
+  "Cache-Control": "no-store",
+  "Referrer-Policy": "no-referrer",
+  "X-Accel-Buffering": "no",
+} as const;
+
 export interface EventStreamsOptions {
   /** How many may be open at once. */
   readonly max: number;
+  readonly identity: Pick<Identity, "onEnded">;
   readonly scheduler: Scheduler;
 }
+
+/** What a stream shows. */
+export interface StreamSource<Item extends object> {
+  /** Makes the stream follow its source; where that fails, opening the stream does. */
+  follow(sink: StreamSink<Item>): Promise<Followed> | Followed;
+  /** The fields of the event that shows an item, one per line. */
+  format(item: Item): string;
+}
+
+/** The end of a stream that its source holds. */
+export interface StreamSink<Item extends object> {
+  message(item: Item): void;
+  /** Nothing more will come. */
+  end(): void;
+}
+
+/**
+ * The end of a source that its stream holds: of one that sends what comes, and is cut where its
+ * reader falls behind, or of one that sends some more when it is asked.
+ */
+export type Followed =
+  | { close(): void; cut(): void }
+  | { close(): void; more(): void };
 
 /**
  * The open event streams (WHATWG HTML, "Server-sent events"). What all of them do at once is done
  * once: a message is encoded for the first stream and the bytes go to every one, and one timer
- * keeps all connections alive.
+ * keeps all connections alive. A stream ends with the credential that it was opened by.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #open = new Set<EventStream>();
-  readonly #frames = new WeakMap<ChannelMessage, Uint8Array<ArrayBuffer>>();
+  readonly #frames = new WeakMap<object, Uint8Array<ArrayBuffer>>();
   #cancelKeepAlive: () => void = () => {};
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
+    options.identity.onEnded((ended) => this.#closeEnded(ended));
   }
 
   /**
    * Opens a stream for a principal.
    *
-   * @param follow makes the stream follow what it shall show; where it fails, so does this
    * @throws TooMany
    */
-  async open(
+  async open<Item extends object>(
     principal: Principal,
-    follow: (follower: Follower) => Promise<Following>,
+    source: StreamSource<Item>,
   ): Promise<ReadableStream<Uint8Array>> {
     if (this.#open.size >= this.#options.max) throw new TooMany("Too many event streams are open");
     const stream = new EventStream(principal, (closed) => this.#remove(closed));
     this.#open.add(stream);
     if (this.#open.size === 1) this.#scheduleKeepAlive();
     try {
-      const following = await follow({
-        message: (message) => stream.send(this.#frameOf(message)),
+      const followed = await source.follow({
+        message: (item) => stream.send(this.#frameOf(item, source)),
         end: () => stream.finish(),
       });
-      stream.attach(following);
+      stream.attach(followed);
       return stream.body;
     } catch (error) {
       stream.close();
@@ -65,18 +96,17 @@ export class EventStreams {
   }
 
   /** Closes the streams of a credential that is good for nothing any more. */
-  closeEnded(ended: Ended): void {
+  #closeEnded(ended: Ended): void {
     for (const stream of [...this.#open]) {
       if (ended.covers(stream.principal)) stream.close();
     }
   }
 
-  #frameOf(message: ChannelMessage): Uint8Array<ArrayBuffer> {
-    let frame = this.#frames.get(message);
+  #frameOf<Item extends object>(item: Item, source: StreamSource<Item>): Uint8Array<ArrayBuffer> {
+    let frame = this.#frames.get(item);
     if (frame === undefined) {
-      const { nick, text, timestamp } = message;
-      frame = encoder.encode(`data: ${JSON.stringify({ nick, text, timestamp })}\n\n`);
-      this.#frames.set(message, frame);
+      frame = encoder.encode(`${source.format(item)}\n\n`);
+      this.#frames.set(item, frame);
     }
     return frame;
   }
@@ -100,7 +130,7 @@ class EventStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #onClose: (stream: EventStream) => void;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
-  #following: Following | null = null;
+  #followed: Followed | null = null;
   /** What the stream began with; how much that is does not count as falling behind. */
   readonly #replay = new FrameQueue();
   readonly #queue = new FrameQueue();
@@ -123,9 +153,10 @@ class EventStream {
   }
 
   /** Takes what the stream follows, to end that when it is closed. */
-  attach(following: Following): void {
-    if (this.#closed) following.close();
-    else this.#following = following;
+  attach(followed: Followed): void {
+    if (this.#closed) return followed.close();
+    this.#followed = followed;
+    if (this.#wanted) this.#askForMore();
   }
 
   send(frame: Uint8Array): void {
@@ -133,13 +164,11 @@ class EventStream {
     if (this.#wanted) {
       this.#wanted = false;
       this.#controller.enqueue(frame);
-    } else if (this.#following === null) {
+    } else if (this.#followed === null) {
       this.#replay.push(frame);
     } else {
       this.#queue.push(frame);
-      if (this.#queue.length <= MAX_EVENTS_BEHIND && this.#queue.bytes <= MAX_BYTES_BEHIND) return;
-      this.#following.cut();
-      this.close();
+      this.#limitQueue(this.#followed);
     }
   }
 
@@ -164,9 +193,22 @@ class EventStream {
   #pull(): void {
     const queue = this.#replay.length > 0 ? this.#replay : this.#queue;
     const chunk = queue.take();
-    if (chunk === null) this.#wanted = true;
-    else this.#controller.enqueue(chunk);
+    if (chunk === null) {
+      this.#wanted = true;
+      this.#askForMore();
+    } else this.#controller.enqueue(chunk);
     if (this.#finished && this.#isEmpty()) this.close();
+  }
+
+  #limitQueue(followed: Followed): void {
+    if (this.#queue.length <= MAX_EVENTS_BEHIND && this.#queue.bytes <= MAX_BYTES_BEHIND) return;
+    if ("more" in followed) return;
+    followed.cut();
+    this.close();
+  }
+
+  #askForMore(): void {
+    if (this.#followed !== null && "more" in this.#followed) this.#followed.more();
   }
 
   #isEmpty(): boolean {
@@ -178,7 +220,7 @@ class EventStream {
     this.#closed = true;
     this.#replay.clear();
     this.#queue.clear();
-    this.#following?.close();
+    this.#followed?.close();
     this.#onClose(this);
   }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { channelRoutes } from "../../routes/channels.ts";
 import { newRoutes } from "../../routes/context.ts";
+import { EventStreams } from "../../routes/event_streams.ts";
 import { clientAddress } from "../../routes/middleware/address.ts";
 import { jsonBody } from "../../routes/middleware/body.ts";
 import { errorHandler } from "../../routes/middleware/errors.ts";
@@ -39,7 +40,8 @@ function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, ma
   app.use(requestId(), clientAddress([]));
   app.use("/v1/*", authenticate(rooms.identity), jsonBody());
   const { identity, agents } = rooms;
-  app.route("/", channelRoutes({ bridge, identity, agents, maxStreams, scheduler }));
+  const streams = new EventStreams({ max: maxStreams, identity, scheduler });
+  app.route("/", channelRoutes({ bridge, identity, agents, streams }));
   return app;
 }
 
