@@ -6,17 +6,14 @@ import { readSettings } from "./settings.ts";
 import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApp } from "../routes/app.ts";
-import {
-  type Address,
-  type Config,
-  formatAddress,
-  isLoopback,
-  parseAddress,
-} from "../services/config/mod.ts";
+import { type Address, type Config, formatAddress, parseAddress } from "../services/config/mod.ts";
 import { type Daemon, startDaemon, StartError } from "../services/daemon.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/data_folder.ts";
+import { Conflict, Unavailable } from "../services/errors.ts";
+import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
 import { SecretFileError } from "../services/identity/mod.ts";
+import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
@@ -64,7 +61,8 @@ async function start(config: Config, log: Log): Promise<RunningServer> {
     createMcpHandler(daemon.services),
     certificate,
   );
-  announce({ config, daemon, api: api.address, mcp: mcp.address }, log);
+  const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
+  announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
   return {
     stop: async () => {
       const stopped = [api.stop(), mcp.stop()];
@@ -75,14 +73,26 @@ async function start(config: Config, log: Log): Promise<RunningServer> {
   };
 }
 
+/** Makes the admin of a first start; null at every later one. */
+async function makeFirstAdmin(admins: Admins | null, log: Log): Promise<FirstAdmin | null> {
+  try {
+    return await admins?.createFirst() ?? null;
+  } catch (error) {
+    if (!(error instanceof Conflict || error instanceof Unavailable)) throw error;
+    log.warn("The first admin could not be made", { reason: error.message });
+    return null;
+  }
+}
+
 interface Started {
   readonly config: Config;
   readonly daemon: Daemon;
+  readonly firstAdmin: FirstAdmin | null;
   readonly api: Address;
   readonly mcp: Address;
 }
 
-function announce({ config, daemon, api, mcp }: Started, log: Log): void {
+function announce({ config, daemon, firstAdmin, api, mcp }: Started, log: Log): void {
   const { plain, tls } = daemon.ircAddresses;
   const addresses = {
     api: formatAddress(api),
@@ -92,7 +102,12 @@ function announce({ config, daemon, api, mcp }: Started, log: Log): void {
   };
   log.info("Listening", addresses);
   if (Deno.stdout.isTerminal()) {
-    printWelcome({ ...addresses, scheme: config.tls.cert === "" ? "http" : "https" }, config);
+    const scheme = config.tls.cert === "" ? "http" : "https";
+    printWelcome({ ...addresses, scheme }, config, firstAdmin);
+  } else if (firstAdmin !== null) {
+    log.info("The first admin is made; `muster admin passwd` sets its password", {
+      username: firstAdmin.username,
+    });
   }
 }
 

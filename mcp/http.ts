@@ -1,5 +1,5 @@
 import { forwardedFor, readAuthorization } from "../http/mod.ts";
-import { type Config, isLoopback, parseAddress } from "../services/config/mod.ts";
+import { type Config, parseAddress } from "../services/config/mod.ts";
 import {
   Forbidden,
   ServiceError,
@@ -9,6 +9,7 @@ import {
   Unavailable,
 } from "../services/errors.ts";
 import { authorize, type Caller, type Identity } from "../services/identity/mod.ts";
+import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import { type CoordinationServices, coordinationTools } from "./coordination_tools.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";

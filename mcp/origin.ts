@@ -1,4 +1,4 @@
-import { isLoopback } from "../services/config/mod.ts";
+import { isLoopback } from "../services/irc/mod.ts";
 
 /**
  * Tells whether a request comes from a web page that has no business here. A browser names the

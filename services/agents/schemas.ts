@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { accountNameSchema, MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
-import { channelName, uniqueChannels } from "./channels.ts";
+import { channelName } from "../irc/mod.ts";
+import { uniqueChannels } from "./channels.ts";
 
 /** Channels that one agent may be registered with. */
 const MAX_CHANNELS = 500;

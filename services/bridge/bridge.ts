@@ -1,6 +1,7 @@
 import { ulid } from "ulid";
 import { Invalid, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
-import { accountNameSchema, type Caller, foldName, speakerName } from "../identity/mod.ts";
+import { type Caller, speakerName } from "../identity/mod.ts";
+import { foldCase, isNick } from "../irc/mod.ts";
 import { Channels } from "./channels.ts";
 import { Confirmation } from "./confirmation.ts";
 import { parseEnvelope } from "./envelope.ts";
@@ -210,7 +211,7 @@ export class Bridge {
     }
     const entered = await this.#enter(name);
     if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
-    const bare = envelope !== null || foldName(speaker) === foldName(this.nick);
+    const bare = envelope !== null || foldCase(speaker) === foldCase(this.nick);
     const prefix = bare ? "" : `[${speaker}] `;
     const room = Math.max(this.#link.room(entered.name) - byteLength(prefix), LEAST_ROOM_BYTES);
     if (envelope !== null && byteLength(text) > room) {
@@ -279,7 +280,7 @@ export class Bridge {
   }
 
   #speaker(nick: string | null, { principal }: Caller): string {
-    if (nick !== null && !accountNameSchema.safeParse(nick).success) {
+    if (nick !== null && !isNick(nick)) {
       throw new Invalid('"nick" must be an IRC nick of 1 to 64 characters');
     }
     return speakerName(principal, nick) ?? this.nick;

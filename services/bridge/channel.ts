@@ -1,4 +1,4 @@
-import { foldName } from "../identity/mod.ts";
+import { foldCase } from "../irc/mod.ts";
 import type { Confirmation } from "./confirmation.ts";
 import type { MessageLog } from "./message_log.ts";
 
@@ -31,15 +31,15 @@ export class Channel {
   }
 
   addMember(nick: string): void {
-    this.#members.set(foldName(nick), nick);
+    this.#members.set(foldCase(nick), nick);
   }
 
   removeMember(nick: string): void {
-    this.#members.delete(foldName(nick));
+    this.#members.delete(foldCase(nick));
   }
 
   renameMember(from: string, to: string): void {
-    if (this.#members.delete(foldName(from))) this.addMember(to);
+    if (this.#members.delete(foldCase(from))) this.addMember(to);
   }
 
   setMembers(nicks: readonly string[]): void {
@@ -49,7 +49,7 @@ export class Channel {
 
   /** Notes that somebody is here over HTTP until this time. */
   setPresent(nick: string, until: number): void {
-    const key = foldName(nick);
+    const key = foldCase(nick);
     this.#present.delete(key);
     this.#present.set(key, { nick, until });
     if (this.#present.size <= MAX_PRESENT) return;

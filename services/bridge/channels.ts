@@ -1,11 +1,10 @@
 import { Conflict, TimedOut, TooMany, Unavailable } from "../errors.ts";
-import { foldName } from "../identity/mod.ts";
+import { foldCase, isChannelName } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { LinkEvent } from "./link_events.ts";
 import { MessageLog } from "./message_log.ts";
-import { isChannelName } from "./names.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** How long the server has to let us into a channel, or out. */
@@ -52,12 +51,12 @@ export class Channels {
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
-    this.#kept = new Map(options.kept.map((name) => [foldName(name), name]));
+    this.#kept = new Map(options.kept.map((name) => [foldCase(name), name]));
   }
 
   /** A channel that the bridge is in, or was in when the connection was lost. */
   get(name: string): Channel | null {
-    const channel = this.#channels.get(foldName(name));
+    const channel = this.#channels.get(foldCase(name));
     return channel === undefined || channel.entering !== null ? null : channel;
   }
 
@@ -74,7 +73,7 @@ export class Channels {
    * @throws Conflict where the channel refuses, TooMany, TimedOut, Unavailable
    */
   async enter(name: string): Promise<Channel> {
-    const key = foldName(name);
+    const key = foldCase(name);
     await this.#channels.get(key)?.leaving?.promise.catch(() => {});
     const channel = this.#channels.get(key) ?? this.#add(name);
     channel.invited = false;
@@ -90,7 +89,7 @@ export class Channels {
    * @throws TimedOut
    */
   async leave(name: string, reason: string): Promise<void> {
-    const key = foldName(name);
+    const key = foldCase(name);
     this.#kept.delete(key);
     await this.#channels.get(key)?.entering?.promise.catch(() => {});
     const channel = this.#channels.get(key);
@@ -110,7 +109,7 @@ export class Channels {
   /** Enters what the bridge was in and what it keeps. Resolves when each was answered. */
   async enterAll(): Promise<void> {
     for (const name of this.#kept.values()) {
-      if (!this.#channels.has(foldName(name))) this.#create(name);
+      if (!this.#channels.has(foldCase(name))) this.#create(name);
     }
     const channels = [...this.#channels.values()];
     await Promise.allSettled(channels.map((channel) => this.#request(channel)));
@@ -153,7 +152,7 @@ export class Channels {
       case "names":
         return this.#named(event.channel, event.nicks);
       case "topic": {
-        const channel = this.#channels.get(foldName(event.channel));
+        const channel = this.#channels.get(foldCase(event.channel));
         if (channel !== undefined) channel.topic = event.topic;
         return;
       }
@@ -165,7 +164,7 @@ export class Channels {
   }
 
   #joined(name: string, nick: string): void {
-    const channel = this.#channels.get(foldName(name));
+    const channel = this.#channels.get(foldCase(name));
     if (channel !== undefined) {
       if (this.#isUs(nick)) channel.name = name;
       return channel.addMember(nick);
@@ -179,14 +178,14 @@ export class Channels {
   }
 
   #parted(name: string, nick: string): void {
-    const channel = this.#channels.get(foldName(name));
+    const channel = this.#channels.get(foldCase(name));
     if (channel === undefined) return;
     channel.removeMember(nick);
     if (this.#isUs(nick)) this.#drop(channel, "The bridge left the channel");
   }
 
   #named(name: string, nicks: readonly string[]): void {
-    const channel = this.#channels.get(foldName(name));
+    const channel = this.#channels.get(foldCase(name));
     if (channel === undefined) return;
     channel.setMembers(nicks);
     channel.entered = true;
@@ -196,7 +195,7 @@ export class Channels {
 
   #invited(name: string): void {
     const { max, log } = this.#options;
-    if (this.#channels.has(foldName(name)) || !isChannelName(name)) return;
+    if (this.#channels.has(foldCase(name)) || !isChannelName(name)) return;
     const invited = [...this.#channels.values()].filter((channel) => channel.invited).length;
     if (invited >= MAX_INVITED || this.#channels.size >= max) {
       return log.info("An invitation is not followed: too many channels", { channel: name });
@@ -205,7 +204,7 @@ export class Channels {
   }
 
   #refused(name: string, reason: string): void {
-    const channel = this.#channels.get(foldName(name));
+    const channel = this.#channels.get(foldCase(name));
     if (channel === undefined) return;
     channel.entering?.refuse(new Conflict(`${channel.name} refuses the bridge: ${reason}`));
     if (channel.leaving !== null) this.#drop(channel, "The bridge left the channel");
@@ -227,7 +226,7 @@ export class Channels {
       log.error("A reader of a channel failed", { channel: name, error });
     });
     const channel = new Channel(name, messages, scheduler.now());
-    this.#channels.set(foldName(name), channel);
+    this.#channels.set(foldCase(name), channel);
     return channel;
   }
 
@@ -253,7 +252,7 @@ export class Channels {
   }
 
   #drop(channel: Channel, reason: string): void {
-    const key = foldName(channel.name);
+    const key = foldCase(channel.name);
     if (this.#channels.get(key) === channel) this.#channels.delete(key);
     channel.log.end(reason);
     channel.leaving?.confirm();
@@ -270,18 +269,18 @@ export class Channels {
     this.#scheduleSweep();
     for (const channel of [...this.#channels.values()]) {
       const idle = scheduler.now() - channel.usedAt;
-      if (this.#kept.has(foldName(channel.name)) || idle < IDLE_MILLISECONDS) continue;
+      if (this.#kept.has(foldCase(channel.name)) || idle < IDLE_MILLISECONDS) continue;
       if (channel.log.followers > 0 || channel.entering !== null) continue;
       this.leave(channel.name, "Nobody reads here").catch((error: unknown) => {
         log.warn("An idle channel was not left", { channel: channel.name, error });
       });
     }
     for (const name of this.#kept.values()) {
-      if (!this.#channels.has(foldName(name))) this.#request(this.#create(name));
+      if (!this.#channels.has(foldCase(name))) this.#request(this.#create(name));
     }
   }
 
   #isUs(nick: string): boolean {
-    return foldName(nick) === foldName(this.#options.link.nick);
+    return foldCase(nick) === foldCase(this.#options.link.nick);
   }
 }

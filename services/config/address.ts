@@ -23,9 +23,3 @@ export function parseAddress(text: string): Address | null {
 export function formatAddress({ hostname, port }: Address): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
-
-/** Whether an address can be reached from this machine alone. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "::1" || /^127(\.\d{1,3}){3}$/.test(hostname) ||
-    /^::ffff:127(\.\d{1,3}){3}$/i.test(hostname);
-}

@@ -1,4 +1,4 @@
 /** The configuration: its schema, its defaults and where it is read from. */
-export { type Address, formatAddress, isLoopback, parseAddress } from "./address.ts";
+export { type Address, formatAddress, parseAddress } from "./address.ts";
 export { ConfigError, type ConfigSources, loadConfig, type LoadedConfig } from "./load.ts";
 export { type Config, configSchema } from "./schema.ts";

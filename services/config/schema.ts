@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { channelName, NICK_PATTERN } from "../irc/mod.ts";
 import { parseAddress } from "./address.ts";
 
 /** A `host:port` that may be empty, which turns the listener off. */
@@ -13,11 +14,11 @@ const address = z.string().refine((text) => parseAddress(text) !== null, {
 const count = z.int().min(0);
 const positive = z.int().min(1);
 
-const channelName = z.string().regex(/^#?[^\s,#\p{Cc}][^\s,\p{Cc}]{0,78}$/u, {
+const channel = z.string().refine((text) => channelName(text) !== null, {
   error: "must be a channel name of 2 to 80 characters without space, comma or control character",
 });
 
-const nick = z.string().regex(/^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63}$/, {
+const nick = z.string().regex(NICK_PATTERN, {
   error: "must be an IRC nick of 1 to 64 characters",
 });
 
@@ -63,7 +64,7 @@ const irc = z.strictObject({
 const bridge = z.strictObject({
   enabled: z.boolean().default(true),
   nick: nick.default("bridge"),
-  channels: z.array(channelName).default(["#general"]),
+  channels: z.array(channel).default(["#general"]),
   buffer_size: z.int().min(1).max(100_000).default(200),
   max_channels: positive.default(500),
   web_user_ttl_minutes: z.number().positive().default(5),
@@ -76,6 +77,7 @@ export const configSchema = z.strictObject({
   mcp_addr: address.default("127.0.0.1:8081"),
   irc: irc.prefault({}),
   bridge: bridge.prefault({}),
+  admins: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
   limits: z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),
     streams: positive.default(5000),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ACCOUNT_NAME } from "./names.ts";
+import { NICK_PATTERN } from "../irc/mod.ts";
 
 /** The name of an account, which is also a nick on IRC. */
-export const accountNameSchema = z.string().regex(ACCOUNT_NAME, {
+export const accountNameSchema = z.string().regex(NICK_PATTERN, {
   error: "must be an IRC nick: 1 to 64 letters, digits, or []\\`_^{|}-, no digit or - first",
 });
 

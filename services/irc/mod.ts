@@ -19,3 +19,5 @@ export type {
   RateLimit,
   Verification,
 } from "./options.ts";
+export { addressNetwork, isLoopback } from "./cloak.ts";
+export { channelName, foldCase, isChannelName, isNick, NICK_PATTERN } from "./names.ts";

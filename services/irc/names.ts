@@ -9,9 +9,10 @@ export const REALNAME_LENGTH = 150;
 /** Longest user name, in characters; told as `USERLEN`. */
 export const USER_LENGTH = 32;
 
-const NICK = /^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]*$/;
-// Everything but controls, space and comma, which separates names.
-const CHANNEL = /^#[^\p{Cc} ,]+$/u;
+/** The form of a nick: 1 to {@linkcode NICK_LENGTH} characters. */
+export const NICK_PATTERN = /^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63}$/;
+// Everything but white space, controls, halves of surrogate pairs, and comma, which separates names.
+const CHANNEL = /^#[^\s,\p{Cc}\p{Cs}]+$/u;
 const NON_ASCII = /\P{ASCII}/u;
 
 /**
@@ -26,12 +27,22 @@ export function foldCase(name: string): string {
 
 /** Whether the text may be a nick. */
 export function isNick(text: string): boolean {
-  return text.length <= NICK_LENGTH && NICK.test(text);
+  return NICK_PATTERN.test(text);
 }
 
 /** Whether the text may be the name of a channel, with its `#`. */
 export function isChannelName(text: string): boolean {
   return text.length <= CHANNEL_LENGTH && CHANNEL.test(text);
+}
+
+/**
+ * Brings the name of a channel, given with or without its `#`, to the form with it.
+ *
+ * @returns null where it is not the name of a channel
+ */
+export function channelName(text: string): string | null {
+  const name = text.startsWith("#") ? text : `#${text}`;
+  return isChannelName(name) ? name : null;
 }
 
 /** Whether the text means a channel rather than a user, valid or not. */
