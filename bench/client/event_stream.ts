@@ -1,5 +1,10 @@
-import { type Address, Connection, type ConnectionOwner, linesConsumer } from "./connection.ts";
-import type { Consumer } from "./connection.ts";
+import {
+  type Address,
+  Connection,
+  type ConnectionOwner,
+  type Consumer,
+  linesConsumer,
+} from "./connection.ts";
 import type { Ledger } from "./ledger.ts";
 
 const decoder = new TextDecoder();

@@ -1,5 +1,10 @@
-import { type Address, Connection, type ConnectionOwner, linesConsumer } from "./connection.ts";
-import type { Consumer } from "./connection.ts";
+import {
+  type Address,
+  Connection,
+  type ConnectionOwner,
+  type Consumer,
+  linesConsumer,
+} from "./connection.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** How long an answer may take, in milliseconds. */
@@ -14,6 +19,8 @@ const REFUSALS = /^(?:ERROR|4(?!22)\d\d|5\d\d|90[24567])$/;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+
+const PING = encoder.encode("PING");
 
 /** Who a client is. With a passphrase it logs in by SASL PLAIN, under its nick. */
 export interface Login {
@@ -157,8 +164,6 @@ export class IrcClient implements ConnectionOwner {
     }
   }
 }
-
-const PING = encoder.encode("PING");
 
 /** Where the command of a line begins, after its tags and its source. */
 function commandStart(bytes: Uint8Array, start: number): number {
