@@ -5,7 +5,8 @@
  * - `invalid`: the caller asked for something that cannot be written;
  * - `conflict`: the repository has moved on since the caller looked, or a rule of it forbids the write;
  * - `missing`: the named artifact is unknown, or is a phantom (its name is known, its bytes are not);
- * - `unsupported`: the file is no repository, or one that this engine refuses to open.
+ * - `unsupported`: the file is no repository, or one that this engine refuses to open;
+ * - `unavailable`: it may work later: too much waits, the disk refuses, or a worker has ended.
  */
 export type FossilErrorCode =
   | "corrupt"
@@ -13,7 +14,8 @@ export type FossilErrorCode =
   | "invalid"
   | "conflict"
   | "missing"
-  | "unsupported";
+  | "unsupported"
+  | "unavailable";
 
 /** The one error class of the engine. Anything else that is thrown is a bug or SQLite's own error. */
 export class FossilError extends Error {
