@@ -4,6 +4,7 @@
  * - `limit`: a bound of the engine was hit (declared size, chain length, …);
  * - `invalid`: the caller asked for something that cannot be written;
  * - `conflict`: the repository has moved on since the caller looked, or a rule of it forbids the write;
+ * - `ambiguous`: a prefix fits several artifacts;
  * - `missing`: the named artifact is unknown, or is a phantom (its name is known, its bytes are not);
  * - `unsupported`: the file is no repository, or one that this engine refuses to open;
  * - `unavailable`: it may work later: too much waits, the disk refuses, or a worker has ended.
@@ -13,6 +14,7 @@ export type FossilErrorCode =
   | "limit"
   | "invalid"
   | "conflict"
+  | "ambiguous"
   | "missing"
   | "unsupported"
   | "unavailable";

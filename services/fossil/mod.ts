@@ -24,4 +24,6 @@ export {
   type ReceiveResult,
   Repository,
 } from "./repository.ts";
+export * from "./read/mod.ts";
+export * from "./search/mod.ts";
 export * from "./write/mod.ts";

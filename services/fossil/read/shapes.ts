@@ -1,0 +1,301 @@
+/**
+ * What the reading functions give: plain data in the shapes of the JSON API, so that a worker can
+ * hand it over and a route or a command can print it as it is. Timestamps are ISO 8601, UTC, with
+ * milliseconds; `uuid` is the full hash of an artifact.
+ */
+
+/** A check-in in one line. */
+export interface CheckinRef {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly comment: string;
+}
+
+/** A check-in as the timeline shows it. */
+export interface TimelineCheckin extends CheckinRef {
+  readonly branch: string;
+  /** Symbolic tags without the name of its branch, sorted. */
+  readonly tags: readonly string[];
+  /** Primary parent first. */
+  readonly parents: readonly string[];
+  readonly is_merge: boolean;
+  readonly is_leaf: boolean;
+  readonly is_closed: boolean;
+}
+
+/** A line of the graph from a check-in down to one of its parents. */
+export interface GraphLink {
+  readonly parent: string;
+  /** Lane in which the line runs down. */
+  readonly lane: number;
+  readonly is_merge: boolean;
+}
+
+/** What the graph draws beside one check-in. */
+export interface GraphRow {
+  /** Lane of the check-in's own dot, from 0 at the left. */
+  readonly lane: number;
+  /** Lanes of lines that pass by. */
+  readonly passing: readonly number[];
+  readonly links: readonly GraphLink[];
+}
+
+/** A page of check-ins. */
+export interface Timeline {
+  readonly checkins: readonly TimelineCheckin[];
+  /** How many check-ins match, on whatever page. */
+  readonly total: number;
+  /** One row per check-in, where it was asked for. */
+  readonly graph?: readonly GraphRow[];
+}
+
+/** What an event of the timeline is about. */
+export type EventKind = "checkin" | "wiki" | "ticket" | "technote" | "forum" | "tag";
+
+/** Anything that stands in the timeline. */
+export interface TimelineEvent extends CheckinRef {
+  readonly kind: EventKind;
+}
+
+/** A page of events of any kind. */
+export interface Activity {
+  readonly events: readonly TimelineEvent[];
+  readonly total: number;
+}
+
+export type ChangeType = "added" | "modified" | "deleted" | "renamed";
+
+/** What a file is. */
+export type EntryType = "file" | "link";
+
+/** What a check-in does to one file. */
+export interface FileDifference {
+  readonly name: string;
+  /** `renamed` files may be modified too: then `uuid` and `prev_uuid` differ. */
+  readonly change_type: ChangeType;
+  /** Null where the file is deleted. */
+  readonly uuid: string | null;
+  /** Null where the file is new. */
+  readonly prev_uuid: string | null;
+  /** The name before, of a renamed file. */
+  readonly prev_name: string | null;
+  readonly type: EntryType;
+  readonly executable: boolean;
+  /** The type or the executable bit is another than before. */
+  readonly mode_changed: boolean;
+}
+
+/** A check-in with everything that is known of it. */
+export interface CheckinDetail extends TimelineCheckin {
+  readonly files_changed: readonly FileDifference[];
+  readonly children: readonly string[];
+  /** Check-ins that were cherry-picked into this one, or backed out by it. */
+  readonly cherrypicks: readonly { readonly uuid: string; readonly backout: boolean }[];
+}
+
+/** A file, a symbolic link or a folder in a tree. */
+export interface TreeEntry {
+  /** Last part of the path; in a flat listing the whole path. */
+  readonly name: string;
+  readonly type: EntryType | "dir";
+  /** Null for a folder. */
+  readonly uuid: string | null;
+  /** Bytes; null for a folder and for content that is not here. */
+  readonly size: number | null;
+  readonly executable: boolean;
+  /** The check-in that last changed the file, or anything below the folder. */
+  readonly last_checkin: CheckinRef | null;
+}
+
+/** A folder at a check-in. */
+export interface Tree {
+  readonly checkin: string;
+  /** Empty for the root. */
+  readonly path: string;
+  readonly entries: readonly TreeEntry[];
+}
+
+/** A file's content at a check-in. */
+export interface FileContent {
+  readonly checkin: string;
+  readonly path: string;
+  readonly uuid: string;
+  readonly type: EntryType;
+  readonly executable: boolean;
+  /** Content has a NUL byte, or is not UTF-8. */
+  readonly is_binary: boolean;
+  readonly content: Uint8Array;
+}
+
+/** A check-in in the history of a file. */
+export interface FileVersion extends CheckinRef {
+  readonly branch: string;
+  /** The name that the file had then. */
+  readonly name: string;
+  readonly change_type: ChangeType;
+  readonly file_uuid: string | null;
+  readonly prev_file_uuid: string | null;
+  readonly prev_name: string | null;
+}
+
+/** A page of a file's history, newest first. */
+export interface FileHistory {
+  readonly path: string;
+  readonly checkins: readonly FileVersion[];
+  readonly total: number;
+}
+
+/** A line with the check-in that last changed it. */
+export interface BlameLine {
+  /** From 1. */
+  readonly number: number;
+  readonly uuid: string;
+  readonly user: string;
+  readonly timestamp: string;
+  readonly text: string;
+}
+
+/** A file with the origin of each line. */
+export interface Blame {
+  readonly checkin: string;
+  readonly path: string;
+  readonly lines: readonly BlameLine[];
+}
+
+/** One file of a diff. */
+export interface FileDiff {
+  readonly name: string;
+  readonly change_type: ChangeType;
+  readonly prev_name: string | null;
+  readonly uuid: string | null;
+  readonly prev_uuid: string | null;
+  readonly is_binary: boolean;
+  /** Lines added and deleted; 0 for binary files. */
+  readonly added: number;
+  readonly deleted: number;
+  /** Unified diff with its two file headers; for a binary file one sentence that says so. */
+  readonly diff: string;
+  /** The diff is left out because a limit was hit. */
+  readonly is_truncated: boolean;
+}
+
+/** What differs between two check-ins. */
+export interface Diff {
+  /** Empty where the check-in has no parent. */
+  readonly from: string;
+  readonly to: string;
+  readonly files: readonly FileDiff[];
+}
+
+export interface Branch {
+  readonly name: string;
+  readonly status: "open" | "closed";
+  readonly last_uuid: string;
+  readonly last_checkin: string;
+  readonly last_user: string;
+  readonly checkin_count: number;
+  readonly is_private: boolean;
+}
+
+/** A symbolic name of check-ins that is no branch. */
+export interface Tag {
+  readonly name: string;
+  /** The newest check-in that has it. */
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly checkin_count: number;
+}
+
+export interface WikiPageRef {
+  readonly name: string;
+  readonly uuid: string;
+  readonly last_modified: string;
+  readonly user: string;
+  readonly is_deleted: boolean;
+}
+
+export interface WikiPage extends WikiPageRef {
+  readonly mimetype: string;
+  readonly content: string;
+}
+
+export interface WikiVersion {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  /** Bytes of the text; 0 for a deletion. */
+  readonly size: number;
+}
+
+export interface TicketRef {
+  readonly uuid: string;
+  readonly title: string;
+  readonly status: string;
+  readonly type: string;
+  readonly subsystem: string;
+  readonly priority: string;
+  readonly severity: string;
+  readonly created: string;
+  readonly last_modified: string;
+}
+
+/** A page of tickets. */
+export interface TicketList {
+  readonly tickets: readonly TicketRef[];
+  readonly total: number;
+}
+
+export interface TicketComment {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly comment: string;
+  readonly mimetype: string;
+}
+
+export interface TicketChangeEntry {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly fields: readonly {
+    readonly name: string;
+    readonly value: string;
+    readonly append: boolean;
+  }[];
+}
+
+export interface Ticket extends TicketRef {
+  readonly resolution: string;
+  readonly body: string;
+  /** Every field that the repository's tickets have, as text. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Oldest first. */
+  readonly comments: readonly TicketComment[];
+  readonly changes: readonly TicketChangeEntry[];
+}
+
+/** What a repository holds, in numbers. */
+export interface Statistics {
+  readonly project_name: string;
+  readonly project_code: string;
+  readonly checkin_count: number;
+  readonly file_count: number;
+  readonly branch_count: number;
+  readonly tag_count: number;
+  readonly ticket_count: number;
+  readonly wiki_page_count: number;
+  readonly technote_count: number;
+  readonly forum_post_count: number;
+  readonly user_count: number;
+  readonly artifact_count: number;
+  readonly delta_count: number;
+  readonly phantom_count: number;
+  /** Bytes of all artifacts, unpacked. */
+  readonly artifact_bytes: number;
+  /** Bytes of the file. */
+  readonly repository_bytes: number;
+  readonly first_checkin: string | null;
+  readonly last_checkin: string | null;
+}

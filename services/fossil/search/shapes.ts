@@ -1,0 +1,36 @@
+/** What a search gives: plain data, see `../read/shapes.ts`. */
+import type { CheckinRef } from "../read/mod.ts";
+
+export type SearchKind = "checkin" | "ticket" | "wiki" | "code";
+
+/** What every match has. */
+interface Match {
+  /** Text around the match. */
+  readonly snippet: string;
+  /** Where in the snippet the words stand: start and end in UTF-16 units. */
+  readonly highlights: readonly (readonly [start: number, end: number])[];
+}
+
+export type SearchMatch =
+  | Match & CheckinRef & { readonly kind: "checkin" }
+  | Match & {
+    readonly kind: "ticket";
+    readonly uuid: string;
+    readonly title: string;
+    readonly status: string;
+    readonly created: string;
+  }
+  | Match & { readonly kind: "wiki"; readonly name: string; readonly last_modified: string }
+  | Match & {
+    readonly kind: "code";
+    readonly path: string;
+    readonly uuid: string;
+    /** Line of the first match, from 1. */
+    readonly line: number;
+  };
+
+/** A page of matches, best first. */
+export interface SearchResult {
+  readonly matches: readonly SearchMatch[];
+  readonly total: number;
+}
