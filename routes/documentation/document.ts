@@ -1,0 +1,137 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { VERSION } from "../../services/version.ts";
+import type { AppEnv } from "../context.ts";
+import { DESCRIPTIONS } from "../schemas.ts";
+import { groupOf, GROUPS } from "./groups.ts";
+
+export type OpenApiDocument = ReturnType<OpenAPIHono<AppEnv>["getOpenAPI31Document"]>;
+
+type Operation = NonNullable<NonNullable<OpenApiDocument["paths"]>[string]["get"]>;
+
+/** The methods that an operation can have, in the order in which people look for them. */
+export const OPERATION_METHODS = ["get", "post", "put", "patch", "delete"] as const;
+
+export type OperationMethod = (typeof OPERATION_METHODS)[number];
+
+/** An operation of the document, and where it stands. */
+export interface PlacedOperation {
+  readonly path: string;
+  readonly method: OperationMethod;
+  readonly operation: Operation;
+}
+
+/** What the middleware answers before an endpoint below `/v1/` is reached. */
+const BEFORE_EVERY_ENDPOINT = [401, 429, 500, 503] as const;
+
+const DESCRIPTION = "The coordination service of muster: agents and their IRC accounts, channels " +
+  "over HTTP, and what runs the whole. The operator's token stands in the file `api_token` of the " +
+  "data folder. An agent comes with a token of its own, or with its nick and passphrase.";
+
+/**
+ * The API as a document of OpenAPI 3.1, from the schemas that validate its requests.
+ *
+ * @param app with every route that it will have
+ */
+export function describeApi(app: OpenAPIHono<AppEnv>): OpenApiDocument {
+  const document = app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "muster",
+      version: VERSION,
+      description: DESCRIPTION,
+      license: { name: "MIT", url: "https://spdx.org/licenses/MIT.html" },
+    },
+    servers: [{ url: "/" }],
+    tags: [],
+  });
+  const operations = operationsOf(document);
+  for (const placed of operations) complete(placed);
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []));
+  document.tags = GROUPS.filter(({ name }) => used.has(name))
+    .map(({ name, description }) => ({ name, description }));
+  document.components = {
+    ...document.components,
+    securitySchemes: schemesOf(operations),
+  };
+  return document;
+}
+
+/** Every operation of a document, in its order. */
+export function operationsOf(document: OpenApiDocument): readonly PlacedOperation[] {
+  return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    OPERATION_METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation === undefined ? [] : [{ path, method, operation }];
+    })
+  );
+}
+
+/** Adds to an operation what holds for its whole group, so that no route repeats it. */
+function complete({ path, method, operation }: PlacedOperation): void {
+  operation.operationId ??= operationId(method, path);
+  operation.tags ??= [groupOf(path)];
+  operation.security ??= securityOf(path);
+  const isBelowVersion = path.startsWith("/v1/");
+  for (const status of isBelowVersion ? BEFORE_EVERY_ENDPOINT : [500] as const) {
+    addError(operation, status);
+  }
+  if (method !== "get") addError(operation, 413);
+}
+
+function addError(operation: Operation, status: keyof typeof DESCRIPTIONS): void {
+  operation.responses ??= {};
+  operation.responses[status] ??= {
+    description: DESCRIPTIONS[status],
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+  };
+}
+
+/** Names an operation after its method and path, such as `postAgentsNickRotate`. */
+function operationId(method: string, path: string): string {
+  const words = path.replace(/^\/v1\//, "/").split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+const SECURITY_SCHEMES = {
+  token: {
+    type: "http",
+    scheme: "bearer",
+    description: "The operator's API token, or a token of an agent",
+  },
+  passphrase: {
+    type: "http",
+    scheme: "basic",
+    description: "The nick and the passphrase of an agent",
+  },
+  queryToken: {
+    type: "apiKey",
+    in: "query",
+    name: "token",
+    description: "A token, for clients of event streams that cannot set a header",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "muster_session",
+    description: "What a login sets",
+  },
+} as const;
+
+function securityOf(path: string): Record<string, string[]>[] {
+  return schemesFor(path).map((name) => ({ [name]: [] }));
+}
+
+function schemesFor(path: string): (keyof typeof SECURITY_SCHEMES)[] {
+  if (path === "/session" || path === "/logout") return ["session"];
+  if (!path.startsWith("/v1/")) return [];
+  const isChannelStream = /^\/v1\/channels\/[^/]+\/stream$/.test(path);
+  return isChannelStream ? ["token", "passphrase", "queryToken"] : ["token", "passphrase"];
+}
+
+/** The security schemes that an operation names. */
+function schemesOf(operations: readonly PlacedOperation[]) {
+  const named = new Set(
+    operations.flatMap(({ operation }) => (operation.security ?? []).flatMap(Object.keys)),
+  );
+  return Object.fromEntries(Object.entries(SECURITY_SCHEMES).filter(([name]) => named.has(name)));
+}

@@ -1,0 +1,10 @@
+/** The API as a document of OpenAPI, and that document as a page. */
+export {
+  describeApi,
+  type OpenApiDocument,
+  OPERATION_METHODS,
+  type OperationMethod,
+  operationsOf,
+  type PlacedOperation,
+} from "./document.ts";
+export { type Page, renderDocumentation } from "./page.ts";

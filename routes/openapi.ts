@@ -1,0 +1,45 @@
+import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type AppEnv, newRoutes } from "./context.ts";
+import { describeApi, type Page, renderDocumentation } from "./documentation/mod.ts";
+import { json } from "./schemas.ts";
+
+const getDocument = createRoute({
+  method: "get",
+  path: "/openapi.json",
+  summary: "This API as a document of OpenAPI 3.1; needs no credential",
+  responses: { 200: json(z.object({ openapi: z.string() }), "The document") },
+});
+
+const getPage = createRoute({
+  method: "get",
+  path: "/docs",
+  summary: "The document as a page to read; needs no credential",
+  responses: {
+    200: { content: { "text/html": { schema: z.string() } }, description: "The page" },
+  },
+});
+
+/**
+ * `GET /openapi.json` and `GET /docs`. Both are made at the first request, when every route is
+ * known, and are the same for everybody.
+ */
+export function openApiRoutes(app: OpenAPIHono<AppEnv>) {
+  let document: ReturnType<typeof describeApi> | undefined;
+  let page: Promise<Page> | undefined;
+  const routes = newRoutes();
+  routes.openapi(getDocument, (context) => {
+    document ??= describeApi(app);
+    const answer: { openapi: string } = document;
+    return context.json(answer, 200, { "Cache-Control": "no-cache" });
+  });
+  return routes.openapi(getPage, async (context) => {
+    document ??= describeApi(app);
+    page ??= renderDocumentation(document);
+    const { body, contentSecurityPolicy } = await page;
+    return context.html(body, 200, {
+      "Cache-Control": "no-cache",
+      "Content-Security-Policy": contentSecurityPolicy,
+      "Referrer-Policy": "no-referrer",
+    });
+  });
+}
