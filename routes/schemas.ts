@@ -15,7 +15,8 @@ export function jsonRequest<Schema extends z.ZodType>(schema: Schema) {
   return { content: { "application/json": { schema } }, required: true };
 }
 
-const DESCRIPTIONS = {
+/** What each status of an error means. */
+export const DESCRIPTIONS = {
   400: "The request is malformed",
   401: "The credential is missing or not valid",
   403: "The credential does not open this",
@@ -23,6 +24,8 @@ const DESCRIPTIONS = {
   409: "It contradicts the present state",
   413: "The request is too large",
   429: "A limit is reached",
+  500: "An unexpected error; the log tells more under the id that the body names",
+  502: "A service outside of muster failed",
   503: "A part of the service is away for now",
   504: "A part of the service did not answer in time",
 } as const;

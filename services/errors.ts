@@ -44,3 +44,6 @@ export class Unavailable extends ServiceError {}
 
 /** A part that the request needs did not answer in time. */
 export class TimedOut extends ServiceError {}
+
+/** A service outside of muster that the request needs failed or answered nonsense. */
+export class UpstreamFailed extends ServiceError {}

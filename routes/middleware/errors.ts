@@ -14,6 +14,7 @@ import {
   TooMany,
   Unauthorized,
   Unavailable,
+  UpstreamFailed,
 } from "../../services/errors.ts";
 import type { Log } from "../../services/log.ts";
 import type { AppEnv } from "../context.ts";
@@ -28,6 +29,7 @@ const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
   [Conflict, 409],
   [TooLarge, 413],
   [TooMany, 429],
+  [UpstreamFailed, 502],
   [Unavailable, 503],
   [TimedOut, 504],
 ];

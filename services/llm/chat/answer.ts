@@ -1,0 +1,132 @@
+import type { JsonObject } from "../json.ts";
+import type { TokenUsage } from "./chat.ts";
+
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+/** A call of a tool, in the common format. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON. */
+  readonly arguments: string;
+  /** What only the provider understands, and needs again with the tool's result. */
+  readonly extra?: JsonObject | undefined;
+}
+
+/** Tokens, with what some providers tell of them besides. */
+export interface DetailedUsage extends TokenUsage {
+  readonly cached?: number | undefined;
+  readonly reasoning?: number | undefined;
+}
+
+/** What a model answered as a whole. */
+export interface Answer {
+  readonly id: string;
+  readonly model: string;
+  readonly text: string;
+  readonly reasoning: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: FinishReason;
+  readonly usage: DetailedUsage;
+}
+
+/** The `chat.completion` object of an answer. */
+export function completionOf(answer: Answer): JsonObject {
+  const { id, model, text, reasoning, toolCalls, finishReason, usage } = answer;
+  return {
+    id,
+    object: "chat.completion",
+    created: now(),
+    model,
+    choices: [{
+      index: 0,
+      message: {
+        role: "assistant",
+        content: text === "" && toolCalls.length > 0 ? null : text,
+        ...reasoning === "" ? {} : { reasoning_content: reasoning },
+        ...toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCallOf) },
+      },
+      logprobs: null,
+      finish_reason: finishReason,
+    }],
+    ...usageField(usage),
+  };
+}
+
+/** Makes the `chat.completion.chunk` objects of one streamed answer. */
+export class Chunks {
+  readonly #head: JsonObject;
+  #toolCalls = 0;
+  #begun = false;
+
+  constructor({ id, model }: Pick<Answer, "id" | "model">) {
+    this.#head = { id, object: "chat.completion.chunk", created: now(), model };
+  }
+
+  text(text: string): JsonObject {
+    return this.#delta({ content: text });
+  }
+
+  reasoning(text: string): JsonObject {
+    return this.#delta({ reasoning_content: text });
+  }
+
+  /** Begins a call of a tool. Gives its index, by which more of its arguments are added. */
+  toolCall(call: ToolCall): { readonly index: number; readonly chunk: JsonObject } {
+    const index = this.#toolCalls++;
+    return { index, chunk: this.#delta({ tool_calls: [{ index, ...toolCallOf(call) }] }) };
+  }
+
+  toolArguments(index: number, text: string): JsonObject {
+    return this.#delta({ tool_calls: [{ index, function: { arguments: text } }] });
+  }
+
+  /** The end of the answer, and where it is known what it cost. */
+  *finish(finishReason: FinishReason, usage: DetailedUsage): Generator<JsonObject> {
+    yield this.#delta({}, finishReason);
+    if (usage.prompt !== null || usage.completion !== null) {
+      yield { ...this.#head, choices: [], ...usageField(usage) };
+    }
+  }
+
+  #delta(delta: JsonObject, finishReason: FinishReason | null = null): JsonObject {
+    const role = this.#begun ? {} : { role: "assistant" };
+    this.#begun = true;
+    const choice = { index: 0, delta: { ...role, ...delta }, finish_reason: finishReason };
+    return { ...this.#head, choices: [choice] };
+  }
+}
+
+/** An id for an answer whose provider gave none. */
+export function newAnswerId(): string {
+  return `chatcmpl-${crypto.randomUUID()}`;
+}
+
+function toolCallOf({ id, name, arguments: text, extra }: ToolCall): JsonObject {
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: text },
+    ...extra === undefined ? {} : { extra_content: extra },
+  };
+}
+
+function usageField({ prompt, completion, cached, reasoning }: DetailedUsage): JsonObject {
+  if (prompt === null && completion === null) return {};
+  return {
+    usage: {
+      prompt_tokens: prompt ?? 0,
+      completion_tokens: completion ?? 0,
+      total_tokens: (prompt ?? 0) + (completion ?? 0),
+      ...cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } },
+      ...reasoning === undefined
+        ? {}
+        : { completion_tokens_details: { reasoning_tokens: reasoning } },
+    },
+  };
+}
+
+/** Unix seconds. */
+function now(): number {
+  return Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,19 @@
+import { createAmazonBedrock } from "@ai-sdk/amazon-bedrock";
+import { keyOf } from "./chat.ts";
+import { languageModelApi } from "./language_model.ts";
+
+/**
+ * The Converse API of Amazon Bedrock. What is not given here the library would take from the
+ * environment; therefore everything is.
+ */
+export const bedrock = languageModelApi((model, { endpoint, fetch }) => {
+  const { baseUrl: baseURL, region, credentials } = endpoint;
+  const aws = credentials.kind === "aws"
+    ? {
+      accessKeyId: credentials.accessKeyId,
+      secretAccessKey: credentials.secretAccessKey,
+      ...credentials.sessionToken === null ? {} : { sessionToken: credentials.sessionToken },
+    }
+    : { accessKeyId: "", secretAccessKey: "" };
+  return createAmazonBedrock({ baseURL, region, apiKey: keyOf(endpoint), ...aws, fetch })(model);
+});

@@ -1,0 +1,162 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import { Invalid } from "../../errors.ts";
+import type { JsonObject } from "../json.ts";
+import {
+  type Answer,
+  Chunks,
+  completionOf,
+  type DetailedUsage,
+  type FinishReason,
+  newAnswerId,
+  type ToolCall,
+} from "./answer.ts";
+import type { ChatApi, ChatCall } from "./chat.ts";
+import { callOptions } from "./prompt.ts";
+import { readRequest } from "./request.ts";
+
+/** Makes the model of one call, with its key and its way to the provider. */
+export type ModelFactory = (modelId: string, call: ChatCall) => LanguageModelV4;
+
+/** An API that a provider of the AI SDK speaks, translated from and to the common format. */
+export function languageModelApi(newModel: ModelFactory): ChatApi {
+  return {
+    async complete(call) {
+      const request = readRequest(call.request);
+      const model = newModel(request.model, call);
+      const result = await sayable(() => model.doGenerate(callOptions(request)));
+      return completionOf({
+        id: result.response?.id ?? newAnswerId(),
+        model: result.response?.modelId ?? request.model,
+        text: joined(result.content, "text"),
+        reasoning: joined(result.content, "reasoning"),
+        toolCalls: result.content.filter(isOwnToolCall).map(toolCallOf),
+        finishReason: finishReason(result.finishReason),
+        usage: usage(result.usage),
+      });
+    },
+
+    async *stream(call) {
+      const request = readRequest(call.request);
+      const model = newModel(request.model, call);
+      const { stream } = await sayable(() => model.doStream(callOptions(request)));
+      const translation = new StreamTranslation(request.model);
+      for await (const part of stream) yield* translation.translate(part);
+    },
+  };
+}
+
+/** Tells what a provider's library cannot say in the provider's format as the caller's mistake. */
+async function sayable<Result>(call: () => PromiseLike<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    const refused = error instanceof Error &&
+      /^AI_(Unsupported|Invalid(Prompt|Argument))/.test(error.name);
+    throw refused ? new Invalid(`This backend cannot take the request: ${error.message}`) : error;
+  }
+}
+
+type Part = LanguageModelV4StreamPart;
+type ToolCallPart = Extract<Part, { type: "tool-call" }>;
+type TextKind = "text" | "reasoning";
+
+/** Turns the parts of a stream into chunks, which begin when the model begins to say something. */
+class StreamTranslation {
+  #head: Pick<Answer, "id" | "model">;
+  #chunks: Chunks | null = null;
+  /** The index of each call of a tool whose arguments come in pieces. */
+  readonly #toolCalls = new Map<string, number>();
+
+  constructor(model: string) {
+    this.#head = { id: newAnswerId(), model };
+  }
+
+  *translate(part: Part): Generator<JsonObject> {
+    switch (part.type) {
+      case "response-metadata":
+        this.#head = { id: part.id ?? this.#head.id, model: part.modelId ?? this.#head.model };
+        break;
+      case "text-delta":
+        yield this.#answer.text(part.delta);
+        break;
+      case "reasoning-delta":
+        yield this.#answer.reasoning(part.delta);
+        break;
+      case "tool-input-start":
+        if (part.providerExecuted === true) break;
+        yield this.#begin({
+          id: part.id,
+          name: part.toolName,
+          arguments: "",
+          extra: part.providerMetadata,
+        });
+        break;
+      case "tool-input-delta": {
+        const index = this.#toolCalls.get(part.id);
+        if (index !== undefined) yield this.#answer.toolArguments(index, part.delta);
+        break;
+      }
+      case "tool-call":
+        if (!isOwnToolCall(part) || this.#toolCalls.has(part.toolCallId)) break;
+        yield this.#begin(toolCallOf(part));
+        break;
+      case "finish":
+        yield* this.#answer.finish(finishReason(part.finishReason), usage(part.usage));
+        break;
+      case "error":
+        throw part.error;
+    }
+  }
+
+  get #answer(): Chunks {
+    return this.#chunks ??= new Chunks(this.#head);
+  }
+
+  #begin(call: ToolCall): JsonObject {
+    const { index, chunk } = this.#answer.toolCall(call);
+    this.#toolCalls.set(call.id, index);
+    return chunk;
+  }
+}
+
+function joined(content: readonly { type: string }[], kind: TextKind): string {
+  return content
+    .filter((part): part is { type: TextKind; text: string } => part.type === kind)
+    .map((part) => part.text).join("");
+}
+
+/** Whether a part calls a tool that is the caller's to run. */
+function isOwnToolCall(part: { type: string }): part is ToolCallPart {
+  return part.type === "tool-call" && (part as ToolCallPart).providerExecuted !== true;
+}
+
+function toolCallOf({ toolCallId, toolName, input, providerMetadata }: ToolCallPart): ToolCall {
+  return { id: toolCallId, name: toolName, arguments: input, extra: providerMetadata };
+}
+
+function finishReason({ unified }: LanguageModelV4FinishReason): FinishReason {
+  switch (unified) {
+    case "length":
+      return "length";
+    case "tool-calls":
+      return "tool_calls";
+    case "content-filter":
+      return "content_filter";
+    default:
+      return "stop";
+  }
+}
+
+function usage({ inputTokens, outputTokens }: LanguageModelV4Usage): DetailedUsage {
+  return {
+    prompt: inputTokens.total ?? null,
+    completion: outputTokens.total ?? null,
+    cached: inputTokens.cacheRead,
+    reasoning: outputTokens.reasoning,
+  };
+}

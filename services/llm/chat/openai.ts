@@ -1,0 +1,43 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { isObject, type JsonObject, parseObject } from "../json.ts";
+import { bearerHeaders, type ChatApi, type ChatCall } from "./chat.ts";
+
+/** The longest event of a stream, in characters. */
+const MAX_EVENT_LENGTH = 1_048_576;
+
+/** Providers whose API is the common format: requests and answers pass as they are. */
+export const openai: ChatApi = Object.freeze({
+  async complete(call: ChatCall): Promise<JsonObject> {
+    const response = await post(call, call.request);
+    return parseObject(await response.text());
+  },
+
+  async *stream(call: ChatCall): AsyncGenerator<JsonObject> {
+    const { body } = await post(call, askingForUsage(call));
+    if (body === null) return;
+    const events = body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream({ maxBufferSize: MAX_EVENT_LENGTH }));
+    for await (const { data } of events) {
+      if (data === "[DONE]") return;
+      const chunk = parseObject(data);
+      if (chunk["error"] !== undefined && chunk["error"] !== null) throw chunk;
+      yield chunk;
+    }
+  },
+});
+
+function post({ endpoint, fetch }: ChatCall, request: JsonObject): Promise<Response> {
+  return fetch(`${endpoint.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...bearerHeaders(endpoint) },
+    body: JSON.stringify(request),
+  });
+}
+
+/** Has a stream end with the tokens that it cost, where the provider is known to take the wish. */
+function askingForUsage({ request, endpoint }: ChatCall): JsonObject {
+  const options = request["stream_options"] ?? {};
+  if (!endpoint.provider.countsStreams || !isObject(options)) return request;
+  return { ...request, stream_options: { include_usage: true, ...options } };
+}

@@ -1,0 +1,212 @@
+import { type ServiceError, TimedOut, UpstreamFailed } from "../errors.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { VERSION } from "../version.ts";
+import { parseJson } from "./json.ts";
+import type { Redactor } from "./redaction.ts";
+
+/** So much of a refusal is read, in bytes, and so much of its reason told, in characters. */
+const MAX_REFUSAL_BYTES = 65_536;
+const MAX_REASON_LENGTH = 500;
+
+/** How long one exchange with a provider may last, and how large its answer may be. */
+export interface ExchangeLimits {
+  /** Until a provider begins to answer. */
+  readonly firstByteMilliseconds: number;
+  /** Between two parts of an answer. */
+  readonly idleMilliseconds: number;
+  readonly totalMilliseconds: number;
+  readonly answerBytes: number;
+}
+
+export interface ExchangeOptions {
+  /** Name of the backend, for errors. */
+  readonly backend: string;
+  /** The only origins that are asked for anything. */
+  readonly origins: readonly string[];
+  readonly limits: ExchangeLimits;
+  readonly redactor: Redactor;
+  readonly scheduler: Scheduler;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One exchange with a provider, through whichever library: its {@link fetch} keeps to the backend's
+ * address, follows no redirect and holds the limits. What ended the exchange is kept as
+ * {@link failure}, because libraries wrap the errors that they pass on.
+ */
+export class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #abort = new AbortController();
+  readonly #cancelTotal: () => void;
+  #failure: ServiceError | null = null;
+  #bytes = 0;
+  #answered = false;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    const { limits, signal } = options;
+    this.#cancelTotal = this.#within(limits.totalMilliseconds, "did not finish in time");
+    if (signal.aborted) this.#abort.abort();
+    else signal.addEventListener("abort", this.#leave);
+  }
+
+  /** Why the exchange failed, as the caller is told it, or null. */
+  get failure(): ServiceError | null {
+    return this.#failure;
+  }
+
+  /** Whether the provider took the request. */
+  get answered(): boolean {
+    return this.#answered;
+  }
+
+  /** Sends a request as `fetch` does, within the bounds of the exchange. */
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, { ...init, redirect: "manual" });
+    if (!this.#options.origins.includes(new URL(request.url).origin)) {
+      throw this.fail(new UpstreamFailed(`${this.#subject} sent the request elsewhere`));
+    }
+    request.headers.set("user-agent", `muster/${VERSION}`);
+    const response = await this.#send(request);
+    if (!response.ok) throw this.fail(await this.#refusal(response));
+    this.#answered = true;
+    const { status, headers } = response;
+    return new Response(this.#bounded(response), { status, headers });
+  };
+
+  /** Ends the exchange, for good where it is not ended yet. Gives the reason that counts. */
+  fail(error: ServiceError): ServiceError {
+    this.#failure ??= error;
+    this.#abort.abort();
+    return this.#failure;
+  }
+
+  /** The error for an answer that is itself an error, or that a library could not read. */
+  malformed(error: unknown): UpstreamFailed {
+    const reason = quotesAnswer(error) ? "" : reasonOf(error);
+    const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
+    return new UpstreamFailed(`${this.#subject} did not answer as its API does${told}`);
+  }
+
+  /** Cuts out of an answer what it must not tell. */
+  readonly redact = (text: string): string => this.#options.redactor.answer(text);
+
+  /** Closes everything that is still open. */
+  close(): void {
+    this.#cancelTotal();
+    this.#options.signal.removeEventListener("abort", this.#leave);
+    this.#abort.abort();
+  }
+
+  get #subject(): string {
+    return `The LLM backend "${this.#options.backend}"`;
+  }
+
+  readonly #leave = () => this.#abort.abort();
+
+  async #send(request: Request): Promise<Response> {
+    const { firstByteMilliseconds } = this.#options.limits;
+    const cancel = this.#within(firstByteMilliseconds, "did not answer in time");
+    const signal = AbortSignal.any([request.signal, this.#abort.signal]);
+    try {
+      return await fetch(request, { signal });
+    } catch (error) {
+      const reason = unreachable(error instanceof Error ? error.message : "");
+      throw this.fail(new UpstreamFailed(`${this.#subject} cannot be reached${reason}`));
+    } finally {
+      cancel();
+    }
+  }
+
+  /** The body of an answer, in which every part comes in time and the whole is within the bound. */
+  #bounded({ body }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
+    if (body === null) return null;
+    const { idleMilliseconds, answerBytes } = this.#options.limits;
+    const reader = body.getReader();
+    return new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: async (controller) => {
+        const cancel = this.#within(idleMilliseconds, "stopped in the middle of its answer");
+        try {
+          const { value, done } = await reader.read();
+          if (done) return controller.close();
+          this.#bytes += value.byteLength;
+          if (this.#bytes > answerBytes) {
+            throw this.fail(new UpstreamFailed(`${this.#subject} answered too much`));
+          }
+          controller.enqueue(value);
+        } catch {
+          throw this.fail(new UpstreamFailed(`${this.#subject} broke off its answer`));
+        } finally {
+          cancel();
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    }, { highWaterMark: 0 });
+  }
+
+  /** What a provider says when it does not do what it was asked. */
+  async #refusal(response: Response): Promise<UpstreamFailed> {
+    const { status } = response;
+    if (status >= 300 && status < 400) {
+      await response.body?.cancel();
+      return new UpstreamFailed(
+        `${this.#subject} answered ${status}, a redirect, which is not followed`,
+      );
+    }
+    const reason = reasonOf(parseJson(await this.#readRefusal(response)));
+    const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
+    return new UpstreamFailed(`${this.#subject} answered ${status}${told}`);
+  }
+
+  /** As much of a refusal as comes and is bearable. */
+  async #readRefusal(response: Response): Promise<string> {
+    const decoder = new TextDecoder();
+    let [text, bytes] = ["", 0];
+    try {
+      for await (const chunk of this.#bounded(response) ?? []) {
+        text += decoder.decode(chunk, { stream: true });
+        bytes += chunk.byteLength;
+        if (bytes > MAX_REFUSAL_BYTES) return "";
+      }
+    } catch {
+      return "";
+    }
+    return text;
+  }
+
+  #tellable(reason: string): string {
+    const line = this.#options.redactor.error(reason).replace(/[\p{Cc}\s]+/gu, " ").trim();
+    return line.length <= MAX_REASON_LENGTH ? line : `${line.slice(0, MAX_REASON_LENGTH)}…`;
+  }
+
+  #within(milliseconds: number, complaint: string): () => void {
+    return this.#options.scheduler.after(milliseconds, () => {
+      this.fail(new TimedOut(`${this.#subject} ${complaint}`));
+    });
+  }
+}
+
+/** Whether the message of an error may hold parts of the answer, as those of parsers do. */
+function quotesAnswer(error: unknown): boolean {
+  return error instanceof Error && !["Error", "AI_APICallError"].includes(error.name);
+}
+
+/**
+ * The sentence in which a provider tells of an error: its `message`, or its `error`, or the message
+ * of that; nothing else of an answer is ever told.
+ */
+function reasonOf(value: unknown): string {
+  if (Array.isArray(value)) return reasonOf(value[0]);
+  if (typeof value !== "object" || value === null) return "";
+  const { error, message } = value as { error?: unknown; message?: unknown };
+  if (typeof message === "string") return message;
+  return typeof error === "string" ? error : reasonOf(error);
+}
+
+function unreachable(message: string): string {
+  if (/refused/i.test(message)) return ": it refused the connection";
+  if (/dns|lookup/i.test(message)) return ": its name is not known";
+  if (/certificate/i.test(message)) return ": its certificate is not valid";
+  return "";
+}

@@ -1,0 +1,27 @@
+/** An object as JSON has it. */
+export type JsonObject = { [key: string]: unknown };
+
+/** Whether a value is an object of JSON, no array. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What a text says in JSON; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The object in the text of a provider's answer.
+ *
+ * @throws SyntaxError where there is none
+ */
+export function parseObject(text: string): JsonObject {
+  const value = parseJson(text);
+  if (!isObject(value)) throw new SyntaxError("Cannot read an answer that is no JSON object");
+  return value;
+}
