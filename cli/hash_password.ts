@@ -1,6 +1,6 @@
 import { Passwords } from "../services/identity/mod.ts";
-import { readPassword } from "./account.ts";
 import { print } from "./output.ts";
+import { readPassword } from "./passwords.ts";
 
 /** `muster hash-password`: reads a password from standard input and prints its hash. */
 export async function hashPassword(): Promise<void> {

@@ -47,6 +47,8 @@ function buildProgram(): Command {
   addChannels(program);
   addAgents(program);
   addAccounts(program);
+  addAdmins(program);
+  addTokens(program);
   return program;
 }
 
@@ -159,6 +161,71 @@ function addAccounts(program: Command): void {
     });
 }
 
+function addAdmins(program: Command): void {
+  const admin = program.command("admin").description("admins, who log in to the web pages");
+  admin.command("create <name>")
+    .description("make an admin; asks for the password on a terminal, else makes a random one")
+    .addOption(passwordOption())
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./admin.ts")).createAdmin(name, optionsOf(command));
+    });
+  admin.command("list")
+    .description("list all admins")
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (_, command: Command) => {
+      await (await import("./admin.ts")).listAdmins(optionsOf(command));
+    });
+  admin.command("passwd <name>")
+    .description("replace an admin's password and end its sessions")
+    .addOption(passwordOption())
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./admin.ts")).setAdminPassword(name, optionsOf(command));
+    });
+  admin.command("delete <name>")
+    .description("remove an admin with its sessions and tokens")
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./admin.ts")).deleteAdmin(name, optionsOf(command));
+    });
+}
+
+function addTokens(program: Command): void {
+  const token = program.command("token").description("tokens of agents and admins, and the API's");
+  token.command("create <owner>")
+    .description("make a token for an agent or an admin and print it, once")
+    .option("--name <name>", "what tells it apart from others")
+    .option("--scopes <scopes>", "read, write, admin, separated by commas (default: read)")
+    .option("--days <count>", "how long it lasts (default: until it is revoked)", checkDays)
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (owner: string, _, command: Command) => {
+      await (await import("./token.ts")).createToken(owner, optionsOf(command));
+    });
+  token.command("list")
+    .description("list all tokens, without the tokens themselves")
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (_, command: Command) => {
+      await (await import("./token.ts")).listTokens(optionsOf(command));
+    });
+  token.command("revoke <id>")
+    .description("end a token at once")
+    .addOption(urlOption())
+    .action(async (id: string, _, command: Command) => {
+      await (await import("./token.ts")).revokeToken(id, optionsOf(command));
+    });
+  token.command("rotate")
+    .description("replace the API token at once and print the new one")
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (_, command: Command) => {
+      await (await import("./token.ts")).rotateToken(optionsOf(command));
+    });
+}
+
 /** The options of a command and of all the commands above it. */
 export interface CommandOptions {
   readonly config?: string;
@@ -175,6 +242,9 @@ export interface CommandOptions {
   readonly channels?: string;
   readonly client?: string;
   readonly passwordStdin?: boolean;
+  readonly name?: string;
+  readonly scopes?: string;
+  readonly days?: number;
 }
 
 function optionsOf(command: Command): CommandOptions {
@@ -185,6 +255,10 @@ function urlOption(): Option {
   return new Option("--url <url>", "the server's API (default: MUSTER_URL, or api_addr)");
 }
 
+function passwordOption(): Option {
+  return new Option("--password-stdin", "read the password from standard input");
+}
+
 function clientOption(): Option {
   return new Option("--client <client>", "print the lines that log this IRC client in")
     .choices(["irssi", "weechat", "hexchat"]);
@@ -193,6 +267,11 @@ function clientOption(): Option {
 function checkAddress(text: string): string {
   if (parseAddress(text) !== null) return text;
   throw new InvalidArgumentError('It must be "host:port", or ":port" for every interface.');
+}
+
+function checkDays(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number of days.");
 }
 
 function checkCount(text: string): number {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { FirstAdmin } from "../services/admins/mod.ts";
 import type { Config } from "../services/config/mod.ts";
 import { VERSION } from "../services/version.ts";
 import { commandName, print } from "./output.ts";
@@ -12,8 +13,16 @@ export interface Addresses {
   readonly ircs?: string;
 }
 
-/** Tells a person at a terminal what runs where and what to try next; nothing secret. */
-export function printWelcome({ scheme, api, mcp, irc, ircs }: Addresses, config: Config): void {
+/**
+ * Tells a person at a terminal what runs where and what to try next.
+ *
+ * @param firstAdmin the admin that this start made, whose password is told here and nowhere else
+ */
+export function printWelcome(
+  { scheme, api, mcp, irc, ircs }: Addresses,
+  config: Config,
+  firstAdmin: FirstAdmin | null,
+): void {
   const token = join(config.data_dir, "api_token");
   const [channel = "#general"] = config.bridge.channels;
   const muster = commandName();
@@ -27,6 +36,12 @@ export function printWelcome({ scheme, api, mcp, irc, ircs }: Addresses, config:
   if (ircs !== undefined) print(`  IRC    ircs://${ircs}`);
   print(`  token  ${token}`);
   print();
+  if (firstAdmin !== null) {
+    print(`The admin "${firstAdmin.username}" has this password, which is shown this once:`);
+    print();
+    print(`  ${firstAdmin.password}`);
+    print();
+  }
   print("Try next, in a second terminal in this folder:");
   print();
   print(`  ${muster} agent register scout --client irssi`);

@@ -1,16 +1,19 @@
+import type { AdminLogin, Admins } from "../services/admins/mod.ts";
 import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import type { Config } from "../services/config/mod.ts";
-import type { Identity, Tokens } from "../services/identity/mod.ts";
+import type { Identity, OperatorToken, Tokens, WebSessions } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Status } from "../services/status.ts";
 import { accountRoutes } from "./accounts.ts";
+import { adminRoutes } from "./admins.ts";
 import { agentRoutes } from "./agents.ts";
 import { channelRoutes } from "./channels.ts";
 import { newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { healthRoutes } from "./health.ts";
+import { loginRoutes } from "./login.ts";
 import { clientAddress } from "./middleware/address.ts";
 import { jsonBody, limitBody } from "./middleware/body.ts";
 import { errorHandler } from "./middleware/errors.ts";
@@ -27,15 +30,20 @@ export interface ApiServices {
   readonly status: Status;
   readonly identity: Identity;
   readonly tokens: Tokens;
+  readonly operatorToken: OperatorToken;
+  readonly webSessions: WebSessions;
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;
+  /** Null where the configuration turns admins off, as is their login. */
+  readonly admins: Admins | null;
+  readonly adminLogin: AdminLogin | null;
   /** Null where the configuration turns the bridge off. */
   readonly bridge: Bridge | null;
 }
 
 /** The HTTP API: every group of the contract, behind the middleware that all of them share. */
 export function createApp(services: ApiServices) {
-  const { config, log, status, identity, tokens, agents, ircAccounts, bridge } = services;
+  const { config, log, status, identity, agents, ircAccounts, bridge } = services;
   const app = newRoutes();
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler(app));
@@ -49,7 +57,9 @@ export function createApp(services: ApiServices) {
   app.route("/", statusRoutes(status));
   app.route("/", agentRoutes(agents));
   app.route("/", accountRoutes(ircAccounts));
-  app.route("/", tokenRoutes(tokens));
+  app.route("/", tokenRoutes(services));
+  app.route("/", adminRoutes(services.admins));
+  app.route("/", loginRoutes(services));
   const streams = new EventStreams({
     max: config.limits.streams,
     identity,

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Caller, Principal } from "../services/identity/mod.ts";
+import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
 
 /** What a request carries through the middleware to its handler. */
@@ -13,8 +13,12 @@ export interface AppEnv {
     requestId: string;
     /** The client's address: the socket's, or what a trusted proxy says. */
     address: string;
+    /** Whether the client came over TLS, to us or to a trusted proxy. */
+    secure: boolean;
     /** Set for every path below `/v1/`. */
     principal: Principal;
+    /** Set where the request came by a session's cookie. */
+    session: WebSession;
   };
 }
 

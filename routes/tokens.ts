@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { tokenRequestSchema, type Tokens } from "../services/identity/mod.ts";
+import { type OperatorToken, tokenRequestSchema, type Tokens } from "../services/identity/mod.ts";
 import { callerOf, newRoutes } from "./context.ts";
 import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
@@ -45,8 +45,29 @@ const revokeToken = createRoute({
   responses: { 204: { description: "It is ended" }, ...errors(404, 503) },
 });
 
-/** `/v1/tokens`: the tokens that accounts hold. */
-export function tokenRoutes(tokens: Tokens) {
+const rotateApiToken = createRoute({
+  method: "post",
+  path: "/v1/tokens/api/rotate",
+  summary: "Replace the operator's API token at once, and close what was opened with it",
+  middleware: [allow("operator")],
+  responses: {
+    200: json(
+      z.object({
+        token: z.string().openapi({ description: "Told this once; the file api_token holds it" }),
+      }).openapi("ApiToken"),
+      "The new API token",
+    ),
+    ...errors(409, 503),
+  },
+});
+
+export interface TokenRoutesOptions {
+  readonly tokens: Tokens;
+  readonly operatorToken: OperatorToken;
+}
+
+/** `/v1/tokens`: the tokens that accounts hold, and the operator's. */
+export function tokenRoutes({ tokens, operatorToken }: TokenRoutesOptions) {
   return newRoutes()
     .openapi(createToken, async (context) => {
       return context.json(await tokens.create(context.req.valid("json"), callerOf(context)), 201);
@@ -56,5 +77,8 @@ export function tokenRoutes(tokens: Tokens) {
       const { id } = context.req.valid("param");
       await tokens.revoke(id, callerOf(context));
       return context.body(null, 204);
+    })
+    .openapi(rotateApiToken, async (context) => {
+      return context.json({ token: await operatorToken.rotate(callerOf(context)) }, 200);
     });
 }

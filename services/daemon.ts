@@ -1,11 +1,21 @@
+import { AdminLogin, Admins, type AdminsOptions } from "./admins/mod.ts";
 import { AccountAuthority, Agents, IrcAccounts, type Sessions } from "./agents/mod.ts";
 import { Bridge } from "./bridge/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "./config/mod.ts";
 import { DataFolder } from "./data_folder.ts";
 import { Database } from "./database/mod.ts";
-import { type Identity, type IdentityRoom, openIdentity, type Tokens } from "./identity/mod.ts";
+import {
+  type Identity,
+  type IdentityRoom,
+  openIdentity,
+  type OperatorToken,
+  type Tokens,
+  type WebSessions,
+} from "./identity/mod.ts";
 import { type IrcObserver, IrcServer, type IrcServerOptions } from "./irc/mod.ts";
 import type { Log } from "./log.ts";
+import { Metrics } from "./metrics/mod.ts";
+import { systemScheduler } from "./scheduler.ts";
 import { Status } from "./status.ts";
 import { VERSION } from "./version.ts";
 
@@ -29,11 +39,17 @@ export interface DaemonOptions {
 export interface Services {
   readonly config: Config;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly status: Status;
   readonly identity: Identity;
   readonly tokens: Tokens;
+  readonly operatorToken: OperatorToken;
+  readonly webSessions: WebSessions;
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;
+  /** Null where the configuration turns admins off, as is their login. */
+  readonly admins: Admins | null;
+  readonly adminLogin: AdminLogin | null;
   /** Null where the configuration turns the bridge off. */
   readonly bridge: Bridge | null;
 }
@@ -68,9 +84,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     database,
     pinnedToken,
     bridgeNick: config.bridge.nick,
-    loginAttempts: config.limits.login_attempts,
-    loginWindow: config.limits.login_window_minutes * 60_000,
-    clock,
+    adminsEnabled: config.admins.enabled,
+    ...loginLimits(config),
+    scheduler: { ...systemScheduler, now: clock },
     log,
   });
   started.defer(() => room.close());
@@ -86,6 +102,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   started.defer(() => agents.close());
   const minPasswordLength = config.irc.accounts.min_password_length;
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
+  const administration = openAdmins(config, shared);
 
   const seen = ({ account }: { account: string }) => agents.sessionSeen(account);
   const observer = { sessionStarted: seen, sessionEnded: seen };
@@ -104,12 +121,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       bridge: () => bridge === null || bridge.ready,
     },
   });
+  const metrics = new Metrics({ irc, bridge, agents, refusals: room.refusals });
+  started.defer(() => metrics.close());
   database.warm();
 
   const running = started.move();
-  const { identity, tokens } = room;
   return {
-    services: { config, log, status, identity, tokens, agents, ircAccounts, bridge },
+    services: {
+      ...{ ...room, ...administration, config, log, metrics, status, agents, ircAccounts, bridge },
+    },
     ircAddresses,
     quiesce: async () => {
       await bridge?.stop();
@@ -117,6 +137,20 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     stop: () => running.disposeAsync(),
   };
+}
+
+function openAdmins(
+  config: Config,
+  shared: AdminsOptions & IdentityRoom,
+): Pick<Services, "admins" | "adminLogin"> {
+  if (!config.admins.enabled) return { admins: null, adminLogin: null };
+  const adminLogin = new AdminLogin({ ...shared, ...loginLimits(config) });
+  return { admins: new Admins(shared), adminLogin };
+}
+
+/** How many wrong passwords, and how many logins to the web pages, within which time. */
+function loginLimits({ limits }: Config): { attempts: number; window: number } {
+  return { attempts: limits.login_attempts, window: limits.login_window_minutes * 60_000 };
 }
 
 function startBridge(config: Config, irc: IrcServer, log: Log): Bridge {

@@ -8,13 +8,13 @@ import {
   type AccountDirectory,
   type Caller,
   type Endings,
-  foldName,
   type Identity,
   nameTaken,
   newSecret,
   originOf,
   sha256,
 } from "../identity/mod.ts";
+import { foldCase } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import { Presence } from "./presence.ts";
 import type { AdoptionRequest, RegistrationRequest } from "./schemas.ts";
@@ -108,7 +108,7 @@ export class Agents {
 
   /** @throws NotFound */
   async get(nick: string): Promise<Agent> {
-    const row = await this.#select().where("accounts.name_folded", "=", foldName(nick))
+    const row = await this.#select().where("accounts.name_folded", "=", foldCase(nick))
       .executeTakeFirst();
     if (row === undefined) throw noSuchAgent(nick);
     return this.#describe(row);
@@ -161,7 +161,7 @@ export class Agents {
       statements: [statement(update, { mustChange: true })],
       events: [newEvent("agent.rotated", { nick: name }, originOf(caller), this.#clock())],
     });
-    this.#endings.announce({ kind: "passphrase", accountId: id });
+    this.#endings.announce({ kind: "password", accountId: id });
     this.#sessions.disconnectAccount(name, "Passphrase changed");
     return this.#registration(name, passphrase);
   }

@@ -3,11 +3,10 @@ import type { Database } from "../database/mod.ts";
 import {
   type Account,
   type AccountDirectory,
-  foldName,
   type LoginOutcome,
   type Logins,
 } from "../identity/mod.ts";
-import type { Accounts, ChannelStatus, Verification } from "../irc/mod.ts";
+import { type Accounts, type ChannelStatus, foldCase, type Verification } from "../irc/mod.ts";
 
 /** The owner of reserved nicks; no account can have this name. */
 const NOBODY = "*reserved*";
@@ -36,7 +35,7 @@ export class AccountAuthority implements Accounts {
   constructor({ database, accounts, logins, operators }: AccountAuthorityOptions) {
     this.#accounts = accounts;
     this.#logins = logins;
-    this.#operators = new Map(operators.map((operator) => [foldName(operator.name), operator]));
+    this.#operators = new Map(operators.map((operator) => [foldCase(operator.name), operator]));
     this.#agentByName = database.prepare(
       `SELECT agents.type, agents.channels
        FROM agents JOIN accounts ON accounts.id = agents.account_id
@@ -58,11 +57,11 @@ export class AccountAuthority implements Accounts {
 
   /** An agent's type decides, and only in the channels that it was registered with. */
   channelStatus(account: string, channel: string): ChannelStatus | null {
-    const row = this.#agentByName.get(foldName(account));
+    const row = this.#agentByName.get(foldCase(account));
     if (row === undefined) return null;
     const channels: string[] = JSON.parse(String(row["channels"]));
-    const folded = foldName(channel);
-    if (!channels.some((candidate) => foldName(candidate) === folded)) return null;
+    const folded = foldCase(channel);
+    if (!channels.some((candidate) => foldCase(candidate) === folded)) return null;
     switch (row["type"]) {
       case "operator":
       case "orchestrator":
@@ -77,7 +76,7 @@ export class AccountAuthority implements Accounts {
   /** Checks the operators of the configuration first, then the admins. */
   async verifyOperator(name: string, password: string, address: string): Promise<Verification> {
     const attempt = { name, password, address, door: "oper" } as const;
-    const operator = this.#operators.get(foldName(name));
+    const operator = this.#operators.get(foldCase(name));
     if (operator === undefined) {
       const outcome = await this.#logins.logIn(attempt, ["admin"]);
       return verification(outcome, (account: Account) => account.name);

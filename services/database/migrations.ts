@@ -61,4 +61,33 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     seal TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE web_sessions (
+    id TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    secret_hash TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    last_used INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX web_sessions_of_account ON web_sessions (account_id);
+  `,
+  `
+  CREATE TABLE llm_backends (
+    name TEXT PRIMARY KEY,
+    provider TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    api_key_env TEXT NOT NULL,
+    models TEXT NOT NULL,
+    allow TEXT NOT NULL,
+    block TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE llm_model_lists (
+    backend TEXT PRIMARY KEY,
+    base_url TEXT NOT NULL,
+    models TEXT NOT NULL,
+    queried_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ]);

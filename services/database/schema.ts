@@ -8,6 +8,9 @@ export interface Tables {
   accounts: AccountsTable;
   agents: AgentsTable;
   tokens: TokensTable;
+  web_sessions: WebSessionsTable;
+  llm_backends: LlmBackendsTable;
+  llm_model_lists: LlmModelListsTable;
   settings: SettingsTable;
   events: EventsTable;
   checkpoints: CheckpointsTable;
@@ -49,6 +52,37 @@ export interface TokensTable {
   created_at: Fixed<number>;
   expires_at: Fixed<number | null>;
   last_used: number | null;
+}
+
+/** Sessions of admins on the web pages; the cookie's secret itself is never stored. */
+export interface WebSessionsTable {
+  id: Fixed<string>;
+  account_id: Fixed<string>;
+  /** SHA-256 of the secret, in hex. */
+  secret_hash: Fixed<string>;
+  created_at: Fixed<number>;
+  last_used: number;
+}
+
+/** LLM backends made through the API; a provider's key is in none of its columns. */
+export interface LlmBackendsTable {
+  name: Fixed<string>;
+  provider: string;
+  base_url: string;
+  api_key_env: string;
+  models: string;
+  allow: string;
+  block: string;
+  created_at: Fixed<number>;
+}
+
+/** What a backend, made or configured, listed when it was last asked. */
+export interface LlmModelListsTable {
+  backend: Fixed<string>;
+  /** Where it was asked: a list of another address tells nothing. */
+  base_url: string;
+  models: string;
+  queried_at: number;
 }
 
 /** The key-value store: one JSON text per key. */

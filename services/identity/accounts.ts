@@ -1,7 +1,7 @@
 import type { StatementSync } from "node:sqlite";
 import { type Database, statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
-import { foldName } from "./names.ts";
+import { foldCase } from "../irc/mod.ts";
 
 /** Agents and people log in to IRC, admins to the web pages too. All share one namespace. */
 export type AccountKind = "agent" | "person" | "admin";
@@ -25,22 +25,31 @@ export interface Account {
   readonly revokedAt: number | null;
 }
 
+export interface AccountDirectoryOptions {
+  readonly database: Database;
+  /** Folded names that no account may have. */
+  readonly reserved: ReadonlySet<string>;
+  /** The kinds of account that are switched off: they keep their names and open nothing. */
+  readonly disabled: ReadonlySet<AccountKind>;
+}
+
 /** The one namespace of all accounts, compared without regard to case. */
 export class AccountDirectory {
   readonly #database: Database;
   readonly #reserved: ReadonlySet<string>;
+  readonly #disabled: ReadonlySet<AccountKind>;
   readonly #byName: StatementSync;
 
-  /** @param reserved folded names that no account may have */
-  constructor(database: Database, reserved: ReadonlySet<string>) {
+  constructor({ database, reserved, disabled }: AccountDirectoryOptions) {
     this.#database = database;
     this.#reserved = reserved;
+    this.#disabled = disabled;
     this.#byName = database.prepare("SELECT * FROM accounts WHERE name_folded = ?");
   }
 
   /** The account of this name, revoked ones included, or null. */
   find(name: string): Account | null {
-    const row = this.#byName.get(foldName(name));
+    const row = this.#byName.get(foldCase(name));
     if (row === undefined) return null;
     return {
       id: String(row["id"]),
@@ -52,8 +61,13 @@ export class AccountDirectory {
     };
   }
 
+  /** Whether accounts of this kind open anything. */
+  isEnabled(kind: AccountKind): boolean {
+    return !this.#disabled.has(kind);
+  }
+
   isReserved(name: string): boolean {
-    return this.#reserved.has(foldName(name));
+    return this.#reserved.has(foldCase(name));
   }
 
   /** @throws Conflict where the name is reserved or taken */
@@ -68,7 +82,7 @@ export class AccountDirectory {
       this.#database.tables.insertInto("accounts").values({
         id,
         name,
-        name_folded: foldName(name),
+        name_folded: foldCase(name),
         kind,
         secret_scheme: secret.scheme,
         secret: secret.value,
@@ -80,11 +94,13 @@ export class AccountDirectory {
 
   /** A statement that changes nothing and undoes its transaction where the account has ended. */
   guard({ id }: Account) {
-    return statement(
-      this.#database.tables.updateTable("accounts").set({ revoked_at: null })
-        .where("id", "=", id).where("revoked_at", "is", null),
-      { mustChange: true },
-    );
+    return statement(this.#untouched(id), { mustChange: true });
+  }
+
+  /** Like {@link guard}, and also where the account has another password meanwhile. */
+  guardPassword({ id, secret }: Account) {
+    const update = this.#untouched(id).where("secret", "=", secret.value);
+    return statement(update, { mustChange: true });
   }
 
   /** The statement that removes an account with all that hangs on it. */
@@ -93,6 +109,11 @@ export class AccountDirectory {
       this.#database.tables.deleteFrom("accounts").where("id", "=", id).where("kind", "=", kind),
       { mustChange: true },
     );
+  }
+
+  #untouched(id: string) {
+    return this.#database.tables.updateTable("accounts").set({ revoked_at: null })
+      .where("id", "=", id).where("revoked_at", "is", null);
   }
 }
 

@@ -1,12 +1,16 @@
 import type { Log } from "../log.ts";
 import type { Principal } from "./principal.ts";
 
-/** What came to its end: the API token, all of an account, its passphrase alone, or one token. */
+/**
+ * What came to its end: the API token, all of an account, its password with what was opened by it,
+ * one token, or one session of the web pages.
+ */
 export type Ending =
   | { readonly kind: "operator" }
   | { readonly kind: "account"; readonly accountId: string }
-  | { readonly kind: "passphrase"; readonly accountId: string }
-  | { readonly kind: "token"; readonly accountId: string | null; readonly tokenId: string };
+  | { readonly kind: "password"; readonly accountId: string }
+  | { readonly kind: "token"; readonly accountId: string | null; readonly tokenId: string }
+  | { readonly kind: "session"; readonly accountId: string; readonly sessionId: string };
 
 /** A credential that is good for nothing any more. */
 export interface Ended {
@@ -57,9 +61,11 @@ function covers(ending: Ending, principal: Principal): boolean {
       return principal.kind === "operator";
     case "account":
       return principal.id === ending.accountId;
-    case "passphrase":
+    case "password":
       return principal.id === ending.accountId && principal.tokenId === null;
     case "token":
       return principal.tokenId === ending.tokenId;
+    case "session":
+      return principal.sessionId === ending.sessionId;
   }
 }

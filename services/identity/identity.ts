@@ -1,9 +1,9 @@
-import { TooMany, Unauthorized, Unavailable } from "../errors.ts";
-import type { Account } from "./accounts.ts";
+import { Unauthorized } from "../errors.ts";
 import type { EndedListener, Endings } from "./endings.ts";
-import type { LoginOutcome, Logins } from "./logins.ts";
+import { acceptedAccount, type Logins } from "./logins.ts";
 import type { OperatorToken } from "./operator_token.ts";
 import { type Credential, OPERATOR, type Principal, type Scope } from "./principal.ts";
+import type { Refusals } from "./refusals.ts";
 import { sha256 } from "./secrets.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -11,6 +11,7 @@ export interface IdentityOptions {
   readonly operatorToken: OperatorToken;
   readonly tokens: Tokens;
   readonly logins: Logins;
+  readonly refusals: Refusals;
   readonly endings: Endings;
 }
 
@@ -22,13 +23,15 @@ export class Identity {
   readonly #operatorToken: OperatorToken;
   readonly #tokens: Tokens;
   readonly #logins: Logins;
+  readonly #refusals: Refusals;
   readonly #endings: Endings;
   readonly #listeners = new Set<(principal: Principal) => void>();
 
-  constructor({ operatorToken, tokens, logins, endings }: IdentityOptions) {
+  constructor({ operatorToken, tokens, logins, refusals, endings }: IdentityOptions) {
     this.#operatorToken = operatorToken;
     this.#tokens = tokens;
     this.#logins = logins;
+    this.#refusals = refusals;
     this.#endings = endings;
   }
 
@@ -41,7 +44,7 @@ export class Identity {
    */
   async authenticate(credential: Credential, address: string): Promise<Principal> {
     const principal = credential.kind === "bearer"
-      ? this.#authenticateToken(credential.token)
+      ? this.#authenticateToken(credential.token, address)
       : await this.#authenticateAgent(credential.name, credential.password, address);
     for (const listener of this.#listeners) listener(principal);
     return principal;
@@ -66,16 +69,19 @@ export class Identity {
     return this.#endings.subscribe(listener);
   }
 
-  #authenticateToken(token: string): Principal {
+  #authenticateToken(token: string, address: string): Principal {
     const digest = sha256(token);
     if (this.#operatorToken.matches(digest)) return OPERATOR;
     const principal = this.#tokens.authenticate(token, digest);
-    if (principal === null) throw new Unauthorized("The token is not valid");
-    return principal;
+    if (principal !== null) return principal;
+    this.#refusals.note({ door: "bearer", address, reason: "invalid token" });
+    throw new Unauthorized("The token is not valid");
   }
 
   async #authenticateAgent(name: string, password: string, address: string): Promise<Principal> {
-    const account = accountOf(await this.#logins.logIn(name, password, address, ["agent"]));
+    const attempt = { name, password, address, door: "basic" } as const;
+    const outcome = await this.#logins.logIn(attempt, ["agent"]);
+    const account = acceptedAccount(outcome, "The name or the passphrase is wrong");
     return {
       kind: "agent",
       id: account.id,
@@ -83,22 +89,7 @@ export class Identity {
       scopes: PASSPHRASE_SCOPES,
       project: null,
       tokenId: null,
+      sessionId: null,
     };
-  }
-}
-
-function accountOf(outcome: LoginOutcome<Account>): Account {
-  switch (outcome.kind) {
-    case "accepted":
-      return outcome.account;
-    case "refused":
-      throw new Unauthorized("The name or the passphrase is wrong");
-    case "throttled":
-      throw new TooMany(
-        `Too many wrong passwords, try again in ${outcome.retryAfterSeconds} seconds`,
-        outcome.retryAfterSeconds,
-      );
-    case "unavailable":
-      throw new Unavailable("Passwords cannot be checked at the moment");
   }
 }

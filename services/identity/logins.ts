@@ -1,10 +1,10 @@
-import { isLoopback } from "../config/mod.ts";
-import { Unavailable } from "../errors.ts";
+import { TooMany, Unauthorized, Unavailable } from "../errors.ts";
 import type { Account, AccountDirectory, AccountKind } from "./accounts.ts";
 import { placeOf } from "./address.ts";
 import { AttemptLimit } from "./attempt_limit.ts";
-import { foldName } from "./names.ts";
+import { foldCase, isLoopback } from "../irc/mod.ts";
 import type { Passwords } from "./passwords.ts";
+import type { Door, Refusals } from "./refusals.ts";
 import { sameDigest, sha256 } from "./secrets.ts";
 
 /** Places, and pairs of a place and a name, that are remembered for their wrong passwords. */
@@ -22,12 +22,22 @@ const NAME_LENGTH = 65;
 export interface LoginsOptions {
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
+  readonly refusals: Refusals;
   /** Wrong passwords that are allowed per place and account within the window. */
   readonly attempts: number;
   /** Milliseconds. */
   readonly window: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
+}
+
+/** A name and a password, as somebody presents them. */
+export interface LoginAttempt {
+  readonly name: string;
+  readonly password: string;
+  /** The client's IP address. */
+  readonly address: string;
+  readonly door: Door;
 }
 
 /** How a login ended. */
@@ -56,12 +66,14 @@ interface Lock<Accepted> {
 export class Logins {
   readonly #accounts: AccountDirectory;
   readonly #passwords: Passwords;
+  readonly #refusals: Refusals;
   readonly #perAccount: AttemptLimit;
   readonly #perPlace: AttemptLimit;
 
-  constructor({ accounts, passwords, attempts, window, clock }: LoginsOptions) {
+  constructor({ accounts, passwords, refusals, attempts, window, clock }: LoginsOptions) {
     this.#accounts = accounts;
     this.#passwords = passwords;
+    this.#refusals = refusals;
     const limit = { window, clock, keys: REMEMBERED };
     this.#perAccount = new AttemptLimit({ ...limit, failures: attempts });
     this.#perPlace = new AttemptLimit({ ...limit, failures: attempts * ACCOUNTS_PER_PLACE });
@@ -70,24 +82,22 @@ export class Logins {
   /**
    * Logs in to an account.
    *
-   * @param address the client's IP address
-   * @param kinds the kinds of account that count as existing
+   * @param kinds the kinds of account that count as existing, where they are not switched off
    */
   logIn(
-    name: string,
-    password: string,
-    address: string,
+    attempt: LoginAttempt,
     kinds: readonly AccountKind[],
   ): Promise<LoginOutcome<Account>> {
     const find = (): Account | null => {
-      const account = this.#accounts.find(name);
-      return account !== null && account.revokedAt === null && kinds.includes(account.kind)
+      const account = this.#accounts.find(attempt.name);
+      if (account === null || account.revokedAt !== null) return null;
+      return kinds.includes(account.kind) && this.#accounts.isEnabled(account.kind)
         ? account
         : null;
     };
     const account = find();
     const { scheme, value } = account?.secret ?? { scheme: "sha256", value: "" };
-    return this.#attempt(name, password, address, {
+    return this.#attempt(attempt, {
       fitsAtOnce: (secret) => scheme === "sha256" && sameDigest(sha256(secret), value),
       passwordHash: scheme === "argon2id" ? value : null,
       open() {
@@ -100,30 +110,36 @@ export class Logins {
   /**
    * Checks a password against a hash that stands in the configuration.
    *
-   * @param name what the hash belongs to, given back where the password is right
-   * @param hash null where nothing is known of the name
+   * @param attempt its name is what the hash belongs to, given back where the password is right
    */
-  check(
-    name: string,
-    password: string,
-    address: string,
-    hash: string | null,
-  ): Promise<LoginOutcome<string>> {
-    return this.#attempt(name, password, address, {
+  check(attempt: LoginAttempt, hash: string): Promise<LoginOutcome<string>> {
+    return this.#attempt(attempt, {
       fitsAtOnce: () => false,
       passwordHash: hash,
-      open: () => name,
+      open: () => attempt.name,
     });
   }
 
   async #attempt<Accepted>(
-    name: string,
-    password: string,
-    address: string,
+    attempt: LoginAttempt,
+    lock: Lock<Accepted>,
+  ): Promise<LoginOutcome<Accepted>> {
+    const outcome = await this.#judge(attempt, lock);
+    const { door, address } = attempt;
+    if (outcome.kind === "refused") {
+      this.#refusals.note({ door, address, reason: "wrong password" });
+    } else if (outcome.kind === "throttled") {
+      this.#refusals.note({ door, address, reason: "too many attempts" });
+    }
+    return outcome;
+  }
+
+  async #judge<Accepted>(
+    { name, password, address }: LoginAttempt,
     lock: Lock<Accepted>,
   ): Promise<LoginOutcome<Accepted>> {
     const place = placeOf(address);
-    const pair = `${place} ${foldName(name).slice(0, NAME_LENGTH)}`;
+    const pair = `${place} ${foldCase(name).slice(0, NAME_LENGTH)}`;
     const permit = this.#perAccount.permit(pair);
     if (permit.kind === "exhausted") return { ...permit, kind: "throttled" };
     if (lock.fitsAtOnce(password)) return accepted(lock.open());
@@ -146,6 +162,28 @@ export class Logins {
       this.#perPlace.end(place, ended);
     }
     return outcome;
+  }
+}
+
+/**
+ * The account that a login opened.
+ *
+ * @param refusal what to say where the name or the password is wrong
+ * @throws Unauthorized, TooMany, Unavailable where it opened none
+ */
+export function acceptedAccount(outcome: LoginOutcome<Account>, refusal: string): Account {
+  switch (outcome.kind) {
+    case "accepted":
+      return outcome.account;
+    case "refused":
+      throw new Unauthorized(refusal);
+    case "throttled":
+      throw new TooMany(
+        `Too many wrong passwords, try again in ${outcome.retryAfterSeconds} seconds`,
+        outcome.retryAfterSeconds,
+      );
+    case "unavailable":
+      throw new Unavailable("Passwords cannot be checked at the moment");
   }
 }
 

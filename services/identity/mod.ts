@@ -1,10 +1,11 @@
 /**
- * Who is calling and what they may do: the API token, the tokens and passwords of accounts, and the
- * one namespace of accounts that IRC and the API share.
+ * Who is calling and what they may do: the API token, the tokens, passwords and web sessions of
+ * accounts, and the one namespace of accounts that IRC and the API share.
  *
  * {@link openIdentity} puts the room together. A credential comes in through `Identity`, or, where
  * it is a name and a password, through `Logins`; {@link authorize} is the one place that says who
- * may do what; `Endings` tells when a credential is good for nothing any more.
+ * may do what; `Endings` tells when a credential is good for nothing any more; `Refusals` counts
+ * what was refused, wherever it was presented.
  */
 export {
   type Account,
@@ -13,12 +14,13 @@ export {
   nameTaken,
   type Secret,
 } from "./accounts.ts";
+export { placeOf } from "./address.ts";
+export { AttemptLimit } from "./attempt_limit.ts";
 export { DeferredTimes } from "./deferred_times.ts";
 export { type Ended, type EndedListener, type Ending, Endings } from "./endings.ts";
 export { Identity } from "./identity.ts";
 export { type KeyFile, openKeyFile, readKeyFile } from "./key_file.ts";
-export { type LoginOutcome, Logins } from "./logins.ts";
-export { foldName } from "./names.ts";
+export { acceptedAccount, type LoginAttempt, type LoginOutcome, Logins } from "./logins.ts";
 export { OperatorToken } from "./operator_token.ts";
 export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
 export { type Access, authorize, speakerName } from "./permissions.ts";
@@ -30,8 +32,10 @@ export {
   type Principal,
   type Scope,
 } from "./principal.ts";
+export { type Door, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
 export { type IdentityRoom, type IdentityRoomOptions, openIdentity } from "./room.ts";
 export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./schemas.ts";
 export { SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";
 export { type IssuedToken, type Token, Tokens } from "./tokens.ts";
+export { isCsrfToken, SESSION_SECONDS, type WebSession, WebSessions } from "./web_sessions.ts";

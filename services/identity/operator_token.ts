@@ -1,5 +1,9 @@
-import { Conflict } from "../errors.ts";
+import type { Database } from "../database/mod.ts";
+import { Conflict, Unavailable } from "../errors.ts";
+import { newEvent } from "../events/mod.ts";
+import type { Log } from "../log.ts";
 import type { Endings } from "./endings.ts";
+import { type Caller, originOf } from "./principal.ts";
 import { readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
 import { newSecret, sameDigest, sha256 } from "./secrets.ts";
 
@@ -13,22 +17,32 @@ export interface OperatorTokenOptions {
   readonly path: string;
   /** A token that the operator has chosen, or null. */
   readonly pinned: string | null;
+  readonly database: Database;
   readonly endings: Endings;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly log: Log;
 }
 
 /** The operator's API token, which opens everything, and the file that it stands in. */
 export class OperatorToken {
   readonly #path: string;
   readonly #pinned: boolean;
+  readonly #database: Database;
   readonly #endings: Endings;
+  readonly #clock: () => number;
+  readonly #log: Log;
   #digest: string;
   /** The last rotation, which the next one waits for: they write the same file. */
   #rotated: Promise<void> = Promise.resolve();
 
-  private constructor({ path, pinned, endings }: OperatorTokenOptions, token: string) {
-    this.#path = path;
-    this.#pinned = pinned !== null;
-    this.#endings = endings;
+  private constructor(options: OperatorTokenOptions, token: string) {
+    this.#path = options.path;
+    this.#pinned = options.pinned !== null;
+    this.#database = options.database;
+    this.#endings = options.endings;
+    this.#clock = options.clock;
+    this.#log = options.log;
     this.#digest = sha256(token);
   }
 
@@ -60,8 +74,9 @@ export class OperatorToken {
    *
    * @returns the new token
    * @throws Conflict where the environment pins the token
+   * @throws Unavailable where the file cannot be written: the old token stays
    */
-  async rotate(): Promise<string> {
+  async rotate(caller: Caller): Promise<string> {
     if (this.#pinned) {
       throw new Conflict("MUSTER_API_TOKEN pins the API token, which therefore cannot be replaced");
     }
@@ -69,12 +84,34 @@ export class OperatorToken {
     const rotation = this.#rotated.then(() => this.#replace(token));
     this.#rotated = rotation.catch(() => {});
     await rotation;
+    await this.#record(caller);
     return token;
   }
 
   async #replace(token: string): Promise<void> {
-    await writeSecretFile(this.#path, token);
+    await this.#write(token);
     this.#digest = sha256(token);
     this.#endings.announce({ kind: "operator" });
+  }
+
+  async #write(token: string): Promise<void> {
+    try {
+      await writeSecretFile(this.#path, token);
+    } catch (error) {
+      this.#log.error("The API token could not be replaced", { error });
+      throw new Unavailable("The file with the API token cannot be written");
+    }
+  }
+
+  /** The old token is gone by now, so that the new one must be told whatever happens here. */
+  async #record(caller: Caller): Promise<void> {
+    try {
+      const event = newEvent("api_token.rotated", {}, originOf(caller), this.#clock());
+      await this.#database.commit({ events: [event] });
+    } catch (error) {
+      this.#log.warn("The rotation of the API token could not be written to the event log", {
+        error,
+      });
+    }
   }
 }

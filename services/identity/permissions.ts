@@ -1,5 +1,5 @@
 import { Forbidden } from "../errors.ts";
-import { foldName } from "./names.ts";
+import { foldCase } from "../irc/mod.ts";
 import type { Principal } from "./principal.ts";
 
 /**
@@ -15,9 +15,10 @@ export type Access = "operator" | "agent:read" | "agent:write";
  */
 export function authorize(principal: Principal, access: Access): void {
   if (principal.kind === "operator") return;
-  if (principal.kind !== "agent" || access === "operator") {
-    throw new Forbidden("Only the operator's API token opens this");
+  if (principal.kind === "admin" || principal.kind === "project") {
+    throw new Forbidden("This credential opens repositories alone, and never a path below /v1/");
   }
+  if (access === "operator") throw new Forbidden("Only the operator's API token opens this");
   const scope = access === "agent:read" ? "read" : "write";
   if (!principal.scopes.has(scope)) {
     throw new Forbidden(`This token has no scope "${scope}"`);
@@ -34,7 +35,7 @@ export function authorize(principal: Principal, access: Access): void {
  */
 export function speakerName(principal: Principal, named: string | null): string | null {
   if (principal.kind === "operator") return named;
-  if (named !== null && foldName(named) !== foldName(principal.name)) {
+  if (named !== null && foldCase(named) !== foldCase(principal.name)) {
     throw new Forbidden(`You are "${principal.name}" and cannot speak as "${named}"`);
   }
   return principal.name;

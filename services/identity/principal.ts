@@ -16,8 +16,10 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** The project that a project token is for. */
   readonly project: string | null;
-  /** The token that the principal came by; null for the API token and for a passphrase. */
+  /** The token that the principal came by; null for the API token, a passphrase and a session. */
   readonly tokenId: string | null;
+  /** The session of the web pages that the principal came by, or null. */
+  readonly sessionId: string | null;
 }
 
 /** Who calls, from where, in which request: what a service method that changes something takes. */
@@ -41,6 +43,7 @@ export const OPERATOR: Principal = Object.freeze({
   scopes: new Set(SCOPES),
   project: null,
   tokenId: null,
+  sessionId: null,
 });
 
 /** The caller as the event log names it. */

@@ -1,15 +1,19 @@
 import { join } from "node:path";
 import type { Database } from "../database/mod.ts";
 import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
 import { AccountDirectory } from "./accounts.ts";
 import { Endings } from "./endings.ts";
+import { Expiries } from "./expiries.ts";
 import { Identity } from "./identity.ts";
 import { Logins } from "./logins.ts";
 import { reservedNames } from "./names.ts";
 import { OperatorToken } from "./operator_token.ts";
 import { Passwords } from "./passwords.ts";
+import { Refusals } from "./refusals.ts";
 import { TokenKey } from "./token_key.ts";
 import { Tokens } from "./tokens.ts";
+import { WebSessions } from "./web_sessions.ts";
 
 export interface IdentityRoomOptions {
   /** The folder with the files `api_token` and `token_key`. */
@@ -19,12 +23,13 @@ export interface IdentityRoomOptions {
   readonly pinnedToken: string | null;
   /** The nick that no account may have. */
   readonly bridgeNick: string;
+  /** Whether admins may log in anywhere. */
+  readonly adminsEnabled: boolean;
   /** Wrong passwords that are allowed per place and account ... */
-  readonly loginAttempts: number;
+  readonly attempts: number;
   /** ... within this time, in milliseconds. */
-  readonly loginWindow: number;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
+  readonly window: number;
+  readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
@@ -36,6 +41,8 @@ export interface IdentityRoom {
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
   readonly logins: Logins;
+  readonly webSessions: WebSessions;
+  readonly refusals: Refusals;
   readonly endings: Endings;
   /** Writes what is not written yet; before the database is closed. */
   close(): Promise<void>;
@@ -47,28 +54,36 @@ export interface IdentityRoom {
  * @throws SecretFileError where a file with a secret cannot be used
  */
 export async function openIdentity(options: IdentityRoomOptions): Promise<IdentityRoom> {
-  const { folder, database, pinnedToken, clock, log } = options;
+  const { folder, database, pinnedToken: pinned, scheduler, log } = options;
+  const clock = () => scheduler.now();
   const endings = new Endings(log);
+  const expiries = new Expiries({ scheduler, endings });
+  const refusals = new Refusals({ database, scheduler, log });
+  const accounts = new AccountDirectory({
+    database,
+    reserved: reservedNames(options.bridgeNick),
+    disabled: new Set(options.adminsEnabled ? [] : ["admin"]),
+  });
+  const shared = { database, accounts, endings, expiries, refusals, clock, log };
+
   const path = join(folder, "api_token");
-  const operatorToken = await OperatorToken.open({ path, pinned: pinnedToken, endings });
+  const operatorToken = await OperatorToken.open({ ...shared, path, pinned });
   const key = await TokenKey.open(join(folder, "token_key"));
-  const accounts = new AccountDirectory(database, reservedNames(options.bridgeNick));
+  const tokens = new Tokens({ ...shared, key });
+  const webSessions = new WebSessions(shared);
   const passwords = new Passwords();
-  const { loginAttempts: attempts, loginWindow: window } = options;
-  const logins = new Logins({ accounts, passwords, attempts, window, clock });
-  const tokens = new Tokens({ database, accounts, key, endings, clock, log });
-  const identity = new Identity({ operatorToken, tokens, logins, endings });
+  const { attempts, window } = options;
+  const logins = new Logins({ ...shared, passwords, attempts, window });
+  const identity = new Identity({ ...shared, operatorToken, tokens, logins });
   return {
-    identity,
-    tokens,
-    operatorToken,
-    accounts,
-    passwords,
-    logins,
-    endings,
+    ...{ identity, tokens, operatorToken, webSessions },
+    ...{ accounts, passwords, logins, refusals, endings },
     async close() {
       passwords.close();
+      expiries.close();
       await tokens.close();
+      await webSessions.flush();
+      await refusals.flush();
     },
   };
 }

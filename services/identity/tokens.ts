@@ -7,6 +7,7 @@ import type { Log } from "../log.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
 import type { Endings } from "./endings.ts";
+import type { Expiries } from "./expiries.ts";
 import { type Caller, originOf, type Principal, type Scope, SCOPES } from "./principal.ts";
 import type { TokenRequest } from "./schemas.ts";
 import { sha256 } from "./secrets.ts";
@@ -36,6 +37,7 @@ export interface TokensOptions {
   readonly accounts: AccountDirectory;
   readonly key: TokenKey;
   readonly endings: Endings;
+  readonly expiries: Expiries;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly log: Log;
@@ -49,15 +51,18 @@ export class Tokens {
   readonly #accounts: AccountDirectory;
   readonly #key: TokenKey;
   readonly #endings: Endings;
+  readonly #expiries: Expiries;
   readonly #clock: () => number;
   readonly #lastUsed: DeferredTimes;
   readonly #byHash: StatementSync;
 
-  constructor({ database, accounts, key, endings, clock, log }: TokensOptions) {
+  constructor(options: TokensOptions) {
+    const { database, accounts, key, endings, expiries, clock, log } = options;
     this.#database = database;
     this.#accounts = accounts;
     this.#key = key;
     this.#endings = endings;
+    this.#expiries = expiries;
     this.#clock = clock;
     this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
     this.#byHash = database.prepare(
@@ -145,6 +150,7 @@ export class Tokens {
       throw error instanceof Unchanged ? noSuchToken(id) : error;
     }
     this.#lastUsed.delete(id);
+    this.#expiries.delete(id);
     this.#endings.announce({ kind: "token", accountId: row.owner_id, tokenId: id });
   }
 
@@ -157,19 +163,25 @@ export class Tokens {
     if (!FORM.test(token)) return null;
     const row = this.#byHash.get(digest);
     if (row === undefined) return null;
-    const now = this.#clock();
-    if (row["expires_at"] !== null && Number(row["expires_at"]) <= now) return null;
     const kind = row["kind"];
-    if (kind !== "agent" && kind !== "admin") return null;
+    if (kind !== "agent" && kind !== "admin" || !this.#accounts.isEnabled(kind)) return null;
+    const now = this.#clock();
+    const expiresAt = row["expires_at"] === null ? null : Number(row["expires_at"]);
+    if (expiresAt !== null && expiresAt <= now) return null;
+    const accountId = String(row["owner_id"]);
     const tokenId = String(row["id"]);
     this.#lastUsed.set(tokenId, now);
+    if (expiresAt !== null) {
+      this.#expiries.set(tokenId, expiresAt, { kind: "token", accountId, tokenId });
+    }
     return {
       kind,
-      id: String(row["owner_id"]),
+      id: accountId,
       name: String(row["name"]),
       scopes: withImplied(JSON.parse(String(row["scopes"]))),
       project: null,
       tokenId,
+      sessionId: null,
     };
   }
 

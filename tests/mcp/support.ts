@@ -28,7 +28,11 @@ const AUTHORIZATION: Record<Who, string | null> = {
 
 function principal(kind: Principal["kind"], name: string, scopes: Scope[]): Principal {
   const project = kind === "project" ? "p" : null;
-  return { kind, id: `id-of-${name}`, name, scopes: new Set(scopes), project, tokenId: null };
+  return {
+    ...{ kind, id: `id-of-${name}`, name, project },
+    scopes: new Set(scopes),
+    ...{ tokenId: null, sessionId: null },
+  };
 }
 
 const PRINCIPALS = new Map<string, Principal>([

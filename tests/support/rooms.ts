@@ -1,5 +1,6 @@
 /** The rooms of accounts, put together on a database of their own, without any network. */
 import { join } from "node:path";
+import { AdminLogin, Admins } from "../../services/admins/mod.ts";
 import {
   AccountAuthority,
   Agents,
@@ -73,6 +74,8 @@ export class TestLog implements Log {
 export interface RoomsOptions {
   readonly pinnedToken?: string;
   readonly operators?: readonly IrcOperator[];
+  /** Whether admins are switched on; they are where nothing is said. */
+  readonly adminsEnabled?: boolean;
 }
 
 /** The services, and what stands in for the world around them. */
@@ -82,6 +85,8 @@ export interface Rooms extends IdentityRoom {
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;
   readonly authority: AccountAuthority;
+  readonly admins: Admins;
+  readonly adminLogin: AdminLogin;
   readonly sessions: TestSessions;
   readonly clock: TestClock;
   readonly log: TestLog;
@@ -96,14 +101,15 @@ export async function openRooms(
   const database = new Database(join(folder, "muster.db"));
   const log = new TestLog();
   const sessions = new TestSessions();
+  const limits = { attempts: 10, window: 15 * 60_000 };
   const room = await openIdentity({
     folder,
     database,
     pinnedToken: options.pinnedToken ?? null,
     bridgeNick: "bridge",
-    loginAttempts: 10,
-    loginWindow: 15 * 60_000,
-    clock: clock.read,
+    adminsEnabled: options.adminsEnabled ?? true,
+    ...limits,
+    scheduler: clock,
     log,
   }).catch(async (error) => {
     await database.close();
@@ -114,11 +120,14 @@ export async function openRooms(
   const shared = { database, accounts, endings, sessions, serverAddress, clock: clock.read };
   const agents = new Agents({ ...shared, identity, log });
   const ircAccounts = new IrcAccounts({ ...shared, passwords, minPasswordLength: 8 });
+  const admins = new Admins({ ...shared, passwords });
+  const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
   const authority = new AccountAuthority({ database, accounts, logins, operators });
   return {
     ...room,
-    ...{ folder, database, agents, ircAccounts, authority, sessions, clock, log },
+    ...{ folder, database, agents, ircAccounts, authority, admins, adminLogin },
+    ...{ sessions, clock, log },
     async close() {
       await agents.close();
       await room.close();

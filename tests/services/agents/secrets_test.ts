@@ -26,7 +26,7 @@ Deno.test("no secret is in the database, in the log or in an error", async () =>
       project: null,
       expires_at: null,
     }, BY_OPERATOR);
-    const apiToken = await operatorToken.rotate();
+    const apiToken = await operatorToken.rotate(BY_OPERATOR);
     const attempts = [
       { kind: "bearer", token },
       { kind: "bearer", token: wrong },

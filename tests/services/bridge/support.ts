@@ -21,6 +21,7 @@ export function agentCaller(name: string): Caller {
       scopes: new Set(["read", "write"]),
       project: null,
       tokenId: `token of ${name}`,
+      sessionId: null,
     },
     address: null,
     requestId: null,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Conflict, Unauthorized } from "../../../services/errors.ts";
 import { OPERATOR, SecretFileError } from "../../../services/identity/mod.ts";
-import { openRooms, withRooms } from "../../support/rooms.ts";
+import { BY_OPERATOR, openRooms, withRooms } from "../../support/rooms.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 const HEX = /^[0-9a-f]{64}$/;
@@ -59,7 +59,7 @@ Deno.test("a pinned API token stands in the file and cannot be rotated", async (
     await startAndRead(folder);
     assert.equal(await startAndRead(folder, pinned), pinned);
     const rooms = await openRooms(folder, { pinnedToken: pinned });
-    await assert.rejects(rooms.operatorToken.rotate(), Conflict);
+    await assert.rejects(rooms.operatorToken.rotate(BY_OPERATOR), Conflict);
     await rooms.close();
   });
 });
@@ -83,7 +83,7 @@ Deno.test("rotate() replaces the API token at once and ends what it opened", asy
     const old = await Deno.readTextFile(path);
     let ended = 0;
     identity.onEnded((event) => ended += event.covers(OPERATOR) ? 1 : 0);
-    const rotated = await Promise.all([operatorToken.rotate(), operatorToken.rotate()]);
+    const rotated = await Promise.all([operatorToken.rotate(BY_OPERATOR), operatorToken.rotate(BY_OPERATOR)]);
     assert.equal(ended, 2);
     assert.equal(await Deno.readTextFile(path), rotated[1]);
     assert.equal(await identity.authenticate(bearer(rotated[1]), ADDRESS), OPERATOR);

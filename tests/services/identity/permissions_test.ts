@@ -10,7 +10,8 @@ import {
 } from "../../../services/identity/mod.ts";
 
 function principal(kind: Principal["kind"], ...scopes: Scope[]): Principal {
-  return { kind, id: "1", name: "Coder", scopes: new Set(scopes), project: null, tokenId: "2" };
+  const held = { project: null, tokenId: "2", sessionId: null };
+  return { kind, id: "1", name: "Coder", scopes: new Set(scopes), ...held };
 }
 
 function isAllowed(who: Principal, access: Access): boolean {

@@ -1,0 +1,108 @@
+import { CommandFailed } from "./output.ts";
+
+/** The longest password that is read, in bytes. */
+const MAX_PASSWORD = 1024;
+
+/** The exit code of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/** Keys as a terminal in raw mode sends them. */
+const KEY = {
+  interrupt: 0x03,
+  endOfInput: 0x04,
+  backspace: 0x08,
+  lineFeed: 0x0a,
+  carriageReturn: 0x0d,
+  eraseLine: 0x15,
+  escape: 0x1b,
+  space: 0x20,
+  delete: 0x7f,
+} as const;
+
+/** A password for an account, and whether muster made it, so that it must be shown. */
+export interface ChosenPassword {
+  readonly password: string;
+  readonly random: boolean;
+}
+
+/**
+ * Finds the password that an account shall have: from standard input where the command line says
+ * so, else asked for on a terminal, else a random one.
+ *
+ * @throws CommandFailed where there is none or two that were typed differ
+ */
+export async function choosePassword(fromInput: boolean): Promise<ChosenPassword> {
+  if (fromInput) return { password: await readPassword(), random: false };
+  if (!Deno.stdin.isTerminal()) return { password: randomPassword(), random: true };
+  const password = askHidden("Password (nothing for a random one): ");
+  if (password === "") return { password: randomPassword(), random: true };
+  if (askHidden("The same again: ") !== password) {
+    throw new CommandFailed("The two passwords differ", 2);
+  }
+  return { password, random: false };
+}
+
+/** Reads a password from standard input, up to its first line break. */
+export async function readPassword(): Promise<string> {
+  const buffer = new Uint8Array(MAX_PASSWORD + 1);
+  let length = 0;
+  while (length < buffer.length && !buffer.subarray(0, length).includes(0x0a)) {
+    const count = await Deno.stdin.read(buffer.subarray(length));
+    if (count === null) break;
+    length += count;
+  }
+  const [password = ""] = new TextDecoder().decode(buffer.subarray(0, length)).split(/\r?\n/);
+  if (password === "") throw new CommandFailed("There is no password on standard input", 2);
+  if (length > MAX_PASSWORD) throw tooLong();
+  return password;
+}
+
+/**
+ * Asks for a line on the terminal without showing what is typed. The question goes to standard
+ * error, as standard output is for results.
+ */
+function askHidden(question: string): string {
+  writeError(question);
+  Deno.stdin.setRaw(true);
+  try {
+    return readHidden();
+  } finally {
+    Deno.stdin.setRaw(false);
+    writeError("\n");
+  }
+}
+
+function readHidden(): string {
+  const key = new Uint8Array(1);
+  const typed: number[] = [];
+  while (Deno.stdin.readSync(key) === 1) {
+    const [code = 0] = key;
+    if (code === KEY.interrupt) throw new CommandFailed("Interrupted", INTERRUPTED);
+    if (code === KEY.carriageReturn || code === KEY.lineFeed || code === KEY.endOfInput) break;
+    if (code === KEY.eraseLine) typed.length = 0;
+    else if (code === KEY.delete || code === KEY.backspace) eraseCharacter(typed);
+    else if (code === KEY.escape) throw new CommandFailed("A password has no such keys", 2);
+    else if (code >= KEY.space) typed.push(code);
+    if (typed.length > MAX_PASSWORD) throw tooLong();
+  }
+  return new TextDecoder().decode(new Uint8Array(typed));
+}
+
+/** Takes the last character away: its bytes of the form 10xxxxxx, and the one before them. */
+function eraseCharacter(bytes: number[]): void {
+  while (((bytes.pop() ?? 0) & 0xc0) === 0x80);
+}
+
+function tooLong(): CommandFailed {
+  return new CommandFailed(`A password has at most ${MAX_PASSWORD} bytes`, 2);
+}
+
+function writeError(text: string): void {
+  Deno.stderr.writeSync(new TextEncoder().encode(text));
+}
+
+/** 160 random bits in letters and digits that every client's command line takes as they are. */
+export function randomPassword(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(20));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

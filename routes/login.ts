@@ -1,0 +1,99 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import { type AdminLogin, loginSchema } from "../services/admins/mod.ts";
+import { NotFound } from "../services/errors.ts";
+import type { WebSessions } from "../services/identity/mod.ts";
+import { type AppEnv, callerOf, newRoutes } from "./context.ts";
+import { jsonBody } from "./middleware/body.ts";
+import { sameOrigin } from "./middleware/origin.ts";
+import {
+  authenticateSession,
+  clearSessionCookies,
+  readSession,
+  setSessionCookies,
+} from "./middleware/session.ts";
+import { errors, json, jsonRequest } from "./schemas.ts";
+
+export interface LoginRoutesOptions {
+  /** Null where the configuration turns admins off. */
+  readonly adminLogin: AdminLogin | null;
+  readonly webSessions: WebSessions;
+}
+
+const loggedInSchema = z.object({ username: z.string() }).openapi("LoggedIn");
+
+const sessionSchema = loggedInSchema.extend({
+  expires_at: z.iso.datetime().openapi({ description: "Later after each use" }),
+}).openapi("Session");
+
+const endSession = createRoute({
+  method: "post",
+  path: "/logout",
+  summary: "End the session of the cookie; without one there is nothing to do",
+  responses: { 204: { description: "Nobody is logged in" }, ...errors(404, 503) },
+});
+
+/** `POST /login`, `POST /logout` and `GET /session`: the sessions of the web pages. */
+export function loginRoutes({ adminLogin: login, webSessions }: LoginRoutesOptions) {
+  if (login === null) return disabledRoutes();
+
+  const beginSession = createRoute({
+    method: "post",
+    path: "/login",
+    summary: "Log in as an admin",
+    middleware: [sameOrigin(), countAttempt(login), jsonBody()],
+    request: { body: jsonRequest(loginSchema.meta({ id: "LoginRequest" })) },
+    responses: {
+      200: json(loggedInSchema, "Logged in; the answer sets the session's cookies"),
+      ...errors(400, 404, 413, 429, 503),
+    },
+  });
+
+  const showSession = createRoute({
+    method: "get",
+    path: "/session",
+    summary: "Who is logged in, by the session's cookie",
+    middleware: [authenticateSession(webSessions)],
+    responses: { 200: json(sessionSchema, "The session"), ...errors(404) },
+  });
+
+  return newRoutes()
+    .openapi(beginSession, async (context) => {
+      const { address, requestId } = context.var;
+      const session = await login.logIn(context.req.valid("json"), { address, requestId });
+      setSessionCookies(context, session);
+      return context.json({ username: session.principal.name }, 200);
+    })
+    .openapi(endSession, async (context) => {
+      const session = readSession(context, webSessions);
+      if (session !== null) {
+        context.set("principal", session.principal);
+        await webSessions.close(callerOf(context));
+      }
+      clearSessionCookies(context);
+      return context.body(null, 204);
+    })
+    .openapi(showSession, (context) => {
+      const { principal, expiresAt } = context.get("session");
+      const expires_at = new Date(expiresAt).toISOString();
+      return context.json({ username: principal.name, expires_at }, 200);
+    });
+}
+
+/** Every attempt counts, also one whose body is no login. */
+function countAttempt(login: AdminLogin) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    login.admit(context.get("address"));
+    await next();
+  });
+}
+
+function disabledRoutes() {
+  const routes = newRoutes();
+  for (const path of ["/login", "/logout", "/session"]) {
+    routes.all(path, () => {
+      throw new NotFound("Nobody can log in: admins.enabled is false in the configuration");
+    });
+  }
+  return routes;
+}

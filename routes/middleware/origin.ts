@@ -1,0 +1,24 @@
+import { createMiddleware } from "hono/factory";
+import { Forbidden } from "../../services/errors.ts";
+import type { AppEnv } from "../context.ts";
+
+/**
+ * Refuses what a web page of another origin sends, by what a browser says of itself and no page can
+ * change: `Sec-Fetch-Site` (W3C Fetch Metadata), else `Origin`. A program that is no browser sends
+ * neither and passes.
+ */
+export function sameOrigin() {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    if (isForeign(context.req.raw)) {
+      throw new Forbidden("A web page of another origin may not send this");
+    }
+    await next();
+  });
+}
+
+function isForeign({ url, headers }: Request): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site !== "same-origin" && site !== "none";
+  const origin = headers.get("origin");
+  return origin !== null && URL.parse(origin)?.host !== new URL(url).host;
+}

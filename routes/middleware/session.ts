@@ -1,0 +1,70 @@
+import type { Context } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import { createMiddleware } from "hono/factory";
+import { Forbidden, Unauthorized } from "../../services/errors.ts";
+import {
+  isCsrfToken,
+  SESSION_SECONDS,
+  type WebSession,
+  type WebSessions,
+} from "../../services/identity/mod.ts";
+import type { AppEnv } from "../context.ts";
+
+const SESSION_COOKIE = "muster_session";
+const CSRF_COOKIE = "muster_csrf";
+
+/** What is no change of state (RFC 9110, section 9.2.1) needs no CSRF token. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Finds out who calls from the session cookie; for the web pages and the repository API, never for
+ * a path below `/v1/`.
+ */
+export function authenticateSession(sessions: WebSessions) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const session = readSession(context, sessions);
+    if (session === null) throw new Unauthorized("Nobody is logged in, or the session has ended");
+    context.set("principal", session.principal);
+    context.set("session", session);
+    if (session.renewed) setSessionCookies(context, session);
+    await next();
+  });
+}
+
+/**
+ * The session that the request's cookie stands for, or null.
+ *
+ * @throws Forbidden where the request may change something and lacks the session's CSRF token
+ */
+export function readSession(context: Context<AppEnv>, sessions: WebSessions): WebSession | null {
+  const secret = getCookie(context, SESSION_COOKIE);
+  const session = secret === undefined ? null : sessions.find(secret);
+  if (session === null || SAFE_METHODS.has(context.req.method)) return session;
+  if (isCsrfToken(session, context.req.header("x-csrf-token") ?? "")) return session;
+  throw new Forbidden(
+    `A request by cookie must carry the cookie ${CSRF_COOKIE} as the header X-CSRF-Token too`,
+  );
+}
+
+/** Gives the browser a session, and the CSRF token, which pages of ours may read. */
+export function setSessionCookies(context: Context<AppEnv>, session: WebSession): void {
+  setCookies(context, session.secret, session.csrfToken, SESSION_SECONDS);
+}
+
+/** Takes both cookies from the browser. */
+export function clearSessionCookies(context: Context<AppEnv>): void {
+  setCookies(context, "", "", 0);
+}
+
+function setCookies(
+  context: Context<AppEnv>,
+  secret: string,
+  csrfToken: string,
+  maxAge: number,
+): void {
+  const secure = context.get("secure");
+  const options = { path: "/", sameSite: "Lax", secure, maxAge } as const;
+  setCookie(context, SESSION_COOKIE, secret, { ...options, httpOnly: true });
+  setCookie(context, CSRF_COOKIE, csrfToken, options);
+  context.header("Cache-Control", "no-store");
+}

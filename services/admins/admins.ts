@@ -1,0 +1,174 @@
+import { ulid } from "ulid";
+import type { Sessions } from "../agents/mod.ts";
+import { type Change, type Database, Duplicate, statement, Unchanged } from "../database/mod.ts";
+import { Conflict, NotFound } from "../errors.ts";
+import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
+import {
+  type Account,
+  type AccountDirectory,
+  type Caller,
+  type Endings,
+  nameTaken,
+  newSecret,
+  originOf,
+  type Passwords,
+  type Secret,
+  sha256,
+} from "../identity/mod.ts";
+import type { AdminRequest } from "./schemas.ts";
+
+/** An admin as it is told to callers. */
+export interface Admin {
+  readonly username: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+}
+
+/** The admin that the first start makes, told once. */
+export interface FirstAdmin {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface AdminsOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly passwords: Passwords;
+  readonly endings: Endings;
+  /** The sessions on IRC. */
+  readonly sessions: Sessions;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** The name of the admin that the first start makes. */
+const FIRST_NAME = "admin";
+
+/** The accounts of admins. There is always one, so that somebody can log in. */
+export class Admins {
+  readonly #options: AdminsOptions;
+
+  constructor(options: AdminsOptions) {
+    this.#options = options;
+  }
+
+  /** Every admin, by name. */
+  async list(): Promise<Admin[]> {
+    const rows = await this.#options.database.tables.selectFrom("accounts")
+      .select(["name", "created_at"]).where("kind", "=", "admin")
+      .orderBy("name_folded").execute();
+    return rows.map(({ name, created_at }) => ({
+      username: name,
+      created_at: new Date(created_at).toISOString(),
+    }));
+  }
+
+  /**
+   * Makes the first admin where there is none yet. Its password is muster's own and random.
+   *
+   * @returns null where there is an admin already
+   * @throws Conflict where an account that is none has the admin's name
+   */
+  async createFirst(): Promise<FirstAdmin | null> {
+    if ((await this.list()).length > 0) return null;
+    const password = newSecret();
+    await this.#insert(FIRST_NAME, { scheme: "sha256", value: sha256(password) }, SYSTEM);
+    return { username: FIRST_NAME, password };
+  }
+
+  /**
+   * Makes an admin.
+   *
+   * @throws Conflict where the name is taken or reserved
+   * @throws Unavailable where too many passwords wait to be hashed
+   */
+  async create({ username, password }: AdminRequest, caller: Caller): Promise<void> {
+    const { accounts, passwords } = this.#options;
+    accounts.assertFree(username);
+    const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
+    await this.#insert(username, secret, originOf(caller));
+  }
+
+  /**
+   * Replaces an admin's password, and ends every session that began with the old one.
+   *
+   * @throws NotFound
+   * @throws Unavailable where too many passwords wait to be hashed
+   */
+  async setPassword(username: string, password: string, caller: Caller): Promise<void> {
+    const { database: { tables }, passwords, endings, sessions } = this.#options;
+    const { id, name } = this.#find(username);
+    const secret = await passwords.hash(password);
+    const update = tables.updateTable("accounts").set({ secret_scheme: "argon2id", secret })
+      .where("id", "=", id).where("kind", "=", "admin");
+    await this.#change(username, {
+      statements: [
+        statement(update, { mustChange: true }),
+        statement(tables.deleteFrom("web_sessions").where("account_id", "=", id)),
+      ],
+      events: [this.#event("admin.password_changed", name, originOf(caller))],
+    });
+    endings.announce({ kind: "password", accountId: id });
+    sessions.disconnectAccount(name, "Password changed");
+  }
+
+  /**
+   * Removes an admin with its sessions and tokens.
+   *
+   * @throws NotFound, or Conflict where there is no other admin
+   */
+  async delete(username: string, caller: Caller): Promise<void> {
+    const { database: { tables }, endings, sessions } = this.#options;
+    const { id, name } = this.#find(username);
+    const others = tables.selectFrom("accounts as others").select("others.id")
+      .where("others.kind", "=", "admin").where("others.id", "!=", id);
+    const removal = tables.deleteFrom("accounts").where("id", "=", id)
+      .where("kind", "=", "admin").where(({ exists }) => exists(others));
+    await this.#change(username, {
+      statements: [statement(removal, { mustChange: true })],
+      events: [this.#event("admin.deleted", name, originOf(caller))],
+    });
+    endings.announce({ kind: "account", accountId: id });
+    sessions.disconnectAccount(name, "Admin removed");
+  }
+
+  async #insert(name: string, secret: Secret, origin: Origin): Promise<void> {
+    const { database, accounts, clock } = this.#options;
+    const createdAt = clock();
+    try {
+      await database.commit({
+        statements: [
+          accounts.insertion({ id: ulid(createdAt), name, kind: "admin", secret, createdAt }),
+        ],
+        events: [this.#event("admin.created", name, origin)],
+      });
+    } catch (error) {
+      throw error instanceof Duplicate ? nameTaken(name) : error;
+    }
+  }
+
+  /** Commits a change of an admin; where it changes nothing, the admin is gone or the last one. */
+  async #change(username: string, change: Change): Promise<void> {
+    try {
+      await this.#options.database.commit(change);
+    } catch (error) {
+      if (!(error instanceof Unchanged)) throw error;
+      const { name } = this.#find(username);
+      throw new Conflict(`"${name}" is the last admin and cannot be removed`);
+    }
+  }
+
+  #find(username: string): Account {
+    const account = this.#options.accounts.find(username);
+    if (account?.kind !== "admin") throw new NotFound(`There is no admin "${username}"`);
+    return account;
+  }
+
+  #event(
+    type: "admin.created" | "admin.deleted" | "admin.password_changed",
+    username: string,
+    origin: Origin,
+  ) {
+    return newEvent(type, { username }, origin, this.#options.clock());
+  }
+}

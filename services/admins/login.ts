@@ -1,0 +1,76 @@
+import { TooMany } from "../errors.ts";
+import {
+  acceptedAccount,
+  AttemptLimit,
+  type Caller,
+  type Logins,
+  placeOf,
+  type Refusals,
+  type WebSession,
+  type WebSessions,
+} from "../identity/mod.ts";
+import type { LoginRequest } from "./schemas.ts";
+
+/** Places whose attempts are remembered. */
+const REMEMBERED = 10_000;
+
+export interface AdminLoginOptions {
+  readonly logins: Logins;
+  readonly webSessions: WebSessions;
+  readonly refusals: Refusals;
+  /** Attempts that are allowed per place within the window, right ones included. */
+  readonly attempts: number;
+  /** Milliseconds. */
+  readonly window: number;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** How admins log in to the web pages. */
+export class AdminLogin {
+  readonly #logins: Logins;
+  readonly #sessions: WebSessions;
+  readonly #refusals: Refusals;
+  readonly #attempts: AttemptLimit;
+
+  constructor(options: AdminLoginOptions) {
+    const { attempts: failures, window, clock } = options;
+    this.#logins = options.logins;
+    this.#sessions = options.webSessions;
+    this.#refusals = options.refusals;
+    this.#attempts = new AttemptLimit({ failures, window, clock, keys: REMEMBERED });
+  }
+
+  /**
+   * Counts an attempt, whatever becomes of it.
+   *
+   * @param address the client's IP address
+   * @throws TooMany where too many came from its place
+   */
+  admit(address: string): void {
+    const place = placeOf(address);
+    const permit = this.#attempts.permit(place);
+    if (permit.kind === "exhausted") {
+      this.#refusals.note({ door: "login", address, reason: "too many attempts" });
+      const wait = permit.retryAfterSeconds;
+      throw new TooMany(`Too many logins, try again in ${wait} seconds`, wait);
+    }
+    this.#attempts.begin(place);
+    this.#attempts.end(place, "failed");
+  }
+
+  /**
+   * Checks a name and a password that were admitted, and begins a session.
+   *
+   * @throws Unauthorized, TooMany, Unavailable
+   */
+  async logIn(
+    { username, password }: LoginRequest,
+    from: Omit<Caller, "principal" | "address"> & { readonly address: string },
+  ): Promise<WebSession> {
+    const attempt = { name: username, password, address: from.address, door: "login" } as const;
+    const outcome = await this.#logins.logIn(attempt, ["admin"]);
+    const account = acceptedAccount(outcome, "The username or the password is wrong");
+    return await this.#sessions.open(account, from);
+  }
+}

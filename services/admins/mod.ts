@@ -1,0 +1,10 @@
+/** The people who look after this server: their accounts and how they log in. */
+export { type Admin, Admins, type AdminsOptions, type FirstAdmin } from "./admins.ts";
+export { AdminLogin, type AdminLoginOptions } from "./login.ts";
+export {
+  type AdminRequest,
+  adminSchema,
+  type LoginRequest,
+  loginSchema,
+  passwordSchema,
+} from "./schemas.ts";

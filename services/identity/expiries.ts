@@ -1,0 +1,72 @@
+import type { Scheduler } from "../scheduler.ts";
+import type { Ending, Endings } from "./endings.ts";
+
+/** Longest wait of one timer, in milliseconds; a longer one would overflow and end at once. */
+const MAX_WAIT = 24 * 60 * 60_000;
+
+export interface ExpiriesOptions {
+  readonly scheduler: Scheduler;
+  readonly endings: Endings;
+}
+
+/**
+ * Announces the ending of credentials whose time is over, so that what they opened is closed then
+ * and not at its next request. One timer serves all of them.
+ */
+export class Expiries {
+  readonly #scheduler: Scheduler;
+  readonly #endings: Endings;
+  readonly #waiting = new Map<string, { readonly time: number; readonly ending: Ending }>();
+  #wakesAt = Infinity;
+  #cancel: () => void = () => {};
+
+  constructor({ scheduler, endings }: ExpiriesOptions) {
+    this.#scheduler = scheduler;
+    this.#endings = endings;
+  }
+
+  /**
+   * Notes when a credential expires, or that it does at another time than was noted before.
+   *
+   * @param id the credential's own
+   * @param time Unix milliseconds
+   */
+  set(id: string, time: number, ending: Ending): void {
+    if (this.#waiting.get(id)?.time === time) return;
+    this.#waiting.set(id, { time, ending });
+    if (time < this.#wakesAt) this.#schedule(time);
+  }
+
+  /** Forgets a credential that has ended otherwise. */
+  delete(id: string): void {
+    this.#waiting.delete(id);
+  }
+
+  /** Announces nothing any more. */
+  close(): void {
+    this.#waiting.clear();
+    this.#cancel();
+  }
+
+  #schedule(time: number): void {
+    this.#cancel();
+    this.#wakesAt = time;
+    const wait = Math.min(Math.max(0, time - this.#scheduler.now()), MAX_WAIT);
+    this.#cancel = this.#scheduler.after(wait, () => this.#wake());
+  }
+
+  #wake(): void {
+    this.#wakesAt = Infinity;
+    const now = this.#scheduler.now();
+    let earliest = Infinity;
+    for (const [id, { time, ending }] of this.#waiting) {
+      if (time > now) {
+        earliest = Math.min(earliest, time);
+      } else {
+        this.#waiting.delete(id);
+        this.#endings.announce(ending);
+      }
+    }
+    if (earliest < this.#wakesAt) this.#schedule(earliest);
+  }
+}

@@ -1,0 +1,119 @@
+import type { Database } from "../database/mod.ts";
+import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { placeOf } from "./address.ts";
+
+/** How long refusals are counted before they are written, in milliseconds. */
+const INTERVAL = 60_000;
+
+/** Counts that are kept apart within an interval; what exceeds them is counted without a place. */
+const MAX_COUNTS = 100;
+
+/** Where a credential was presented. */
+export type Door = "login" | "sasl" | "oper" | "basic" | "bearer";
+
+/** Why it was refused. */
+export type RefusalReason = "wrong password" | "invalid token" | "too many attempts";
+
+/** A credential that was refused. */
+export interface Refusal {
+  readonly door: Door;
+  readonly reason: RefusalReason;
+  /** The client's IP address. */
+  readonly address: string;
+}
+
+export interface RefusalsOptions {
+  readonly database: Database;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** How often credentials were refused at a door for a reason, since the start. */
+export interface RefusalTotal {
+  readonly door: Door;
+  readonly reason: RefusalReason;
+  readonly count: number;
+}
+
+interface Count {
+  readonly door: Door;
+  readonly reason: RefusalReason;
+  /** Null where places are not told apart any more. */
+  readonly place: string | null;
+  /** When the first of them was refused, in Unix milliseconds. */
+  readonly since: number;
+  readonly count: number;
+}
+
+/**
+ * Counts refused credentials and writes them to the event log once a minute, by place, door and
+ * reason, so that a stranger cannot fill it.
+ */
+export class Refusals {
+  readonly #database: Database;
+  readonly #scheduler: Scheduler;
+  readonly #log: Log;
+  #counts = new Map<string, Count>();
+  readonly #totals = new Map<string, RefusalTotal>();
+  #cancel: (() => void) | null = null;
+
+  constructor({ database, scheduler, log }: RefusalsOptions) {
+    this.#database = database;
+    this.#scheduler = scheduler;
+    this.#log = log;
+  }
+
+  /** Counts a refusal. */
+  note({ door, reason, address }: Refusal): void {
+    const since = this.#scheduler.now();
+    const total = this.#totals.get(`${door} ${reason}`)?.count ?? 0;
+    this.#totals.set(`${door} ${reason}`, { door, reason, count: total + 1 });
+    this.#add({ door, reason, place: placeOf(address), since, count: 1 });
+    this.#cancel ??= this.#scheduler.after(INTERVAL, () => this.flush());
+  }
+
+  /** How many there were since the start, for the metrics. */
+  totals(): Iterable<RefusalTotal> {
+    return this.#totals.values();
+  }
+
+  /** Writes what was counted. What cannot be written is counted on. */
+  async flush(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = null;
+    if (this.#counts.size === 0) return;
+    const counts = [...this.#counts.values()];
+    this.#counts = new Map();
+    const now = this.#scheduler.now();
+    try {
+      await this.#database.commit({ events: counts.map((count) => eventOf(count, now)) });
+    } catch (error) {
+      this.#log.warn("Refused credentials could not be written to the event log", { error });
+      for (const count of counts) this.#add(count);
+    }
+  }
+
+  #add(added: Count): void {
+    const key = keyOf(added);
+    const known = this.#counts.get(key);
+    if (known !== undefined) {
+      this.#counts.set(key, { ...known, count: known.count + added.count });
+    } else if (added.place === null || this.#counts.size < MAX_COUNTS) {
+      this.#counts.set(key, added);
+    } else {
+      this.#add({ ...added, place: null });
+    }
+  }
+}
+
+function keyOf({ door, reason, place }: Count): string {
+  return JSON.stringify([door, reason, place]);
+}
+
+function eventOf({ door, reason, place, since, count }: Count, now: number) {
+  const origin: Origin = { ...SYSTEM, address: place };
+  const data = { door, reason, count, since: new Date(since).toISOString() };
+  return newEvent("access.refused", data, origin, now);
+}
