@@ -48,6 +48,7 @@ export function musterWords(): [string, ...string[]] {
     Deno.execPath(),
     "run",
     "--quiet",
+    "--v8-flags=--max-semi-space-size=8",
     `--config=${join(ROOT, "deno.json")}`,
     "--permission-set",
     join(ROOT, "main.ts"),
@@ -120,8 +121,6 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     listening.reject(new Error(`It ended with code ${code}:\n${log.join("\n")}`));
     return code;
   });
-  const record = await listening.promise.finally(() => clearTimeout(timer));
-  const irc = new URL(`http://${record["irc"]}`);
   const stop = async (signal: Deno.Signal = "SIGTERM"): Promise<number> => {
     try {
       process.kill(signal);
@@ -132,6 +131,16 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     await reading;
     return code;
   };
+  const dispose = async () => {
+    await stop("SIGKILL");
+    if (options.folder === undefined) await Deno.remove(folder, { recursive: true });
+  };
+  const record = await listening.promise.finally(() => clearTimeout(timer))
+    .catch(async (error) => {
+      await dispose();
+      throw error;
+    });
+  const irc = new URL(`http://${record["irc"]}`);
   return {
     api: `http://${record["api"]}`,
     mcp: `http://${record["mcp"]}/mcp`,
@@ -141,10 +150,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     pid: process.pid,
     log,
     stop,
-    [Symbol.asyncDispose]: async () => {
-      await stop("SIGKILL");
-      if (options.folder === undefined) await Deno.remove(folder, { recursive: true });
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }
 
