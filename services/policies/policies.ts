@@ -1,0 +1,157 @@
+import { type Database, statement } from "../database/mod.ts";
+import { Invalid, TooLarge } from "../errors.ts";
+import { newEvent } from "../events/mod.ts";
+import { type Caller, originOf } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import type { BotSettings, KnownBot } from "./bots.ts";
+import { diffPatch, isObject, type Json, type JsonObject, mergePatch, pathsOf } from "./merge.ts";
+import { defaultPolicies, readBot } from "./schemas.ts";
+
+/** Where the settings table holds what differs from the defaults. */
+const KEY = "policies";
+
+/** The largest document of policies, in bytes of JSON. */
+const MAX_BYTES = 65_536;
+
+/** How deep objects and arrays may lie in one another. */
+const MAX_DEPTH = 16;
+
+/** Keys that the event of a change names. */
+const MAX_PATHS = 100;
+
+/** Characters of one such key. */
+const MAX_PATH_LENGTH = 200;
+
+export interface PoliciesOptions {
+  readonly database: Database;
+  /** What the configuration says of the bridge. */
+  readonly bridge: { readonly enabled: boolean; readonly web_user_ttl_minutes: number };
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+/** Told of a change after it was written. */
+export type PolicyListener = () => void;
+
+/**
+ * What the operator has decided for each bot: one document, keyed by the bot's name, that is changed
+ * by merging. Only what differs from the defaults is stored, so that a default that changes with the
+ * program or its configuration reaches whatever nobody has set.
+ */
+export class Policies {
+  readonly #options: PoliciesOptions;
+  readonly #defaults: JsonObject;
+  readonly #listeners = new Set<PolicyListener>();
+  #document: JsonObject;
+  /** The last change, which the next one waits for: each builds on the one before. */
+  #changed: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PoliciesOptions) {
+    this.#options = options;
+    this.#defaults = { ...defaultPolicies() as JsonObject, bridge: { ...options.bridge } };
+    const row = options.database.prepare("SELECT value FROM settings WHERE key = ?").get(KEY);
+    const stored: Json = row === undefined ? {} : JSON.parse(String(row["value"]));
+    this.#document = this.#completed(mergePatch(this.#defaults, stored));
+  }
+
+  /** Every policy, with defaults for what nobody has set. */
+  read(): JsonObject {
+    return this.#document;
+  }
+
+  /** The settings of a known bot. */
+  of<Bot extends KnownBot>(bot: Bot): BotSettings<Bot> {
+    return readBot(bot, mergePatch(this.#defaults[bot], this.#document[bot] ?? {}));
+  }
+
+  /**
+   * Merges a change into the policies (RFC 7396). It takes effect at once.
+   *
+   * @returns all of them
+   * @throws Invalid where it is nested too deep or sets what the configuration decides
+   * @throws TooLarge where the policies would become too large, Unavailable
+   */
+  change(patch: JsonObject, caller: Caller): Promise<JsonObject> {
+    const change = this.#changed.then(() => this.#change(patch, caller));
+    this.#changed = change.catch(() => {});
+    return change;
+  }
+
+  /**
+   * Calls back after every change.
+   *
+   * @returns a function that ends the subscription
+   */
+  onChanged(listener: PolicyListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #change(patch: JsonObject, caller: Caller): Promise<JsonObject> {
+    assertStorable(patch, 0);
+    const document = this.#completed(mergePatch(this.#document, patch));
+    this.#assertConfigured(document);
+    const changed = diffPatch(this.#document, document);
+    const keys = pathsOf(changed);
+    if (keys.length === 0) return this.#document;
+    if (new TextEncoder().encode(JSON.stringify(document)).length > MAX_BYTES) {
+      throw new TooLarge(`The policies would be larger than ${MAX_BYTES} bytes`);
+    }
+    await this.#store(diffPatch(this.#defaults, document), keys, caller);
+    this.#document = document;
+    this.#announce();
+    return document;
+  }
+
+  async #store(value: JsonObject, paths: readonly string[], caller: Caller): Promise<void> {
+    const { database, clock } = this.#options;
+    const keys = paths.slice(0, MAX_PATHS).map((path) => path.slice(0, MAX_PATH_LENGTH));
+    const row = { key: KEY, value: JSON.stringify(value) };
+    await database.commit({
+      statements: [
+        statement(
+          database.tables.insertInto("settings").values(row)
+            .onConflict((conflict) => conflict.column("key").doUpdateSet({ value: row.value })),
+        ),
+      ],
+      events: [newEvent("policy.changed", { keys }, originOf(caller), clock())],
+    });
+  }
+
+  #announce(): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener();
+      } catch (error) {
+        this.#options.log.error("A listener for changed policies failed", { error });
+      }
+    }
+  }
+
+  /** Gives every entry its `enabled`. */
+  #completed(document: Json): JsonObject {
+    const entries = Object.entries(isObject(document) ? document : {});
+    return Object.fromEntries(entries.map(([bot, settings]) => {
+      if (!isObject(settings) || Object.hasOwn(settings, "enabled")) return [bot, settings];
+      const defaults = Object.hasOwn(this.#defaults, bot) ? this.#defaults[bot] : undefined;
+      const enabled = isObject(defaults) && defaults["enabled"] === true;
+      return [bot, { enabled, ...settings }];
+    }));
+  }
+
+  /** Whether the bridge runs is decided when the program starts. */
+  #assertConfigured({ bridge }: JsonObject): void {
+    if (!isObject(bridge) || bridge["enabled"] === this.#options.bridge.enabled) return;
+    throw new Invalid('"bridge.enabled": is set in the configuration and cannot be changed here');
+  }
+}
+
+function assertStorable(value: Json | undefined, depth: number): void {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new Invalid("A number in the policies is too large");
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (depth >= MAX_DEPTH) throw new Invalid(`Policies are nested at most ${MAX_DEPTH} levels deep`);
+  for (const nested of Object.values(value)) assertStorable(nested, depth + 1);
+}

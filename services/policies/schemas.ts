@@ -1,0 +1,59 @@
+import { z } from "zod";
+import { BOTS, type BotSettings, type KnownBot } from "./bots.ts";
+
+const botName = z.string().regex(/^\P{Cc}{1,64}$/u, {
+  error: "must be a name of 1 to 64 characters without control characters",
+});
+
+const unknownBot = z.looseObject({ enabled: z.boolean() });
+
+/** All policies: for each bot its settings, among them whether it is enabled. */
+export const policiesSchema = z.looseObject(mapBots((bot) => bot.loose().optional()))
+  .catchall(unknownBot);
+
+/**
+ * A change of policies: what is named is set, what is `null` is removed, the rest stays. Bots and
+ * fields that muster does not know are kept as they are.
+ */
+export const policyPatchSchema = z.looseObject(mapBots(patchOfBot))
+  .catchall(unknownBot.partial().extend({ enabled: z.boolean().nullish() }).nullable())
+  .check((context) => {
+    for (const name of Object.keys(context.value)) {
+      if (botName.safeParse(name).success) continue;
+      const message = "The name of a bot must have 1 to 64 characters, no control characters";
+      context.issues.push({ code: "custom", message, input: name });
+    }
+  });
+
+/** The settings of every known bot where nothing was set. */
+export function defaultPolicies() {
+  return mapBots((bot) => bot.parse({}));
+}
+
+/** The settings of a known bot, with defaults for what they leave out. */
+export function readBot<Bot extends KnownBot>(bot: Bot, settings: unknown): BotSettings<Bot> {
+  return BOTS[bot].parse(settings) as BotSettings<Bot>;
+}
+
+function mapBots<Result>(make: (bot: z.ZodObject) => Result): Record<string, Result> {
+  return Object.fromEntries(Object.entries(BOTS).map(([name, bot]) => [name, make(bot)]));
+}
+
+function patchOfBot({ shape }: z.ZodObject) {
+  const fields = Object.entries(shape).map(([name, field]) =>
+    [name, patchOfField(field as z.ZodType)] as const
+  );
+  return z.looseObject(Object.fromEntries(fields)).nullish();
+}
+
+/** A field as it may stand in a change: without its default, and `null` to remove it. */
+function patchOfField(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) {
+    return patchOfField(schema.unwrap() as z.ZodType);
+  }
+  if (schema instanceof z.ZodRecord) {
+    const { keyType, valueType } = schema;
+    return z.record(keyType as z.ZodString, (valueType as z.ZodType).nullable()).nullish();
+  }
+  return schema.nullish();
+}
