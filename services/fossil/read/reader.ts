@@ -8,6 +8,8 @@ const CACHE_BYTES = 16 * 1024 * 1024;
 export interface ReaderOptions {
   /** Bytes of tables and totals kept in memory. */
   readonly cacheBytes?: number;
+  /** Throws where nobody waits for the result any more; see `Reader.check`. */
+  readonly check?: () => void;
 }
 
 /** Something computed, and roughly how many bytes it takes. */
@@ -22,12 +24,16 @@ interface Sized<T> {
  */
 export class Reader {
   readonly repository: Repository;
+  /** To be called again and again by what may take long, so that it can be ended. */
+  readonly check: () => void;
   readonly #cache: ByteCache<string, unknown>;
   #state = "";
   #depth = 0;
 
-  constructor(repository: Repository, { cacheBytes = CACHE_BYTES }: ReaderOptions = {}) {
+  constructor(repository: Repository, options: ReaderOptions = {}) {
+    const { cacheBytes = CACHE_BYTES, check = () => {} } = options;
     this.repository = repository;
+    this.check = check;
     this.#cache = new ByteCache(cacheBytes);
   }
 
