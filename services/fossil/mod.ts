@@ -14,9 +14,10 @@ export {
   Database,
   type NewUser,
   type Origin,
+  type Progress,
   type SchemaState,
 } from "./content/mod.ts";
-export { filesOf, type Inspect, type Progress, type RebuildResult } from "./crosslink/mod.ts";
+export { filesOf, type Inspect, type RebuildResult } from "./crosslink/mod.ts";
 export {
   type NewRepositoryOptions,
   type OpenOptions,

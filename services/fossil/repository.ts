@@ -9,18 +9,13 @@ import {
   type Database,
   openDatabase,
   type Origin,
+  type Progress,
   type SchemaState,
   shun,
   type StoreOptions,
   verifyArtifacts,
 } from "./content/mod.ts";
-import {
-  Crosslinker,
-  type Inspect,
-  type Progress,
-  rebuild,
-  type RebuildResult,
-} from "./crosslink/mod.ts";
+import { Crosslinker, type Inspect, rebuild, type RebuildResult } from "./crosslink/mod.ts";
 import { FossilError } from "./error.ts";
 
 /** Options of `Repository.open`. */
@@ -266,8 +261,8 @@ export class Repository implements Disposable {
   }
 
   /** Decodes and hashes every artifact. Gives those that are not what their names say. */
-  verify(): Damage[] {
-    return this.read(() => verifyArtifacts(this.db, this.store));
+  verify(progress?: Progress): Damage[] {
+    return this.read(() => verifyArtifacts(this.db, this.store, progress));
   }
 
   /** Refuses an artifact from now on; a rebuild takes it out. Needs `write`. */

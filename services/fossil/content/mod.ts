@@ -23,4 +23,11 @@ export {
 } from "./store.ts";
 export { createTicketTables } from "./ticket_schema.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
-export { type Damage, verifyArtifacts, walkArtifacts, type WalkedArtifact } from "./walk.ts";
+export {
+  type Damage,
+  type Progress,
+  PROGRESS_STEP,
+  verifyArtifacts,
+  walkArtifacts,
+  type WalkedArtifact,
+} from "./walk.ts";

@@ -66,10 +66,23 @@ export interface Damage {
   readonly reason: string;
 }
 
+/** Called now and then with the number of artifacts done, and how many there are. */
+export type Progress = (done: number, total: number) => void;
+
+/** Between two calls of `Progress`. */
+export const PROGRESS_STEP = 500;
+
 /** Decodes and hashes every artifact. Gives what is damaged. */
-export function verifyArtifacts(db: Database, store: ContentStore): Damage[] {
+export function verifyArtifacts(
+  db: Database,
+  store: ContentStore,
+  progress: Progress = () => {},
+): Damage[] {
   const damages: Damage[] = [];
+  const total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
+  let done = 0;
   for (const walked of walkArtifacts(db, store)) {
+    if (++done % PROGRESS_STEP === 0) progress(done, total);
     const hash = store.hashOf(walked.rid) ?? "";
     if (walked.content === null) damages.push({ hash, reason: walked.error.message });
     else if (!hasHash(walked.content, hash)) {

@@ -2,4 +2,4 @@
 export { longPrefix } from "./context.ts";
 export { Crosslinker, type Inspect } from "./crosslinker.ts";
 export { filesOf, ManifestFiles } from "./files.ts";
-export { type Progress, rebuild, type RebuildResult } from "./rebuild.ts";
+export { rebuild, type RebuildResult } from "./rebuild.ts";

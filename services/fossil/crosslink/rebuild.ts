@@ -9,6 +9,8 @@ import {
   DERIVED_SCHEMA,
   dropShunned,
   PERMANENT_TABLES,
+  type Progress,
+  PROGRESS_STEP,
   upgradePermanentTables,
   walkArtifacts,
 } from "../content/mod.ts";
@@ -22,12 +24,6 @@ export interface RebuildResult {
   readonly artifacts: number;
   readonly phantoms: number;
 }
-
-/** Called now and then with the number of artifacts done, and how many there are. */
-export type Progress = (done: number, total: number) => void;
-
-/** Between two calls of `Progress`. */
-const PROGRESS_STEP = 500;
 
 /**
  * Drops every derived table and computes it anew. Needs a transaction. Tables that are ours
