@@ -1,5 +1,6 @@
 import type { Channel } from "./channel.ts";
 import { UserMode } from "./modes.ts";
+import type { ObservedActor } from "./options.ts";
 import type { Outbound, Wire } from "./outbound.ts";
 import type { Transport } from "./transport.ts";
 
@@ -91,6 +92,11 @@ export class Client {
   /** The masks against which bans are held: the visible one and the one with the address. */
   masks(): string[] {
     return [this.mask, `${this.nick}!${this.user}@${this.transport.address}`];
+  }
+
+  /** The client as an observer is told of it. */
+  get actor(): ObservedActor {
+    return { nick: this.nick, account: this.account, address: this.transport.address };
   }
 
   get isOperator(): boolean {

@@ -32,6 +32,7 @@ export interface Accounts {
 export interface ObservedActor {
   nick: string;
   account: string | null;
+  address: string;
 }
 
 /** Told of what happens. Its methods are called while a command runs: they must not wait. */
@@ -41,10 +42,10 @@ export interface IrcObserver {
   /** Such a session is over. */
   sessionEnded?(session: { account: string; nick: string; reason: string }): void;
   /** OPER was accepted. */
-  operatorGranted?(event: { actor: ObservedActor; operator: string; address: string }): void;
+  operatorGranted?(event: { actor: ObservedActor; operator: string }): void;
   /** A member was removed from a channel. */
   kicked?(event: { actor: ObservedActor; channel: string; nick: string; reason: string }): void;
-  /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`. */
+  /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
 }
 

@@ -221,10 +221,15 @@ function announce(call: CommandCall, channel: Channel, changes: readonly ModeCha
     const message = state.messageFrom(client, "MODE", { params: [channel.name, ...modes] });
     state.tellChannel(channel, message, client, reply);
     if (!channel.members.has(client)) reply.message(message);
-    const actor = { nick: client.nick, account: client.account };
-    const event = { actor, channel: channel.name, changes: modes.join(" ") };
+    const told = formatModes(part.map(withoutKey)).join(" ");
+    const event = { actor: client.actor, channel: channel.name, changes: told };
     state.observe((observer) => observer.modeChanged?.(event));
   }
+}
+
+/** The key of a channel is for its members, not for those who watch. */
+function withoutKey(change: ModeChange): ModeChange {
+  return CHANNEL_MODES.get(change.letter)?.kind === "key" ? { ...change, param: "*" } : change;
 }
 
 function splitChanges(changes: readonly ModeChange[]): ModeChange[][] {

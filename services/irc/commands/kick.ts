@@ -50,7 +50,6 @@ function remove(call: CommandCall, channel: Channel, target: Client): void {
   state.tellChannel(channel, message, client, reply);
   if (!channel.members.has(client)) reply.message(message);
   state.leave(target, channel);
-  const actor = { nick: client.nick, account: client.account };
-  const event = { actor, channel: channel.name, nick: target.nick, reason };
+  const event = { actor: client.actor, channel: channel.name, nick: target.nick, reason };
   state.observe((observer) => observer.kicked?.(event));
 }

@@ -19,7 +19,6 @@ export async function oper({ state, client, params, reply }: CommandCall): Promi
   client.modes |= UserMode.OPERATOR;
   reply.numeric(RPL_YOUREOPER);
   reply.message(state.messageFrom(client, "MODE", { params: [client.nick, "+o"] }));
-  const actor = { nick: client.nick, account: client.account };
-  const operator = result.account;
-  state.observe((observer) => observer.operatorGranted?.({ actor, operator, address }));
+  const event = { actor: client.actor, operator: result.account };
+  state.observe((observer) => observer.operatorGranted?.(event));
 }

@@ -110,7 +110,7 @@ Deno.test("disconnectAccount() closes every session of the account, and observer
     },
   });
   const first = await server.member("alice", "secret");
-  first.send("JOIN #c", "MODE #c +m", "KICK #c alice", "NICK alice2");
+  first.send("JOIN #c", "MODE #c +mk key", "KICK #c alice", "NICK alice2");
   await first.sync();
   const second = await server.member("alice", "secret");
   assert.ok(server.server.isOnline("ALICE"));
@@ -121,7 +121,7 @@ Deno.test("disconnectAccount() closes every session of the account, and observer
   }
   assert.deepEqual(events, [
     "started alice alice",
-    "mode alice #c +m",
+    "mode alice #c +mk *",
     "kicked alice #c alice",
     "started alice alice",
     "ended alice alice2 rotated",
