@@ -1,4 +1,4 @@
-import { forwardedFor, readAuthorization } from "../http/mod.ts";
+import { forwardedFor, readAuthorization, recordAnswer } from "../http/mod.ts";
 import { type Config, parseAddress } from "../services/config/mod.ts";
 import {
   Forbidden,
@@ -11,6 +11,7 @@ import {
 import { authorize, type Caller, type Identity } from "../services/identity/mod.ts";
 import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
+import type { Metrics } from "../services/metrics/mod.ts";
 import { type CoordinationServices, coordinationTools } from "./coordination_tools.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin } from "./origin.ts";
@@ -20,6 +21,7 @@ import { Protocol, type Sdk } from "./protocol.ts";
 export interface McpServices extends Pick<CoordinationServices, "status" | "agents" | "bridge"> {
   readonly config: Config;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
   readonly identity: Pick<Identity, "authenticate" | "onEnded">;
 }
 
@@ -38,14 +40,36 @@ export type McpHandler = (request: Request, remoteAddress: string) => Promise<Re
 export function createMcpHandler(services: McpServices): McpHandler {
   const endpoint = new Endpoint(services);
   return async function handleMcp(request, remoteAddress) {
-    const requestId = crypto.randomUUID();
-    const response = await endpoint.respond(request, remoteAddress, requestId);
-    response.headers.set("X-Request-Id", requestId);
+    const started = performance.now();
+    const exchange: Exchange = { remoteAddress, requestId: crypto.randomUUID(), route: "none" };
+    const response = await endpoint.respond(request, exchange);
+    response.headers.set("X-Request-Id", exchange.requestId);
+    response.headers.set("X-Content-Type-Options", "nosniff");
+    recordAnswer(services, {
+      ...exchange,
+      method: request.method,
+      status: response.status,
+      milliseconds: performance.now() - started,
+      principal: exchange.caller?.principal,
+      address: exchange.caller?.address ?? remoteAddress,
+    });
     return response;
   };
 }
 
 const PATH = /^\/mcp\/?$/;
+
+const ALLOW = "POST, OPTIONS";
+
+/** A request on its way to its answer. */
+interface Exchange {
+  readonly remoteAddress: string;
+  readonly requestId: string;
+  /** The path, if it is one that is there. */
+  route: string;
+  /** Who calls, once that is found out. */
+  caller?: Caller;
+}
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
 
@@ -71,27 +95,32 @@ class Endpoint {
     this.#onLoopback = isLoopback(parseAddress(config.mcp_addr)?.hostname ?? "");
   }
 
-  async respond(request: Request, remoteAddress: string, requestId: string): Promise<Response> {
+  async respond(request: Request, exchange: Exchange): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (!PATH.test(pathname)) {
       return Response.json({ error: `There is no ${pathname} here` }, { status: 404 });
     }
+    exchange.route = "/mcp";
+    if (request.method === "OPTIONS") {
+      return new Response(null, { status: 204, headers: { Allow: ALLOW } });
+    }
     if (request.method !== "POST") {
       const error = `${pathname} does not take ${request.method}`;
-      return Response.json({ error }, { status: 405, headers: { Allow: "POST" } });
+      return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
-    const loopbackOnly = this.#onLoopback && !this.#trustedProxies.has(remoteAddress);
+    const loopbackOnly = this.#onLoopback && !this.#trustedProxies.has(exchange.remoteAddress);
     const refusal = foreignOrigin(request, loopbackOnly);
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
-      return await this.#serve(request, remoteAddress, requestId);
+      return await this.#serve(request, exchange);
     } catch (error) {
-      return this.#failure(error, request, requestId);
+      return this.#failure(error, request, exchange.requestId);
     }
   }
 
-  async #serve(request: Request, remoteAddress: string, requestId: string): Promise<Response> {
-    const caller = await this.#identify(request, remoteAddress, requestId);
+  async #serve(request: Request, exchange: Exchange): Promise<Response> {
+    const caller = await this.#identify(request, exchange);
+    exchange.caller = caller;
     this.#loaded ??= load(this.#services);
     const { sdk, protocol } = await this.#loaded;
     const text = await readBody(sdk, request, this.#services.config.limits.body_bytes);
@@ -110,7 +139,8 @@ class Endpoint {
     });
   }
 
-  async #identify(request: Request, remoteAddress: string, requestId: string): Promise<Caller> {
+  async #identify(request: Request, exchange: Exchange): Promise<Caller> {
+    const { remoteAddress, requestId } = exchange;
     const header = (name: string) => request.headers.get(name) ?? undefined;
     const address = forwardedFor(remoteAddress, header("x-forwarded-for"), this.#trustedProxies);
     const credential = readAuthorization(header("authorization"));
@@ -144,7 +174,7 @@ class Endpoint {
 
 /** Loads the library, at the first request: it would cost the start a tenth of a second. */
 async function load(services: McpServices): Promise<{ sdk: Sdk; protocol: Protocol }> {
-  const { config, log, status, identity, agents, bridge } = services;
+  const { config, log, metrics, status, identity, agents, bridge } = services;
   const sdk = await import("@modelcontextprotocol/server");
   const bufferSize = config.bridge.buffer_size;
   const tools = coordinationTools({
@@ -155,7 +185,7 @@ async function load(services: McpServices): Promise<{ sdk: Sdk; protocol: Protoc
     bufferSize,
     clock: Date.now,
   });
-  return { sdk, protocol: new Protocol(sdk, tools, log) };
+  return { sdk, protocol: new Protocol(sdk, tools, { log, metrics }) };
 }
 
 /** @throws TooLarge */

@@ -1,10 +1,12 @@
 import type {
+  CallToolResult,
   JSONRPCMessage,
   JSONRPCRequest,
   Server,
   Transport,
 } from "@modelcontextprotocol/server";
 import type { Log } from "../services/log.ts";
+import type { Metrics } from "../services/metrics/mod.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import { callTool, type Tool, type ToolContext } from "./tool.ts";
 
@@ -27,12 +29,18 @@ export class Protocol {
   readonly #sdk: Sdk;
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #log: Log;
+  readonly #metrics: Pick<Metrics, "toolCalled">;
 
   /** @param tools in the order in which they are listed */
-  constructor(sdk: Sdk, tools: readonly Tool[], log: Log) {
+  constructor(
+    sdk: Sdk,
+    tools: readonly Tool[],
+    { log, metrics }: { log: Log; metrics: Pick<Metrics, "toolCalled"> },
+  ) {
     this.#sdk = sdk;
     this.#tools = new Map(tools.map((tool) => [tool.listing.name, tool]));
     this.#log = log;
+    this.#metrics = metrics;
   }
 
   /**
@@ -94,6 +102,14 @@ export class Protocol {
     return fetch(new Request(url, { method, headers }), { parsedBody: body });
   }
 
+  async #call(tool: Tool, input: unknown, context: ToolContext): Promise<CallToolResult> {
+    const started = performance.now();
+    const result = await callTool(tool, input, context, this.#log);
+    const seconds = (performance.now() - started) / 1000;
+    this.#metrics.toolCalled(tool.listing.name, result.isError === true ? "error" : "ok", seconds);
+    return result;
+  }
+
   /** A server for one request; it costs some microseconds, and so no two callers share one. */
   #newServer(context: ToolContext): Server {
     const server = new this.#sdk.Server(SERVER_INFO, {
@@ -105,7 +121,7 @@ export class Protocol {
     }));
     server.setRequestHandler("tools/call", ({ params }) => {
       const tool = this.#tools.get(params.name);
-      if (tool !== undefined) return callTool(tool, params.arguments ?? {}, context, this.#log);
+      if (tool !== undefined) return this.#call(tool, params.arguments ?? {}, context);
       throw new this.#sdk.ProtocolError(
         this.#sdk.ProtocolErrorCode.InvalidParams,
         `There is no tool "${params.name}"`,

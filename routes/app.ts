@@ -4,6 +4,7 @@ import type { Bridge } from "../services/bridge/mod.ts";
 import type { Config } from "../services/config/mod.ts";
 import type { Identity, OperatorToken, Tokens, WebSessions } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
+import type { Metrics } from "../services/metrics/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Status } from "../services/status.ts";
 import { accountRoutes } from "./accounts.ts";
@@ -14,12 +15,18 @@ import { newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { healthRoutes } from "./health.ts";
 import { loginRoutes } from "./login.ts";
+import { metricRoutes } from "./metrics.ts";
 import { clientAddress } from "./middleware/address.ts";
 import { jsonBody, limitBody } from "./middleware/body.ts";
+import { cors } from "./middleware/cors.ts";
 import { errorHandler } from "./middleware/errors.ts";
 import { notFoundHandler } from "./middleware/not_found.ts";
+import { observe } from "./middleware/observation.ts";
+import { answerOptions } from "./middleware/options.ts";
 import { authenticate } from "./middleware/principal.ts";
 import { requestId } from "./middleware/request_id.ts";
+import { securityHeaders } from "./middleware/security.ts";
+import { openApiRoutes } from "./openapi.ts";
 import { statusRoutes } from "./status.ts";
 import { tokenRoutes } from "./tokens.ts";
 
@@ -27,6 +34,10 @@ import { tokenRoutes } from "./tokens.ts";
 export interface ApiServices {
   readonly config: Config;
   readonly log: Log;
+  readonly metrics: Pick<
+    Metrics,
+    "requestAnswered" | "streamOpened" | "streamClosed" | "render"
+  >;
   readonly status: Status;
   readonly identity: Identity;
   readonly tokens: Tokens;
@@ -43,18 +54,23 @@ export interface ApiServices {
 
 /** The HTTP API: every group of the contract, behind the middleware that all of them share. */
 export function createApp(services: ApiServices) {
-  const { config, log, status, identity, agents, ircAccounts, bridge } = services;
+  const { config, log, metrics, status, identity, agents, ircAccounts, bridge } = services;
   const app = newRoutes();
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler(app));
 
   app.use(requestId());
+  app.use(observe({ metrics, log }));
+  app.use(securityHeaders());
+  if (config.cors.origins.length > 0) app.use(cors(config.cors.origins));
   app.use(clientAddress(config.trusted_proxies));
+  app.use(answerOptions(app));
   app.use(limitBody(config.limits.body_bytes));
   app.use("/v1/*", authenticate(identity), jsonBody());
 
   app.route("/", healthRoutes(status));
   app.route("/", statusRoutes(status));
+  app.route("/", metricRoutes(metrics));
   app.route("/", agentRoutes(agents));
   app.route("/", accountRoutes(ircAccounts));
   app.route("/", tokenRoutes(services));
@@ -64,7 +80,9 @@ export function createApp(services: ApiServices) {
     max: config.limits.streams,
     identity,
     scheduler: systemScheduler,
+    metrics,
   });
   app.route("/", channelRoutes({ bridge, identity, agents, streams }));
+  app.route("/", openApiRoutes(app));
   return app;
 }

@@ -1,5 +1,6 @@
 import { TooMany } from "../services/errors.ts";
 import type { Ended, Identity, Principal } from "../services/identity/mod.ts";
+import type { Metrics } from "../services/metrics/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 
 /** A reader that is so far behind is closed. */
@@ -28,6 +29,7 @@ export interface EventStreamsOptions {
   readonly max: number;
   readonly identity: Pick<Identity, "onEnded">;
   readonly scheduler: Scheduler;
+  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
 }
 
 /** What a stream shows. */
@@ -81,6 +83,7 @@ export class EventStreams {
     if (this.#open.size >= this.#options.max) throw new TooMany("Too many event streams are open");
     const stream = new EventStream(principal, (closed) => this.#remove(closed));
     this.#open.add(stream);
+    this.#options.metrics.streamOpened();
     if (this.#open.size === 1) this.#scheduleKeepAlive();
     try {
       const followed = await source.follow({
@@ -120,6 +123,7 @@ export class EventStreams {
 
   #remove(stream: EventStream): void {
     this.#open.delete(stream);
+    this.#options.metrics.streamClosed();
     if (this.#open.size === 0) this.#cancelKeepAlive();
   }
 }

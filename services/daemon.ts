@@ -126,10 +126,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   database.warm();
 
   const running = started.move();
+  const base = { config, log, metrics, status };
   return {
-    services: {
-      ...{ ...room, ...administration, config, log, metrics, status, agents, ircAccounts, bridge },
-    },
+    services: { ...room, ...administration, ...base, agents, ircAccounts, bridge },
     ircAddresses,
     quiesce: async () => {
       await bridge?.stop();

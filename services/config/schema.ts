@@ -90,6 +90,11 @@ export const configSchema = z.strictObject({
   }).prefault({}).refine((tls) => (tls.cert === "") === (tls.key === ""), {
     error: "must name both cert and key, or neither",
   }),
+  cors: z.strictObject({
+    origins: z.array(z.string().regex(/^(\*|https?:\/\/[^\s/]+)$/, {
+      error: 'must be an origin such as "https://example.com", or "*"',
+    })).default([]),
+  }).prefault({}),
   trusted_proxies: z.array(z.union([z.ipv4(), z.ipv6()])).default([]),
   log: z.strictObject({
     level: z.enum(["debug", "info", "warning", "error"]).default("info"),

@@ -337,13 +337,13 @@ Deno.test("POST /mcp refuses a body over the limit, declared or not", async () =
   }
 });
 
-for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
+for (const method of ["GET", "HEAD", "PUT", "DELETE"]) {
   Deno.test(`${method} /mcp is not allowed`, async () => {
     const { handler } = newFixture();
     const request = new Request("http://127.0.0.1:8081/mcp", { method });
     const response = await handler(request, "127.0.0.1");
     assert.equal(response.status, 405);
-    assert.equal(response.headers.get("allow"), "POST");
+    assert.equal(response.headers.get("allow"), "POST, OPTIONS");
     assert.match(response.headers.get("x-request-id") ?? "", ID);
     assert.equal(typeof (await response.json()).error, "string");
   });
@@ -357,4 +357,12 @@ Deno.test("other paths are not there", async () => {
     assert.equal(response.status, 404);
     assert.deepEqual(await response.json(), { error: `There is no ${path} here` });
   }
+});
+
+Deno.test("OPTIONS /mcp tells what it takes", async () => {
+  const { handler } = newFixture();
+  const request = new Request("http://127.0.0.1:8081/mcp", { method: "OPTIONS" });
+  const response = await handler(request, "127.0.0.1");
+  assert.equal(response.status, 204);
+  assert.equal(response.headers.get("allow"), "POST, OPTIONS");
 });

@@ -12,6 +12,7 @@ import {
   speakerName,
 } from "../../services/identity/mod.ts";
 import { type Log, silentLog } from "../../services/log.ts";
+import { TestMetrics } from "../support/metrics.ts";
 
 /** Who calls, by the word that stands for the credential in the tables of these tests. */
 export type Who = "guest" | "stranger" | "reader" | "writer" | "operator" | "project" | "admin";
@@ -99,6 +100,7 @@ export class FakeBridge
 
 /** The endpoint with everything behind it, and what a test wants to look at. */
 export interface Fixture {
+  readonly metrics: TestMetrics;
   readonly handler: McpHandler;
   readonly bridge: FakeBridge;
   /** Who registered agents, and what was asked for. */
@@ -130,9 +132,11 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     ...silentLog,
     error: (message, properties = {}) => void logged.push({ message, properties }),
   };
+  const metrics = new TestMetrics();
   const services: McpServices = {
     config,
     log,
+    metrics,
     identity: {
       authenticate(credential: Credential, address: string): Promise<Principal> {
         addresses.push(address);
@@ -165,7 +169,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     const covers = (principal: Principal) => principal.name === name;
     for (const listener of endings) listener({ accountId: `id-of-${name}`, tokenId: null, covers });
   };
-  return { handler, bridge, registered, logged, addresses, revoke };
+  return { handler, metrics, bridge, registered, logged, addresses, revoke };
 }
 
 function lookUp(credential: Credential): Principal {

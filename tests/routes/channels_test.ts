@@ -12,6 +12,7 @@ import type { Bridge } from "../../services/bridge/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { silentLog } from "../../services/log.ts";
 import { OPERATOR_CALLER, until, withBridge, type World } from "../services/bridge/support.ts";
+import { TestMetrics } from "../support/metrics.ts";
 import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../support/rooms.ts";
 import type { TestScheduler } from "../support/scheduler.ts";
 
@@ -40,7 +41,8 @@ function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, ma
   app.use(requestId(), clientAddress([]));
   app.use("/v1/*", authenticate(rooms.identity), jsonBody());
   const { identity, agents } = rooms;
-  const streams = new EventStreams({ max: maxStreams, identity, scheduler });
+  const metrics = new TestMetrics();
+  const streams = new EventStreams({ max: maxStreams, identity, scheduler, metrics });
   app.route("/", channelRoutes({ bridge, identity, agents, streams }));
   return app;
 }

@@ -5,6 +5,7 @@ import { createApp } from "../../routes/app.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { Status } from "../../services/status.ts";
+import { TestMetrics } from "./metrics.ts";
 import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "./rooms.ts";
 
 /**
@@ -37,6 +38,7 @@ export interface Scenario {
 /** The API on rooms of its own, with the agent `caller`, and without a bridge. */
 export class TestApi {
   readonly rooms: Rooms;
+  readonly metrics = new TestMetrics();
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
 
@@ -50,7 +52,9 @@ export class TestApi {
       recheck: () => Promise.resolve(),
       parts: {},
     });
-    this.#app = createApp({ ...rooms, config: configSchema.parse({}), status, bridge: null });
+    const config = configSchema.parse({});
+    const { metrics } = this;
+    this.#app = createApp({ ...rooms, config, metrics, status, bridge: null });
   }
 
   async send({ who = "operator", request, body }: Omit<Scenario, "status">): Promise<Response> {
