@@ -85,7 +85,7 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
 
   CREATE TABLE llm_model_lists (
     backend TEXT PRIMARY KEY,
-    base_url TEXT NOT NULL,
+    asked TEXT NOT NULL,
     models TEXT NOT NULL,
     queried_at INTEGER NOT NULL
   ) STRICT;

@@ -79,8 +79,8 @@ export interface LlmBackendsTable {
 /** What a backend, made or configured, listed when it was last asked. */
 export interface LlmModelListsTable {
   backend: Fixed<string>;
-  /** Where it was asked: a list of another address tells nothing. */
-  base_url: string;
+  /** The provider and the address that were asked. */
+  asked: string;
   models: string;
   queried_at: number;
 }

@@ -31,6 +31,19 @@ export interface EventTypes {
   "api_token.rotated": Record<string, never>;
   "token.created": { id: string; name: string; owner: string | null; scopes: readonly string[] };
   "token.revoked": { id: string; name: string };
+  "llm_backend.created": { name: string; provider: string; base_url: string };
+  "llm_backend.changed": { name: string; fields: readonly string[] };
+  "llm_backend.deleted": { name: string };
+  /** A model was called; tokens are null where the provider did not tell them. */
+  "llm.called": {
+    backend: string;
+    model: string;
+    streamed: boolean;
+    outcome: "completed" | "failed" | "cancelled";
+    prompt_tokens: number | null;
+    completion_tokens: number | null;
+    milliseconds: number;
+  };
   "policy.changed": { keys: readonly string[] };
   "program.started": { version: string };
   "program.stopped": Record<string, never>;

@@ -1,4 +1,4 @@
-import { type ServiceError, TimedOut, UpstreamFailed } from "../errors.ts";
+import { ServiceError, TimedOut, Unavailable, UpstreamFailed } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
 import { parseJson } from "./json.ts";
@@ -56,34 +56,31 @@ export class Exchange {
     return this.#failure;
   }
 
-  /** Whether the provider took the request. */
-  get answered(): boolean {
-    return this.#answered;
+  /** Aborts when the exchange fails, is left or is closed. */
+  get ended(): AbortSignal {
+    return this.#abort.signal;
   }
 
   /** Sends a request as `fetch` does, within the bounds of the exchange. */
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, { ...init, redirect: "manual" });
     if (!this.#options.origins.includes(new URL(request.url).origin)) {
-      throw this.fail(new UpstreamFailed(`${this.#subject} sent the request elsewhere`));
+      throw this.#fail(new UpstreamFailed(`${this.#subject} sent the request elsewhere`));
     }
     request.headers.set("user-agent", `muster/${VERSION}`);
     const response = await this.#send(request);
-    if (!response.ok) throw this.fail(await this.#refusal(response));
+    if (!response.ok) throw this.#fail(await this.#refusal(response));
     this.#answered = true;
     const { status, headers } = response;
     return new Response(this.#bounded(response), { status, headers });
   };
 
-  /** Ends the exchange, for good where it is not ended yet. Gives the reason that counts. */
-  fail(error: ServiceError): ServiceError {
-    this.#failure ??= error;
-    this.#abort.abort();
-    return this.#failure;
-  }
-
-  /** The error for an answer that is itself an error, or that a library could not read. */
-  malformed(error: unknown): UpstreamFailed {
+  /** What the caller is told: the reason that ended the exchange, before what became of it. */
+  explain(error: unknown): unknown {
+    if (this.#failure !== null) return this.#failure;
+    if (this.ended.aborted) return new Unavailable("The call of the model was ended");
+    if (error instanceof ServiceError) return error;
+    if (!this.#answered) return error;
     const reason = quotesAnswer(error) ? "" : reasonOf(error);
     const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
     return new UpstreamFailed(`${this.#subject} did not answer as its API does${told}`);
@@ -97,6 +94,13 @@ export class Exchange {
     this.#cancelTotal();
     this.#options.signal.removeEventListener("abort", this.#leave);
     this.#abort.abort();
+  }
+
+  /** Ends the exchange, unless it is ended already. Gives the reason that counts. */
+  #fail(error: ServiceError): ServiceError {
+    if (!this.ended.aborted) this.#failure = error;
+    this.#abort.abort();
+    return this.#failure ?? error;
   }
 
   get #subject(): string {
@@ -113,7 +117,7 @@ export class Exchange {
       return await fetch(request, { signal });
     } catch (error) {
       const reason = unreachable(error instanceof Error ? error.message : "");
-      throw this.fail(new UpstreamFailed(`${this.#subject} cannot be reached${reason}`));
+      throw this.#fail(new UpstreamFailed(`${this.#subject} cannot be reached${reason}`));
     } finally {
       cancel();
     }
@@ -132,11 +136,11 @@ export class Exchange {
           if (done) return controller.close();
           this.#bytes += value.byteLength;
           if (this.#bytes > answerBytes) {
-            throw this.fail(new UpstreamFailed(`${this.#subject} answered too much`));
+            throw this.#fail(new UpstreamFailed(`${this.#subject} answered too much`));
           }
           controller.enqueue(value);
         } catch {
-          throw this.fail(new UpstreamFailed(`${this.#subject} broke off its answer`));
+          throw this.#fail(new UpstreamFailed(`${this.#subject} broke off its answer`));
         } finally {
           cancel();
         }
@@ -182,7 +186,7 @@ export class Exchange {
 
   #within(milliseconds: number, complaint: string): () => void {
     return this.#options.scheduler.after(milliseconds, () => {
-      this.fail(new TimedOut(`${this.#subject} ${complaint}`));
+      this.#fail(new TimedOut(`${this.#subject} ${complaint}`));
     });
   }
 }

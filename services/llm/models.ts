@@ -103,9 +103,10 @@ export async function listModels(endpoint: Endpoint, fetch: Fetch): Promise<stri
     const headers = await signed(query, endpoint);
     const response = await fetch(query.url, { headers });
     const answer = query.read(parseJson(await response.text()));
-    for (const model of answer.models.slice(0, MAX_MODELS - models.size)) models.add(model);
+    for (const model of answer.models) models.add(model);
     next = answer.next;
   }
+  if (next !== null || models.size > MAX_MODELS) throw new Error("It lists too many models");
   return [...models];
 }
 

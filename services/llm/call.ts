@@ -1,0 +1,106 @@
+import type { Caller } from "../identity/mod.ts";
+import type { Backend } from "./backends.ts";
+import { type TokenUsage, UNKNOWN_USAGE, usageOf } from "./chat/chat.ts";
+import type { Exchange } from "./exchange.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import type { Outcome } from "./stats.ts";
+
+/** Who calls which model of which backend. */
+export interface CallAbout {
+  readonly caller: Caller;
+  readonly backend: Backend;
+  /** Undefined where the provider is to choose. */
+  readonly model: string | undefined;
+  readonly streamed: boolean;
+}
+
+/** One call of a model, from its request to its end, which comes once, whoever brings it. */
+export class Call {
+  readonly about: CallAbout;
+  /** What the provider told so far. */
+  usage: TokenUsage = UNKNOWN_USAGE;
+  readonly #exchange: Exchange;
+  readonly #onEnd: (call: Call, outcome: Outcome) => Promise<void>;
+  readonly #started = performance.now();
+  #ended: Promise<void> | null = null;
+
+  /** @param onEnd is told the outcome, and never fails */
+  constructor(
+    exchange: Exchange,
+    about: CallAbout,
+    onEnd: (call: Call, outcome: Outcome) => Promise<void>,
+  ) {
+    this.#exchange = exchange;
+    this.about = about;
+    this.#onEnd = onEnd;
+    exchange.ended.addEventListener("abort", () => this.end(this.#brokenOutcome), { once: true });
+  }
+
+  /** So far. */
+  get milliseconds(): number {
+    return Math.round(performance.now() - this.#started);
+  }
+
+  /** Does a part of the call; where it fails, the call ends, and the error is the caller's. */
+  async run<Result>(part: () => Promise<Result>): Promise<Result> {
+    try {
+      return await part();
+    } catch (error) {
+      const told = this.#exchange.explain(error);
+      await this.end(this.#brokenOutcome);
+      throw told;
+    }
+  }
+
+  /**
+   * Waits for the first chunk, so that what fails before it is an error and no broken stream.
+   *
+   * @param wantsUsage whether a chunk that tells of nothing but tokens is passed on
+   * @returns the texts of the chunks
+   */
+  async begin(
+    chunks: AsyncIterable<JsonObject>,
+    wantsUsage: boolean,
+  ): Promise<ReadableStream<string>> {
+    const iterator = chunks[Symbol.asyncIterator]();
+    let next: IteratorResult<JsonObject> | null = await iterator.next();
+    if (next.done) throw new Error("Its stream is empty");
+    const pull = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
+      for (;;) {
+        const { value, done } = next ?? await this.run(() => iterator.next());
+        next = null;
+        if (done) {
+          await this.end("completed");
+          return controller.close();
+        }
+        this.#count(value);
+        if (!wantsUsage && isUsageAlone(value)) continue;
+        return controller.enqueue(this.#exchange.redact(JSON.stringify(value)));
+      }
+    };
+    const cancel = () => this.end("cancelled");
+    return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  }
+
+  /** Ends the call, unless it is ended already. */
+  end(outcome: Outcome): Promise<void> {
+    if (this.#ended === null) {
+      this.#ended = this.#onEnd(this, outcome);
+      this.#exchange.close();
+    }
+    return this.#ended;
+  }
+
+  get #brokenOutcome(): Outcome {
+    return this.#exchange.failure === null && this.#exchange.ended.aborted ? "cancelled" : "failed";
+  }
+
+  #count(chunk: JsonObject): void {
+    const usage = usageOf(chunk);
+    if (usage !== UNKNOWN_USAGE) this.usage = usage;
+  }
+}
+
+function isUsageAlone({ usage, choices }: JsonObject): boolean {
+  return isObject(usage) && Array.isArray(choices) && choices.length === 0;
+}

@@ -1,0 +1,250 @@
+import { z } from "zod";
+import type { Database } from "../database/mod.ts";
+import { Invalid, NotFound, TooMany } from "../errors.ts";
+import { newEvent } from "../events/mod.ts";
+import { type Caller, originOf } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import { type Scheduler, systemScheduler } from "../scheduler.ts";
+import type { Backend, Backends } from "./backends.ts";
+import { Call } from "./call.ts";
+import type { ProviderApi } from "./catalog/mod.ts";
+import { type ChatApi, usageOf } from "./chat/chat.ts";
+import { type Endpoint, endpointOf, type Environment, secretsOf } from "./credentials.ts";
+import { Exchange, type ExchangeLimits } from "./exchange.ts";
+import { isObject, type JsonObject } from "./json.ts";
+import { listModels, originsOf } from "./models.ts";
+import { isAllowed } from "./patterns.ts";
+import { Redactor } from "./redaction.ts";
+import { type BackendStats, CallStats, type Outcome } from "./stats.ts";
+
+/** A chat-completions request. What is not named here is passed on unread. */
+export const completionRequestSchema = z.looseObject({
+  messages: z.array(z.unknown()).min(1, { error: "must not be empty" }),
+  model: z.string().min(1).max(2048).optional().describe(
+    'The model, or "backend/model"; it also decides which backend answers',
+  ),
+  backend: z.string().optional().describe("The name of the backend that shall answer"),
+  stream: z.boolean().nullish().describe("Whether the answer comes as server-sent events"),
+});
+export type CompletionRequest = z.infer<typeof completionRequestSchema>;
+
+/** What a model answered. */
+export type Completion =
+  /** The `chat.completion` object. */
+  | { readonly kind: "whole"; readonly text: string }
+  /** The `chat.completion.chunk` objects; whoever cancels it ends the call. */
+  | { readonly kind: "stream"; readonly chunks: ReadableStream<string> };
+
+export interface GatewayLimits extends ExchangeLimits {
+  /** For the list of a backend's models, as a whole. */
+  readonly modelsMilliseconds: number;
+  /** Calls of models at once. */
+  readonly calls: number;
+}
+
+export interface GatewayOptions {
+  readonly database: Database;
+  readonly backends: Backends;
+  readonly environment: Environment;
+  readonly limits: GatewayLimits;
+  readonly log: Log;
+  readonly scheduler?: Scheduler;
+}
+
+/** Where a request goes. */
+interface Route {
+  readonly backend: Backend;
+  /** The model as the provider calls it; undefined where the provider is to choose. */
+  readonly model: string | undefined;
+}
+
+/** Passes chat completions to the backends and asks them for their models. */
+export class Gateway {
+  readonly #options: Required<GatewayOptions>;
+  readonly #stats = new CallStats();
+  readonly #open = new Set<Call>();
+  readonly #closed = new AbortController();
+
+  constructor(options: GatewayOptions) {
+    this.#options = { scheduler: systemScheduler, ...options };
+  }
+
+  /**
+   * Asks a backend which models it has, and keeps what it says.
+   *
+   * @returns those that are let through, in the provider's order
+   * @throws NotFound, UpstreamFailed, TimedOut, Unavailable where the key is missing
+   */
+  async models(name: string, signal: AbortSignal): Promise<string[]> {
+    const { backends } = this.#options;
+    const backend = await backends.get(name);
+    const models = await this.#listModels(backend, signal);
+    await backends.keepModels(backend, models);
+    return models;
+  }
+
+  /**
+   * Has a model answer.
+   *
+   * @param signal aborts when the caller does not wait any more
+   * @throws NotFound, Invalid, UpstreamFailed, TimedOut, Unavailable, TooMany
+   */
+  async complete(
+    request: CompletionRequest,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<Completion> {
+    const { backend, model } = await this.#route(request);
+    const endpoint = endpointOf(backend, this.#options.environment);
+    if (this.#open.size >= this.#options.limits.calls) {
+      throw new TooMany(`${this.#options.limits.calls} calls of models are running already`);
+    }
+    const exchange = this.#exchange(backend, endpoint, signal, this.#options.limits);
+    const streamed = request.stream === true;
+    const call = new Call(exchange, { caller, backend, model, streamed }, this.#finish);
+    this.#open.add(call);
+    const { backend: _, ...rest } = request;
+    const body: JsonObject = { ...rest, ...model === undefined ? {} : { model } };
+    const chatCall = { request: body, endpoint, fetch: exchange.fetch };
+    return await call.run(async () => {
+      const api = await importApi(endpoint.provider.api);
+      if (streamed) {
+        const chunks = await call.begin(api.stream(chatCall), wantsUsage(request));
+        return { kind: "stream", chunks };
+      }
+      const answer = await api.complete(chatCall);
+      call.usage = usageOf(answer);
+      const text = exchange.redact(JSON.stringify(answer));
+      await call.end("completed");
+      return { kind: "whole", text };
+    });
+  }
+
+  /** What the calls came to, by backend. */
+  stats(): BackendStats[] {
+    return this.#stats.read();
+  }
+
+  /** Forgets what the calls of a backend came to. */
+  forget(backend: string): void {
+    this.#stats.forget(backend);
+  }
+
+  /** Ends the calls that are running. */
+  async close(): Promise<void> {
+    const running = [...this.#open];
+    this.#closed.abort();
+    await Promise.all(running.map((call) => call.end("cancelled")));
+  }
+
+  async #listModels(backend: Backend, signal: AbortSignal): Promise<string[]> {
+    const { limits, environment } = this.#options;
+    const endpoint = endpointOf(backend, environment);
+    const milliseconds = limits.modelsMilliseconds;
+    const exchange = this.#exchange(backend, endpoint, signal, {
+      firstByteMilliseconds: milliseconds,
+      idleMilliseconds: milliseconds,
+      totalMilliseconds: milliseconds,
+      answerBytes: limits.answerBytes,
+    });
+    try {
+      const listed = await listModels(endpoint, exchange.fetch);
+      return listed.filter((model) => isAllowed(model, backend));
+    } catch (error) {
+      throw exchange.explain(error);
+    } finally {
+      exchange.close();
+    }
+  }
+
+  #exchange(
+    backend: Backend,
+    endpoint: Endpoint,
+    signal: AbortSignal,
+    limits: ExchangeLimits,
+  ): Exchange {
+    return new Exchange({
+      backend: backend.name,
+      origins: originsOf(endpoint),
+      limits,
+      redactor: new Redactor(secretsOf(endpoint.credentials)),
+      scheduler: this.#options.scheduler,
+      signal: AbortSignal.any([signal, this.#closed.signal]),
+    });
+  }
+
+  /** The backend that is named, or the one that the model names, has, or falls to. */
+  async #route({ backend: name, model }: CompletionRequest): Promise<Route> {
+    const { backends } = this.#options;
+    const route = name === undefined
+      ? chooseBackend(await backends.list(), model)
+      : { backend: await backends.get(name), model };
+    const { backend } = route;
+    if (route.model === undefined) {
+      if (backend.allow.length + backend.block.length === 0) return route;
+      throw new Invalid(`"model" is required: the LLM backend "${backend.name}" allows only some`);
+    }
+    if (isAllowed(route.model, backend)) return route;
+    throw new Invalid(`"model": the LLM backend "${backend.name}" does not allow this one`);
+  }
+
+  readonly #finish = async (call: Call, outcome: Outcome): Promise<void> => {
+    const { database, scheduler, log } = this.#options;
+    const { caller, backend, model, streamed } = call.about;
+    const { usage, milliseconds } = call;
+    this.#open.delete(call);
+    this.#stats.add(backend.name, outcome, milliseconds / 1000, usage);
+    const event = newEvent(
+      "llm.called",
+      {
+        backend: backend.name,
+        model: model ?? "",
+        streamed,
+        outcome,
+        prompt_tokens: usage.prompt,
+        completion_tokens: usage.completion,
+        milliseconds,
+      },
+      originOf(caller),
+      scheduler.now(),
+    );
+    try {
+      await database.commit({ events: [event] });
+    } catch (error) {
+      log.warn("A call of a model is missing in the event log", { backend: backend.name, error });
+    }
+  };
+}
+
+function wantsUsage({ stream_options: options }: CompletionRequest): boolean {
+  return isObject(options) && options["include_usage"] === true;
+}
+
+function chooseBackend(backends: readonly Backend[], model: string | undefined): Route {
+  const [first] = backends;
+  if (first === undefined) throw new NotFound("There is no LLM backend yet");
+  if (model === undefined) return { backend: first, model };
+  const slash = model.indexOf("/");
+  const named = slash < 0 ? undefined : backends.find(({ name }) => name === model.slice(0, slash));
+  if (named !== undefined) {
+    return { backend: named, model: named.models.includes(model) ? model : model.slice(slash + 1) };
+  }
+  const holder = backends.find(({ models }) => models.includes(model));
+  return { backend: holder ?? first, model };
+}
+
+/** The libraries of the providers are loaded when one is called. */
+async function importApi(api: ProviderApi): Promise<ChatApi> {
+  switch (api) {
+    case "openai":
+      return (await import("./chat/openai.ts")).openai;
+    case "anthropic":
+      return (await import("./chat/anthropic.ts")).anthropic;
+    case "gemini":
+      return (await import("./chat/gemini.ts")).gemini;
+    case "bedrock":
+      return (await import("./chat/bedrock.ts")).bedrock;
+    case "ollama":
+      return (await import("./chat/ollama.ts")).ollama;
+  }
+}

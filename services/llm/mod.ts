@@ -1,0 +1,28 @@
+/**
+ * The LLM gateway: backends of models, and chat completions that are passed to them in the common
+ * format, whatever format their providers speak.
+ */
+export {
+  type Backend,
+  Backends,
+  type BackendsOptions,
+  type DiscoveredBackend,
+  type KnownProvider,
+} from "./backends.ts";
+export {
+  type BackendChange,
+  backendChangeSchema,
+  type BackendDefinition,
+  type BackendRequest,
+  backendRequestSchema,
+} from "./catalog/mod.ts";
+export type { Environment } from "./credentials.ts";
+export {
+  type Completion,
+  type CompletionRequest,
+  completionRequestSchema,
+  Gateway,
+  type GatewayLimits,
+  type GatewayOptions,
+} from "./gateway.ts";
+export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./stats.ts";
