@@ -1,87 +1,13 @@
 /**
  * The event log: what happened, who did it and what caused it, as rows that only ever are appended.
- * This file types every event; the rows themselves are written by the database, in the transaction
+ * `types.ts` types every event; the rows themselves are written by the database, in the transaction
  * of the change that they tell of. Texts of messages, prompts and secrets are never in it, nor who
  * is in which channel, which a restart forgets.
  */
-import type { DAMAGED, NewEvent } from "../database/mod.ts";
-
 export { EventLog, type EventLogOptions, type EventPage, type EventQuery } from "./event_log.ts";
 export { type EventFollower, Following } from "./following.ts";
 export { Retention, type RetentionOptions } from "./retention.ts";
+export { type EventRoom, type EventRoomOptions, openEvents } from "./room.ts";
 export type { LoggedEvent } from "./rows.ts";
+export { type EventTypes, newEvent, type Origin, SYSTEM } from "./types.ts";
 export { type LogReport, verifyLog } from "./verification.ts";
-
-/** Every type of event and what its row holds. */
-export interface EventTypes {
-  /** Credentials that were refused at one place for one reason since the time given. */
-  "access.refused": { door: string; reason: string; count: number; since: string };
-  "account.created": { account: string };
-  "account.deleted": { account: string };
-  "admin.created": { username: string };
-  "admin.deleted": { username: string };
-  "admin.logged_in": { username: string };
-  "admin.logged_out": { username: string };
-  "admin.password_changed": { username: string };
-  "agent.registered": { nick: string; type: string; channels: readonly string[] };
-  "agent.adopted": { nick: string; type: string; channels: readonly string[] };
-  "agent.rotated": { nick: string };
-  "agent.revoked": { nick: string };
-  "agent.deleted": { nick: string };
-  "api_token.rotated": Record<string, never>;
-  "token.created": { id: string; name: string; owner: string | null; scopes: readonly string[] };
-  "token.revoked": { id: string; name: string };
-  "llm_backend.created": { name: string; provider: string; base_url: string };
-  "llm_backend.changed": { name: string; fields: readonly string[] };
-  "llm_backend.deleted": { name: string };
-  /** A model was called; tokens are null where the provider did not tell them. */
-  "llm.called": {
-    backend: string;
-    model: string;
-    streamed: boolean;
-    outcome: "completed" | "failed" | "cancelled";
-    prompt_tokens: number | null;
-    completion_tokens: number | null;
-    milliseconds: number;
-  };
-  "policy.changed": { keys: readonly string[] };
-  "program.started": { version: string };
-  "program.stopped": Record<string, never>;
-  /** The database found rows of this log changed behind the program's back. */
-  [DAMAGED]: { problem: string };
-}
-
-/** Who did something, from where, and in which request. */
-export interface Origin {
-  /** Kind and name of the principal, such as `operator` or `agent:coder-1`. */
-  readonly actor: string;
-  /** The principal's internal id, or null for the operator and the program itself. */
-  readonly actorId: string | null;
-  /** The client's IP address, or null where there is none. */
-  readonly address: string | null;
-  /** The id of the request, or null where there is none. */
-  readonly cause: string | null;
-}
-
-/** What the program does by itself. */
-export const SYSTEM: Origin = Object.freeze({
-  actor: "system",
-  actorId: null,
-  address: null,
-  cause: null,
-});
-
-/**
- * Makes the row of an event, to be committed together with the change it tells of.
- *
- * @param time Unix milliseconds
- */
-export function newEvent<Type extends keyof EventTypes>(
-  type: Type,
-  data: EventTypes[Type],
-  origin: Origin,
-  time: number,
-): NewEvent {
-  const { actor, actorId, address, cause } = origin;
-  return { time, type, actor, actorId, address, cause, data };
-}

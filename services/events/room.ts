@@ -1,0 +1,48 @@
+import type { Database } from "../database/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { EventLog } from "./event_log.ts";
+import { Retention } from "./retention.ts";
+import { newEvent, SYSTEM } from "./types.ts";
+
+export interface EventRoomOptions {
+  readonly database: Database;
+  readonly scheduler: Scheduler;
+  /** The version of the program. */
+  readonly version: string;
+  /** Events that are kept; 0 means all. */
+  readonly maxEvents: number;
+  /** How long they are kept, in days; 0 means for ever. */
+  readonly maxDays: number;
+  readonly log: Log;
+}
+
+/** The event log and what keeps it small. */
+export interface EventRoom {
+  readonly eventLog: EventLog;
+  /** Writes that the program stopped; before the database is closed, and after all else is. */
+  close(): Promise<void>;
+}
+
+const DAY = 24 * 60 * 60_000;
+
+/** Puts the readers of the event log together, and writes that the program started. */
+export function openEvents(options: EventRoomOptions): EventRoom {
+  const { database, scheduler, version, maxEvents, maxDays, log } = options;
+  const retention = new Retention({ database, scheduler, maxEvents, maxAge: maxDays * DAY, log });
+  const eventLog = new EventLog({ database, scheduler, log });
+  const note = (event: ReturnType<typeof newEvent>) =>
+    database.commit({ events: [event] }).catch((error: unknown) => {
+      log.warn("The event log cannot be written", { error });
+    });
+  note(newEvent("program.started", { version }, SYSTEM, scheduler.now()));
+  retention.start();
+  return {
+    eventLog,
+    async close() {
+      await retention.stop();
+      eventLog.close();
+      await note(newEvent("program.stopped", {}, SYSTEM, scheduler.now()));
+    },
+  };
+}

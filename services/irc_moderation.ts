@@ -1,0 +1,101 @@
+import type { Database, NewEvent } from "./database/mod.ts";
+import { newEvent, type Origin, SYSTEM } from "./events/mod.ts";
+import type { AccountDirectory } from "./identity/mod.ts";
+import type { IrcObserver, ObservedActor } from "./irc/mod.ts";
+import type { Log } from "./log.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** Events of one actor that are written in a minute; more are counted. */
+const MAX_PER_MINUTE = 60;
+
+const MINUTE = 60_000;
+
+export interface IrcModerationOptions {
+  readonly database: Pick<Database, "commit">;
+  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * Writes into the event log what people and agents do to one another on the IRC server: kicks,
+ * bans and other modes of channels, and who became an operator. The reason of a kick is a text of
+ * its user, and is left out. Nobody can fill the log: beyond a bound an actor's doings are counted,
+ * and the count is written.
+ */
+export class IrcModeration
+  implements Required<Pick<IrcObserver, "operatorGranted" | "kicked" | "modeChanged">> {
+  readonly #options: IrcModerationOptions;
+  /** What each actor has done in the present minute. */
+  readonly #counts = new Map<string, { count: number; readonly origin: Origin }>();
+  #cancel: () => void = () => {};
+
+  constructor(options: IrcModerationOptions) {
+    this.#options = options;
+  }
+
+  operatorGranted({ actor, operator }: { actor: ObservedActor; operator: string }): void {
+    this.#note(
+      actor,
+      (origin, now) =>
+        newEvent("irc.operator_granted", { nick: actor.nick, operator }, origin, now),
+    );
+  }
+
+  kicked({ actor, channel, nick }: { actor: ObservedActor; channel: string; nick: string }): void {
+    this.#note(actor, (origin, now) => newEvent("irc.kicked", { channel, nick }, origin, now));
+  }
+
+  modeChanged(event: { actor: ObservedActor; channel: string; changes: string }): void {
+    const { actor, channel, changes } = event;
+    this.#note(
+      actor,
+      (origin, now) => newEvent("irc.modes_changed", { channel, changes }, origin, now),
+    );
+  }
+
+  /** Writes what was counted. */
+  async close(): Promise<void> {
+    this.#cancel();
+    await this.#flush();
+  }
+
+  #note(actor: ObservedActor, make: (origin: Origin, now: number) => NewEvent): void {
+    const origin = this.#originOf(actor);
+    const key = JSON.stringify([origin.actor, origin.address]);
+    const counted = this.#counts.get(key) ?? { count: 0, origin };
+    counted.count += 1;
+    if (this.#counts.size === 0) {
+      this.#cancel = this.#options.scheduler.after(MINUTE, () => this.#flush());
+    }
+    this.#counts.set(key, counted);
+    if (counted.count <= MAX_PER_MINUTE) this.#write([make(origin, this.#options.scheduler.now())]);
+  }
+
+  #flush(): Promise<void> {
+    const now = this.#options.scheduler.now();
+    const events = Array.from(this.#counts.values())
+      .filter(({ count }) => count > MAX_PER_MINUTE)
+      .map(({ count, origin }) =>
+        newEvent("irc.moderation_omitted", { count: count - MAX_PER_MINUTE }, origin, now)
+      );
+    this.#counts.clear();
+    return this.#write(events);
+  }
+
+  async #write(events: readonly NewEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    try {
+      await this.#options.database.commit({ events });
+    } catch (error) {
+      this.#options.log.warn("What happened on IRC could not be logged", { error });
+    }
+  }
+
+  #originOf({ nick, account, address }: ObservedActor): Origin {
+    if (account === null) return { ...SYSTEM, actor: `guest:${nick}`, address };
+    const found = this.#options.accounts.find(account);
+    if (found === null) return { ...SYSTEM, actor: `irc:${account}` };
+    return { actor: `${found.kind}:${found.name}`, actorId: found.id, address, cause: null };
+  }
+}
