@@ -25,6 +25,8 @@ export {
   type ReceiveResult,
   Repository,
 } from "./repository.ts";
+export * from "./git/mod.ts";
+export * from "./merge/mod.ts";
 export * from "./read/mod.ts";
 export * from "./search/mod.ts";
 export * from "./write/mod.ts";

@@ -1,0 +1,75 @@
+/** Releases: named check-ins, each with a message. */
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+import { type Author, writeAs } from "./author.ts";
+import { manifestOf } from "./checkin.ts";
+import { type TagChange, writeTags } from "./tags.ts";
+
+/** A release to be written. */
+export interface NewRelease extends Author {
+  /** Name by which the check-in can be found, as "v1.0". */
+  readonly name: string;
+  /** Hash of the check-in. */
+  readonly checkin: string;
+  readonly message?: string;
+  /** Takes the name from the check-in that has it. */
+  readonly move?: boolean;
+}
+
+/** Hashes of the check-ins that a release name is on. */
+function checkinsNamed(repository: Repository, name: string): string[] {
+  const select = `SELECT uuid FROM tagxref JOIN tag USING(tagid) JOIN blob USING(rid)
+    WHERE tagname=? AND tagtype=1 ORDER BY rid`;
+  return repository.db.rows<{ uuid: string }>(select, `sym-${name}`).map(({ uuid }) => uuid);
+}
+
+/**
+ * Gives a check-in a name: a tag, whose value is the message. Gives the hash of the control
+ * artifact.
+ *
+ * @throws {FossilError} `missing` where the check-in is unknown; `conflict` where a branch, or
+ * another check-in and `move` is not set, has the name; `invalid` where it can be no name.
+ */
+export function writeRelease(repository: Repository, release: NewRelease): string {
+  return writeAs(repository, release, () => {
+    const { name, checkin: target, message, move = false, ...author } = release;
+    manifestOf(repository, target);
+    if (name === "" || name !== name.trim()) {
+      throw new FossilError("invalid", `"${name}" is no name of a release`);
+    }
+    const branch = "SELECT 1 FROM tagxref WHERE tagid=8 AND value=? AND tagtype=2";
+    if (repository.db.exists(branch, name)) {
+      throw new FossilError("conflict", `"${name}" is the name of a branch`);
+    }
+    const holders = checkinsNamed(repository, name).filter((hash) => hash !== target);
+    if (holders.length > 0 && !move) {
+      throw new FossilError("conflict", `Another check-in has the name "${name}"`);
+    }
+    const changes: TagChange[] = holders
+      .map((holder) => ({ sign: "-", name: `sym-${name}`, target: holder }));
+    const value = message === undefined || message === "" ? {} : { value: message };
+    changes.push({ sign: "+", name: `sym-${name}`, target, ...value });
+    return writeTags(repository, { ...author, changes });
+  });
+}
+
+/**
+ * Takes a release's name away from every check-in that has it. Gives the hash of the control
+ * artifact.
+ *
+ * @throws {FossilError} `missing` where there is no such release.
+ */
+export function cancelRelease(
+  repository: Repository,
+  { name, ...author }: Author & { readonly name: string },
+): string {
+  return writeAs(repository, author, () => {
+    const holders = checkinsNamed(repository, name);
+    if (holders.length === 0) {
+      throw new FossilError("missing", `There is no release "${name}"`);
+    }
+    const changes = holders
+      .map((target): TagChange => ({ sign: "-", name: `sym-${name}`, target }));
+    return writeTags(repository, { ...author, changes });
+  });
+}
