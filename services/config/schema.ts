@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { channelName, NICK_PATTERN } from "../irc/mod.ts";
+import { configuredBackendsSchema } from "../llm/catalog/mod.ts";
 import { parseAddress } from "./address.ts";
 
 /** A `host:port` that may be empty, which turns the listener off. */
@@ -70,6 +71,17 @@ const bridge = z.strictObject({
   web_user_ttl_minutes: z.number().positive().default(5),
 });
 
+const llm = z.strictObject({
+  backends: configuredBackendsSchema.default([]),
+  limits: z.strictObject({
+    calls: positive.default(100),
+    first_byte_seconds: z.number().positive().max(3600).default(300),
+    idle_seconds: z.number().positive().max(3600).default(120),
+    total_seconds: z.number().positive().max(86_400).default(900),
+    answer_bytes: z.int().min(1024).default(8_388_608),
+  }).prefault({}),
+});
+
 /** The shape, the defaults and the bounds of every configuration key. */
 export const configSchema = z.strictObject({
   data_dir: z.string().min(1).default("./data"),
@@ -78,6 +90,12 @@ export const configSchema = z.strictObject({
   irc: irc.prefault({}),
   bridge: bridge.prefault({}),
   admins: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  policies: z.strictObject({ enabled: z.boolean().default(true) }).prefault({}),
+  events: z.strictObject({
+    max_events: count.default(1_000_000),
+    max_days: z.number().min(0).default(0),
+  }).prefault({}),
+  llm: llm.prefault({}),
   limits: z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),
     streams: positive.default(5000),
@@ -91,9 +109,11 @@ export const configSchema = z.strictObject({
     error: "must name both cert and key, or neither",
   }),
   cors: z.strictObject({
-    origins: z.array(z.string().regex(/^(\*|https?:\/\/[^\s/]+)$/, {
-      error: 'must be an origin such as "https://example.com", or "*"',
-    })).default([]),
+    origins: z.array(
+      z.string().regex(/^(\*|https?:\/\/[^\s/]+)$/, {
+        error: 'must be an origin such as "https://example.com", or "*"',
+      }),
+    ).default([]),
   }).prefault({}),
   trusted_proxies: z.array(z.union([z.ipv4(), z.ipv6()])).default([]),
   log: z.strictObject({

@@ -22,7 +22,8 @@ export class Call {
   readonly #exchange: Exchange;
   readonly #onEnd: (call: Call, outcome: Outcome) => Promise<void>;
   readonly #started = performance.now();
-  #ended: Promise<void> | null = null;
+  readonly #over = Promise.withResolvers<void>();
+  #ended = false;
 
   /** @param onEnd is told the outcome, and never fails */
   constructor(
@@ -82,13 +83,19 @@ export class Call {
     return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   }
 
+  /** Resolves when the call has ended and is in the event log. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
   /** Ends the call, unless it is ended already. */
   end(outcome: Outcome): Promise<void> {
-    if (this.#ended === null) {
-      this.#ended = this.#onEnd(this, outcome);
+    if (!this.#ended) {
+      this.#ended = true;
+      this.#over.resolve(this.#onEnd(this, outcome));
       this.#exchange.close();
     }
-    return this.#ended;
+    return this.over;
   }
 
   get #brokenOutcome(): Outcome {

@@ -32,8 +32,13 @@ export type CompletionRequest = z.infer<typeof completionRequestSchema>;
 export type Completion =
   /** The `chat.completion` object. */
   | { readonly kind: "whole"; readonly text: string }
-  /** The `chat.completion.chunk` objects; whoever cancels it ends the call. */
-  | { readonly kind: "stream"; readonly chunks: ReadableStream<string> };
+  | {
+    readonly kind: "stream";
+    /** The `chat.completion.chunk` objects; whoever cancels this ends the call. */
+    readonly chunks: ReadableStream<string>;
+    /** Resolves when the call is over, however it ended. */
+    readonly ended: Promise<void>;
+  };
 
 export interface GatewayLimits extends ExchangeLimits {
   /** For the list of a backend's models, as a whole. */
@@ -110,7 +115,7 @@ export class Gateway {
       const api = await importApi(endpoint.provider.api);
       if (streamed) {
         const chunks = await call.begin(api.stream(chatCall), wantsUsage(request));
-        return { kind: "stream", chunks };
+        return { kind: "stream", chunks, ended: call.over };
       }
       const answer = await api.complete(chatCall);
       call.usage = usageOf(answer);
