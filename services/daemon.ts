@@ -4,17 +4,21 @@ import { Bridge } from "./bridge/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "./config/mod.ts";
 import { DataFolder } from "./data_folder.ts";
 import { Database } from "./database/mod.ts";
+import { type EventLog, openEvents } from "./events/mod.ts";
 import {
   type Identity,
   type IdentityRoom,
   openIdentity,
+  openKeyFile,
   type OperatorToken,
   type Tokens,
   type WebSessions,
 } from "./identity/mod.ts";
 import { type IrcObserver, IrcServer, type IrcServerOptions } from "./irc/mod.ts";
+import { IrcModeration } from "./irc_moderation.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics/mod.ts";
+import { Policies } from "./policies/mod.ts";
 import { systemScheduler } from "./scheduler.ts";
 import { Status } from "./status.ts";
 import { VERSION } from "./version.ts";
@@ -47,6 +51,9 @@ export interface Services {
   readonly webSessions: WebSessions;
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;
+  readonly eventLog: EventLog;
+  /** Null where the configuration turns the policy store off. */
+  readonly policies: Policies | null;
   /** Null where the configuration turns admins off, as is their login. */
   readonly admins: Admins | null;
   readonly adminLogin: AdminLogin | null;
@@ -77,8 +84,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const folder = DataFolder.open(config.data_dir);
   started.defer(() => folder.close());
-  const database = new Database(folder.file("muster.db"));
+  const journalKey = await openKeyFile(folder.file("event_key"));
+  const database = new Database(folder.file("muster.db"), { journalKey });
   started.defer(() => database.close());
+  const scheduler = { ...systemScheduler, now: clock };
+  const events = openEvents({
+    ...{ database, scheduler, log, version: VERSION },
+    maxEvents: config.events.max_events,
+    maxDays: config.events.max_days,
+  });
+  started.defer(() => events.close());
   const room = await openIdentity({
     folder: folder.path,
     database,
@@ -86,7 +101,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     bridgeNick: config.bridge.nick,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),
-    scheduler: { ...systemScheduler, now: clock },
+    scheduler,
     log,
   });
   started.defer(() => room.close());
@@ -104,12 +119,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
   const administration = openAdmins(config, shared);
 
-  const seen = ({ account }: { account: string }) => agents.sessionSeen(account);
-  const observer = { sessionStarted: seen, sessionEnded: seen };
+  const moderation = new IrcModeration({ database, accounts: room.accounts, scheduler, log });
+  started.defer(() => moderation.close());
+  const observer = observerOf(agents, moderation);
   const irc = new IrcServer(ircOptions({ config, database, room, observer, log }));
   started.defer(() => irc.close());
   const ircAddresses = listen(irc, options);
-  const bridge = config.bridge.enabled ? startBridge(config, irc, log) : null;
+  const policies = config.policies.enabled
+    ? new Policies({ ...shared, bridge: config.bridge })
+    : null;
+  const bridge = config.bridge.enabled ? startBridge({ config, irc, policies, log }) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   const status = new Status({
     clock,
@@ -126,13 +145,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   database.warm();
 
   const running = started.move();
-  const base = { config, log, metrics, status };
+  const { eventLog } = events;
+  const base = { config, log, metrics, status, eventLog, policies };
   return {
     services: { ...room, ...administration, ...base, agents, ircAccounts, bridge },
     ircAddresses,
     quiesce: async () => {
       await bridge?.stop();
       await irc.close();
+      eventLog.close();
     },
     stop: () => running.disposeAsync(),
   };
@@ -147,19 +168,38 @@ function openAdmins(
   return { admins: new Admins(shared), adminLogin };
 }
 
+function observerOf(agents: Agents, moderation: IrcModeration): IrcObserver {
+  const seen = ({ account }: { account: string }) => agents.sessionSeen(account);
+  return {
+    sessionStarted: seen,
+    sessionEnded: seen,
+    operatorGranted: (event) => moderation.operatorGranted(event),
+    kicked: (event) => moderation.kicked(event),
+    modeChanged: (event) => moderation.modeChanged(event),
+  };
+}
+
 /** How many wrong passwords, and how many logins to the web pages, within which time. */
 function loginLimits({ limits }: Config): { attempts: number; window: number } {
   return { attempts: limits.login_attempts, window: limits.login_window_minutes * 60_000 };
 }
 
-function startBridge(config: Config, irc: IrcServer, log: Log): Bridge {
-  const { nick, channels, buffer_size, max_channels, web_user_ttl_minutes } = config.bridge;
+interface BridgeSurroundings {
+  readonly config: Config;
+  readonly irc: IrcServer;
+  readonly policies: Policies | null;
+  readonly log: Log;
+}
+
+function startBridge({ config, irc, policies, log }: BridgeSurroundings): Bridge {
+  const { nick, channels, buffer_size, max_channels } = config.bridge;
+  const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const bridge = new Bridge({
     nick,
     channels,
     bufferSize: buffer_size,
     maxChannels: max_channels,
-    webUserTtlMilliseconds: web_user_ttl_minutes * 60_000,
+    webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
     connect: () => irc.connect({ account: nick, privileged: true }),
     log,
   });

@@ -121,10 +121,10 @@ export class Bridge {
 
   /** The channels that the bridge is in, sorted by name. */
   summaries(): ChannelSummary[] {
-    const now = this.#scheduler.now();
+    const after = this.#presentAfter();
     return this.#channels.list().map((channel) => {
       const { name, topic } = channel;
-      return { name, members: channel.users(now).length, topic };
+      return { name, members: channel.users(after).length, topic };
     });
   }
 
@@ -225,7 +225,7 @@ export class Bridge {
       this.#link.say(entered.name, `${prefix}${pieces[index]}`, label);
     }
     await confirmed;
-    entered.setPresent(speaker, this.#presentUntil());
+    entered.setPresent(speaker, this.#scheduler.now());
   }
 
   /**
@@ -240,7 +240,7 @@ export class Bridge {
     const found = this.#channels.get(name);
     if (found === null) throw new NotFound(`The bridge is not in ${name}`);
     found.usedAt = this.#scheduler.now();
-    return found.users(found.usedAt);
+    return found.users(this.#presentAfter());
   }
 
   /**
@@ -251,7 +251,7 @@ export class Bridge {
   presence(channel: string, nick: string, caller: Caller): void {
     const name = readChannelName(channel);
     const speaker = this.#speaker(nick, caller);
-    this.#channels.get(name)?.setPresent(speaker, this.#presentUntil());
+    this.#channels.get(name)?.setPresent(speaker, this.#scheduler.now());
   }
 
   stats(): BridgeStats {
@@ -286,8 +286,9 @@ export class Bridge {
     return speakerName(principal, nick) ?? this.nick;
   }
 
-  #presentUntil(): number {
-    return this.#scheduler.now() + this.#options.webUserTtlMilliseconds;
+  /** Whoever was here over HTTP after this time still counts as present. */
+  #presentAfter(): number {
+    return this.#scheduler.now() - this.#options.webUserTtlMilliseconds();
   }
 
   async #nextMessages(

@@ -22,7 +22,7 @@ export class Channel {
   /** When somebody last read, posted or joined, in Unix milliseconds. */
   usedAt: number;
   readonly #members = new Map<string, string>();
-  readonly #present = new Map<string, { readonly nick: string; readonly until: number }>();
+  readonly #present = new Map<string, { readonly nick: string; readonly seenAt: number }>();
 
   constructor(name: string, log: MessageLog, now: number) {
     this.name = name;
@@ -47,21 +47,21 @@ export class Channel {
     for (const nick of nicks) this.addMember(nick);
   }
 
-  /** Notes that somebody is here over HTTP until this time. */
-  setPresent(nick: string, until: number): void {
+  /** Notes that somebody was here over HTTP at this time. */
+  setPresent(nick: string, seenAt: number): void {
     const key = foldCase(nick);
     this.#present.delete(key);
-    this.#present.set(key, { nick, until });
+    this.#present.set(key, { nick, seenAt });
     if (this.#present.size <= MAX_PRESENT) return;
     const [oldest] = this.#present.keys();
     if (oldest !== undefined) this.#present.delete(oldest);
   }
 
-  /** The nicks of everybody who is here at this time, sorted. */
-  users(now: number): string[] {
+  /** The nicks of everybody on IRC and of whoever was here over HTTP after this time, sorted. */
+  users(after: number): string[] {
     const users = new Map(this.#members);
-    for (const [key, { nick, until }] of this.#present) {
-      if (until <= now) this.#present.delete(key);
+    for (const [key, { nick, seenAt }] of this.#present) {
+      if (seenAt <= after) this.#present.delete(key);
       else if (!users.has(key)) users.set(key, nick);
     }
     return [...users.values()].sort();

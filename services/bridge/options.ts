@@ -11,8 +11,8 @@ export interface BridgeOptions {
   /** Messages kept per channel. */
   readonly bufferSize: number;
   readonly maxChannels: number;
-  /** How long presence over HTTP lasts. */
-  readonly webUserTtlMilliseconds: number;
+  /** How long presence over HTTP lasts at present. */
+  readonly webUserTtlMilliseconds: () => number;
   /** Opens a connection to the IRC server. */
   readonly connect: Connect;
   readonly log: Log;

@@ -16,8 +16,8 @@ export interface NewEvent {
 /** The key under which the ends of the log are sealed. */
 export interface JournalKey {
   /** At least 32 random bytes, as text. */
-  readonly secret: string;
-  /** Whether the key was made just now, so that a log without a head has lost none. */
+  readonly key: string;
+  /** Whether the key was made just now, so that the log is sealed as it is. */
   readonly isNew: boolean;
 }
 
@@ -29,6 +29,9 @@ interface Place {
   readonly seq: number;
   readonly hash: string;
 }
+
+/** Where the log begins. */
+const ORIGIN: Place = Object.freeze({ seq: 0, hash: GENESIS });
 
 /** What the log holds at its end, and what is wrong with that. */
 interface Tail extends Place {
@@ -48,9 +51,9 @@ export class Journal {
 
   constructor(database: DatabaseSync, key: JournalKey | null) {
     this.#database = database;
-    this.#seal = key === null ? null : new Seal(key.secret);
-    if (key?.isNew === true && this.#checkpoint("head") === null && this.#last() === null) {
-      this.#setCheckpoint("head", { seq: 0, hash: GENESIS });
+    this.#seal = key === null ? null : new Seal(key.key);
+    if (key?.isNew === true && this.#checkpoint("head") === null) {
+      this.#setCheckpoint("head", this.#last() ?? ORIGIN);
     }
   }
 
@@ -124,7 +127,7 @@ export class Journal {
   }
 
   #tail(): Tail {
-    const last = this.#last() ?? { seq: 0, hash: GENESIS };
+    const last = this.#last() ?? ORIGIN;
     if (this.#seal === null) return { ...last, problem: null };
     const head = this.#checkpoint("head");
     if (head === null) return { ...last, problem: "the head of the log is missing" };

@@ -49,7 +49,11 @@ export class Policies {
 
   constructor(options: PoliciesOptions) {
     this.#options = options;
-    this.#defaults = { ...defaultPolicies() as JsonObject, bridge: { ...options.bridge } };
+    const { enabled, web_user_ttl_minutes } = options.bridge;
+    this.#defaults = {
+      ...defaultPolicies() as JsonObject,
+      bridge: { enabled, web_user_ttl_minutes },
+    };
     const row = options.database.prepare("SELECT value FROM settings WHERE key = ?").get(KEY);
     const stored: Json = row === undefined ? {} : JSON.parse(String(row["value"]));
     this.#document = this.#completed(mergePatch(this.#defaults, stored));

@@ -102,7 +102,7 @@ Deno.test("Bridge tries again after a time that doubles", async () => {
     channels: [],
     bufferSize: 10,
     maxChannels: 10,
-    webUserTtlMilliseconds: 1000,
+    webUserTtlMilliseconds: () => 1000,
     connect() {
       attempts++;
       throw new Error("refused");

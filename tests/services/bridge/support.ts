@@ -127,7 +127,7 @@ export async function withBridge(
     channels: ["general"],
     bufferSize: 50,
     maxChannels: 20,
-    webUserTtlMilliseconds: 300_000,
+    webUserTtlMilliseconds: () => 300_000,
     connect: () => connection = server.connect(privileged ? { account: "bridge", privileged } : {}),
     log: silentLog,
     scheduler,
