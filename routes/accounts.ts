@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type IrcAccounts, personSchema } from "../services/agents/mod.ts";
+import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 const accountSchema = z.object({
@@ -17,7 +17,7 @@ const createAccount = createRoute({
   method: "post",
   path: "/v1/irc/accounts",
   summary: "Make the IRC account of a person",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { body: jsonRequest(personSchema.meta({ id: "IrcAccountRequest" })) },
   responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
 });
@@ -26,7 +26,7 @@ const listAccounts = createRoute({
   method: "get",
   path: "/v1/irc/accounts",
   summary: "The IRC accounts of people",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   responses: { 200: json(z.array(accountSchema), "The accounts, by name"), ...errors() },
 });
 
@@ -34,7 +34,7 @@ const deleteAccount = createRoute({
   method: "delete",
   path: "/v1/irc/accounts/{account}",
   summary: "Remove the IRC account of a person and close its sessions",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { params: z.object({ account: z.string() }) },
   responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
 });

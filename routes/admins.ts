@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type Admins, adminSchema, passwordSchema } from "../services/admins/mod.ts";
 import { NotFound } from "../services/errors.ts";
+import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 const accountSchema = z.object({
@@ -16,7 +16,7 @@ const listAdmins = createRoute({
   method: "get",
   path: "/v1/admins",
   summary: "Who may log in to the web pages",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   responses: { 200: json(z.array(accountSchema), "The admins, by name"), ...errors(404) },
 });
 
@@ -24,7 +24,7 @@ const createAdmin = createRoute({
   method: "post",
   path: "/v1/admins",
   summary: "Make an admin",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { body: jsonRequest(adminSchema.meta({ id: "AdminRequest" })) },
   responses: { 201: { description: "It is made" }, ...errors(400, 404, 409, 413, 503) },
 });
@@ -33,7 +33,7 @@ const setPassword = createRoute({
   method: "put",
   path: "/v1/admins/{username}/password",
   summary: "Replace an admin's password and end its sessions",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { params, body: jsonRequest(passwordSchema.meta({ id: "PasswordRequest" })) },
   responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 413, 503) },
 });
@@ -42,7 +42,7 @@ const deleteAdmin = createRoute({
   method: "delete",
   path: "/v1/admins/{username}",
   summary: "Remove an admin with its sessions and tokens; the last one cannot be removed",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { params },
   responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
 });

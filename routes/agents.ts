@@ -1,8 +1,8 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { adoptionSchema, type Agents, registrationSchema } from "../services/agents/mod.ts";
+import { openTo } from "./access.ts";
 import { type AppEnv, callerOf, newRoutes } from "./context.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 const agentSchema = z.object({
@@ -32,7 +32,7 @@ const listAgents = createRoute({
   method: "get",
   path: "/v1/agents",
   summary: "Every agent, revoked ones included",
-  middleware: [allow("agent:read")],
+  ...openTo("agent:read"),
   responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors() },
 });
 
@@ -40,7 +40,7 @@ const getAgent = createRoute({
   method: "get",
   path: "/v1/agents/{nick}",
   summary: "One agent",
-  middleware: [allow("agent:read")],
+  ...openTo("agent:read"),
   request: { params },
   responses: { 200: json(agentSchema, "The agent"), ...errors(404) },
 });
@@ -49,7 +49,7 @@ const registerAgent = createRoute({
   method: "post",
   path: "/v1/agents/register",
   summary: "Register an agent",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { body: jsonRequest(registrationSchema.meta({ id: "RegistrationRequest" })) },
   responses: {
     200: json(credentialsSchema, "What the agent logs in to IRC with"),
@@ -61,7 +61,7 @@ const rotateAgent = createRoute({
   method: "post",
   path: "/v1/agents/{nick}/rotate",
   summary: "Replace an agent's passphrase and close its IRC sessions",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { params },
   responses: {
     200: json(credentialsSchema, "What the agent logs in to IRC with from now on"),
@@ -73,7 +73,7 @@ const adoptAgent = createRoute({
   method: "post",
   path: "/v1/agents/{nick}/adopt",
   summary: "Make an existing IRC account an agent",
-  middleware: [allow("operator"), optionalBody()],
+  ...openTo("operator", optionalBody()),
   request: {
     params,
     body: { ...jsonRequest(adoptionSchema.meta({ id: "AdoptionRequest" })), required: false },
@@ -85,7 +85,7 @@ const revokeAgent = createRoute({
   method: "post",
   path: "/v1/agents/{nick}/revoke",
   summary: "End everything that an agent can log in with, and keep its record",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { params },
   responses: { 204: { description: "It is revoked" }, ...errors(404, 409, 503) },
 });
@@ -94,7 +94,7 @@ const deleteAgent = createRoute({
   method: "delete",
   path: "/v1/agents/{nick}",
   summary: "Remove an agent and free its nick",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { params },
   responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
 });

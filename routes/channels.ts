@@ -4,9 +4,10 @@ import type { Agents } from "../services/agents/mod.ts";
 import type { Bridge, ChannelMessage } from "../services/bridge/mod.ts";
 import { NotFound } from "../services/errors.ts";
 import type { Identity } from "../services/identity/mod.ts";
+import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
+import { openedBy } from "./documentation/mod.ts";
 import { type EventStreams, STREAM_HEADERS } from "./event_streams.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 export interface ChannelRoutesOptions {
@@ -57,7 +58,7 @@ const listChannels = createRoute({
   method: "get",
   path: "/v1/channels",
   summary: "The channels that the bridge is in",
-  middleware: [allow("agent:read")],
+  ...openTo("agent:read"),
   responses: { 200: json(z.array(z.string()), "Names with #, sorted"), ...errors(404, 503) },
 });
 
@@ -65,7 +66,7 @@ const joinChannel = createRoute({
   method: "post",
   path: "/v1/channels/{channel}/join",
   summary: "Have the bridge join a channel",
-  middleware: [allow("agent:write")],
+  ...openTo("agent:write"),
   request: { params: parameters },
   responses: {
     204: { description: "The bridge is in it" },
@@ -77,7 +78,7 @@ const partChannel = createRoute({
   method: "delete",
   path: "/v1/channels/{channel}",
   summary: "Have the bridge leave a channel",
-  middleware: [allow("agent:write")],
+  ...openTo("agent:write"),
   request: { params: parameters },
   responses: { 204: { description: "The bridge is not in it" }, ...errors(400, 404, 503, 504) },
 });
@@ -86,7 +87,7 @@ const listMessages = createRoute({
   method: "get",
   path: "/v1/channels/{channel}/messages",
   summary: "Messages of a channel, oldest first",
-  middleware: [allow("agent:read")],
+  ...openTo("agent:read"),
   request: { params: parameters, query: messageQuery },
   responses: {
     200: json(z.array(messageSchema), "The newest, or the first ones after `since`"),
@@ -98,7 +99,8 @@ const streamMessages = createRoute({
   method: "get",
   path: "/v1/channels/{channel}/stream",
   summary: "New messages of a channel as server-sent events",
-  middleware: [allow("agent:read")],
+  ...openTo("agent:read"),
+  security: openedBy("apiToken", "agentToken", "passphrase", "queryToken"),
   request: {
     params: parameters,
     query: z.object({
@@ -121,7 +123,7 @@ const postMessage = createRoute({
   method: "post",
   path: "/v1/channels/{channel}/messages",
   summary: "Say something in a channel",
-  middleware: [allow("agent:write")],
+  ...openTo("agent:write"),
   request: { params: parameters, body: jsonRequest(postSchema) },
   responses: {
     204: { description: "IRC has it" },
@@ -133,7 +135,7 @@ const refreshPresence = createRoute({
   method: "post",
   path: "/v1/channels/{channel}/presence",
   summary: "Tell that somebody is in a channel over HTTP",
-  middleware: [allow("agent:write")],
+  ...openTo("agent:write"),
   request: { params: parameters, body: jsonRequest(presenceSchema) },
   responses: { 204: { description: "Noted" }, ...errors(400, 404) },
 });
@@ -142,7 +144,7 @@ const listUsers = createRoute({
   method: "get",
   path: "/v1/channels/{channel}/users",
   summary: "Who is in a channel",
-  middleware: [allow("agent:read")],
+  ...openTo("agent:read"),
   request: { params: parameters },
   responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
 });

@@ -4,6 +4,7 @@ import { type AdminLogin, loginSchema } from "../services/admins/mod.ts";
 import { NotFound } from "../services/errors.ts";
 import type { WebSessions } from "../services/identity/mod.ts";
 import { type AppEnv, callerOf, newRoutes } from "./context.ts";
+import { openedBy } from "./documentation/mod.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";
 import {
@@ -29,6 +30,7 @@ const sessionSchema = loggedInSchema.extend({
 const endSession = createRoute({
   method: "post",
   path: "/logout",
+  security: openedBy("session"),
   summary: "End the session of the cookie; without one there is nothing to do",
   responses: { 204: { description: "Nobody is logged in" }, ...errors(404, 503) },
 });
@@ -52,6 +54,7 @@ export function loginRoutes({ adminLogin: login, webSessions }: LoginRoutesOptio
   const showSession = createRoute({
     method: "get",
     path: "/session",
+    security: openedBy("session"),
     summary: "Who is logged in, by the session's cookie",
     middleware: [authenticateSession(webSessions)],
     responses: { 200: json(sessionSchema, "The session"), ...errors(404) },

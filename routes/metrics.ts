@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Metrics } from "../services/metrics/mod.ts";
+import { openTo } from "./access.ts";
 import { newRoutes } from "./context.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors } from "./schemas.ts";
 
 /** Version 0.0.4 of the text format of Prometheus. */
@@ -11,7 +11,7 @@ const getMetrics = createRoute({
   method: "get",
   path: "/v1/metrics",
   summary: "Figures for Prometheus",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   responses: {
     200: {
       content: { "text/plain": { schema: z.string() } },

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Status } from "../services/status.ts";
+import { openTo } from "./access.ts";
 import { newRoutes } from "./context.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors, json } from "./schemas.ts";
 
 const statusSchema = z.object({
@@ -15,7 +15,7 @@ const getStatus = createRoute({
   method: "get",
   path: "/v1/status",
   summary: "How the service is",
-  middleware: [allow("agent:read")],
+  ...openTo("agent:read"),
   responses: { 200: json(statusSchema, "The state of the service"), ...errors() },
 });
 

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { type OperatorToken, tokenRequestSchema, type Tokens } from "../services/identity/mod.ts";
+import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 const tokenSchema = z.object({
@@ -23,7 +23,7 @@ const createToken = createRoute({
   method: "post",
   path: "/v1/tokens",
   summary: "Make a token for an account",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { body: jsonRequest(tokenRequestSchema.meta({ id: "TokenRequest" })) },
   responses: { 201: json(issuedTokenSchema, "The token"), ...errors(400, 404, 409, 413, 503) },
 });
@@ -32,7 +32,7 @@ const listTokens = createRoute({
   method: "get",
   path: "/v1/tokens",
   summary: "Every token, without the token itself",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   responses: { 200: json(z.array(tokenSchema), "The tokens, oldest first"), ...errors() },
 });
 
@@ -40,7 +40,7 @@ const revokeToken = createRoute({
   method: "delete",
   path: "/v1/tokens/{id}",
   summary: "End a token at once",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   request: { params: z.object({ id: z.string() }) },
   responses: { 204: { description: "It is ended" }, ...errors(404, 503) },
 });
@@ -49,7 +49,7 @@ const rotateApiToken = createRoute({
   method: "post",
   path: "/v1/tokens/api/rotate",
   summary: "Replace the operator's API token at once, and close what was opened with it",
-  middleware: [allow("operator")],
+  ...openTo("operator"),
   responses: {
     200: json(
       z.object({

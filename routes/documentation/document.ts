@@ -3,6 +3,7 @@ import { VERSION } from "../../services/version.ts";
 import type { AppEnv } from "../context.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
 import { groupOf, GROUPS } from "./groups.ts";
+import { openedBy, SECURITY_SCHEMES } from "./security.ts";
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<AppEnv>["getOpenAPI31Document"]>;
 
@@ -24,8 +25,7 @@ export interface PlacedOperation {
 const BEFORE_EVERY_ENDPOINT = [401, 429, 500, 503] as const;
 
 const DESCRIPTION = "The coordination service of muster: agents and their IRC accounts, channels " +
-  "over HTTP, and what runs the whole. The operator's token stands in the file `api_token` of the " +
-  "data folder. An agent comes with a token of its own, or with its nick and passphrase.";
+  "over HTTP, and what runs the whole.";
 
 /**
  * The API as a document of OpenAPI 3.1, from the schemas that validate its requests.
@@ -68,10 +68,10 @@ export function operationsOf(document: OpenApiDocument): readonly PlacedOperatio
 
 /** Adds to an operation what holds for its whole group, so that no route repeats it. */
 function complete({ path, method, operation }: PlacedOperation): void {
+  const isBelowVersion = path.startsWith("/v1/");
   operation.operationId ??= operationId(method, path);
   operation.tags ??= [groupOf(path)];
-  operation.security ??= securityOf(path);
-  const isBelowVersion = path.startsWith("/v1/");
+  operation.security ??= isBelowVersion ? openedBy("apiToken") : [];
   for (const status of isBelowVersion ? BEFORE_EVERY_ENDPOINT : [500] as const) {
     addError(operation, status);
   }
@@ -90,42 +90,6 @@ function addError(operation: Operation, status: keyof typeof DESCRIPTIONS): void
 function operationId(method: string, path: string): string {
   const words = path.replace(/^\/v1\//, "/").split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
-}
-
-const SECURITY_SCHEMES = {
-  token: {
-    type: "http",
-    scheme: "bearer",
-    description: "The operator's API token, or a token of an agent",
-  },
-  passphrase: {
-    type: "http",
-    scheme: "basic",
-    description: "The nick and the passphrase of an agent",
-  },
-  queryToken: {
-    type: "apiKey",
-    in: "query",
-    name: "token",
-    description: "A token, for clients of event streams that cannot set a header",
-  },
-  session: {
-    type: "apiKey",
-    in: "cookie",
-    name: "muster_session",
-    description: "What a login sets",
-  },
-} as const;
-
-function securityOf(path: string): Record<string, string[]>[] {
-  return schemesFor(path).map((name) => ({ [name]: [] }));
-}
-
-function schemesFor(path: string): (keyof typeof SECURITY_SCHEMES)[] {
-  if (path === "/session" || path === "/logout") return ["session"];
-  if (!path.startsWith("/v1/")) return [];
-  const isChannelStream = /^\/v1\/channels\/[^/]+\/stream$/.test(path);
-  return isChannelStream ? ["token", "passphrase", "queryToken"] : ["token", "passphrase"];
 }
 
 /** The security schemes that an operation names. */

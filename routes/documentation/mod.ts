@@ -8,3 +8,4 @@ export {
   type PlacedOperation,
 } from "./document.ts";
 export { type Page, renderDocumentation } from "./page.ts";
+export { openedBy, SECURITY_SCHEMES, type SecurityScheme } from "./security.ts";

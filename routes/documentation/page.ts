@@ -174,19 +174,42 @@ function requestBody({ requestBody: body }: Operation): Html {
 }
 
 function responses({ responses = {} }: Operation): Html {
-  const rows = Object.entries(responses).map(([status, response]) => {
-    if ("$ref" in response) return html``;
-    return html`
-      <tr class="${status.startsWith("2") ? "success" : "failure"}">
-        <th scope="row">${status}</th>
+  const all = Object.entries(responses).flatMap(([status, response]) =>
+    "$ref" in response ? [] : [{ status, ...response }]
+  );
+  const successes = all.filter(({ status }) => status.startsWith("2")).map((response) =>
+    html`
+      <tr>
+        <th scope="row">${response.status}</th>
         <td>${response.description}</td>
         <td>${content(response.content)}</td>
       </tr>
-    `;
-  });
+    `
+  );
+  return html`<h4>Answers</h4><table>${successes}</table>
+    ${failures(all.filter(({ status }) => !status.startsWith("2")))}`;
+}
+
+/** Errors have one form, so that their statuses are enough until somebody wants to know more. */
+function failures(responses: readonly { status: string; description: string }[]): Html {
+  if (responses.length === 0) return html``;
+  const rows = responses.map(({ status, description }) =>
+    html`
+      <tr>
+        <th scope="row">${status}</th>
+        <td>${description}</td>
+      </tr>
+    `
+  );
   return html`
-    <h4>Answers</h4>
-    <table>${rows}</table>
+    <details>
+      <summary>Errors ${responses.map(({ status }) =>
+        html`
+          <code>${status}</code>
+        `
+      )}</summary>
+      <table>${rows}</table>
+    </details>
   `;
 }
 

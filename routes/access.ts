@@ -1,0 +1,20 @@
+import type { MiddlewareHandler } from "hono";
+import type { Access } from "../services/identity/mod.ts";
+import type { AppEnv } from "./context.ts";
+import { openedBy } from "./documentation/mod.ts";
+import { allow } from "./middleware/principal.ts";
+
+/**
+ * What a route has that is open to some only: the middleware that sees to it, and what the API's
+ * document says of it.
+ *
+ * @param more middleware that comes after it
+ */
+export function openTo(access: Access, ...more: MiddlewareHandler<AppEnv>[]) {
+  return {
+    middleware: [allow(access), ...more],
+    security: access === "operator"
+      ? openedBy("apiToken")
+      : openedBy("apiToken", "agentToken", "passphrase"),
+  };
+}

@@ -1,0 +1,37 @@
+/** The ways of showing a credential, as the document names them. */
+export const SECURITY_SCHEMES = {
+  apiToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "The operator's API token, which stands in the file api_token of the data folder",
+  },
+  agentToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of an agent",
+  },
+  passphrase: {
+    type: "http",
+    scheme: "basic",
+    description: "The nick and the passphrase of an agent",
+  },
+  queryToken: {
+    type: "apiKey",
+    in: "query",
+    name: "token",
+    description: "Either token, for clients of event streams that cannot set a header",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "muster_session",
+    description: "What a login sets",
+  },
+} as const;
+
+export type SecurityScheme = keyof typeof SECURITY_SCHEMES;
+
+/** Says in the document that each of these schemes opens an operation. */
+export function openedBy(...schemes: readonly SecurityScheme[]): Record<string, string[]>[] {
+  return schemes.map((name) => ({ [name]: [] }));
+}

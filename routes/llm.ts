@@ -1,0 +1,221 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { Waits } from "../http/mod.ts";
+import { ServiceError } from "../services/errors.ts";
+import type { Identity } from "../services/identity/mod.ts";
+import {
+  backendChangeSchema,
+  backendRequestSchema,
+  type Backends,
+  type Completion,
+  completionRequestSchema,
+  type Gateway,
+} from "../services/llm/mod.ts";
+import { type AppEnv, callerOf, newRoutes } from "./context.ts";
+import { STREAM_HEADERS } from "./event_streams.ts";
+import { allow } from "./middleware/principal.ts";
+import { errors, json, jsonRequest } from "./schemas.ts";
+
+export interface LlmRoutesOptions {
+  readonly backends: Backends;
+  readonly gateway: Gateway;
+  readonly identity: Pick<Identity, "onEnded">;
+}
+
+const backendSchema = z.object({
+  name: z.string(),
+  provider: z.string(),
+  base_url: z.string().openapi({ description: "Empty for the provider's own address" }),
+  api_key_env: z.string().openapi({ description: "The variable that holds the provider's key" }),
+  models: z.array(z.string()).openapi({ description: "Those of the last live query" }),
+  allow: z.array(z.string()),
+  block: z.array(z.string()),
+  source: z.enum(["configuration", "api"]),
+}).openapi("LlmBackend");
+
+const discoveredSchema = z.object({
+  name: z.string(),
+  provider: z.string(),
+  base_url: z.string(),
+  api_key_env: z.string().openapi({ description: "The variable that is set" }),
+  configured: z.boolean().openapi({ description: "Whether a backend has this provider" }),
+}).openapi("DiscoveredLlmBackend");
+
+const providerSchema = z.object({
+  name: z.string(),
+  base_url: z.string(),
+  api_key_env: z.string().openapi({ description: "Empty where it usually needs no key" }),
+  api: z.enum(["openai", "anthropic", "gemini", "bedrock", "ollama"]),
+}).openapi("LlmProvider");
+
+const completionSchema = z.looseObject({}).openapi("ChatCompletion", {
+  description: "A `chat.completion` object of the common chat-completions format",
+});
+
+const parameters = z.object({ name: z.string() });
+const middleware = [allow("operator")];
+
+const listBackends = createRoute({
+  method: "get",
+  path: "/v1/llm/backends",
+  summary: "The LLM backends; the first one is the default",
+  middleware,
+  responses: { 200: json(z.array(backendSchema), "The configured ones first"), ...errors() },
+});
+
+const createBackend = createRoute({
+  method: "post",
+  path: "/v1/llm/backends",
+  summary: "Make an LLM backend",
+  middleware,
+  request: { body: jsonRequest(backendRequestSchema.meta({ id: "LlmBackendRequest" })) },
+  responses: { 201: json(backendSchema, "The backend"), ...errors(400, 409, 413, 429, 503) },
+});
+
+const changeBackend = createRoute({
+  method: "put",
+  path: "/v1/llm/backends/{name}",
+  summary: "Change what is named of an LLM backend",
+  middleware,
+  request: {
+    params: parameters,
+    body: jsonRequest(backendChangeSchema.meta({ id: "LlmBackendChange" })),
+  },
+  responses: { 200: json(backendSchema, "The backend"), ...errors(400, 404, 409, 413, 503) },
+});
+
+const deleteBackend = createRoute({
+  method: "delete",
+  path: "/v1/llm/backends/{name}",
+  summary: "Remove an LLM backend",
+  middleware,
+  request: { params: parameters },
+  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+});
+
+const listModels = createRoute({
+  method: "get",
+  path: "/v1/llm/backends/{name}/models",
+  summary: "Ask a backend's provider which models it has",
+  middleware,
+  request: { params: parameters },
+  responses: {
+    200: json(z.array(z.string()), "Those that are let through, in the provider's order"),
+    ...errors(404, 502, 503, 504),
+  },
+});
+
+const discover = createRoute({
+  method: "post",
+  path: "/v1/llm/discover",
+  summary: "Which providers have a key in the environment of this process",
+  middleware,
+  responses: { 200: json(z.array(discoveredSchema), "Nothing is made of them"), ...errors() },
+});
+
+const listKnown = createRoute({
+  method: "get",
+  path: "/v1/llm/known",
+  summary: "Every provider that muster knows",
+  middleware,
+  responses: { 200: json(z.array(providerSchema), "The providers, by name"), ...errors() },
+});
+
+const complete = createRoute({
+  method: "post",
+  path: "/v1/llm/complete",
+  summary: "Have a model answer",
+  middleware,
+  request: {
+    body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" })),
+  },
+  responses: {
+    200: {
+      description: "The completion; with `stream: true` its chunks as server-sent events",
+      content: {
+        "application/json": { schema: completionSchema },
+        "text/event-stream": { schema: z.string() },
+      },
+    },
+    ...errors(400, 404, 413, 429, 502, 503, 504),
+  },
+});
+
+/** `/v1/llm…` */
+export function llmRoutes({ backends, gateway, identity }: LlmRoutesOptions) {
+  const waits = new Waits();
+  identity.onEnded((ended) => waits.abortEnded(ended));
+
+  /** Runs what waits for a provider, for as long as somebody waits for it who may. */
+  function waiting<Result>(
+    context: Context<AppEnv>,
+    run: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    return waits.run(context.get("principal"), context.req.raw.signal, run);
+  }
+
+  return newRoutes()
+    .openapi(listBackends, async (context) => context.json(await backends.list(), 200))
+    .openapi(createBackend, async (context) => {
+      const request = context.req.valid("json");
+      return context.json(await backends.create(request, callerOf(context)), 201);
+    })
+    .openapi(changeBackend, async (context) => {
+      const { name } = context.req.valid("param");
+      const change = context.req.valid("json");
+      return context.json(await backends.change(name, change, callerOf(context)), 200);
+    })
+    .openapi(deleteBackend, async (context) => {
+      const { name } = context.req.valid("param");
+      await backends.delete(name, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(listModels, async (context) => {
+      const { name } = context.req.valid("param");
+      const models = await waiting(context, (signal) => gateway.models(name, signal));
+      return context.json(models, 200);
+    })
+    .openapi(discover, async (context) => context.json(await backends.discover(), 200))
+    .openapi(listKnown, (context) => context.json(backends.known(), 200))
+    .openapi(complete, async (context) => {
+      const request = context.req.valid("json");
+      const completion = await new Promise<Completion>((resolve, reject) => {
+        waiting(context, async (signal) => {
+          const answer = await gateway.complete(request, callerOf(context), signal);
+          resolve(answer);
+          if (answer.kind === "stream") await answer.ended;
+        }).catch(reject);
+      });
+      if (completion.kind === "stream") {
+        return context.body(serverSentEvents(completion.chunks), 200, STREAM_HEADERS);
+      }
+      return context.body(completion.text, 200, { "Content-Type": "application/json" });
+    });
+}
+
+/**
+ * Chunks as the common format streams them: an event each, and `[DONE]` at the end. What fails on
+ * the way is an event with the error, and no `[DONE]`.
+ */
+function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const event = (data: string) => encoder.encode(`data: ${data}\n\n`);
+  const reader = chunks.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await reader.read();
+        controller.enqueue(event(done ? "[DONE]" : value));
+        if (done) controller.close();
+      } catch (error) {
+        controller.enqueue(event(JSON.stringify({ error: { message: messageOf(error) } })));
+        controller.close();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof ServiceError ? error.message : "The answer broke off";
+}
