@@ -30,3 +30,4 @@ export * from "./merge/mod.ts";
 export * from "./read/mod.ts";
 export * from "./search/mod.ts";
 export * from "./write/mod.ts";
+export * from "./workers/mod.ts";

@@ -1,0 +1,67 @@
+import { Database } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+
+/** How often another program's writes may come in between. */
+const ATTEMPTS = 100;
+
+/**
+ * Copies a repository to a file, which must not exist, while other programs use it: readers go on,
+ * writers wait. The copy is one state of the repository and needs no log beside it.
+ *
+ * This process must have no other connection to the repository: as soon as it closes a file that
+ * it read, POSIX takes away every lock that it holds on that file, SQLite's own among them.
+ *
+ * @throws {FossilError} `invalid` where the target exists; `unavailable` where other programs keep
+ * the write-ahead log from being moved into the repository.
+ */
+export function backUp(source: string, target: string): void {
+  if (exists(target)) throw new FossilError("invalid", `"${target}" exists`);
+  const part = `${target}.part`;
+  try {
+    copyWhole(source, part);
+    Deno.renameSync(part, target);
+  } catch (error) {
+    if (exists(part)) Deno.removeSync(part);
+    throw error;
+  }
+}
+
+/** With the log in the file and a lock on writing, the file alone is the whole repository. */
+function copyWhole(source: string, target: string): void {
+  const db = new Database(source);
+  try {
+    db.useWriteAheadLog();
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      db.checkpoint();
+      db.exec("BEGIN IMMEDIATE");
+      const isWhole = (sizeOf(`${source}-wal`) ?? 0) === 0;
+      if (isWhole) copyFile(source, target);
+      db.exec("ROLLBACK");
+      if (isWhole) return;
+    }
+  } finally {
+    db.close();
+  }
+  throw new FossilError("unavailable", `"${source}" is in use: its log cannot be moved into it`);
+}
+
+function copyFile(source: string, target: string): void {
+  Deno.copyFileSync(source, target);
+  const file = Deno.openSync(target, { read: true, write: true });
+  file.syncSync();
+  file.close();
+}
+
+function exists(path: string): boolean {
+  return sizeOf(path) !== null;
+}
+
+/** Size of a file in bytes; null where there is none. */
+function sizeOf(path: string): number | null {
+  try {
+    return Deno.lstatSync(path).size;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,210 @@
+import { FossilError } from "../error.ts";
+import { unpack } from "./parcel.ts";
+import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
+
+/** A job past its own limit is given as long to notice; then its worker is ended, in milliseconds. */
+const GRACE_MS = 10_000;
+
+/** What a caller may say about any call. */
+export interface CallOptions {
+  /**
+   * Gives the call up: while it waits it is dropped, while it runs it ends where it next looks.
+   * A call that finishes before it looks has its result.
+   */
+  readonly signal?: AbortSignal;
+  /** Told now and then how far a long call is. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** What a lane is made of. */
+export interface LaneOptions {
+  readonly settings: WorkerSettings;
+  /** Jobs of one repository that may wait. */
+  readonly maxQueued: number;
+  /** Starts a worker that runs `repository_worker.ts`. */
+  readonly startWorker: () => Worker;
+}
+
+interface Job extends CallOptions {
+  readonly request: JobRequest;
+  readonly limitMs: number | null;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+  onAbort(): void;
+}
+
+/**
+ * One worker, started when it is needed, and the jobs of the repositories that are pinned to it.
+ * The worker has one job at a time; repositories take turns.
+ */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #queues = new Map<string, Job[]>();
+  readonly #interrupt = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #worker: Worker | null = null;
+  #running: Job | null = null;
+  #watchdog: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** How many jobs wait, and whether one runs. */
+  get load(): { readonly queued: number; readonly running: boolean } {
+    const queued = [...this.#queues.values()].reduce((sum, jobs) => sum + jobs.length, 0);
+    return { queued, running: this.#running !== null };
+  }
+
+  /**
+   * Has the worker do something; gives its result.
+   *
+   * @param path the repository in whose queue it waits.
+   * @throws {FossilError} `unavailable` where too much waits or the worker ends; else what the
+   * engine throws; the signal's reason where the caller gave up.
+   */
+  submit(path: string, request: JobRequest, options: CallOptions = {}): Promise<unknown> {
+    const { signal } = options;
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    const queue = this.#queues.get(path) ?? [];
+    if (this.#isClosed) return Promise.reject(unavailable("Repositories are closed"));
+    if (queue.length >= this.#options.maxQueued) {
+      return Promise.reject(unavailable(`Too much is asked of "${path}" at the moment`));
+    }
+    return new Promise((resolve, reject) => {
+      const limitMs = request.kind === "run" ? request.limitMs : null;
+      const onAbort = () => this.#giveUp(path, job);
+      const job: Job = { ...options, request, limitMs, resolve, reject, onAbort };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      queue.push(job);
+      this.#queues.set(path, queue);
+      this.#advance();
+    });
+  }
+
+  /**
+   * Ends the worker. What waits is refused; what runs is finished, or ends where it next looks
+   * whether it should.
+   */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#refuseAll(unavailable("Repositories are closed"));
+    Atomics.store(this.#interrupt, 0, 1);
+    if (this.#worker === null) return;
+    const ended = new Promise<unknown>((resolve, reject) => {
+      const request: JobRequest = { kind: "end" };
+      const job = { request, limitMs: 0, resolve, reject, onAbort: () => {} };
+      this.#queues.set("", [job]);
+      this.#advance();
+    });
+    await ended.catch(() => {});
+    this.#worker?.terminate();
+    this.#worker = null;
+  }
+
+  #advance(): void {
+    if (this.#running !== null) return;
+    const next = this.#queues.entries().next();
+    if (next.done === true) return;
+    const [path, queue] = next.value;
+    const job = queue.shift();
+    this.#queues.delete(path);
+    if (queue.length > 0) this.#queues.set(path, queue);
+    if (job === undefined) return;
+    this.#running = job;
+    if (!this.#isClosed) Atomics.store(this.#interrupt, 0, 0);
+    const { limitMs } = job;
+    if (limitMs !== null) {
+      this.#watchdog = setTimeout(() => this.#fail("It does not answer"), limitMs + GRACE_MS);
+    }
+    try {
+      this.#start().postMessage(job.request);
+    } catch (error) {
+      // The input cannot be sent to a worker.
+      this.#finish();
+      job.reject(error);
+      this.#advance();
+    }
+  }
+
+  #start(): Worker {
+    if (this.#worker !== null) return this.#worker;
+    const { startWorker, settings } = this.#options;
+    const worker = startWorker();
+    worker.onmessage = ({ data }: MessageEvent<JobResponse>) => this.#receive(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#fail(event.message);
+    };
+    const interrupt = this.#interrupt.buffer;
+    worker.postMessage({ kind: "start", interrupt, settings } satisfies StartRequest);
+    this.#worker = worker;
+    return worker;
+  }
+
+  #receive(response: JobResponse): void {
+    if (response.kind === "progress") {
+      this.#running?.onProgress?.(response.done, response.total);
+      return;
+    }
+    const job = this.#finish();
+    this.#advance();
+    if (job === null) return;
+    switch (response.kind) {
+      case "done":
+        return job.resolve(unpack(response.parcel));
+      case "interrupted":
+        return job.reject(
+          job.signal?.aborted === true ? job.signal.reason : unavailable("Repositories are closed"),
+        );
+      case "refused":
+        return job.reject(new FossilError(response.code, response.message));
+      case "broken": {
+        const error = new Error(response.message);
+        error.stack = response.stack;
+        return job.reject(error);
+      }
+    }
+  }
+
+  #finish(): Job | null {
+    const job = this.#running;
+    this.#running = null;
+    clearTimeout(this.#watchdog);
+    job?.signal?.removeEventListener("abort", job.onAbort);
+    return job;
+  }
+
+  #giveUp(path: string, job: Job): void {
+    if (job === this.#running) {
+      Atomics.store(this.#interrupt, 0, 1);
+      return;
+    }
+    const rest = (this.#queues.get(path) ?? []).filter((other) => other !== job);
+    if (rest.length > 0) this.#queues.set(path, rest);
+    else this.#queues.delete(path);
+    job.reject(job.signal?.reason);
+  }
+
+  /** The worker itself broke: whoever waits is told, and the next call starts a new one. */
+  #fail(reason: string): void {
+    this.#worker?.terminate();
+    this.#worker = null;
+    const error = unavailable(`The worker of the repository has ended: ${reason}`);
+    this.#finish()?.reject(error);
+    this.#refuseAll(error);
+  }
+
+  #refuseAll(error: FossilError): void {
+    for (const job of [...this.#queues.values()].flat()) {
+      job.signal?.removeEventListener("abort", job.onAbort);
+      job.reject(error);
+    }
+    this.#queues.clear();
+  }
+}
+
+function unavailable(message: string): FossilError {
+  return new FossilError("unavailable", message);
+}

@@ -1,0 +1,4 @@
+/** The asynchronous door: repositories in workers. */
+export type { CallOptions } from "./lane.ts";
+export type { Operations } from "./limits.ts";
+export { type PooledRepository, type PoolLoad, type PoolOptions, RepositoryPool } from "./pool.ts";

@@ -1,0 +1,32 @@
+import { Reader } from "../read/mod.ts";
+import { Repository } from "../repository.ts";
+import { SearchIndex } from "../search/mod.ts";
+
+/** A repository with what is read and searched through, as a worker keeps it open. */
+export class OpenRepository implements Disposable {
+  readonly path: string;
+  readonly repository: Repository;
+  readonly reader: Reader;
+  #index: SearchIndex | null = null;
+
+  /** @param check throws where the running job is to end. */
+  constructor(path: string, repository: Repository, check: () => void) {
+    this.path = path;
+    this.repository = repository;
+    this.reader = new Reader(repository, { check });
+  }
+
+  /** The index beside the repository, opened when it is first needed. */
+  index(): SearchIndex {
+    this.#index ??= SearchIndex.open(SearchIndex.pathFor(this.path), this.reader);
+    return this.#index;
+  }
+
+  [Symbol.dispose](): void {
+    try {
+      this.#index?.close();
+    } finally {
+      this.repository.close();
+    }
+  }
+}

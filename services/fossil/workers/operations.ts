@@ -1,0 +1,140 @@
+/**
+ * What a worker can do with a repository: the engine's functions by name, each with one argument
+ * that can be sent to a worker. The asynchronous door has the same names; its types come from here.
+ */
+import { addUser, type NewUser } from "../content/mod.ts";
+import {
+  type ActivityOptions,
+  type ArchiveOptions,
+  type BlameOptions,
+  type DiffOptions,
+  type HistoryOptions,
+  listBranches,
+  listTags,
+  listTickets,
+  listWikiPages,
+  type PathOptions,
+  readActivity,
+  readArchive,
+  readBlame,
+  readCheckin,
+  readDiff,
+  type Reader,
+  readFile,
+  readHistory,
+  readStatistics,
+  readTicket,
+  readTimeline,
+  readTree,
+  readWikiHistory,
+  readWikiPage,
+  resolveArtifact,
+  resolveCheckin,
+  type TicketListOptions,
+  type TimelineOptions,
+  type TreeOptions,
+} from "../read/mod.ts";
+import type { Repository } from "../repository.ts";
+import type { SearchIndex, SearchOptions } from "../search/mod.ts";
+import {
+  amendCheckin,
+  type Amendment,
+  type Author,
+  type NewAttachment,
+  type NewBranch,
+  type NewCheckin,
+  type NewForumPost,
+  type NewTechnote,
+  type NewTicketChange,
+  type NewWiki,
+  type TagChange,
+  writeAttachment,
+  writeBranch,
+  writeCheckin,
+  writeForumPost,
+  writeTags,
+  writeTechnote,
+  writeTicketChange,
+  writeWiki,
+} from "../write/mod.ts";
+import type { Watch } from "./watch.ts";
+
+/** What an operation works with. */
+export interface Context {
+  readonly repository: Repository;
+  readonly reader: Reader;
+  readonly watch: Watch;
+  /** The index beside the repository, opened or made. */
+  index(): SearchIndex;
+}
+
+const READS = {
+  timeline: ({ reader }: Context, options: TimelineOptions) => readTimeline(reader, options),
+  activity: ({ reader }: Context, options: ActivityOptions) => readActivity(reader, options),
+  checkin: ({ reader }: Context, name: string) => readCheckin(reader, name),
+  tree: ({ reader }: Context, options: TreeOptions) => readTree(reader, options),
+  file: ({ reader }: Context, options: PathOptions) => readFile(reader, options),
+  history: ({ reader }: Context, options: HistoryOptions) => readHistory(reader, options),
+  blame: ({ reader }: Context, options: BlameOptions) => readBlame(reader, options),
+  diff: ({ reader }: Context, options: DiffOptions) => readDiff(reader, options),
+  branches: ({ reader }: Context) => listBranches(reader),
+  tags: ({ reader }: Context) => listTags(reader),
+  wikiPages: ({ reader }: Context, options: { deleted?: boolean }) =>
+    listWikiPages(reader, options),
+  wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>
+    readWikiPage(reader, name, version),
+  wikiHistory: ({ reader }: Context, name: string) => readWikiHistory(reader, name),
+  tickets: ({ reader }: Context, options: TicketListOptions) => listTickets(reader, options),
+  ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
+  statistics: ({ reader }: Context) => readStatistics(reader),
+  search: (context: Context, options: SearchOptions) => context.index().search(options),
+  /** The check-in that a name stands for. */
+  resolveCheckin: ({ reader }: Context, name: string) => resolveCheckin(reader, name),
+  /** The artifact of any kind that a name stands for. */
+  resolveArtifact: ({ reader }: Context, name: string) => resolveArtifact(reader, name),
+  /** Writes an archive of a check-in to the file `target`. */
+  archive({ reader, watch }: Context, options: ArchiveOptions & { target: string }): void {
+    using file = Deno.openSync(options.target, { write: true, create: true, truncate: true });
+    for (const chunk of readArchive(reader, options)) {
+      watch.check();
+      writeAll(file, chunk);
+    }
+  },
+} as const;
+
+const WRITES = {
+  commit: ({ repository }: Context, checkin: NewCheckin) => writeCheckin(repository, checkin),
+  startBranch: ({ repository }: Context, branch: NewBranch) => writeBranch(repository, branch),
+  changeTags: (
+    { repository }: Context,
+    changes: Author & { readonly changes: readonly TagChange[] },
+  ) => writeTags(repository, changes),
+  amend: ({ repository }: Context, amendment: Amendment) => amendCheckin(repository, amendment),
+  changeWiki: ({ repository }: Context, wiki: NewWiki) => writeWiki(repository, wiki),
+  changeTicket: ({ repository }: Context, change: NewTicketChange) =>
+    writeTicketChange(repository, change),
+  changeTechnote: ({ repository }: Context, note: NewTechnote) => writeTechnote(repository, note),
+  attach: ({ repository }: Context, attachment: NewAttachment) =>
+    writeAttachment(repository, attachment),
+  post: ({ repository }: Context, post: NewForumPost) => writeForumPost(repository, post),
+  /** Adds a user where the login is free; gives whether it was. */
+  addUser: ({ repository }: Context, user: NewUser) =>
+    repository.write({ user: null, ip: null }, () => addUser(repository.db, user)),
+} as const;
+
+/** What goes over the whole repository. */
+const MAINTENANCE = {
+  /** Decodes and hashes every artifact; gives what is damaged. */
+  verify: ({ repository, watch }: Context) => repository.verify(watch.progress),
+  rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
+} as const;
+
+function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length;) {
+    written += file.writeSync(bytes.subarray(written));
+  }
+}
+
+export const OPERATIONS = { ...READS, ...WRITES, ...MAINTENANCE } as const;
+
+export type OperationName = keyof typeof OPERATIONS;

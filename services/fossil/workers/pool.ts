@@ -1,0 +1,164 @@
+import { basename, dirname, join } from "node:path";
+import { FossilError } from "../error.ts";
+import type { NewRepositoryOptions } from "../repository.ts";
+import { type CallOptions, Lane } from "./lane.ts";
+import { type Operations, TIME_LIMITS_MS } from "./limits.ts";
+import type { OperationName } from "./operations.ts";
+import type { WorkerSettings } from "./protocol.ts";
+
+/** Options of {@link RepositoryPool}. */
+export interface PoolOptions extends Partial<WorkerSettings> {
+  /** Workers that may run at a time; each is started when it is needed. */
+  readonly workers?: number;
+  /** Calls of one repository that may wait; one more is refused. */
+  readonly maxQueued?: number;
+  /** Starts a worker that runs `repository_worker.ts`. */
+  readonly startWorker?: () => Worker;
+}
+
+/**
+ * A repository in a pool: the operations of `operations.ts`, asynchronous. The file is opened when
+ * it is needed. Calls of one repository are done one after the other in the order in which they
+ * were made.
+ */
+export type PooledRepository = Operations & {
+  /** The file, as the operating system names it. */
+  readonly path: string;
+  /**
+   * Copies the repository to a file, which must not exist, while it is in use.
+   *
+   * @throws {FossilError} `invalid` where the target exists; `unavailable`.
+   */
+  backUp(target: string, options?: CallOptions): Promise<void>;
+  /** Closes the file after what was asked for before. A later call opens it again. */
+  close(): Promise<void>;
+};
+
+/** What a pool has to do at the moment. */
+export interface PoolLoad {
+  /** Repositories that were opened since the pool was made. */
+  readonly repositories: number;
+  readonly running: number;
+  readonly queued: number;
+}
+
+const DEFAULTS: Required<PoolOptions> = {
+  workers: 2,
+  maxQueued: 100,
+  maxOpen: 16,
+  idleMs: 300_000,
+  cacheBytes: 32 * 1024 * 1024,
+  startWorker: startRepositoryWorker,
+};
+
+/**
+ * Repositories behind an asynchronous door. Each is pinned to one worker, which alone opens the
+ * file and so is its only writer in this process.
+ */
+export class RepositoryPool {
+  readonly #settings: WorkerSettings;
+  readonly #lanes: readonly Lane[];
+  /** By path. */
+  readonly #pins = new Map<string, Lane>();
+
+  constructor(options: PoolOptions = {}) {
+    const { workers, maxQueued, startWorker, ...settings } = { ...DEFAULTS, ...options };
+    this.#settings = settings;
+    this.#lanes = Array.from(
+      { length: workers },
+      () => new Lane({ settings, maxQueued, startWorker }),
+    );
+  }
+
+  /**
+   * Opens a repository.
+   *
+   * @throws {FossilError} `unsupported` where the file is none; `unavailable`.
+   */
+  async open(path: string, options?: CallOptions): Promise<PooledRepository> {
+    const real = await realPath(path);
+    const lane = this.#laneOf(real);
+    await lane.submit(real, { kind: "open", path: real }, options);
+    return handle(real, lane);
+  }
+
+  /**
+   * Makes a repository with its first, empty check-in.
+   *
+   * @throws {FossilError} `invalid` where the file exists or an option is malformed; `unavailable`.
+   */
+  async create(path: string, options: NewRepositoryOptions): Promise<PooledRepository> {
+    const { cacheBytes } = this.#settings;
+    const real = join(await realPath(dirname(path)), basename(path));
+    const lane = this.#laneOf(real);
+    await lane.submit(real, { kind: "create", path: real, options: { cacheBytes, ...options } });
+    return handle(real, lane);
+  }
+
+  get load(): PoolLoad {
+    const loads = this.#lanes.map(({ load }) => load);
+    return {
+      repositories: this.#pins.size,
+      running: loads.filter(({ running }) => running).length,
+      queued: loads.reduce((sum, { queued }) => sum + queued, 0),
+    };
+  }
+
+  /** Refuses what waits, ends what runs where it can be ended, and closes every file. */
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close()));
+  }
+
+  /** The worker of a repository; a new repository gets the one that has the fewest. */
+  #laneOf(path: string): Lane {
+    const known = this.#pins.get(path);
+    if (known !== undefined) return known;
+    const pinned = [...this.#pins.values()];
+    const counts = this.#lanes.map((lane) => pinned.filter((other) => other === lane).length);
+    const lane = this.#lanes[counts.indexOf(Math.min(...counts))];
+    if (lane === undefined) throw new RangeError("A pool needs a worker");
+    this.#pins.set(path, lane);
+    return lane;
+  }
+}
+
+function startRepositoryWorker(): Worker {
+  const url = new URL("./repository_worker.ts", import.meta.url);
+  return new Worker(url, { type: "module", name: "repositories" });
+}
+
+/** One name per file, so that no two workers open one. */
+async function realPath(path: string): Promise<string> {
+  try {
+    return await Deno.realPath(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new FossilError("unsupported", `"${path}" does not exist`);
+  }
+}
+
+function handle(path: string, lane: Lane): PooledRepository {
+  const names = Object.keys(TIME_LIMITS_MS) as OperationName[];
+  const operations = Object.fromEntries(names.map((operation) => {
+    const call = (input: unknown, options?: CallOptions) => {
+      const limitMs = TIME_LIMITS_MS[operation];
+      const wantsProgress = options?.onProgress !== undefined;
+      return lane.submit(
+        path,
+        { kind: "run", path, operation, input, limitMs, wantsProgress },
+        options,
+      );
+    };
+    return [operation, call];
+  }));
+  return Object.freeze({
+    ...operations as Operations,
+    path,
+    backUp: async (target: string, options?: CallOptions) => {
+      await lane.submit(path, { kind: "backup", path, target }, options);
+    },
+    close: async () => {
+      await lane.submit(path, { kind: "close", path });
+    },
+  });
+}

@@ -1,0 +1,131 @@
+/// <reference no-default-lib="true" />
+/// <reference lib="deno.worker" />
+import { FossilError } from "../error.ts";
+import { Repository } from "../repository.ts";
+import { backUp } from "./backup.ts";
+import { failureOf } from "./failure.ts";
+import { OpenRepository } from "./open_repository.ts";
+import { type Context, OPERATIONS } from "./operations.ts";
+import { pack } from "./parcel.ts";
+import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
+import { Interrupted, Watch } from "./watch.ts";
+
+/** An operation as the worker calls it: the asynchronous door has checked the types. */
+type AnyOperation = (context: Context, input: unknown) => unknown;
+
+/** Does jobs, one after the other, on repositories that it keeps open for a while. */
+class RepositoryWorker {
+  readonly #settings: WorkerSettings;
+  readonly #interrupt: Int32Array;
+  /** By path; the one that was used last stands at the end. */
+  readonly #open = new Map<string, OpenRepository>();
+  readonly #idleTimers = new Map<string, ReturnType<typeof setTimeout>>();
+  #watch: Watch | null = null;
+
+  constructor({ settings, interrupt }: StartRequest) {
+    this.#settings = settings;
+    this.#interrupt = new Int32Array(interrupt);
+  }
+
+  /** Does a job; gives its result. */
+  execute(request: JobRequest): unknown {
+    switch (request.kind) {
+      case "run":
+        return this.#run(request);
+      case "open":
+        this.#use(request.path);
+        return;
+      case "create":
+        this.#keep(request.path, Repository.create(request.path, request.options));
+        return;
+      case "backup":
+        this.#close(request.path);
+        return backUp(request.path, request.target);
+      case "close":
+        return this.#close(request.path);
+      case "end":
+        for (const path of [...this.#open.keys()]) this.#close(path);
+        return;
+    }
+  }
+
+  #run({ path, operation, input, limitMs, wantsProgress }: JobRequest & { kind: "run" }): unknown {
+    const watch = new Watch({
+      limitMs,
+      isInterrupted: () => Atomics.load(this.#interrupt, 0) !== 0,
+      report: (done, total) => {
+        if (wantsProgress) respond({ kind: "progress", done, total });
+      },
+    });
+    watch.check();
+    const open = this.#use(path);
+    this.#watch = watch;
+    try {
+      const { repository, reader } = open;
+      const context: Context = { repository, reader, watch, index: () => open.index() };
+      return (OPERATIONS[operation] as AnyOperation)(context, input);
+    } catch (error) {
+      if (!(error instanceof FossilError || error instanceof Interrupted)) this.#close(path);
+      throw error;
+    } finally {
+      this.#watch = null;
+    }
+  }
+
+  /** An open repository, which from now on is the last to be closed. */
+  #use(path: string): OpenRepository {
+    const known = this.#open.get(path);
+    if (known === undefined) {
+      return this.#keep(path, Repository.open(path, { cacheBytes: this.#settings.cacheBytes }));
+    }
+    this.#open.delete(path);
+    this.#open.set(path, known);
+    this.#restartIdleTimer(path);
+    return known;
+  }
+
+  #keep(path: string, repository: Repository): OpenRepository {
+    const open = new OpenRepository(path, repository, () => this.#watch?.check());
+    this.#open.set(path, open);
+    this.#restartIdleTimer(path);
+    const [oldest] = this.#open.keys();
+    if (oldest !== undefined && this.#open.size > this.#settings.maxOpen) this.#close(oldest);
+    return open;
+  }
+
+  #restartIdleTimer(path: string): void {
+    clearTimeout(this.#idleTimers.get(path));
+    this.#idleTimers.set(path, setTimeout(() => this.#close(path), this.#settings.idleMs));
+  }
+
+  #close(path: string): void {
+    clearTimeout(this.#idleTimers.get(path));
+    this.#idleTimers.delete(path);
+    const open = this.#open.get(path);
+    this.#open.delete(path);
+    open?.[Symbol.dispose]();
+  }
+}
+
+function respond(response: JobResponse, transfer: ArrayBuffer[] = []): void {
+  self.postMessage(response, transfer);
+}
+
+/** The first message says how to work; each later one is a job, answered when it is done. */
+function serve(): void {
+  let worker: RepositoryWorker | null = null;
+  self.onmessage = ({ data }: MessageEvent<StartRequest | JobRequest>) => {
+    if (data.kind === "start") {
+      worker = new RepositoryWorker(data);
+      return;
+    }
+    try {
+      const { parcel, transfer } = pack(worker?.execute(data));
+      respond({ kind: "done", parcel }, transfer);
+    } catch (error) {
+      respond(failureOf(error));
+    }
+  };
+}
+
+serve();

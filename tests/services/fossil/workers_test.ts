@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import {
+  encodeUtf8,
+  FossilError,
+  type PooledRepository,
+  type PoolOptions,
+  Repository,
+  RepositoryPool,
+} from "../../../services/fossil/mod.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const DATE = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** Runs a test with a pool and a new repository in it. */
+async function withPool(
+  options: PoolOptions,
+  run: (pool: RepositoryPool, repository: PooledRepository) => Promise<void>,
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const pool = new RepositoryPool(options);
+    try {
+      const path = join(folder, "one.fossil");
+      await run(pool, await pool.create(path, { admin: "alice", date: DATE }));
+    } finally {
+      await pool.close();
+    }
+  });
+}
+
+/** Asserts that a call is refused with a code of the engine. */
+async function refused(code: FossilError["code"], call: Promise<unknown>): Promise<void> {
+  await assert.rejects(
+    call,
+    (error: unknown) => error instanceof FossilError && error.code === code,
+  );
+}
+
+async function commit(repository: PooledRepository, path: string, content: Uint8Array, day = 1) {
+  const { uuid } = await repository.resolveCheckin("trunk");
+  return await repository.commit({
+    user: "alice",
+    date: DATE + day * 86_400_000,
+    parent: uuid,
+    comment: `change ${path}`,
+    changes: [{ kind: "write", path, content }],
+  });
+}
+
+Deno.test("a pooled repository is written and read, in the order of the calls", async () => {
+  await withPool({}, async (_, repository) => {
+    const large = new Uint8Array(700_000).fill(65);
+    const first = await commit(repository, "large.txt", large, 1);
+    const calls = [commit(repository, "a.txt", encodeUtf8("a"), 2), repository.timeline({})];
+    const [second, before] = await Promise.all(calls);
+    assert.equal((before as { total: number }).total, 2);
+    const { checkins, total } = await repository.timeline({ limit: 2 });
+    assert.equal(total, 3);
+    assert.deepEqual(checkins.map(({ uuid }) => uuid), [second, first]);
+    const file = await repository.file({ path: "large.txt" });
+    assert.deepEqual(file.content, large);
+    assert.deepEqual((await repository.file({ path: "large.txt" })).content, large);
+  });
+});
+
+Deno.test("a refusal of the engine reaches the caller, and the repository goes on", async () => {
+  await withPool({}, async (pool, repository) => {
+    await refused("missing", repository.file({ path: "none" }));
+    await refused("missing", repository.resolveCheckin("0000000000"));
+    await refused("unsupported", pool.open(join(repository.path, "..", "none.fossil")));
+    await refused("invalid", pool.create(repository.path, { admin: "bob", date: DATE }));
+    await commit(repository, "a", encodeUtf8("a"));
+    assert.equal((await repository.timeline({})).total, 2);
+  });
+});
+
+Deno.test("a queue has an end", async () => {
+  await withPool({ maxQueued: 2 }, async (pool, repository) => {
+    const calls = [1, 2, 3].map(() => repository.statistics());
+    assert.deepEqual(pool.load, { repositories: 1, running: 1, queued: 2 });
+    await refused("unavailable", repository.statistics());
+    await Promise.all(calls);
+    await repository.statistics();
+  });
+});
+
+Deno.test("a call that is given up while it waits is never done", async () => {
+  await withPool({}, async (_, repository) => {
+    const controller = new AbortController();
+    const running = repository.statistics();
+    const waiting = repository.addUser(
+      { login: "bob", capabilities: "v", password: null },
+      { signal: controller.signal },
+    );
+    controller.abort(new Error("gone"));
+    await assert.rejects(waiting, /gone/);
+    await assert.rejects(repository.statistics(undefined, { signal: controller.signal }), /gone/);
+    await running;
+    assert.equal(
+      await repository.addUser({ login: "bob", capabilities: "v", password: null }),
+      true,
+    );
+  });
+});
+
+Deno.test("a long call tells how far it is, and ends where it is given up", async () => {
+  await withPool({}, async (_, repository) => {
+    const { uuid } = await repository.resolveCheckin("trunk");
+    await repository.commit({
+      user: "alice",
+      date: DATE + 1000,
+      parent: uuid,
+      comment: "many files",
+      changes: Array.from({ length: 3000 }, (_, index) => ({
+        kind: "write" as const,
+        path: `file ${index}`,
+        content: encodeUtf8(`content of file ${index}`),
+      })),
+    });
+    const controller = new AbortController();
+    const steps: number[] = [];
+    const rebuild = repository.rebuild(undefined, {
+      signal: controller.signal,
+      onProgress(done, total) {
+        assert.ok(done <= total);
+        steps.push(done);
+        controller.abort(new Error("enough"));
+      },
+    });
+    await assert.rejects(rebuild, /enough/);
+    assert.ok(steps.length > 0);
+    assert.deepEqual(await repository.verify(), []);
+    assert.equal((await repository.timeline({})).total, 2);
+  });
+});
+
+Deno.test("who waits for a worker that breaks is told, and the next call has a new one", async () => {
+  const workers: Worker[] = [];
+  const startWorker = () => {
+    const url = new URL(
+      "../../../services/fossil/workers/repository_worker.ts",
+      import.meta.url,
+    );
+    const worker = new Worker(url, { type: "module" });
+    workers.push(worker);
+    return worker;
+  };
+  await withPool({ workers: 1, startWorker }, async (_, repository) => {
+    const running = repository.statistics();
+    const waiting = repository.statistics();
+    workers[0]?.dispatchEvent(new ErrorEvent("error", { message: "broken", cancelable: true }));
+    await refused("unavailable", running);
+    await refused("unavailable", waiting);
+    assert.equal((await repository.timeline({})).total, 1);
+    assert.equal(workers.length, 2);
+  });
+});
+
+Deno.test("a backup is whole while the repository is in use", async () => {
+  await withPool({}, async (_, repository) => {
+    const target = `${repository.path}.backup`;
+    const writing = commit(repository, "a", encodeUtf8("a"), 1);
+    await repository.backUp(target);
+    const hash = await writing;
+    await commit(repository, "a", encodeUtf8("b"), 2);
+    await refused("invalid", repository.backUp(target));
+    using copy = Repository.open(target, { readOnly: true });
+    assert.deepEqual(copy.verify(), []);
+    assert.equal(copy.db.value("SELECT count(*) FROM event"), 2);
+    assert.ok(copy.ridOf(hash) > 0);
+    assert.equal((await repository.timeline({})).total, 3);
+  });
+});
+
+Deno.test("what another program writes is seen", async () => {
+  await withPool({}, async (_, repository) => {
+    assert.equal((await repository.timeline({})).total, 1);
+    const { uuid: parent } = await repository.resolveCheckin("trunk");
+    using other = Repository.open(repository.path);
+    other.write({ user: "bob", ip: null }, () => {
+      const file = other.receive(encodeUtf8("from outside"));
+      other.add({
+        kind: "manifest",
+        baseline: null,
+        comment: "from outside",
+        date: DATE + 1000,
+        files: [{ name: "a", hash: other.store.hashOf(file.rid)!, mode: "file", oldName: null }],
+        mimetype: null,
+        parents: [parent],
+        cherrypicks: [],
+        checksum: null,
+        tags: [],
+        user: "bob",
+      });
+    });
+    assert.equal((await repository.timeline({})).total, 2);
+    assert.equal((await repository.file({ path: "a" })).content.length, 12);
+  });
+});
+
+Deno.test("an idle repository is closed, and opened again when it is needed", async () => {
+  await withPool({ idleMs: 1 }, async (_, repository) => {
+    const log = `${repository.path}-wal`;
+    const watcher = Deno.watchFs(join(repository.path, ".."));
+    await repository.statistics();
+    // SQLite removes the log when the last connection is closed.
+    if (await exists(log)) {
+      for await (const { kind, paths } of watcher) {
+        if (kind === "remove" && paths.includes(log)) break;
+      }
+    } else watcher.close();
+    assert.equal(await exists(log), false);
+    assert.equal((await repository.timeline({})).total, 1);
+  });
+});
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
