@@ -2,9 +2,12 @@ import type { AdminLogin, Admins } from "../services/admins/mod.ts";
 import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import type { Config } from "../services/config/mod.ts";
+import type { EventLog } from "../services/events/mod.ts";
 import type { Identity, OperatorToken, Tokens, WebSessions } from "../services/identity/mod.ts";
+import type { Llm } from "../services/llm/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
+import type { Policies } from "../services/policies/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
 import type { Status } from "../services/status.ts";
 import { accountRoutes } from "./accounts.ts";
@@ -13,7 +16,9 @@ import { agentRoutes } from "./agents.ts";
 import { channelRoutes } from "./channels.ts";
 import { newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
+import { eventRoutes } from "./events.ts";
 import { healthRoutes } from "./health.ts";
+import { llmRoutes } from "./llm.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./metrics.ts";
 import { clientAddress } from "./middleware/address.ts";
@@ -27,6 +32,7 @@ import { authenticate } from "./middleware/principal.ts";
 import { requestId } from "./middleware/request_id.ts";
 import { securityHeaders } from "./middleware/security.ts";
 import { openApiRoutes } from "./openapi.ts";
+import { settingsRoutes } from "./settings.ts";
 import { statusRoutes } from "./status.ts";
 import { tokenRoutes } from "./tokens.ts";
 
@@ -45,6 +51,10 @@ export interface ApiServices {
   readonly webSessions: WebSessions;
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;
+  readonly eventLog: EventLog;
+  /** Null where the configuration turns the policy store off. */
+  readonly policies: Policies | null;
+  readonly llm: Llm;
   /** Null where the configuration turns admins off, as is their login. */
   readonly admins: Admins | null;
   readonly adminLogin: AdminLogin | null;
@@ -74,6 +84,7 @@ export function createApp(services: ApiServices) {
   app.route("/", agentRoutes(agents));
   app.route("/", accountRoutes(ircAccounts));
   app.route("/", tokenRoutes(services));
+  app.route("/", llmRoutes(services.llm, identity));
   app.route("/", adminRoutes(services.admins));
   app.route("/", loginRoutes(services));
   const streams = new EventStreams({
@@ -83,6 +94,8 @@ export function createApp(services: ApiServices) {
     metrics,
   });
   app.route("/", channelRoutes({ bridge, identity, agents, streams }));
+  app.route("/", settingsRoutes(services.policies));
+  app.route("/", eventRoutes({ eventLog: services.eventLog, streams }));
   app.route("/", openApiRoutes(app));
   return app;
 }

@@ -6,21 +6,14 @@ import type { Identity } from "../services/identity/mod.ts";
 import {
   backendChangeSchema,
   backendRequestSchema,
-  type Backends,
   type Completion,
   completionRequestSchema,
-  type Gateway,
+  type Llm,
 } from "../services/llm/mod.ts";
+import { openTo } from "./access.ts";
 import { type AppEnv, callerOf, newRoutes } from "./context.ts";
 import { STREAM_HEADERS } from "./event_streams.ts";
-import { allow } from "./middleware/principal.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
-
-export interface LlmRoutesOptions {
-  readonly backends: Backends;
-  readonly gateway: Gateway;
-  readonly identity: Pick<Identity, "onEnded">;
-}
 
 const backendSchema = z.object({
   name: z.string(),
@@ -53,13 +46,12 @@ const completionSchema = z.looseObject({}).openapi("ChatCompletion", {
 });
 
 const parameters = z.object({ name: z.string() });
-const middleware = [allow("operator")];
 
 const listBackends = createRoute({
   method: "get",
   path: "/v1/llm/backends",
   summary: "The LLM backends; the first one is the default",
-  middleware,
+  ...openTo("operator"),
   responses: { 200: json(z.array(backendSchema), "The configured ones first"), ...errors() },
 });
 
@@ -67,7 +59,7 @@ const createBackend = createRoute({
   method: "post",
   path: "/v1/llm/backends",
   summary: "Make an LLM backend",
-  middleware,
+  ...openTo("operator"),
   request: { body: jsonRequest(backendRequestSchema.meta({ id: "LlmBackendRequest" })) },
   responses: { 201: json(backendSchema, "The backend"), ...errors(400, 409, 413, 429, 503) },
 });
@@ -76,7 +68,7 @@ const changeBackend = createRoute({
   method: "put",
   path: "/v1/llm/backends/{name}",
   summary: "Change what is named of an LLM backend",
-  middleware,
+  ...openTo("operator"),
   request: {
     params: parameters,
     body: jsonRequest(backendChangeSchema.meta({ id: "LlmBackendChange" })),
@@ -88,7 +80,7 @@ const deleteBackend = createRoute({
   method: "delete",
   path: "/v1/llm/backends/{name}",
   summary: "Remove an LLM backend",
-  middleware,
+  ...openTo("operator"),
   request: { params: parameters },
   responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
 });
@@ -97,7 +89,7 @@ const listModels = createRoute({
   method: "get",
   path: "/v1/llm/backends/{name}/models",
   summary: "Ask a backend's provider which models it has",
-  middleware,
+  ...openTo("operator"),
   request: { params: parameters },
   responses: {
     200: json(z.array(z.string()), "Those that are let through, in the provider's order"),
@@ -109,7 +101,7 @@ const discover = createRoute({
   method: "post",
   path: "/v1/llm/discover",
   summary: "Which providers have a key in the environment of this process",
-  middleware,
+  ...openTo("operator"),
   responses: { 200: json(z.array(discoveredSchema), "Nothing is made of them"), ...errors() },
 });
 
@@ -117,7 +109,7 @@ const listKnown = createRoute({
   method: "get",
   path: "/v1/llm/known",
   summary: "Every provider that muster knows",
-  middleware,
+  ...openTo("operator"),
   responses: { 200: json(z.array(providerSchema), "The providers, by name"), ...errors() },
 });
 
@@ -125,7 +117,7 @@ const complete = createRoute({
   method: "post",
   path: "/v1/llm/complete",
   summary: "Have a model answer",
-  middleware,
+  ...openTo("operator"),
   request: {
     body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" })),
   },
@@ -142,7 +134,7 @@ const complete = createRoute({
 });
 
 /** `/v1/llm…` */
-export function llmRoutes({ backends, gateway, identity }: LlmRoutesOptions) {
+export function llmRoutes({ backends, gateway }: Llm, identity: Pick<Identity, "onEnded">) {
   const waits = new Waits();
   identity.onEnded((ended) => waits.abortEnded(ended));
 
@@ -168,6 +160,7 @@ export function llmRoutes({ backends, gateway, identity }: LlmRoutesOptions) {
     .openapi(deleteBackend, async (context) => {
       const { name } = context.req.valid("param");
       await backends.delete(name, callerOf(context));
+      gateway.forget(name);
       return context.body(null, 204);
     })
     .openapi(listModels, async (context) => {

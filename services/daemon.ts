@@ -16,6 +16,7 @@ import {
 } from "./identity/mod.ts";
 import { type IrcObserver, IrcServer, type IrcServerOptions } from "./irc/mod.ts";
 import { IrcModeration } from "./irc_moderation.ts";
+import { type Llm, openLlm } from "./llm/mod.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics/mod.ts";
 import { Policies } from "./policies/mod.ts";
@@ -51,6 +52,7 @@ export interface Services {
   readonly webSessions: WebSessions;
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;
+  readonly llm: Llm;
   readonly eventLog: EventLog;
   /** Null where the configuration turns the policy store off. */
   readonly policies: Policies | null;
@@ -140,6 +142,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       bridge: () => bridge === null || bridge.ready,
     },
   });
+  const environment = (variable: string) => Deno.env.get(variable);
+  const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
+  started.defer(() => llm.gateway.close());
   const metrics = new Metrics({ irc, bridge, agents, refusals: room.refusals });
   started.defer(() => metrics.close());
   database.warm();
@@ -148,9 +153,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { eventLog } = events;
   const base = { config, log, metrics, status, eventLog, policies };
   return {
-    services: { ...room, ...administration, ...base, agents, ircAccounts, bridge },
+    services: { ...room, ...administration, ...base, agents, ircAccounts, llm, bridge },
     ircAddresses,
     quiesce: async () => {
+      await llm.gateway.close();
       await bridge?.stop();
       await irc.close();
       eventLog.close();

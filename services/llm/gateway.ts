@@ -4,7 +4,7 @@ import { Invalid, NotFound, TooMany } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { type Scheduler, systemScheduler } from "../scheduler.ts";
+import type { Scheduler } from "../scheduler.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { Call } from "./call.ts";
 import type { ProviderApi } from "./catalog/mod.ts";
@@ -53,7 +53,7 @@ export interface GatewayOptions {
   readonly environment: Environment;
   readonly limits: GatewayLimits;
   readonly log: Log;
-  readonly scheduler?: Scheduler;
+  readonly scheduler: Scheduler;
 }
 
 /** Where a request goes. */
@@ -65,13 +65,13 @@ interface Route {
 
 /** Passes chat completions to the backends and asks them for their models. */
 export class Gateway {
-  readonly #options: Required<GatewayOptions>;
+  readonly #options: GatewayOptions;
   readonly #stats = new CallStats();
   readonly #open = new Set<Call>();
   readonly #closed = new AbortController();
 
   constructor(options: GatewayOptions) {
-    this.#options = { scheduler: systemScheduler, ...options };
+    this.#options = options;
   }
 
   /**

@@ -25,4 +25,5 @@ export {
   type GatewayLimits,
   type GatewayOptions,
 } from "./gateway.ts";
+export { type Llm, type LlmOptions, openLlm } from "./room.ts";
 export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./stats.ts";

@@ -9,6 +9,7 @@ import {
   registrationSchema,
   type Sessions,
 } from "../../services/agents/mod.ts";
+import { configSchema } from "../../services/config/mod.ts";
 import { Database } from "../../services/database/mod.ts";
 import {
   type Caller,
@@ -16,6 +17,7 @@ import {
   openIdentity,
   OPERATOR,
 } from "../../services/identity/mod.ts";
+import { type Llm, openLlm } from "../../services/llm/mod.ts";
 import type { Log } from "../../services/log.ts";
 import { TestScheduler } from "./scheduler.ts";
 import { withFolder } from "./temporary.ts";
@@ -76,6 +78,10 @@ export interface RoomsOptions {
   readonly operators?: readonly IrcOperator[];
   /** Whether admins are switched on; they are where nothing is said. */
   readonly adminsEnabled?: boolean;
+  /** The configuration's key `llm`. */
+  readonly llm?: unknown;
+  /** What the process environment holds, as far as the LLM gateway looks. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The services, and what stands in for the world around them. */
@@ -87,6 +93,7 @@ export interface Rooms extends IdentityRoom {
   readonly authority: AccountAuthority;
   readonly admins: Admins;
   readonly adminLogin: AdminLogin;
+  readonly llm: Llm;
   readonly sessions: TestSessions;
   readonly clock: TestClock;
   readonly log: TestLog;
@@ -124,11 +131,17 @@ export async function openRooms(
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
   const authority = new AccountAuthority({ database, accounts, logins, operators });
+  const llm = openLlm({
+    ...{ database, log, scheduler: clock },
+    config: configSchema.parse({ llm: options.llm ?? {} }).llm,
+    environment: (name) => options.environment?.[name],
+  });
   return {
     ...room,
     ...{ folder, database, agents, ircAccounts, authority, admins, adminLogin },
-    ...{ sessions, clock, log },
+    ...{ llm, sessions, clock, log },
     async close() {
+      await llm.gateway.close();
       await agents.close();
       await room.close();
       await database.close();

@@ -6,7 +6,7 @@ import { configSchema } from "../../services/config/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { Status } from "../../services/status.ts";
 import { TestMetrics } from "./metrics.ts";
-import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "./rooms.ts";
+import { anAgent, BY_OPERATOR, type Rooms, type RoomsOptions, withRooms } from "./rooms.ts";
 
 /**
  * Nobody, somebody with a token that is none, the agent `caller` with its token to read, with its
@@ -96,7 +96,10 @@ function assertErrorBody(text: string, label: string): void {
 }
 
 /** Runs a test on an API of its own. */
-export async function withApi(run: (api: TestApi) => Promise<void>): Promise<void> {
+export async function withApi(
+  run: (api: TestApi) => Promise<void>,
+  options?: RoomsOptions,
+): Promise<void> {
   await withRooms(async (rooms) => {
     const passphrase = await anAgent(rooms, "caller");
     const issue = async (scopes: TokenRequest["scopes"]) => {
@@ -116,7 +119,7 @@ export async function withApi(run: (api: TestApi) => Promise<void>): Promise<voi
         ]),
       ),
     );
-  });
+  }, options);
 }
 
 /** The same request by everybody: 401 for who is nobody, 403 for who may not. */

@@ -1,0 +1,50 @@
+import type { Config } from "../config/mod.ts";
+import type { Database } from "../database/mod.ts";
+import type { Log } from "../log.ts";
+import { type Scheduler, systemScheduler } from "../scheduler.ts";
+import { Backends } from "./backends.ts";
+import type { Environment } from "./credentials.ts";
+import { Gateway } from "./gateway.ts";
+
+/** How long a backend may take to list its models. */
+const MODELS_MILLISECONDS = 10_000;
+
+/** The parts of the room that others use. */
+export interface Llm {
+  readonly backends: Backends;
+  readonly gateway: Gateway;
+}
+
+export interface LlmOptions {
+  readonly database: Database;
+  readonly config: Config["llm"];
+  /** Where the keys of the providers are. */
+  readonly environment: Environment;
+  readonly log: Log;
+  readonly scheduler?: Scheduler;
+}
+
+/** Puts the room together. Its gateway is to be closed when it is needed no more. */
+export function openLlm(
+  { database, config, environment, log, scheduler = systemScheduler }: LlmOptions,
+): Llm {
+  const { limits } = config;
+  const clock = () => scheduler.now();
+  const backends = new Backends({ database, configured: config.backends, environment, clock });
+  const gateway = new Gateway({
+    database,
+    backends,
+    environment,
+    limits: {
+      modelsMilliseconds: MODELS_MILLISECONDS,
+      firstByteMilliseconds: limits.first_byte_seconds * 1000,
+      idleMilliseconds: limits.idle_seconds * 1000,
+      totalMilliseconds: limits.total_seconds * 1000,
+      answerBytes: limits.answer_bytes,
+      calls: limits.calls,
+    },
+    scheduler,
+    log,
+  });
+  return { backends, gateway };
+}
