@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 /** What JSON can hold. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }

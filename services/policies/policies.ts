@@ -31,6 +31,9 @@ export interface PoliciesOptions {
   readonly log: Log;
 }
 
+/** All policies: the settings of each bot, by its name. */
+export type PolicyDocument = Record<string, JsonObject>;
+
 /** Told of a change after it was written. */
 export type PolicyListener = () => void;
 
@@ -41,9 +44,9 @@ export type PolicyListener = () => void;
  */
 export class Policies {
   readonly #options: PoliciesOptions;
-  readonly #defaults: JsonObject;
+  readonly #defaults: PolicyDocument;
   readonly #listeners = new Set<PolicyListener>();
-  #document: JsonObject;
+  #document: PolicyDocument;
   /** The last change, which the next one waits for: each builds on the one before. */
   #changed: Promise<unknown> = Promise.resolve();
 
@@ -51,7 +54,7 @@ export class Policies {
     this.#options = options;
     const { enabled, web_user_ttl_minutes } = options.bridge;
     this.#defaults = {
-      ...defaultPolicies() as JsonObject,
+      ...defaultPolicies() as PolicyDocument,
       bridge: { enabled, web_user_ttl_minutes },
     };
     const row = options.database.prepare("SELECT value FROM settings WHERE key = ?").get(KEY);
@@ -60,7 +63,7 @@ export class Policies {
   }
 
   /** Every policy, with defaults for what nobody has set. */
-  read(): JsonObject {
+  read(): PolicyDocument {
     return this.#document;
   }
 
@@ -76,7 +79,7 @@ export class Policies {
    * @throws Invalid where it is nested too deep or sets what the configuration decides
    * @throws TooLarge where the policies would become too large, Unavailable
    */
-  change(patch: JsonObject, caller: Caller): Promise<JsonObject> {
+  change(patch: JsonObject, caller: Caller): Promise<PolicyDocument> {
     const change = this.#changed.then(() => this.#change(patch, caller));
     this.#changed = change.catch(() => {});
     return change;
@@ -92,7 +95,7 @@ export class Policies {
     return () => this.#listeners.delete(listener);
   }
 
-  async #change(patch: JsonObject, caller: Caller): Promise<JsonObject> {
+  async #change(patch: JsonObject, caller: Caller): Promise<PolicyDocument> {
     assertStorable(patch, 0);
     const document = this.#completed(mergePatch(this.#document, patch));
     this.#assertConfigured(document);
@@ -134,19 +137,18 @@ export class Policies {
   }
 
   /** Gives every entry its `enabled`. */
-  #completed(document: Json): JsonObject {
+  #completed(document: Json): PolicyDocument {
     const entries = Object.entries(isObject(document) ? document : {});
-    return Object.fromEntries(entries.map(([bot, settings]) => {
-      if (!isObject(settings) || Object.hasOwn(settings, "enabled")) return [bot, settings];
+    return Object.fromEntries(entries.flatMap(([bot, settings]) => {
+      if (!isObject(settings)) return [];
       const defaults = Object.hasOwn(this.#defaults, bot) ? this.#defaults[bot] : undefined;
-      const enabled = isObject(defaults) && defaults["enabled"] === true;
-      return [bot, { enabled, ...settings }];
+      return [[bot, { enabled: defaults?.["enabled"] === true, ...settings }]];
     }));
   }
 
   /** Whether the bridge runs is decided when the program starts. */
-  #assertConfigured({ bridge }: JsonObject): void {
-    if (!isObject(bridge) || bridge["enabled"] === this.#options.bridge.enabled) return;
+  #assertConfigured({ bridge }: PolicyDocument): void {
+    if (bridge === undefined || bridge["enabled"] === this.#options.bridge.enabled) return;
     throw new Invalid('"bridge.enabled": is set in the configuration and cannot be changed here');
   }
 }
