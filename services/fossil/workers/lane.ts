@@ -12,8 +12,8 @@ export interface CallOptions {
    * A call that finishes before it looks has its result.
    */
   readonly signal?: AbortSignal;
-  /** Told now and then how far a long call is. */
-  readonly onProgress?: (done: number, total: number) => void;
+  /** Told now and then how far a long call is; the total is null while it is not known. */
+  readonly onProgress?: (done: number, total: number | null) => void;
 }
 
 /** What a lane is made of. */

@@ -43,6 +43,10 @@ export const TIME_LIMITS_MS: Readonly<Record<OperationName, number | null>> = {
   resolveCheckin: READ_MS,
   resolveArtifact: READ_MS,
   archive: null,
+  previewMerge: READ_MS,
+  previewPick: READ_MS,
+  merge: WRITE_MS,
+  pick: WRITE_MS,
   commit: WRITE_MS,
   startBranch: WRITE_MS,
   changeTags: WRITE_MS,
@@ -53,6 +57,7 @@ export const TIME_LIMITS_MS: Readonly<Record<OperationName, number | null>> = {
   attach: WRITE_MS,
   post: WRITE_MS,
   addUser: WRITE_MS,
+  exportGit: null,
   verify: null,
   rebuild: null,
 };

@@ -1,4 +1,11 @@
 /** The asynchronous door: repositories in workers. */
+export type { ImportOptions, ImportReport } from "./import.ts";
 export type { CallOptions } from "./lane.ts";
 export type { Operations } from "./limits.ts";
-export { type PooledRepository, type PoolLoad, type PoolOptions, RepositoryPool } from "./pool.ts";
+export {
+  type ImportedRepository,
+  type PooledRepository,
+  type PoolLoad,
+  type PoolOptions,
+  RepositoryPool,
+} from "./pool.ts";

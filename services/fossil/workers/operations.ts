@@ -3,6 +3,17 @@
  * that can be sent to a worker. The asynchronous door has the same names; its types come from here.
  */
 import { addUser, type NewUser } from "../content/mod.ts";
+import { exportGit, type GitExportOptions, type GitExportReport } from "../git/mod.ts";
+import {
+  type MergeSides,
+  type NewMerge,
+  type NewPick,
+  type PickSides,
+  previewMerge,
+  previewPick,
+  writeMerge,
+  writePick,
+} from "../merge/mod.ts";
 import {
   type ActivityOptions,
   type ArchiveOptions,
@@ -92,17 +103,17 @@ const READS = {
   resolveCheckin: ({ reader }: Context, name: string) => resolveCheckin(reader, name),
   /** The artifact of any kind that a name stands for. */
   resolveArtifact: ({ reader }: Context, name: string) => resolveArtifact(reader, name),
+  /** Whether two check-ins can be merged, and what would change. */
+  previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
+  previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
   /** Writes an archive of a check-in to the file `target`. */
-  archive({ reader, watch }: Context, options: ArchiveOptions & { target: string }): void {
-    using file = Deno.openSync(options.target, { write: true, create: true, truncate: true });
-    for (const chunk of readArchive(reader, options)) {
-      watch.check();
-      writeAll(file, chunk);
-    }
-  },
+  archive: ({ reader, watch }: Context, options: ArchiveOptions & { readonly target: string }) =>
+    writeFile(options.target, readArchive(reader, options), watch),
 } as const;
 
 const WRITES = {
+  merge: ({ repository }: Context, merge: NewMerge) => writeMerge(repository, merge),
+  pick: ({ repository }: Context, pick: NewPick) => writePick(repository, pick),
   commit: ({ repository }: Context, checkin: NewCheckin) => writeCheckin(repository, checkin),
   startBranch: ({ repository }: Context, branch: NewBranch) => writeBranch(repository, branch),
   changeTags: (
@@ -124,14 +135,31 @@ const WRITES = {
 
 /** What goes over the whole repository. */
 const MAINTENANCE = {
+  /** Writes a stream for `git fast-import` to the file `target`. */
+  exportGit: (
+    { repository, watch }: Context,
+    { target, mainBranch }: Pick<GitExportOptions, "mainBranch"> & { readonly target: string },
+  ): GitExportReport => {
+    const options: GitExportOptions = {
+      ...mainBranch === undefined ? {} : { mainBranch },
+      progress: ({ commits, total }) => watch.progress(commits, total),
+    };
+    return writeFile(target, exportGit(repository, options), watch);
+  },
   /** Decodes and hashes every artifact; gives what is damaged. */
   verify: ({ repository, watch }: Context) => repository.verify(watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
 } as const;
 
-function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) {
-    written += file.writeSync(bytes.subarray(written));
+/** Writes what is generated to a file; gives what the generator returns. */
+function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: Watch): T {
+  using file = Deno.openSync(target, { write: true, create: true, truncate: true });
+  for (let next = chunks.next();; next = chunks.next()) {
+    if (next.done === true) return next.value;
+    watch.check();
+    for (let written = 0; written < next.value.length;) {
+      written += file.writeSync(next.value.subarray(written));
+    }
   }
 }
 

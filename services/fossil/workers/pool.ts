@@ -1,10 +1,11 @@
 import { basename, dirname, join } from "node:path";
 import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
+import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane } from "./lane.ts";
 import { type Operations, TIME_LIMITS_MS } from "./limits.ts";
 import type { OperationName } from "./operations.ts";
-import type { WorkerSettings } from "./protocol.ts";
+import type { JobRequest, WorkerSettings } from "./protocol.ts";
 
 /** Options of {@link RepositoryPool}. */
 export interface PoolOptions extends Partial<WorkerSettings> {
@@ -33,6 +34,12 @@ export type PooledRepository = Operations & {
   /** Closes the file after what was asked for before. A later call opens it again. */
   close(): Promise<void>;
 };
+
+/** A repository that was made from a file. */
+export interface ImportedRepository {
+  readonly repository: PooledRepository;
+  readonly report: ImportReport;
+}
 
 /** What a pool has to do at the moment. */
 export interface PoolLoad {
@@ -89,10 +96,28 @@ export class RepositoryPool {
    */
   async create(path: string, options: NewRepositoryOptions): Promise<PooledRepository> {
     const { cacheBytes } = this.#settings;
-    const real = join(await realPath(dirname(path)), basename(path));
-    const lane = this.#laneOf(real);
-    await lane.submit(real, { kind: "create", path: real, options: { cacheBytes, ...options } });
-    return handle(real, lane);
+    const { repository } = await this.#make(path, {}, (real) => {
+      return { kind: "create", path: real, options: { cacheBytes, ...options } };
+    });
+    return repository;
+  }
+
+  /**
+   * Makes a repository from a file: a `git fast-export` stream or another repository. Where that
+   * fails there is none.
+   *
+   * @throws {FossilError} `invalid` where the file exists or the source is malformed; `unavailable`.
+   */
+  async import(
+    path: string,
+    options: ImportOptions,
+    callOptions: CallOptions = {},
+  ): Promise<ImportedRepository> {
+    const wantsProgress = callOptions.onProgress !== undefined;
+    const { repository, result } = await this.#make(path, callOptions, (real) => {
+      return { kind: "import", path: real, options, wantsProgress };
+    });
+    return { repository, report: result as ImportReport };
   }
 
   get load(): PoolLoad {
@@ -107,6 +132,24 @@ export class RepositoryPool {
   /** Refuses what waits, ends what runs where it can be ended, and closes every file. */
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
+  }
+
+  /** Has a file made. Where that fails, its name is not kept. */
+  async #make(
+    path: string,
+    callOptions: CallOptions,
+    request: (real: string) => JobRequest,
+  ): Promise<{ repository: PooledRepository; result: unknown }> {
+    const real = join(await realPath(dirname(path)), basename(path));
+    const isPinned = this.#pins.has(real);
+    const lane = this.#laneOf(real);
+    try {
+      const result = await lane.submit(real, request(real), callOptions);
+      return { repository: handle(real, lane), result };
+    } catch (error) {
+      if (!isPinned) this.#pins.delete(real);
+      throw error;
+    }
   }
 
   /** The worker of a repository; a new repository gets the one that has the fewest. */

@@ -1,5 +1,6 @@
 import type { FossilErrorCode } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
+import type { ImportOptions } from "./import.ts";
 import type { OperationName } from "./operations.ts";
 import type { Parcel } from "./parcel.ts";
 
@@ -33,6 +34,12 @@ export type JobRequest =
     /** Whether messages of progress are wanted. */
     readonly wantsProgress: boolean;
   }
+  | {
+    readonly kind: "import";
+    readonly path: string;
+    readonly options: ImportOptions;
+    readonly wantsProgress: boolean;
+  }
   | { readonly kind: "open"; readonly path: string }
   | { readonly kind: "create"; readonly path: string; readonly options: NewRepositoryOptions }
   | { readonly kind: "backup"; readonly path: string; readonly target: string }
@@ -42,7 +49,7 @@ export type JobRequest =
 
 /** What a worker answers: any number of `progress`, then one of the others. */
 export type JobResponse =
-  | { readonly kind: "progress"; readonly done: number; readonly total: number }
+  | { readonly kind: "progress"; readonly done: number; readonly total: number | null }
   | { readonly kind: "done"; readonly parcel: Parcel }
   | { readonly kind: "interrupted" }
   | { readonly kind: "refused"; readonly code: FossilErrorCode; readonly message: string }

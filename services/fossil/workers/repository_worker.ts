@@ -4,6 +4,7 @@ import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
 import { backUp } from "./backup.ts";
 import { failureOf } from "./failure.ts";
+import { importRepository } from "./import.ts";
 import { OpenRepository } from "./open_repository.ts";
 import { type Context, OPERATIONS } from "./operations.ts";
 import { pack } from "./parcel.ts";
@@ -27,7 +28,7 @@ class RepositoryWorker {
     this.#interrupt = new Int32Array(interrupt);
   }
 
-  /** Does a job; gives its result. */
+  /** Does a job; gives its result, or a promise of it. */
   execute(request: JobRequest): unknown {
     switch (request.kind) {
       case "run":
@@ -38,6 +39,8 @@ class RepositoryWorker {
       case "create":
         this.#keep(request.path, Repository.create(request.path, request.options));
         return;
+      case "import":
+        return importRepository(request.path, request.options, this.#watchOf(null, request));
       case "backup":
         this.#close(request.path);
         return backUp(request.path, request.target);
@@ -49,14 +52,19 @@ class RepositoryWorker {
     }
   }
 
-  #run({ path, operation, input, limitMs, wantsProgress }: JobRequest & { kind: "run" }): unknown {
-    const watch = new Watch({
+  #watchOf(limitMs: number | null, { wantsProgress }: { wantsProgress: boolean }): Watch {
+    return new Watch({
       limitMs,
       isInterrupted: () => Atomics.load(this.#interrupt, 0) !== 0,
       report: (done, total) => {
         if (wantsProgress) respond({ kind: "progress", done, total });
       },
     });
+  }
+
+  #run(request: JobRequest & { kind: "run" }): unknown {
+    const { path, operation, input, limitMs } = request;
+    const watch = this.#watchOf(limitMs, request);
     watch.check();
     const open = this.#use(path);
     this.#watch = watch;
@@ -114,13 +122,13 @@ function respond(response: JobResponse, transfer: ArrayBuffer[] = []): void {
 /** The first message says how to work; each later one is a job, answered when it is done. */
 function serve(): void {
   let worker: RepositoryWorker | null = null;
-  self.onmessage = ({ data }: MessageEvent<StartRequest | JobRequest>) => {
+  self.onmessage = async ({ data }: MessageEvent<StartRequest | JobRequest>) => {
     if (data.kind === "start") {
       worker = new RepositoryWorker(data);
       return;
     }
     try {
-      const { parcel, transfer } = pack(worker?.execute(data));
+      const { parcel, transfer } = pack(await worker?.execute(data));
       respond({ kind: "done", parcel }, transfer);
     } catch (error) {
       respond(failureOf(error));

@@ -11,7 +11,7 @@ export interface WatchOptions {
   readonly limitMs: number | null;
   /** Whether the caller has given up. */
   readonly isInterrupted: () => boolean;
-  readonly report: (done: number, total: number) => void;
+  readonly report: (done: number, total: number | null) => void;
 }
 
 /** Between two reports of progress, in milliseconds. */
@@ -39,8 +39,8 @@ export class Watch {
     }
   };
 
-  /** Checks, and tells the caller how far the work is. */
-  readonly progress = (done: number, total: number): void => {
+  /** Checks, and tells the caller how far the work is; null for a total that is not known. */
+  readonly progress = (done: number, total: number | null): void => {
     this.check();
     const now = performance.now();
     if (now - this.#reported < REPORT_INTERVAL_MS) return;

@@ -159,9 +159,8 @@ Deno.test("who waits for a worker that breaks is told, and the next call has a n
 Deno.test("a backup is whole while the repository is in use", async () => {
   await withPool({}, async (_, repository) => {
     const target = `${repository.path}.backup`;
-    const writing = commit(repository, "a", encodeUtf8("a"), 1);
-    await repository.backUp(target);
-    const hash = await writing;
+    const hash = await commit(repository, "a", encodeUtf8("a"), 1);
+    await Promise.all([repository.timeline({}), repository.backUp(target)]);
     await commit(repository, "a", encodeUtf8("b"), 2);
     await refused("invalid", repository.backUp(target));
     using copy = Repository.open(target, { readOnly: true });
