@@ -11,6 +11,7 @@ import {
 } from "../../services/agents/mod.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import { Database } from "../../services/database/mod.ts";
+import { EventLog } from "../../services/events/mod.ts";
 import {
   type Caller,
   type IdentityRoom,
@@ -19,6 +20,7 @@ import {
 } from "../../services/identity/mod.ts";
 import { type Llm, openLlm } from "../../services/llm/mod.ts";
 import type { Log } from "../../services/log.ts";
+import { Policies } from "../../services/policies/mod.ts";
 import { TestScheduler } from "./scheduler.ts";
 import { withFolder } from "./temporary.ts";
 
@@ -88,6 +90,8 @@ export interface RoomsOptions {
 export interface Rooms extends IdentityRoom {
   readonly folder: string;
   readonly database: Database;
+  readonly eventLog: EventLog;
+  readonly policies: Policies;
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;
   readonly authority: AccountAuthority;
@@ -126,6 +130,9 @@ export async function openRooms(
   const serverAddress = () => "irc://irc.example:6667";
   const shared = { database, accounts, endings, sessions, serverAddress, clock: clock.read };
   const agents = new Agents({ ...shared, identity, log });
+  const eventLog = new EventLog({ database, scheduler: clock, log });
+  const bridge = { enabled: true, web_user_ttl_minutes: 5 };
+  const policies = new Policies({ database, bridge, clock: clock.read, log });
   const ircAccounts = new IrcAccounts({ ...shared, passwords, minPasswordLength: 8 });
   const admins = new Admins({ ...shared, passwords });
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
@@ -138,9 +145,11 @@ export async function openRooms(
   });
   return {
     ...room,
-    ...{ folder, database, agents, ircAccounts, authority, admins, adminLogin },
+    ...{ folder, database, eventLog, policies },
+    ...{ agents, ircAccounts, authority, admins, adminLogin },
     ...{ llm, sessions, clock, log },
     async close() {
+      eventLog.close();
       await llm.gateway.close();
       await agents.close();
       await room.close();
