@@ -1,0 +1,3 @@
+/** Texts as lines, and the difference of two of them. Pure functions, no SQLite. */
+export { diffSequences, type Hunk } from "./diff.ts";
+export { type Lines, LineTable, sliceLines } from "./lines.ts";
