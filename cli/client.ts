@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { formatAddress, parseAddress } from "../services/config/mod.ts";
+import { type Config, parseAddress } from "../services/config/mod.ts";
 import type { CommandOptions } from "./mod.ts";
+import { readEndpoints, urlOf } from "./endpoints.ts";
 import { CommandFailed } from "./output.ts";
 import { readSettings } from "./settings.ts";
 
@@ -29,7 +30,8 @@ export class ApiClient {
    */
   static async connect(options: CommandOptions, { token = true } = {}): Promise<ApiClient> {
     const settings = await readSettings(options);
-    const url = options.url ?? Deno.env.get("MUSTER_URL") ?? defaultUrl(settings);
+    const url = options.url ?? Deno.env.get("MUSTER_URL") ??
+      await defaultUrl(settings);
     if (!URL.canParse(url)) throw new CommandFailed(`"${url}" is not a URL`, 2);
     return new ApiClient(
       url.replace(/\/+$/, ""),
@@ -48,8 +50,11 @@ export class ApiClient {
     schema: Schema,
     body?: unknown,
   ): Promise<z.infer<Schema>> {
-    const signal = AbortSignal.timeout(CALL_TIMEOUT);
-    const response = await this.request(method, path, signal, body);
+    const response = await this.#request(method, path, {
+      accept: "application/json",
+      signal: AbortSignal.timeout(CALL_TIMEOUT),
+      body,
+    });
     const text = await response.text();
     if (!response.ok) throw new CommandFailed(refusal(response, text));
     const result = schema.safeParse(text === "" ? undefined : JSON.parse(text));
@@ -57,14 +62,27 @@ export class ApiClient {
     return result.data;
   }
 
-  /** Sends a request and gives the response as it is. */
-  async request(
+  /**
+   * Opens an event stream.
+   *
+   * @throws Unreachable where the server is away, CommandFailed where it refuses
+   */
+  async openStream(path: string): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.#request("GET", path, {
+      accept: "text/event-stream",
+      signal: new AbortController().signal,
+    });
+    if (response.ok && response.body !== null) return response.body;
+    const message = refusal(response, await response.text());
+    throw response.status >= 500 ? new Unreachable(message) : new CommandFailed(message);
+  }
+
+  async #request(
     method: string,
     path: string,
-    signal: AbortSignal,
-    body?: unknown,
+    { accept, signal, body }: { accept: string; signal: AbortSignal; body?: unknown },
   ): Promise<Response> {
-    const headers = new Headers();
+    const headers = new Headers({ accept });
     if (this.#token !== null) headers.set("authorization", `Bearer ${this.#token}`);
     if (body !== undefined) headers.set("content-type", "application/json");
     try {
@@ -92,12 +110,16 @@ function refusal(response: Response, text: string): string {
   }
 }
 
-function defaultUrl(settings: { api_addr: string; tls: { cert: string } }): string {
-  const address = parseAddress(settings.api_addr);
-  if (address === null) throw new CommandFailed(`"${settings.api_addr}" is not an address`, 2);
-  const hostname = address.hostname === "0.0.0.0" ? "127.0.0.1" : address.hostname;
-  const scheme = settings.tls.cert === "" ? "http" : "https";
-  return `${scheme}://${formatAddress({ hostname, port: address.port })}`;
+/** The address of the configuration, or, where that takes a free port, the one that was bound. */
+async function defaultUrl({ api_addr, data_dir, tls }: Config): Promise<string> {
+  const address = parseAddress(api_addr);
+  if (address === null) throw new CommandFailed(`"${api_addr}" is not an address`, 2);
+  if (address.port === 0) {
+    const bound = await readEndpoints(data_dir);
+    if (bound === null) throw new Unreachable("No muster has been started with this data folder");
+    return bound.api;
+  }
+  return urlOf(tls.cert === "" ? "http" : "https", address);
 }
 
 async function readToken(dataDir: string): Promise<string> {

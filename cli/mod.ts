@@ -49,6 +49,8 @@ function buildProgram(): Command {
   addAccounts(program);
   addAdmins(program);
   addTokens(program);
+  addPolicies(program);
+  addLog(program);
   return program;
 }
 
@@ -226,6 +228,43 @@ function addTokens(program: Command): void {
     });
 }
 
+function addPolicies(program: Command): void {
+  const policy = program.command("policy").description("what is set for each bot");
+  policy.command("get [name]")
+    .description("print all policies, or one such as oracle or oracle.backend")
+    .addOption(urlOption())
+    .action(async (name: string | undefined, _, command: Command) => {
+      await (await import("./policy.ts")).getPolicy(name, optionsOf(command));
+    });
+  policy.command("set <name> <value>")
+    .description("set a policy such as oracle.backend; the value null removes it")
+    .addOption(urlOption())
+    .action(async (name: string, value: string, _, command: Command) => {
+      await (await import("./policy.ts")).setPolicy(name, value, optionsOf(command));
+    });
+}
+
+function addLog(program: Command): void {
+  program.command("log")
+    .description("print the event log: what changed, who did it and what caused it")
+    .option("-f, --follow", "go on with each new event")
+    .option("-n, --lines <count>", "how many of the newest events to print", checkCount, 20)
+    .option("--after <number>", "print all events after this number", checkNumber)
+    .option("--types <types>", "only these types, separated by commas, such as agent.*")
+    .option("--json", "print one JSON object per event")
+    .addOption(urlOption())
+    .action(async (_, command: Command) => {
+      await (await import("./log.ts")).showLog(optionsOf(command));
+    });
+  program.command("doctor").description("look for damage")
+    .command("log")
+    .description("verify the event log in the data folder; a server may run meanwhile")
+    .option("--json", "print JSON")
+    .action(async (_, command: Command) => {
+      await (await import("./doctor.ts")).checkLog(optionsOf(command));
+    });
+}
+
 /** The options of a command and of all the commands above it. */
 export interface CommandOptions {
   readonly config?: string;
@@ -245,6 +284,9 @@ export interface CommandOptions {
   readonly name?: string;
   readonly scopes?: string;
   readonly days?: number;
+  readonly follow?: boolean;
+  readonly after?: number;
+  readonly types?: string;
 }
 
 function optionsOf(command: Command): CommandOptions {
@@ -272,6 +314,11 @@ function checkAddress(text: string): string {
 function checkDays(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number of days.");
+}
+
+function checkNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be the number of an event.");
 }
 
 function checkCount(text: string): number {

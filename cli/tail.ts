@@ -1,13 +1,8 @@
 import { z } from "zod";
-import { ApiClient, Unreachable } from "./client.ts";
+import { ApiClient } from "./client.ts";
 import type { CommandOptions } from "./mod.ts";
-import { CommandFailed, print, printError, visible } from "./output.ts";
-
-/** How long to wait before another try, in milliseconds. */
-const RETRY_DELAY = 2000;
-
-/** The longest event that is taken, in characters. */
-const MAX_EVENT = 1_048_576;
+import { print, visible } from "./output.ts";
+import { followStream } from "./stream.ts";
 
 const messageSchema = z.object({ nick: z.string(), text: z.string(), timestamp: z.string() });
 
@@ -33,45 +28,13 @@ export async function tail(channel: string, options: CommandOptions): Promise<vo
   );
   let last = recent.at(-1)?.timestamp;
   for (const message of lines === 0 ? [] : recent) printMessage(message, options);
-  for (;;) {
-    try {
-      for await (const message of follow(client, path, last)) {
-        last = message.timestamp;
-        printMessage(message, options);
-      }
-    } catch (error) {
-      if (!(error instanceof Unreachable) && !(error instanceof TypeError)) throw error;
-      printError(error instanceof Unreachable ? error.message : "The stream broke off");
-    }
-    await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY));
-  }
-}
-
-async function* follow(
-  client: ApiClient,
-  path: string,
-  since: string | undefined,
-): AsyncGenerator<Message> {
-  const query = since === undefined ? "" : `?since=${encodeURIComponent(since)}`;
-  const response = await client.request(
-    "GET",
-    `${path}/stream${query}`,
-    new AbortController().signal,
-  );
-  if (!response.ok || response.body === null) {
-    await response.body?.cancel();
-    const message = `The server answered ${response.status}`;
-    throw response.status >= 500 ? new Unreachable(message) : new CommandFailed(message);
-  }
-  let rest = "";
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    if (rest.length > MAX_EVENT) throw new CommandFailed("The server sent too long an event");
-    for (const line of lines) {
-      if (line.startsWith("data: ")) yield messageSchema.parse(JSON.parse(line.slice(6)));
-    }
-  }
+  const stream = () =>
+    `${path}/stream${last === undefined ? "" : `?since=${encodeURIComponent(last)}`}`;
+  await followStream(client, stream, (data) => {
+    const message = messageSchema.parse(data);
+    last = message.timestamp;
+    printMessage(message, options);
+  });
 }
 
 function printMessage(message: Message, { json }: CommandOptions): void {

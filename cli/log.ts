@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { ApiClient } from "./client.ts";
+import type { CommandOptions } from "./mod.ts";
+import { print, visible } from "./output.ts";
+import { followStream } from "./stream.ts";
+
+/** Events that are asked for at once. */
+const PAGE = 1000;
+
+const eventSchema = z.object({
+  seq: z.int(),
+  time: z.string(),
+  type: z.string(),
+  actor: z.string(),
+  actor_id: z.string().nullable(),
+  address: z.string().nullable(),
+  cause: z.string().nullable(),
+  data: z.record(z.string(), z.unknown()),
+  hash: z.string(),
+});
+
+const pageSchema = z.object({
+  events: z.array(eventSchema),
+  cursor: z.int(),
+  more: z.boolean(),
+});
+
+type LoggedEvent = z.infer<typeof eventSchema>;
+
+/**
+ * `muster log`: prints the newest events, or all after a number, and with `-f` then each new one,
+ * until it is interrupted. Where the server goes away, it waits and takes up where it was.
+ */
+export async function showLog(options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  let cursor = options.after === undefined
+    ? await printNewest(client, options)
+    : await printAfter(client, options.after, options);
+  if (options.follow !== true) return;
+  await followStream(client, () => eventsPath(options, { after: cursor }), (data) => {
+    const event = eventSchema.parse(data);
+    cursor = event.seq;
+    printEvent(event, options);
+  });
+}
+
+async function printNewest(client: ApiClient, options: CommandOptions): Promise<number> {
+  const { lines = 0 } = options;
+  const limit = Math.min(Math.max(lines, 1), PAGE);
+  const page = await client.call("GET", eventsPath(options, { limit }), pageSchema);
+  for (const event of lines === 0 ? [] : page.events) printEvent(event, options);
+  return page.cursor;
+}
+
+async function printAfter(
+  client: ApiClient,
+  after: number,
+  options: CommandOptions,
+): Promise<number> {
+  let page: z.infer<typeof pageSchema>;
+  let cursor = after;
+  do {
+    const path = eventsPath(options, { after: cursor, limit: PAGE });
+    page = await client.call("GET", path, pageSchema);
+    for (const event of page.events) printEvent(event, options);
+    cursor = page.cursor;
+  } while (page.more);
+  return cursor;
+}
+
+function eventsPath({ types }: CommandOptions, query: Readonly<Record<string, number>>): string {
+  const parameters = new URLSearchParams(types === undefined ? {} : { types });
+  for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
+  return `/v1/events?${parameters}`;
+}
+
+function printEvent(event: LoggedEvent, { json }: CommandOptions): void {
+  if (json === true) return print(JSON.stringify(event));
+  const { seq, time, type, actor, address, data } = event;
+  const facts = Object.entries(data).map(([key, value]) => `${key}=${textOf(value)}`);
+  const origin = address === null ? actor : `${actor} from ${address}`;
+  print([String(seq), time, type, origin, facts.join(" ")].map(visible).join("  ").trimEnd());
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { ApiClient } from "./client.ts";
+import type { CommandOptions } from "./mod.ts";
+import { CommandFailed, print, visible } from "./output.ts";
+
+const PATH = "/v1/settings/policies";
+
+const objectSchema = z.record(z.string(), z.unknown());
+
+/** `muster policy get`: prints all policies as JSON, those of a bot, or one of its fields. */
+export async function getPolicy(name: string | undefined, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const policies = await client.call("GET", PATH, objectSchema);
+  printJson(name === undefined ? policies : valueAt(policies, name));
+}
+
+/** `muster policy set`: sets a field of a bot, or removes what is set to `null`. */
+export async function setPolicy(
+  name: string,
+  value: string,
+  options: CommandOptions,
+): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const patch = name.split(".").reduceRight<unknown>(
+    (nested, key) => ({ [key]: nested }),
+    readValue(value),
+  );
+  await client.call("PUT", PATH, objectSchema, patch);
+}
+
+/** A value is JSON where it can be read as such, else the text as it is. */
+function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function valueAt(policies: Readonly<Record<string, unknown>>, name: string): unknown {
+  let value: unknown = policies;
+  for (const key of name.split(".")) {
+    const object = objectSchema.safeParse(value);
+    if (!object.success || !Object.hasOwn(object.data, key)) {
+      throw new CommandFailed(`There is no policy "${name}"`);
+    }
+    value = object.data[key];
+  }
+  return value;
+}
+
+function printJson(value: unknown): void {
+  for (const line of JSON.stringify(value, null, 2).split("\n")) print(visible(line));
+}
