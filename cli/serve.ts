@@ -1,7 +1,10 @@
-import { type Certificate, HttpServer } from "../http/mod.ts";
+import { HttpServer } from "../http/mod.ts";
+import { readCertificate } from "./certificate.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import type { CommandOptions } from "./mod.ts";
 import { CommandFailed } from "./output.ts";
+import { writeEndpoints } from "./endpoints.ts";
+import { type Reloadable, Reloader } from "./reload.ts";
 import { readSettings } from "./settings.ts";
 import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
@@ -24,7 +27,10 @@ export async function serve(options: CommandOptions): Promise<void> {
   const ended = untilSignal(log);
   try {
     const server = await start(config, log);
+    const reloader = new Reloader({ config, server, read: () => readSettings(options), log });
+    Deno.addSignalListener("SIGHUP", () => reloader.reload());
     await ended;
+    await reloader.stop();
     await server.stop();
     log.info("Stopped");
   } catch (error) {
@@ -34,7 +40,7 @@ export async function serve(options: CommandOptions): Promise<void> {
   }
 }
 
-interface RunningServer {
+interface RunningServer extends Reloadable {
   stop(): Promise<void>;
 }
 
@@ -64,6 +70,13 @@ async function start(config: Config, log: Log): Promise<RunningServer> {
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
   announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
   return {
+    apply: async (changed, renewed) => {
+      await startLogging(changed.log);
+      const current = certificate === null ? null : renewed;
+      daemon.reconfigure(changed, current);
+      if (current === null) return;
+      for (const server of [api, mcp]) server.renewCertificate(current);
+    },
     stop: async () => {
       const stopped = [api.stop(), mcp.stop()];
       await daemon.quiesce();
@@ -100,9 +113,10 @@ function announce({ config, daemon, firstAdmin, api, mcp }: Started, log: Log): 
     ...(plain === null ? {} : { irc: formatAddress(plain) }),
     ...(tls === null ? {} : { ircs: formatAddress(tls) }),
   };
+  const scheme = config.tls.cert === "" ? "http" : "https";
+  writeEndpoints(config.data_dir, { api, mcp, irc: plain, ircs: tls }, scheme);
   log.info("Listening", addresses);
   if (Deno.stdout.isTerminal()) {
-    const scheme = config.tls.cert === "" ? "http" : "https";
     printWelcome({ ...addresses, scheme }, config, firstAdmin);
   } else if (firstAdmin !== null) {
     log.info("The first admin is made; `muster admin passwd` sets its password", {
@@ -132,15 +146,6 @@ function explain(error: unknown): unknown {
   const known = error instanceof StartError || error instanceof DatabaseError ||
     error instanceof DataFolderError || error instanceof SecretFileError;
   return known ? new CommandFailed(error.message) : error;
-}
-
-async function readCertificate({ tls }: Config): Promise<Certificate | null> {
-  if (tls.cert === "") return null;
-  const read = (path: string) =>
-    Deno.readTextFile(path).catch(() => {
-      throw new CommandFailed(`The file "${path}" that tls names cannot be read`, 2);
-    });
-  return { cert: await read(tls.cert), key: await read(tls.key) };
 }
 
 function requireAddress(text: string): Address {

@@ -14,19 +14,16 @@ export interface Certificate {
 
 /** An HTTP server that listens. */
 export class HttpServer {
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
-  readonly #abort: AbortController;
+  readonly #handler: HttpHandler;
+  readonly #abort = new AbortController();
+  /** Those that were replaced, as long as their last connections last. */
+  readonly #replaced = new Set<Deno.HttpServer<Deno.NetAddr>>();
+  #server: Deno.HttpServer<Deno.NetAddr>;
 
   /** Listens, with TLS where there is a certificate. */
   constructor(address: Address, handler: HttpHandler, certificate: Certificate | null) {
-    this.#abort = new AbortController();
-    this.#server = Deno.serve({
-      hostname: address.hostname,
-      port: address.port,
-      signal: this.#abort.signal,
-      onListen: () => {},
-      ...certificate ?? {},
-    }, (request, info) => handler(request, info.remoteAddr.hostname));
+    this.#handler = handler;
+    this.#server = this.#listen(address, certificate);
   }
 
   /** The address that it is bound to. */
@@ -35,10 +32,35 @@ export class HttpServer {
     return { hostname, port };
   }
 
+  /**
+   * Gives connections to come another certificate. A listener cannot change its own: another takes
+   * its place on the same address and listens before the first one stops accepting. Requests that
+   * run, and streams, go on.
+   *
+   * @throws what the runtime throws where the certificate is not one; all stays as it is then
+   */
+  renewCertificate(certificate: Certificate): void {
+    const old = this.#server;
+    this.#server = this.#listen(this.address, certificate);
+    this.#replaced.add(old);
+    old.shutdown().finally(() => this.#replaced.delete(old));
+  }
+
   /** Stops accepting, lets running requests finish for a while, then cuts them off. */
   async stop(): Promise<void> {
     const timer = setTimeout(() => this.#abort.abort(), GRACE);
-    await this.#server.shutdown();
+    const finished = [...this.#replaced].map((server) => server.finished);
+    await Promise.all([this.#server.shutdown(), ...finished]);
     clearTimeout(timer);
+  }
+
+  #listen({ hostname, port }: Address, certificate: Certificate | null) {
+    return Deno.serve({
+      hostname,
+      port,
+      signal: this.#abort.signal,
+      onListen: () => {},
+      ...(certificate === null ? {} : { ...certificate, reusePort: true }),
+    }, (request, info) => this.#handler(request, info.remoteAddr.hostname));
   }
 }

@@ -62,6 +62,8 @@ async function compile(entry: string): Promise<void> {
     "--no-config",
     "--no-lock",
     "--no-prompt",
+    // To listen on one address twice (reusePort), which is how a certificate is replaced.
+    "--unstable-net",
     V8_FLAGS,
     ...permissions,
     `--include=${BUILD}`,

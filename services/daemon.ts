@@ -68,6 +68,8 @@ export interface Daemon {
   readonly services: Services;
   /** Where IRC listens; null where it does not. */
   readonly ircAddresses: { readonly plain: Address | null; readonly tls: Address | null };
+  /** Takes from a configuration what can change while the services run. */
+  reconfigure(config: Config, certificate: DaemonOptions["certificate"]): void;
   /** Tells the streams and the IRC clients that it is over and closes them. */
   quiesce(): Promise<void>;
   /** Finishes what is being written and closes everything, in reverse of the start. */
@@ -155,6 +157,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return {
     services: { ...room, ...administration, ...base, agents, ircAccounts, llm, bridge },
     ircAddresses,
+    reconfigure: (changed, certificate) => {
+      irc.reconfigure(ircChanges(changed));
+      if (certificate !== null) irc.renewCertificate(certificate);
+    },
     quiesce: async () => {
       await llm.gateway.close();
       await bridge?.stop();
@@ -224,19 +230,26 @@ interface IrcSurroundings {
 function ircOptions({ config, database, room, observer, log }: IrcSurroundings): IrcServerOptions {
   const { irc } = config;
   const { accounts, logins } = room;
-  const { limits } = irc;
-  const rate = (perSecond: number, burst: number) => perSecond === 0 ? null : { perSecond, burst };
   return {
+    ...ircChanges(config),
     serverName: irc.server_name,
     serverDescription: irc.server_description,
     networkName: irc.network_name,
     version: `muster-${VERSION}`,
-    ...(irc.motd === "" ? {} : { motd: irc.motd }),
     password: irc.password === "" ? null : irc.password,
     requireAccount: irc.require_account,
     accounts: new AccountAuthority({ database, accounts, logins, operators: irc.operators }),
     observer,
     log,
+  };
+}
+
+/** What can change while the IRC server runs. */
+function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "limits"> {
+  const { limits } = irc;
+  const rate = (perSecond: number, burst: number) => perSecond === 0 ? null : { perSecond, burst };
+  return {
+    ...(irc.motd === "" ? {} : { motd: irc.motd }),
     limits: {
       lineBytes: limits.line_bytes,
       receiveQueueBytes: limits.recvq_bytes,

@@ -50,7 +50,8 @@ export interface IrcStats {
  */
 export class IrcServer {
   readonly #state: ServerState;
-  readonly #listeners = new Set<Deno.Listener>();
+  /** Those that listen, each with whether it does so with TLS. */
+  readonly #listeners = new Map<Deno.Listener, boolean>();
   /** Every open transport; those that were refused have no connection. */
   readonly #open = new Map<Transport, Connection | null>();
   /** Connections from outside by network. */
@@ -75,12 +76,32 @@ export class IrcServer {
   listen({ hostname, port, tls }: ListenOptions): Deno.NetAddr {
     if (this.#closing.signal.aborted) throw new TypeError("Cannot listen: the server is closed");
     const listener = tls
-      ? Deno.listenTls({ hostname, port, cert: tls.cert, key: tls.key })
+      ? Deno.listenTls({ hostname, port, reusePort: true, cert: tls.cert, key: tls.key })
       : Deno.listen({ hostname, port });
-    this.#listeners.add(listener);
+    this.#listeners.set(listener, tls !== undefined);
     const accepting = this.#accept(listener, tls !== undefined);
     this.#accepting.add(accepting);
     return listener.addr as Deno.NetAddr;
+  }
+
+  /**
+   * Gives connections to come another certificate. A listener cannot change its own, so that each
+   * with TLS is replaced by one on the same address, which listens before the other is closed.
+   * Throws, and leaves all as it is, when the certificate is not one.
+   */
+  renewCertificate(tls: { cert: string; key: string }): void {
+    const old = [...this.#listeners].filter(([, secure]) => secure).map(([listener]) => listener);
+    for (const listener of old) {
+      const { hostname, port } = listener.addr as Deno.NetAddr;
+      this.listen({ hostname, port, tls });
+      this.#listeners.delete(listener);
+      listener.close();
+    }
+  }
+
+  /** Changes what may change while the server runs; limits hold for connections to come. */
+  reconfigure(changes: Pick<IrcServerOptions, "motd" | "limits">): void {
+    this.#state.reconfigure(changes);
   }
 
   /** Adds a client inside this process and gives its end of the connection. */
@@ -123,7 +144,7 @@ export class IrcServer {
   async close(reason = "Server is shutting down"): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#sweeper);
-    for (const listener of this.#listeners) listener.close();
+    for (const listener of this.#listeners.keys()) listener.close();
     this.#listeners.clear();
     for (const client of [...this.#state.clients]) this.#state.disconnect(client, reason);
     await Promise.all(this.#accepting);
@@ -133,11 +154,11 @@ export class IrcServer {
   }
 
   async #accept(listener: Deno.Listener, secure: boolean): Promise<void> {
-    while (!this.#closing.signal.aborted) {
+    while (this.#listeners.has(listener)) {
       try {
         this.#admit(await listener.accept(), secure);
       } catch (error) {
-        if (this.#closing.signal.aborted) return;
+        if (!this.#listeners.has(listener)) return;
         this.#state.log.warn("IRC connection could not be accepted", { error });
         await pause(ACCEPT_PAUSE_MILLISECONDS, this.#closing.signal);
       }

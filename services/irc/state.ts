@@ -29,8 +29,6 @@ export interface PendingLogin {
 
 /** Who is connected, what channels there are: everything that commands read and change. */
 export class ServerState {
-  readonly options: Readonly<IrcServerOptions>;
-  readonly limits: Readonly<IrcLimits>;
   readonly log: IrcLogger;
   readonly cloakKey: Uint8Array;
   /** Unix time in milliseconds. */
@@ -46,6 +44,8 @@ export class ServerState {
   readonly #byNick = new Map<string, Client>();
   readonly #byAccount = new Map<string, readonly Client[]>();
   readonly #logins = new Set<PendingLogin>();
+  #options: Readonly<IrcServerOptions>;
+  #limits: Readonly<IrcLimits>;
   readonly #idPrefix: string;
   #lastId = 0;
   #lastTime = 0;
@@ -53,8 +53,8 @@ export class ServerState {
   #timeText = "";
 
   constructor(options: IrcServerOptions) {
-    this.options = options;
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.log = options.log ?? SILENT;
     this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
     this.#clock = options.clock ?? Date.now;
@@ -63,8 +63,22 @@ export class ServerState {
     this.#idPrefix = Array.from(random, (part) => part.toString(36)).join("") + "-";
   }
 
+  get options(): Readonly<IrcServerOptions> {
+    return this.#options;
+  }
+
+  get limits(): Readonly<IrcLimits> {
+    return this.#limits;
+  }
+
   get serverName(): string {
-    return this.options.serverName;
+    return this.#options.serverName;
+  }
+
+  /** Takes other values for what may change while the server runs. */
+  reconfigure({ motd = "", limits }: Pick<IrcServerOptions, "motd" | "limits">): void {
+    this.#options = { ...this.#options, motd };
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
   }
 
   /** Registered clients. */

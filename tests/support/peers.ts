@@ -9,6 +9,8 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["fossil", "apt-get install fossil"],
   ["git", "apt-get install git"],
   ["irssi", "apt-get install irssi"],
+  ["openssl", "apt-get install openssl"],
+  ["promtool", "apt-get install prometheus"],
   ["tmux", "apt-get install tmux"],
 ]);
 

@@ -23,12 +23,16 @@ export interface Program extends AsyncDisposable {
   /** The URL of the MCP endpoint. */
   readonly mcp: string;
   readonly irc: { readonly hostname: string; readonly port: number };
+  /** The URL of IRC over TLS, where it listens. */
+  readonly ircs: string | null;
   readonly folder: string;
   /** The API token. */
   readonly token: string;
   readonly pid: number;
   /** What it has written to standard error so far, line by line. */
   readonly log: readonly string[];
+  /** Resolves with the first line of the log, from now on, that matches. */
+  logged(pattern: RegExp): Promise<string>;
   /** Ends it with a signal and waits; gives its exit code. */
   stop(signal?: Deno.Signal): Promise<number>;
 }
@@ -110,11 +114,12 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     stderr: "piped",
   }).spawn();
   const log: string[] = [];
-  const listening = Promise.withResolvers<Record<string, string>>();
+  const awaited = new Set<(line: string) => void>();
+  const listening = Promise.withResolvers<void>();
   const reading = readLines(process.stderr, (line) => {
     log.push(line);
-    const record = parseRecord(line);
-    if (record?.["message"] === "Listening") listening.resolve(record);
+    for (const take of awaited) take(line);
+    if (parseRecord(line)?.["message"] === "Listening") listening.resolve();
   });
   const timer = setTimeout(() => listening.reject(new Error("It does not listen")), START_LIMIT);
   const ended = process.status.then(({ code }) => {
@@ -135,20 +140,32 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     await stop("SIGKILL");
     if (options.folder === undefined) await Deno.remove(folder, { recursive: true });
   };
-  const record = await listening.promise.finally(() => clearTimeout(timer))
+  await listening.promise.finally(() => clearTimeout(timer))
     .catch(async (error) => {
       await dispose();
       throw error;
     });
-  const irc = new URL(`http://${record["irc"]}`);
+  const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
+  const irc = new URL(endpoints.irc);
   return {
-    api: `http://${record["api"]}`,
-    mcp: `http://${record["mcp"]}/mcp`,
+    api: endpoints.api,
+    mcp: endpoints.mcp,
     irc: { hostname: irc.hostname, port: Number(irc.port) },
+    ircs: endpoints.ircs ?? null,
     folder,
     token: (await Deno.readTextFile(join(folder, "data", "api_token"))).trim(),
     pid: process.pid,
     log,
+    logged: (pattern) =>
+      new Promise((resolve, reject) => {
+        const take = (line: string) => {
+          if (!pattern.test(line)) return;
+          awaited.delete(take);
+          resolve(line);
+        };
+        awaited.add(take);
+        ended.then(() => reject(new Error(`It ended before ${pattern} was logged`)));
+      }),
     stop,
     [Symbol.asyncDispose]: dispose,
   };

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { type Address, formatAddress } from "../services/config/mod.ts";
+
+/** The file in the data folder that names what is bound. */
+const FILE = "endpoints.json";
+
+const endpointsSchema = z.object({
+  api: z.string(),
+  mcp: z.string(),
+  irc: z.string().optional(),
+  ircs: z.string().optional(),
+});
+
+/** Where a running server listens, as URLs; one without IRC, or without TLS for it, lacks those. */
+export type Endpoints = z.infer<typeof endpointsSchema>;
+
+/** Where the parts listen; null where they do not. */
+export interface BoundAddresses {
+  readonly api: Address;
+  readonly mcp: Address;
+  readonly irc: Address | null;
+  readonly ircs: Address | null;
+}
+
+/** Writes down where the parts listen, for whoever gave port 0 and must find them. */
+export function writeEndpoints(
+  folder: string,
+  { api, mcp, irc, ircs }: BoundAddresses,
+  scheme: "http" | "https",
+): void {
+  const endpoints: Endpoints = {
+    api: urlOf(scheme, api),
+    mcp: `${urlOf(scheme, mcp)}/mcp`,
+    ...(irc === null ? {} : { irc: urlOf("irc", irc) }),
+    ...(ircs === null ? {} : { ircs: urlOf("ircs", ircs) }),
+  };
+  const path = join(folder, FILE);
+  Deno.writeTextFileSync(`${path}.new`, `${JSON.stringify(endpoints, null, 2)}\n`);
+  Deno.renameSync(`${path}.new`, path);
+}
+
+/** @returns null where none are written down, or not in this form */
+export async function readEndpoints(folder: string): Promise<Endpoints | null> {
+  try {
+    return endpointsSchema.parse(JSON.parse(await Deno.readTextFile(join(folder, FILE))));
+  } catch {
+    return null;
+  }
+}
+
+/** The URL of an address; one that stands for every interface becomes this machine's. */
+export function urlOf(scheme: string, { hostname, port }: Address): string {
+  const everywhere = hostname === "0.0.0.0" || hostname === "::";
+  return `${scheme}://${formatAddress({ hostname: everywhere ? "127.0.0.1" : hostname, port })}`;
+}

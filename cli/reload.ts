@@ -1,0 +1,69 @@
+import type { Certificate } from "../http/mod.ts";
+import { changedKeys, type Config } from "../services/config/mod.ts";
+import type { Log } from "../services/log.ts";
+import { readCertificate } from "./certificate.ts";
+
+/** The keys that can change while the server runs; one that ends in a dot stands for all below. */
+const LIVE_KEYS = ["irc.limits.", "irc.motd", "log.", "tls."];
+
+/** What takes a new configuration while it runs. */
+export interface Reloadable {
+  /** @param certificate null where there is no TLS */
+  apply(config: Config, certificate: Certificate | null): Promise<void> | void;
+}
+
+export interface ReloaderOptions {
+  /** The configuration of the start. */
+  readonly config: Config;
+  readonly server: Reloadable;
+  /** Reads the configuration again. */
+  readonly read: () => Promise<Config>;
+  readonly log: Log;
+}
+
+/** Reads the configuration and the certificates again, one time after the other. */
+export class Reloader {
+  readonly #options: ReloaderOptions;
+  #last: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options;
+  }
+
+  /** Reads it again, as soon as the time before is done. It never fails: the log tells how it went. */
+  reload(): Promise<void> {
+    this.#last = this.#last.then(() => this.#reload());
+    return this.#last;
+  }
+
+  /** Waits for what is being applied, and takes nothing more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#last;
+  }
+
+  async #reload(): Promise<void> {
+    if (this.#stopped) return;
+    const { config: started, server, read, log } = this.#options;
+    try {
+      const config = await read();
+      const waiting = changedKeys(started, config).filter((key) => !isLive(key, started, config));
+      await server.apply(config, await readCertificate(config));
+      log.info("The configuration was read again");
+      if (waiting.length > 0) {
+        log.warn("Some changes take effect after a restart", { keys: waiting });
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error("The configuration cannot be used; the one before stays in force", { reason });
+    }
+  }
+}
+
+/** Whether a key can change while the server runs. TLS itself cannot be switched on or off. */
+function isLive(key: string, started: Config, config: Config): boolean {
+  const switched = (started.tls.cert === "") !== (config.tls.cert === "");
+  if (key.startsWith("tls.") && switched) return false;
+  return LIVE_KEYS.some((live) => live.endsWith(".") ? key.startsWith(live) : key === live);
+}

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { makeCertificate } from "../support/certificate.ts";
+import { peer } from "../support/peers.ts";
+import { type Program, runMuster, startProgram } from "../support/program.ts";
+import { IrcClient } from "../support/irc_client.ts";
+import { withFolder, writeFile } from "../support/temporary.ts";
+
+const READ_AGAIN = /The configuration was read again/;
+
+/** Has the program read its configuration again, and waits for what it logs of that. */
+async function hangUp(program: Program, pattern: RegExp): Promise<string> {
+  const logged = program.logged(pattern);
+  Deno.kill(program.pid, "SIGHUP");
+  return await logged;
+}
+
+/** A client that trusts this certificate alone. */
+function clientFor(cert: string): Deno.HttpClient {
+  return Deno.createHttpClient({ caCerts: [cert] });
+}
+
+async function statusOf(client: Deno.HttpClient, { api, token }: Program): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${api}/v1/status`, { client, headers });
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("SIGHUP renews the certificates of API, MCP and IRC; what is open stays open", {
+  ...peer("openssl"),
+}, async () => {
+  await withFolder(async (folder) => {
+    const { cert: before } = await makeCertificate(folder);
+    await using program = await startProgram({
+      folder,
+      config: "tls: { cert: tls.crt, key: tls.key }\nirc: { tls_listen: 127.0.0.1:0 }\n",
+    });
+    assert.match(program.api, /^https:/);
+    assert.match(program.mcp, /^https:/);
+    using old = clientFor(before);
+    assert.equal(await statusOf(old, program), 200);
+    const stream = await fetch(
+      `${program.api}/v1/channels/general/stream?token=${program.token}`,
+      { client: old },
+    );
+    const ircs = new URL(program.ircs ?? "");
+    const address = { hostname: ircs.hostname, port: Number(ircs.port) };
+    using session = await Deno.connectTls({ ...address, caCerts: [before] });
+    await session.handshake();
+
+    const { cert: after } = await makeCertificate(folder);
+    await hangUp(program, READ_AGAIN);
+    using renewed = clientFor(after);
+    assert.equal(await statusOf(renewed, program), 200);
+    const called = await fetch(program.mcp, {
+      client: renewed,
+      method: "POST",
+      headers: { authorization: `Bearer ${program.token}` },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    });
+    assert.deepEqual(await called.json(), { jsonrpc: "2.0", id: 1, result: {} });
+    using another = await Deno.connectTls({ ...address, caCerts: [after] });
+    await another.handshake();
+    using late = clientFor(before);
+    await assert.rejects(statusOf(late, program), TypeError);
+
+    await session.write(new TextEncoder().encode("PING here\r\n"));
+    assert.match(await readText(session), /PONG|451/);
+    const post = await fetch(`${program.api}/v1/channels/general/messages`, {
+      client: renewed,
+      method: "POST",
+      headers: { authorization: `Bearer ${program.token}` },
+      body: JSON.stringify({ text: "still there" }),
+    });
+    assert.equal(post.status, 204);
+    const reader = stream.body?.getReader();
+    const { value } = await reader?.read() ?? {};
+    assert.match(new TextDecoder().decode(value), /still there/);
+    await reader?.cancel();
+    assert.equal(await program.stop(), 0);
+  });
+});
+
+Deno.test("SIGHUP applies what can change, tells what cannot, and refuses what is wrong", async () => {
+  await withFolder(async (folder) => {
+    await using program = await startProgram({ folder, config: "irc: { motd: first }\n" });
+    await writeFile(
+      folder,
+      "config.yaml",
+      "irc: { motd: second, network_name: other }\nlog: { level: debug }\n",
+    );
+    const restart = await hangUp(program, /after a restart/);
+    assert.match(restart, /\["irc\.network_name"\]/);
+    await using client = await IrcClient.connect(program.irc);
+    await client.register({ nick: "guest" });
+    assert.ok(client.lines.some((line) => line.endsWith(":- second")), client.lines.join("\n"));
+    const debugged = program.logged(/"route":"\/healthz"/);
+    await (await fetch(`${program.api}/healthz`)).body?.cancel();
+    await debugged;
+
+    await writeFile(folder, "config.yaml", "irc: { mtod: third }\n");
+    const refusal = await hangUp(program, /cannot be used/);
+    assert.match(refusal, /config\.yaml:1: irc\.mtod: is no key of muster/);
+    using http = Deno.createHttpClient({});
+    assert.equal(await statusOf(http, program), 200);
+  });
+});
+
+Deno.test("a certificate that is none ends the start with one sentence and code 2", async () => {
+  await withFolder(async (folder) => {
+    await writeFile(folder, "config.yaml", "tls: { cert: tls.crt, key: tls.key }\n");
+    const environment = { MUSTER_API_ADDR: "127.0.0.1:0", MUSTER_MCP_ADDR: "127.0.0.1:0" };
+    const absent = await runMuster(["serve"], { folder, environment });
+    assert.equal(absent.code, 2);
+    assert.match(absent.stderr, /^The file "tls\.crt" that tls names cannot be read\n$/);
+    await writeFile(folder, "tls.crt", "no certificate");
+    await writeFile(folder, "tls.key", "no key");
+    const broken = await runMuster(["serve"], { folder, environment });
+    assert.equal(broken.code, 2);
+    assert.match(broken.stderr, /^"tls\.crt" and "tls\.key" cannot be used for TLS: .+\n$/);
+  });
+});
+
+Deno.test("commands find a server on free ports by its data folder", async () => {
+  await using program = await startProgram();
+  const environment = { MUSTER_API_ADDR: "127.0.0.1:0" };
+  const { folder } = program;
+  const health = await runMuster(["health"], { folder, environment });
+  assert.equal(health.code, 0, health.stderr);
+  const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
+  assert.equal(endpoints.api, program.api);
+});
+
+async function readText(conn: Deno.Conn): Promise<string> {
+  const buffer = new Uint8Array(1024);
+  const count = await conn.read(buffer) ?? 0;
+  return new TextDecoder().decode(buffer.subarray(0, count));
+}
