@@ -1,0 +1,366 @@
+/** What holds for every provider: bounds, failures, cancellation, and what is noted of a call. */
+import assert from "node:assert/strict";
+import { answer, chunks, complete, KEY, withBackend } from "./support/gateway.ts";
+import { eventStream, FakeProvider, type SeenRequest } from "./support/provider.ts";
+import { type Rooms, withRooms } from "../../support/rooms.ts";
+
+const APIS = ["openai", "anthropic", "gemini", "bedrock", "ollama"] as const;
+
+const COMPLETION = {
+  id: "x",
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+};
+
+const CHUNK = { choices: [{ index: 0, delta: { content: "hi" }, finish_reason: null }] };
+
+/** A body that begins and never ends by itself. */
+function unending(begin: string): { response: Response; cancelled: Promise<void> } {
+  const cancelled = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(begin)),
+    cancel: () => cancelled.resolve(),
+  });
+  return { response: new Response(body), cancelled: cancelled.promise };
+}
+
+/** The data of every event about a call, once all calls are over. */
+async function calls({ database, llm }: Rooms): Promise<Record<string, unknown>[]> {
+  await llm.gateway.close();
+  const rows = await database.tables.selectFrom("events").select("data")
+    .where("type", "=", "llm.called").orderBy("seq").execute();
+  return rows.map(({ data }) => JSON.parse(data));
+}
+
+async function outcomes(rooms: Rooms): Promise<unknown[]> {
+  return (await calls(rooms)).map(({ outcome }) => outcome);
+}
+
+Deno.test("a provider's refusal is told with its status and without its key, by every API", async () => {
+  const table: readonly (readonly [number, unknown, RegExp])[] = [
+    [401, { error: { message: `Incorrect API key: ${KEY}` } }, /401: Incorrect API key: \[rem/],
+    [429, { error: `slow down, ${KEY.slice(0, 20)}**` }, /429: slow down, \[removed\]/],
+    [500, { message: `boom ${KEY.slice(8)}` }, /500: boom \[removed\]/],
+    [400, [{ error: { message: encodeURIComponent(KEY) } }], /400: \[removed\]/],
+    [503, `<html>${KEY}</html>`, /answered 503$/],
+  ];
+  for (const provider of APIS) {
+    for (const [status, body, message] of table) {
+      await using fake = new FakeProvider(() =>
+        typeof body === "string"
+          ? new Response(body, { status, headers: { "content-type": "text/html" } })
+          : Response.json(body, { status })
+      );
+      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+        for (const stream of [false, true]) {
+          const refused = complete(rooms, { stream });
+          await assert.rejects(
+            refused,
+            { name: "UpstreamFailed", message },
+            `${provider} ${status}`,
+          );
+        }
+        const { signal } = new AbortController();
+        const refused = rooms.llm.gateway.models("main", signal);
+        await assert.rejects(refused, { name: "UpstreamFailed", message });
+        assert.deepEqual(await outcomes(rooms), ["failed", "failed"]);
+        assert.ok(!rooms.log.lines.join("\n").includes(KEY));
+      });
+    }
+  }
+});
+
+Deno.test("no redirect is followed, by any API", async () => {
+  await using elsewhere = new FakeProvider(() => Response.json(COMPLETION));
+  for (const provider of APIS) {
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using fake = new FakeProvider(({ path }: SeenRequest) =>
+        new Response(null, { status, headers: { location: elsewhere.url + path } })
+      );
+      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+        const { signal } = new AbortController();
+        const expected = { name: "UpstreamFailed", message: new RegExp(`${status}, a redirect`) };
+        await assert.rejects(complete(rooms, {}), expected);
+        await assert.rejects(complete(rooms, { stream: true }), expected);
+        await assert.rejects(rooms.llm.gateway.models("main", signal), expected);
+      });
+    }
+  }
+  assert.deepEqual(elsewhere.seen, []);
+});
+
+Deno.test("an answer that is none of its API is the provider's failure, by every API", async () => {
+  for (const provider of APIS) {
+    for (const body of ["", "not JSON", "[7]", "null", '{"cut": ']) {
+      await using fake = new FakeProvider(() => new Response(body));
+      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+        const { signal } = new AbortController();
+        const expected = { name: "UpstreamFailed", message: /did not answer as its API does/ };
+        const label = `${provider}: ${body}`;
+        await assert.rejects(chunks(rooms, {}), expected, label);
+        await assert.rejects(rooms.llm.gateway.models("main", signal), expected, label);
+        await assert.rejects(answer(rooms, {}), expected, label);
+      });
+    }
+  }
+});
+
+Deno.test("a provider that is not there is told so", async () => {
+  const gone = new FakeProvider(() => new Response());
+  const { url } = gone;
+  await gone[Symbol.asyncDispose]();
+  await withBackend({ provider: "mine", base_url: url }, async (rooms) => {
+    const expected = { name: "UpstreamFailed", message: /"main" cannot be reached/ };
+    await assert.rejects(answer(rooms, {}), expected);
+  });
+});
+
+Deno.test("a provider gets so much time to begin, to go on and to finish", async () => {
+  const limits = { first_byte_seconds: 30, idle_seconds: 10, total_seconds: 60 };
+  const table: readonly (readonly [number, () => { response: Promise<Response> }, RegExp])[] = [
+    [30_000, () => ({ response: new Promise(() => {}) }), /did not answer in time/],
+    [10_000, () => ({ response: Promise.resolve(unending("{").response) }), /in the middle/],
+  ];
+  for (const provider of APIS) {
+    for (const [milliseconds, respond, message] of table) {
+      const asked = Promise.withResolvers<void>();
+      await using fake = new FakeProvider(async ({ left }) => {
+        asked.resolve();
+        const gaveUp = left.then(() => new Response(null, { status: 500 }));
+        return await Promise.race([respond().response, gaveUp]);
+      });
+      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+        const failed = assert.rejects(answer(rooms, {}), { name: "TimedOut", message });
+        await asked.promise;
+        await passUntil(rooms, failed, milliseconds);
+      }, { limits });
+    }
+  }
+});
+
+/** Lets time pass, in steps of what may pass, until something is done. */
+async function passUntil(rooms: Rooms, done: Promise<void>, milliseconds: number): Promise<void> {
+  let waiting = true;
+  const settled = done.finally(() => waiting = false);
+  settled.catch(() => {});
+  while (waiting) {
+    await new Promise((resolve) => setTimeout(resolve));
+    if (waiting) rooms.clock.advance(milliseconds);
+  }
+  await settled;
+}
+
+Deno.test("a provider that lists its models for longer than 10 s is given up", async () => {
+  const asked = Promise.withResolvers<void>();
+  await using fake = new FakeProvider(async ({ left }) => {
+    asked.resolve();
+    await left;
+    return new Response();
+  });
+  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+    const models = rooms.llm.gateway.models("main", new AbortController().signal);
+    const failed = assert.rejects(models, { name: "TimedOut" });
+    await asked.promise;
+    rooms.clock.advance(9_999);
+    assert.equal(rooms.clock.pending > 0, true);
+    rooms.clock.advance(1);
+    await failed;
+    await fake.only.left;
+  });
+});
+
+Deno.test("an answer has a bound", async () => {
+  await using fake = new FakeProvider(() => Response.json({ ...COMPLETION, x: "x".repeat(2000) }));
+  const limits = { answer_bytes: 1024 };
+  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+    const expected = { name: "UpstreamFailed", message: /answered too much/ };
+    await assert.rejects(answer(rooms, {}), expected);
+    await assert.rejects(chunks(rooms, {}), expected);
+  }, { limits });
+});
+
+Deno.test("whoever leaves ends the call at the provider, before and during the answer", async () => {
+  const asked = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
+  await using fake = new FakeProvider(async (request) => {
+    if ((request.body as { stream?: boolean }).stream === true) return stream.response;
+    asked.resolve();
+    await request.left;
+    left.resolve();
+    return new Response();
+  });
+  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+    const caller = new AbortController();
+    const called = assert.rejects(complete(rooms, {}, caller.signal), { name: "Unavailable" });
+    await asked.promise;
+    caller.abort();
+    await Promise.all([called, left.promise]);
+
+    const completion = await complete(rooms, { stream: true });
+    assert.equal(completion.kind, "stream");
+    if (completion.kind !== "stream") return;
+    await completion.chunks.cancel();
+    await Promise.all([stream.cancelled, completion.ended]);
+    assert.deepEqual(await outcomes(rooms), ["cancelled", "cancelled"]);
+  });
+});
+
+Deno.test("calls that run are ended when the gateway closes", async () => {
+  const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
+  await using fake = new FakeProvider(() => stream.response);
+  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+    const completion = await complete(rooms, { stream: true });
+    assert.deepEqual(await outcomes(rooms), ["cancelled"]);
+    if (completion.kind === "stream") await assert.rejects(completion.chunks.pipeTo(sink()));
+    await stream.cancelled;
+  });
+});
+
+function sink(): WritableStream<string> {
+  return new WritableStream();
+}
+
+Deno.test("so many calls run at once", async () => {
+  const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
+  await using fake = new FakeProvider(() => stream.response);
+  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+    const completion = await complete(rooms, { stream: true });
+    await assert.rejects(complete(rooms, {}), { name: "TooMany" });
+    if (completion.kind === "stream") await completion.chunks.cancel();
+    await stream.cancelled;
+  }, { limits: { calls: 1 } });
+});
+
+Deno.test("an error in the middle of a stream ends it, without the key", async () => {
+  const error = { error: { message: `overloaded ${KEY}`, type: "overloaded_error" } };
+  const anthropic = { type: "error", ...error };
+  for (const [provider, event] of [["mine", error], ["anthropic", anthropic]] as const) {
+    const begin = provider === "mine" ? CHUNK : {
+      type: "message_start",
+      message: {
+        id: "m",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        usage: { input_tokens: 1, output_tokens: 0 },
+      },
+    };
+    await using fake = new FakeProvider(() => eventStream([begin, event]));
+    await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+      const expected = { name: "UpstreamFailed", message: /overloaded \[removed\]$/ };
+      await assert.rejects(chunks(rooms, {}), expected);
+      assert.deepEqual(await outcomes(rooms), ["failed"]);
+    });
+  }
+});
+
+Deno.test("a call is in the event log with its cost, and its texts are nowhere", async () => {
+  const secret = "PLANTED-PROMPT";
+  const said = { role: "assistant", content: `PLANTED-ANSWER ${KEY}` };
+  const echo = { ...COMPLETION, choices: [{ index: 0, message: said, finish_reason: "stop" }] };
+  await using fake = new FakeProvider(() => Response.json(echo));
+  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+    const messages = [{ role: "user", content: secret }];
+    const told = await answer(rooms, { messages, model: "main/m" });
+    assert.equal(told.choices[0]?.message?.content, "PLANTED-ANSWER [removed]");
+    const [stats] = rooms.llm.gateway.stats();
+    assert.deepEqual(stats?.calls, { completed: 1, failed: 0, cancelled: 0 });
+    assert.equal(stats?.latency.count, 1);
+    assert.equal(stats?.latency.buckets.at(-1), 1);
+    const [{ milliseconds, ...call } = {}] = await calls(rooms);
+    assert.ok(Number(milliseconds) >= 0);
+    assert.deepEqual(call, {
+      backend: "main",
+      model: "m",
+      streamed: false,
+      outcome: "completed",
+      prompt_tokens: 3,
+      completion_tokens: 1,
+    });
+    const events = await rooms.database.tables.selectFrom("events").selectAll().execute();
+    const kept = JSON.stringify(events) + rooms.log.lines.join("\n");
+    assert.doesNotMatch(kept, /PLANTED/);
+  });
+});
+
+Deno.test("a request goes to the backend that it names, or that its model belongs to", async () => {
+  const answering = (name: string) =>
+    new FakeProvider(() => Response.json({ ...COMPLETION, model: name }));
+  await using first = answering("first");
+  await using second = answering("second");
+  const backends = [
+    { name: "first", provider: "mine", base_url: first.url, models: ["a", "x/y"] },
+    { name: "second", provider: "mine", base_url: second.url, models: ["b", "second/c", "a"] },
+  ];
+  const table: readonly (readonly [Record<string, unknown>, string, unknown])[] = [
+    [{ model: "a" }, "first", "a"],
+    [{ model: "b" }, "second", "b"],
+    [{ model: "unknown" }, "first", "unknown"],
+    [{ model: "x/y" }, "first", "x/y"],
+    [{ model: "z/y" }, "first", "z/y"],
+    [{ model: "second/zz" }, "second", "zz"],
+    [{ model: "second/a/b" }, "second", "a/b"],
+    [{ model: "second/c" }, "second", "second/c"],
+    [{ model: "a", backend: "second" }, "second", "a"],
+    [{ model: "first/a", backend: "second" }, "second", "first/a"],
+    [{ model: undefined }, "first", undefined],
+    [{ model: undefined, backend: "second" }, "second", undefined],
+  ];
+  await withRooms(async (rooms) => {
+    for (const [request, backend, model] of table) {
+      const label = JSON.stringify(request);
+      assert.equal((await answer(rooms, request))["model"], backend, label);
+      const { seen } = backend === "first" ? first : second;
+      assert.equal((seen.at(-1)?.body as { model?: unknown }).model, model, label);
+    }
+    await assert.rejects(complete(rooms, { backend: "third" }), { name: "NotFound" });
+  }, { llm: { backends } });
+  await withRooms(async (rooms) => {
+    await assert.rejects(complete(rooms, {}), { name: "NotFound" });
+  });
+});
+
+Deno.test("only the models that a backend allows are called and listed", async () => {
+  const listed = ["gpt-5", "gpt-4-old", "o9", "gpt-4"].map((id) => ({ id }));
+  await using fake = new FakeProvider(({ method }) =>
+    Response.json(method === "GET" ? { data: listed } : COMPLETION)
+  );
+  const backend = {
+    provider: "mine",
+    base_url: fake.url,
+    allow: ["gpt-*", "o?x"],
+    block: ["*-old"],
+  };
+  await withBackend(backend, async (rooms) => {
+    const { signal } = new AbortController();
+    assert.deepEqual(await rooms.llm.gateway.models("main", signal), ["gpt-5", "gpt-4"]);
+    for (const model of ["gpt-4", "main/gpt-4", "o1x"]) await answer(rooms, { model });
+    for (const model of ["gpt-4-old", "main/gpt-4-old", "o9", "o12x", undefined]) {
+      await assert.rejects(complete(rooms, { model }), { name: "Invalid", message: /model/ });
+    }
+  });
+});
+
+Deno.test("a key goes nowhere without being named, but to its own provider", async () => {
+  await using fake = new FakeProvider(() => Response.json(COMPLETION));
+  const environment = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
+  const backends = [{ name: "main", provider: "openai", base_url: fake.url }];
+  await withRooms(async (rooms) => {
+    await answer(rooms, {});
+    assert.equal(fake.only.headers.get("authorization"), null);
+  }, { llm: { backends }, environment });
+  const table = [
+    ["MISSING_KEY", {}, /variable MISSING_KEY is not set/],
+    ["EMPTY_KEY", { EMPTY_KEY: " " }, /EMPTY_KEY is not set/],
+    ["ODD_KEY", { ODD_KEY: "a\nb" }, /ODD_KEY .*no usable key/],
+    ["MY_ACCESS_KEY_ID", { MY_ACCESS_KEY_ID: "x" }, /MY_SECRET_ACCESS_KEY is not set/],
+  ] as const;
+  for (const [variable, variables, message] of table) {
+    const named = [{ ...backends[0], api_key_env: variable }];
+    await withRooms(async (rooms) => {
+      await assert.rejects(answer(rooms, {}), { name: "Unavailable", message });
+    }, { llm: { backends: named }, environment: variables });
+  }
+});
