@@ -1,5 +1,23 @@
 /** Reading: functions over a `Reader` that give plain data in the shapes of the JSON API. */
-export * from "./pending.ts";
+export { type ArchiveFormat, type ArchiveOptions, readArchive } from "./archive/mod.ts";
+export { type BlameOptions, readBlame } from "./blame.ts";
+export { listBranches, listTags } from "./branches.ts";
+export { readCheckin } from "./checkin.ts";
+export { type DiffOptions, readDiff } from "./diff.ts";
+export { type PathOptions, readFile } from "./file.ts";
+export { type HistoryOptions, readHistory } from "./history.ts";
+export type { Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
-export { resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
+export { mainBranch, resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
 export type * from "./shapes.ts";
+export { readStatistics } from "./statistics.ts";
+export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
+export { listTickets, readTicket, type TicketListOptions } from "./tickets.ts";
+export {
+  type ActivityOptions,
+  readActivity,
+  readTimeline,
+  type TimelineOptions,
+} from "./timeline.ts";
+export { readTree, type TreeOptions } from "./tree.ts";
+export { listWikiPages, readWikiHistory, readWikiPage } from "./wiki.ts";

@@ -1,3 +1,11 @@
+/**
+ * Names of check-ins and other artifacts, as the program resolves them: keywords, dates, symbolic
+ * names, prefixes of hashes.
+ *
+ * @see {@link https://fossil-scm.org/home/doc/trunk/www/checkin_names.wiki}
+ */
+import { isHex } from "../codec/mod.ts";
+import { TAG } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Reader } from "./reader.ts";
 
@@ -7,16 +15,215 @@ export interface Resolved {
   readonly uuid: string;
 }
 
+/** `event.type` that is looked for: check-ins, or anything. */
+type EventPattern = "ci" | "*";
+
+/** Shortest prefix of a hash. */
+const MIN_PREFIX = 4;
+const MAX_HASH = 64;
+/** No name that resolves is longer, in UTF-16 units. */
+const MAX_NAME = 1000;
+/** Events that are looked at first for a name, because most names that many have are on one. */
+const RECENT = 50;
+/** A prefix ends before this character, which follows the digits. */
+const PAST_HEX = "g";
+
 /**
- * The check-in that a name stands for.
+ * The check-in that a name stands for; without a name the newest check-in of the main branch.
  *
  * @throws {FossilError} `missing` where there is none; `ambiguous` where a prefix fits several.
  */
-export function resolveCheckin(_reader: Reader, _name?: string): Resolved {
-  throw new FossilError("unsupported", "Not built yet");
+export function resolveCheckin(reader: Reader, name?: string): Resolved {
+  return reader.read(() => {
+    if (name !== undefined) return resolve(reader, name, "ci");
+    const main = newestTagged(reader, mainBranch(reader), "ci");
+    return named(reader, main || newest(reader, "ci", null), "tip");
+  });
+}
+
+/** Name of the main branch: the setting `main-branch`, else "trunk". */
+export function mainBranch(reader: Reader): string {
+  return reader.repository.config.get("main-branch") || "trunk";
 }
 
 /** As `resolveCheckin`, for an artifact of any kind, files included. */
-export function resolveArtifact(_reader: Reader, _name: string): Resolved {
-  throw new FossilError("unsupported", "Not built yet");
+export function resolveArtifact(reader: Reader, name: string): Resolved {
+  return reader.read(() => resolve(reader, name, "*"));
+}
+
+function resolve(reader: Reader, name: string, type: EventPattern): Resolved {
+  const rid = name.length > MAX_NAME ? 0 : ridOf(reader, name, type);
+  return named(reader, rid, name);
+}
+
+function named(reader: Reader, rid: number, name: string): Resolved {
+  const uuid = rid === 0 ? undefined : reader.repository.store.hashOf(rid);
+  if (uuid === undefined) throw new FossilError("missing", `"${name}" names nothing`);
+  return { rid, uuid };
+}
+
+/** Row of a name, 0 where it stands for nothing. */
+function ridOf(reader: Reader, name: string, type: EventPattern): number {
+  if (name === "") return 0;
+  if (name === "tip") return newest(reader, "ci", null);
+  return dated(reader, name, type) ??
+    prefixed(reader, name, type) ??
+    taggedUntil(reader, name, type) ??
+    (byHash(reader, name, type) || newestTagged(reader, name, type) || digits(reader, name, type));
+}
+
+/** `date:…`, `utc:…`, `local:…`, or a plain date; undefined where the name is none of these. */
+function dated(reader: Reader, name: string, type: EventPattern): number | undefined {
+  const prefix = /^(?:date|utc|local):/.exec(name)?.[0];
+  if (prefix !== undefined) {
+    const text = name.slice(prefix.length);
+    return newestUntil(reader, expandDigits(text) ?? text, type);
+  }
+  if (!isDate(name)) return undefined;
+  return newestUntil(reader, name, type) || undefined;
+}
+
+/** `tag:…`, `root:…`, `start:…`, `merge-in:…`. */
+function prefixed(reader: Reader, name: string, type: EventPattern): number | undefined {
+  const match = /^(tag|root|start|merge-in):/.exec(name);
+  if (match === null) return undefined;
+  const rest = name.slice(match[0].length);
+  if (match[1] === "tag") return newestTagged(reader, rest, type);
+  const rid = ridOf(reader, rest, type);
+  if (rid === 0) return 0;
+  if (match[1] === "merge-in") return lastMergeIn(reader, rid);
+  const { root, first } = branchStart(reader, rid);
+  return match[1] === "root" ? root : first;
+}
+
+/** `TAG:DATE`: the newest check-in of a name until a date. */
+function taggedUntil(reader: Reader, name: string, type: EventPattern): number | undefined {
+  const colon = name.indexOf(":");
+  if (colon < 0) return undefined;
+  const text = name.slice(colon + 1).replace(/utc$/i, "z");
+  const date = expandDigits(text) ?? (isDate(text) ? text : null);
+  if (date === null) return undefined;
+  return newestTagged(reader, name.slice(0, colon), type, date);
+}
+
+/** A hash or a prefix of one, in brackets or not. 0 where it is none. */
+function byHash(reader: Reader, name: string, type: EventPattern): number {
+  const prefix = name.replace(/^\[/, "").replace(/\]$/, "").toLowerCase();
+  if (prefix.length < MIN_PREFIX || prefix.length > MAX_HASH || !isHex(prefix)) return 0;
+  const event = type === "ci"
+    ? "AND EXISTS(SELECT 1 FROM event WHERE objid=rid AND type='ci')"
+    : "";
+  const rows = reader.repository.db.rows<{ rid: number }>(
+    `SELECT rid FROM blob WHERE uuid>=? AND uuid<? ${event} LIMIT 2`,
+    prefix,
+    prefix + PAST_HEX,
+  );
+  if (rows.length > 1) throw new FossilError("ambiguous", `"${name}" fits several artifacts`);
+  return rows[0]?.rid ?? 0;
+}
+
+/** Newest artifact that has a symbolic name, 0 for none. */
+function newestTagged(reader: Reader, tag: string, type: EventPattern, until?: string): number {
+  const { db } = reader.repository;
+  const name = `sym-${tag}`;
+  const bound = until === undefined ? "" : "AND event.mtime<=julianday(?)";
+  const bounds = until === undefined ? [] : [until];
+  const recent = db.value<number>(
+    `SELECT objid FROM (SELECT objid FROM event WHERE type GLOB ? ${bound}
+        ORDER BY mtime DESC, objid DESC LIMIT ${RECENT})
+      WHERE EXISTS(SELECT 1 FROM tagxref WHERE rid=objid AND tagtype>0
+        AND tagid=(SELECT tagid FROM tag WHERE tagname=?)) LIMIT 1`,
+    type,
+    ...bounds,
+    name,
+  );
+  return recent ?? db.value<number>(
+    `SELECT objid FROM tag CROSS JOIN tagxref USING(tagid) CROSS JOIN event ON objid=tagxref.rid
+      WHERE tagname=? AND tagtype>0 AND event.type GLOB ? ${bound}
+      ORDER BY event.mtime DESC, objid DESC LIMIT 1`,
+    name,
+    type,
+    ...bounds,
+  ) ?? 0;
+}
+
+/** Digits alone that are a date: 20260102, or with the time. */
+function digits(reader: Reader, name: string, type: EventPattern): number {
+  const date = expandDigits(name);
+  return date === null ? 0 : newestUntil(reader, date, type);
+}
+
+function newestUntil(reader: Reader, date: string, type: EventPattern): number {
+  return newest(reader, type, date);
+}
+
+function newest(reader: Reader, type: EventPattern, until: string | null): number {
+  const bound = until === null ? "" : "AND mtime<=julianday(?)";
+  return reader.repository.db.value<number>(
+    `SELECT objid FROM event WHERE type GLOB ? ${bound} ORDER BY mtime DESC, objid DESC LIMIT 1`,
+    type,
+    ...(until === null ? [] : [until]),
+  ) ?? 0;
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d/.test(text);
+}
+
+/** A date written in 8, 12 or 14 digits, with its punctuation; null where the text is none. */
+function expandDigits(text: string): string | null {
+  const match = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?$/.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour = "00", minute = "00", second = "00"] = match;
+  const inRange = Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 &&
+    Number(day) <= 31 && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  return inRange ? `${year}-${month}-${day} ${hour}:${minute}:${second}` : null;
+}
+
+const BRANCH_OF = `coalesce((SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0
+  AND rid=?),'trunk')`;
+
+function branchOf(reader: Reader, rid: number): string {
+  return reader.repository.db.value<string>(`SELECT ${BRANCH_OF}`, rid) ?? "trunk";
+}
+
+function primaryParent(reader: Reader, rid: number): number {
+  const select = "SELECT pid FROM plink WHERE cid=? AND isprim";
+  return reader.repository.db.value<number>(select, rid) ?? 0;
+}
+
+/** Goes back along a branch: its first check-in, and the one of another branch it starts from. */
+function branchStart(reader: Reader, rid: number): { root: number; first: number } {
+  const branch = branchOf(reader, rid);
+  const seen = new Set<number>();
+  let first = rid;
+  for (;;) {
+    seen.add(first);
+    const parent = primaryParent(reader, first);
+    if (parent === 0 || seen.has(parent)) return { root: first, first };
+    if (branchOf(reader, parent) !== branch) return { root: parent, first };
+    first = parent;
+  }
+}
+
+/** The last check-in of the parent branch that was merged into a branch; its root if none was. */
+function lastMergeIn(reader: Reader, rid: number): number {
+  const { root, first } = branchStart(reader, rid);
+  const origin = branchOf(reader, root);
+  const seen = new Set<number>();
+  for (let next = rid; next !== 0 && !seen.has(next); next = primaryParent(reader, next)) {
+    seen.add(next);
+    const merged = reader.repository.db.value<number>(
+      `SELECT pid FROM plink JOIN event ON objid=pid
+        WHERE cid=? AND NOT isprim AND
+          coalesce((SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0
+            AND rid=pid),'trunk')=?
+        ORDER BY event.mtime DESC LIMIT 1`,
+      next,
+      origin,
+    );
+    if (merged !== undefined) return merged;
+    if (next === first) break;
+  }
+  return root;
 }

@@ -1,0 +1,50 @@
+import { compareTrees } from "./changes.ts";
+import { readTimelineCheckin } from "./checkins.ts";
+import { manifestOf, treeOf } from "./manifests.ts";
+import type { Reader } from "./reader.ts";
+import { resolveCheckin } from "./resolve.ts";
+import type { CheckinDetail, FileDifference } from "./shapes.ts";
+import { FossilError } from "../error.ts";
+
+/**
+ * A check-in with what it changes against its primary parent.
+ *
+ * @param checkin any name; absent for the tip of trunk.
+ * @throws {FossilError} `missing` or `ambiguous` where the name fits none or several, `missing`
+ * where the check-in itself is not here.
+ */
+export function readCheckin(reader: Reader, checkin?: string): CheckinDetail {
+  return reader.read(() => {
+    const { rid, uuid } = resolveCheckin(reader, checkin);
+    const summary = readTimelineCheckin(reader, rid);
+    if (summary === null) throw new FossilError("missing", `Check-in "${uuid}" is not here`);
+    const children = reader.repository.db.rows<{ uuid: string }>(
+      `SELECT uuid FROM plink JOIN blob ON rid=cid WHERE pid=? ORDER BY isprim DESC, mtime, cid`,
+      rid,
+    );
+    return {
+      ...summary,
+      files_changed: changesOf(reader, rid),
+      children: children.map((child) => child.uuid),
+      cherrypicks: manifestOf(reader, rid).cherrypicks
+        .map(({ hash, backout }) => ({ uuid: hash, backout })),
+    };
+  });
+}
+
+/** What a check-in changes against its primary parent; all files where it has none. */
+function changesOf(reader: Reader, rid: number): FileDifference[] {
+  const parent = primaryParentOf(reader, rid);
+  const after = treeOf(reader, rid);
+  if (parent === 0) return compareTrees([], after);
+  const renames = after.flatMap(({ name, oldName }) => oldName === null ? [] : [[oldName, name]]);
+  return compareTrees(treeOf(reader, parent), after, new Map(renames as [string, string][]));
+}
+
+/** Row of the primary parent, 0 where there is none or it is not here. */
+export function primaryParentOf(reader: Reader, rid: number): number {
+  return reader.repository.db.value<number>(
+    "SELECT pid FROM plink JOIN blob ON rid=pid WHERE cid=? AND isprim AND size>=0",
+    rid,
+  ) ?? 0;
+}

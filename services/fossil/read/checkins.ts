@@ -1,0 +1,80 @@
+/** Rows of check-ins as the shapes that are given out. */
+import { fromJulianDay } from "../codec/mod.ts";
+import { TAG } from "../content/mod.ts";
+import type { Reader } from "./reader.ts";
+import type { CheckinRef, TimelineCheckin } from "./shapes.ts";
+
+/** Branch of a check-in that has no branch tag. */
+export const DEFAULT_BRANCH = "trunk";
+
+/** Columns of `event` and `blob` that make a `CheckinRef`. */
+export const REF_COLUMNS = `blob.uuid, event.mtime,
+  coalesce(event.euser,event.user,'') AS user, coalesce(event.ecomment,event.comment,'') AS comment`;
+
+/** A row of `REF_COLUMNS`. */
+export interface RefRow {
+  readonly uuid: string;
+  /** Julian day. */
+  readonly mtime: number;
+  readonly user: string;
+  readonly comment: string;
+}
+
+/** A Julian day as ISO 8601. */
+export function timestampOf(day: number): string {
+  return new Date(fromJulianDay(day)).toISOString();
+}
+
+export function refOf({ uuid, mtime, user, comment }: RefRow): CheckinRef {
+  return { uuid, timestamp: timestampOf(mtime), user, comment };
+}
+
+/** Who made an artifact, when and why; null where it does not stand in the timeline. */
+export function readRef(reader: Reader, rid: number): CheckinRef | null {
+  const select = `SELECT ${REF_COLUMNS} FROM event JOIN blob ON rid=objid WHERE objid=?`;
+  const row = reader.repository.db.row<RefRow>(select, rid);
+  return row === undefined ? null : refOf(row);
+}
+
+/** SQL of the branch of the check-in in a column. */
+export function branchColumn(rid: string): string {
+  return `coalesce((SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0
+    AND rid=${rid}),'${DEFAULT_BRANCH}')`;
+}
+
+const CHECKIN_ROW = `SELECT ${REF_COLUMNS}, ${branchColumn("event.objid")} AS branch,
+  (SELECT json_group_array(substr(tagname,5)) FROM tagxref JOIN tag USING(tagid)
+    WHERE tagxref.rid=event.objid AND tagtype>0 AND tagname GLOB 'sym-*') AS tags,
+  (SELECT json_group_array(uuid) FROM (SELECT parent.uuid FROM plink JOIN blob AS parent
+    ON parent.rid=pid WHERE cid=event.objid ORDER BY isprim DESC, plink.rowid)) AS parents,
+  EXISTS(SELECT 1 FROM leaf WHERE leaf.rid=event.objid) AS isLeaf,
+  EXISTS(SELECT 1 FROM tagxref WHERE tagid=${TAG.closed} AND tagtype>0
+    AND tagxref.rid=event.objid) AS isClosed
+  FROM event JOIN blob ON blob.rid=event.objid WHERE event.objid=?`;
+
+interface CheckinRow extends RefRow {
+  readonly branch: string;
+  /** JSON. */
+  readonly tags: string;
+  /** JSON. */
+  readonly parents: string;
+  readonly isLeaf: number;
+  readonly isClosed: number;
+}
+
+/** A check-in as the timeline shows it; null where the row is none. Needs `read`. */
+export function readTimelineCheckin(reader: Reader, rid: number): TimelineCheckin | null {
+  const row = reader.repository.db.row<CheckinRow>(CHECKIN_ROW, rid);
+  if (row === undefined) return null;
+  const parents: string[] = JSON.parse(row.parents);
+  const tags: string[] = JSON.parse(row.tags);
+  return {
+    ...refOf(row),
+    branch: row.branch,
+    tags: tags.filter((tag) => tag !== row.branch).sort(),
+    parents,
+    is_merge: parents.length > 1,
+    is_leaf: row.isLeaf === 1,
+    is_closed: row.isClosed === 1,
+  };
+}

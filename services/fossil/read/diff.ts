@@ -1,0 +1,126 @@
+import { FossilError } from "../error.ts";
+import { compareTrees } from "./changes.ts";
+import { primaryParentOf } from "./checkin.ts";
+import { isBinary } from "./file.ts";
+import { normalizePath, treeOf } from "./manifests.ts";
+import type { Reader } from "./reader.ts";
+import { renamesBetween } from "./renames.ts";
+import { resolveCheckin } from "./resolve.ts";
+import type { Diff, FileDiff, FileDifference } from "./shapes.ts";
+import { unifiedDiff } from "./text/mod.ts";
+
+/** Lines of context where the caller does not say. */
+const DEFAULT_CONTEXT = 3;
+/** Most lines of context. */
+const MAX_CONTEXT = 100_000;
+/** Bytes of diffs that are given at most, where the caller does not say. */
+const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
+/** A file with more bytes is not compared by lines. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** Time in which files are compared, where the caller does not say, in milliseconds. */
+const DEFAULT_MAX_MS = 10_000;
+
+/** What is compared. */
+export interface DiffOptions {
+  /** Any name; absent for the primary parent of `to`. */
+  readonly from?: string;
+  /** Any name; absent for the tip of trunk. */
+  readonly to?: string;
+  /** One file, or everything below a folder. */
+  readonly path?: string;
+  /** Lines around each change, 3 where absent. */
+  readonly context?: number;
+  /** Bytes of diffs: when they are used up, further files are named without their diff. */
+  readonly maxBytes?: number;
+  /** As `maxBytes`, for the time it takes, in milliseconds. */
+  readonly maxMs?: number;
+}
+
+/**
+ * What differs between two check-ins, as unified diffs in the order of the names. Recorded renames
+ * are followed.
+ *
+ * @throws {FossilError} `missing` or `ambiguous` where a name fits none or several; `invalid` where
+ * a number is malformed.
+ */
+export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
+  const context = options.context ?? DEFAULT_CONTEXT;
+  if (!Number.isSafeInteger(context) || context < 0 || context > MAX_CONTEXT) {
+    throw new FossilError("invalid", `"${context}" is no number of lines of context`);
+  }
+  return reader.read(() => {
+    const to = resolveCheckin(reader, options.to);
+    const from = options.from === undefined
+      ? primaryParentOf(reader, to.rid)
+      : resolveCheckin(reader, options.from).rid;
+    const before = from === 0 ? [] : treeOf(reader, from);
+    const renames = from === 0 ? new Map() : renamesBetween(reader, from, to.rid);
+    const differences = compareTrees(before, treeOf(reader, to.rid), renames);
+    const path = normalizePath(options.path ?? "");
+    const budget = new Budget(options);
+    return {
+      from: from === 0 ? "" : reader.repository.store.hashOf(from) ?? "",
+      to: to.uuid,
+      files: differences.filter((difference) => isWithin(difference, path))
+        .map((difference) => fileDiff(reader, difference, context, budget)),
+    };
+  });
+}
+
+function isWithin({ name, prev_name }: FileDifference, path: string): boolean {
+  const fits = (file: string) => file === path || file.startsWith(`${path}/`);
+  return path === "" || fits(name) || (prev_name !== null && fits(prev_name));
+}
+
+/** What diffs may take together. */
+class Budget {
+  #bytes: number;
+  readonly #deadline: number;
+
+  constructor({ maxBytes = DEFAULT_MAX_BYTES, maxMs = DEFAULT_MAX_MS }: DiffOptions) {
+    this.#bytes = maxBytes;
+    this.#deadline = performance.now() + maxMs;
+  }
+
+  get isUsedUp(): boolean {
+    return this.#bytes <= 0 || performance.now() > this.#deadline;
+  }
+
+  /** Takes off what a diff needs; false where there is not as much. */
+  spend(bytes: number): boolean {
+    this.#bytes -= bytes;
+    return this.#bytes >= 0;
+  }
+}
+
+function fileDiff(
+  reader: Reader,
+  difference: FileDifference,
+  context: number,
+  budget: Budget,
+): FileDiff {
+  const { name, change_type, prev_name, uuid, prev_uuid } = difference;
+  const file = { name, change_type, prev_name, uuid, prev_uuid };
+  const nothing = { ...file, is_binary: false, added: 0, deleted: 0, diff: "" };
+  if (uuid === prev_uuid) return { ...nothing, is_truncated: false };
+  if (budget.isUsedUp) return { ...nothing, is_truncated: true };
+  const [before, after] = [contentOf(reader, prev_uuid), contentOf(reader, uuid)];
+  const headers = `--- ${prev_uuid === null ? "/dev/null" : `a/${prev_name ?? name}`}\n+++ ${
+    uuid === null ? "/dev/null" : `b/${name}`
+  }\n`;
+  if (isBinary(before) || isBinary(after)) {
+    const diff = `${headers}Binary files differ\n`;
+    return { ...nothing, is_binary: true, diff, is_truncated: false };
+  }
+  if (Math.max(before.length, after.length) > MAX_FILE_BYTES) {
+    return { ...nothing, is_truncated: true };
+  }
+  const { hunks, added, deleted } = unifiedDiff(before, after, context);
+  const fits = budget.spend(headers.length + hunks.length);
+  return { ...nothing, added, deleted, diff: fits ? headers + hunks : "", is_truncated: !fits };
+}
+
+function contentOf(reader: Reader, uuid: string | null): Uint8Array {
+  if (uuid === null) return new Uint8Array(0);
+  return reader.repository.store.require(reader.repository.ridOf(uuid));
+}

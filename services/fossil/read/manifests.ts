@@ -1,0 +1,55 @@
+/** Check-ins as the files they have. */
+import type { FileCard, Manifest } from "../artifact/mod.ts";
+import { compareUtf8 } from "../codec/mod.ts";
+import { filesOf } from "../crosslink/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Reader } from "./reader.ts";
+
+/** The manifest of a row. */
+export function manifestOf(reader: Reader, rid: number): Manifest {
+  const artifact = reader.repository.artifact(rid);
+  if (artifact?.kind === "manifest") return artifact;
+  throw new FossilError("missing", `Check-in ${rid} is not here`);
+}
+
+/** Every file of a check-in in byte order of the names. Needs `read`. */
+export function treeOf(reader: Reader, rid: number): readonly FileCard[] {
+  const manifest = manifestOf(reader, rid);
+  return manifest.baseline === null ? manifest.files : filesOf(reader.repository, manifest);
+}
+
+/** Index of the first file whose name is not before `name`. */
+export function lowerBound(files: readonly FileCard[], name: string): number {
+  let [low, high] = [0, files.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareUtf8(files[middle]!.name, name) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Files below a folder (all for ""), in order. */
+export function filesBelow(files: readonly FileCard[], folder: string): readonly FileCard[] {
+  if (folder === "") return files;
+  const start = lowerBound(files, `${folder}/`);
+  let end = start;
+  while (files[end]?.name.startsWith(`${folder}/`) === true) end++;
+  return files.slice(start, end);
+}
+
+/**
+ * The file of a path.
+ *
+ * @throws {FossilError} `missing` where the check-in has none.
+ */
+export function fileAt(files: readonly FileCard[], path: string): FileCard {
+  const card = files[lowerBound(files, path)];
+  if (card?.name === path) return card;
+  throw new FossilError("missing", `There is no file "${path}"`);
+}
+
+/** A path as files are named: no slashes at its ends. */
+export function normalizePath(path: string): string {
+  return path.replace(/^\/+|\/+$/g, "");
+}

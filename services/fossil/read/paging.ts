@@ -1,0 +1,33 @@
+import { FossilError } from "../error.ts";
+
+/** Length of a page where the caller does not say. */
+const DEFAULT_LIMIT = 25;
+/** Longest page; a longer one is cut to this. */
+export const MAX_LIMIT = 10_000;
+
+/** A page of a longer list. */
+export interface Paging {
+  /** At most this many: 25 where absent, at most 10,000. */
+  readonly limit?: number;
+  /** How many are passed over. */
+  readonly offset?: number;
+}
+
+/** A page whose numbers are there and sound. */
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/**
+ * Checks a page.
+ *
+ * @throws {FossilError} `invalid` where a number is no whole number from 0.
+ */
+export function pageOf({ limit = DEFAULT_LIMIT, offset = 0 }: Paging): Page {
+  for (const number of [limit, offset]) {
+    if (Number.isSafeInteger(number) && number >= 0) continue;
+    throw new FossilError("invalid", `"${number}" is no length or start of a page`);
+  }
+  return { limit: Math.min(limit, MAX_LIMIT), offset };
+}

@@ -1,0 +1,76 @@
+/** Renames as check-ins have recorded them, followed from one check-in to another. */
+import { ancestryOf } from "./ancestry.ts";
+import type { Renames } from "./changes.ts";
+import type { Reader } from "./reader.ts";
+
+/** Old and new name of a file that one check-in renames. */
+interface Rename {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every recorded rename, by check-in. */
+function renamesByCheckin(reader: Reader): ReadonlyMap<number, readonly Rename[]> {
+  return reader.cached("renames", () => {
+    const rows = reader.repository.db.rows<Rename & { mid: number }>(
+      `SELECT mid, old.name AS "from", new.name AS "to" FROM mlink
+         JOIN filename AS old ON old.fnid=pfnid JOIN filename AS new ON new.fnid=mlink.fnid
+        WHERE pfnid>0 AND NOT isaux`,
+    );
+    const value = new Map<number, Rename[]>();
+    for (const { mid, from, to } of rows) value.set(mid, [...value.get(mid) ?? [], { from, to }]);
+    return { value, bytes: 200 + rows.length * 200 };
+  });
+}
+
+/**
+ * Names of files at one check-in by their names at another: back along the primary parents of
+ * `from` to the check-in where both lines meet, and from there on to `to`. Needs `read`.
+ */
+export function renamesBetween(reader: Reader, from: number, to: number): Renames {
+  const renames = renamesByCheckin(reader);
+  if (renames.size === 0) return new Map();
+  const ancestry = ancestryOf(reader);
+  const line = new Set(ancestry.primaryChain(to));
+  const back: number[] = [];
+  for (const rid of ancestry.primaryChain(from)) {
+    if (line.has(rid)) {
+      const forth: number[] = [];
+      for (const next of line) {
+        if (next === rid) break;
+        forth.push(next);
+      }
+      return compose(renames, back, forth.reverse());
+    }
+    back.push(rid);
+  }
+  return new Map();
+}
+
+/** Undoes the renames of some check-ins, newest first, then does those of others, oldest first. */
+function compose(
+  renames: ReadonlyMap<number, readonly Rename[]>,
+  back: readonly number[],
+  forth: readonly number[],
+): Renames {
+  /** Name now by the name at the start, for every file that was renamed. */
+  let names = new Map<string, string>();
+  const apply = (changes: readonly Rename[]) => {
+    const changed = new Map(changes.map(({ from, to }) => [from, to]));
+    const next = new Map<string, string>();
+    const moved = new Set<string>();
+    for (const [start, now] of names) {
+      next.set(start, changed.get(now) ?? now);
+      moved.add(now);
+    }
+    for (const [from, to] of changed) {
+      if (!moved.has(from) && !next.has(from)) next.set(from, to);
+    }
+    names = next;
+  };
+  for (const rid of back) {
+    apply((renames.get(rid) ?? []).map(({ from, to }) => ({ from: to, to: from })));
+  }
+  for (const rid of forth) apply(renames.get(rid) ?? []);
+  return new Map([...names].filter(([start, now]) => start !== now));
+}

@@ -1,0 +1,4 @@
+/** Texts compared by lines. Pure functions. */
+export { compareEnds, type Comparison, Lines, matchLines } from "./lines.ts";
+export { type Match, matchSequences } from "./myers.ts";
+export { type UnifiedDiff, unifiedDiff } from "./unified.ts";

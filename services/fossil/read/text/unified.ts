@@ -1,0 +1,139 @@
+import { compareEnds, Lines, matchLines } from "./lines.ts";
+import type { Match } from "./myers.ts";
+
+/** Lines that differ: `left` to `leftEnd` were replaced by `right` to `rightEnd`. */
+interface Change {
+  readonly left: number;
+  readonly leftEnd: number;
+  readonly right: number;
+  readonly rightEnd: number;
+}
+
+/** A unified diff and its size. */
+export interface UnifiedDiff {
+  /** Hunks without file headers; empty where nothing differs. */
+  readonly hunks: string;
+  readonly added: number;
+  readonly deleted: number;
+}
+
+/**
+ * Compares two texts by lines, as `diff -u` writes it.
+ *
+ * @param context lines around each change.
+ */
+export function unifiedDiff(
+  before: Uint8Array,
+  after: Uint8Array,
+  context: number,
+): UnifiedDiff {
+  const comparison = compareEnds(new Lines(before), after);
+  const { left, right } = comparison;
+  const changes = changesBetween(matchLines(comparison), left.count, right.count)
+    .map((change) => slideDown(change, left, right));
+  const writer = new HunkWriter(left, right, context);
+  for (const group of groupsOf(changes, context)) writer.write(group);
+  return { hunks: writer.text, added: writer.added, deleted: writer.deleted };
+}
+
+/** What lies between the runs of equal lines. */
+function changesBetween(matches: readonly Match[], leftCount: number, rightCount: number) {
+  const changes: Change[] = [];
+  let [left, right] = [0, 0];
+  for (const match of [...matches, { left: leftCount, right: rightCount, length: 0 }]) {
+    if (match.left > left || match.right > right) {
+      changes.push({ left, leftEnd: match.left, right, rightEnd: match.right });
+    }
+    left = match.left + match.length;
+    right = match.right + match.length;
+  }
+  return changes;
+}
+
+/**
+ * Lines that were only added, or only deleted, can often be said to stand a little lower: as far
+ * down as it goes is where people expect them, behind what they follow.
+ */
+function slideDown(change: Change, left: Lines, right: Lines): Change {
+  const { leftEnd, rightEnd } = change;
+  const isInsertion = change.left === leftEnd;
+  if (!isInsertion && change.right !== rightEnd) return change;
+  const [lines, start, end] = isInsertion
+    ? [right, change.right, rightEnd]
+    : [left, change.left, leftEnd];
+  let steps = 0;
+  while (end + steps < lines.count && lines.key(start + steps) === lines.key(end + steps)) steps++;
+  const room = Math.min(left.count - leftEnd, right.count - rightEnd);
+  const moved = Math.min(steps, room);
+  return {
+    left: change.left + moved,
+    leftEnd: leftEnd + moved,
+    right: change.right + moved,
+    rightEnd: rightEnd + moved,
+  };
+}
+
+/** Changes that are near enough to share a hunk. */
+function groupsOf(changes: readonly Change[], context: number): Change[][] {
+  const groups: Change[][] = [];
+  for (const change of changes) {
+    const last = groups.at(-1)?.at(-1);
+    if (last !== undefined && change.left - last.leftEnd <= 2 * context) {
+      groups.at(-1)!.push(change);
+    } else groups.push([change]);
+  }
+  return groups;
+}
+
+/** Writes hunks. */
+class HunkWriter {
+  readonly #left: Lines;
+  readonly #right: Lines;
+  readonly #context: number;
+  readonly #parts: string[] = [];
+  added = 0;
+  deleted = 0;
+
+  constructor(left: Lines, right: Lines, context: number) {
+    this.#left = left;
+    this.#right = right;
+    this.#context = context;
+  }
+
+  get text(): string {
+    return this.#parts.join("");
+  }
+
+  write(group: readonly Change[]): void {
+    const [first, last] = [group[0]!, group.at(-1)!];
+    const before = Math.min(this.#context, first.left);
+    const after = Math.min(this.#context, this.#left.count - last.leftEnd);
+    const [left, right] = [first.left - before, first.right - before];
+    const [leftCount, rightCount] = [last.leftEnd + after - left, last.rightEnd + after - right];
+    this.#parts.push(`@@ -${range(left, leftCount)} +${range(right, rightCount)} @@\n`);
+    let at = left;
+    for (const change of group) {
+      this.#lines(" ", this.#left, at, change.left);
+      this.#lines("-", this.#left, change.left, change.leftEnd);
+      this.#lines("+", this.#right, change.right, change.rightEnd);
+      this.deleted += change.leftEnd - change.left;
+      this.added += change.rightEnd - change.right;
+      at = change.leftEnd;
+    }
+    this.#lines(" ", this.#left, at, at + after);
+  }
+
+  #lines(mark: string, lines: Lines, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      const line = lines.text(i);
+      this.#parts.push(mark, line);
+      if (!line.endsWith("\n")) this.#parts.push("\n\\ No newline at end of file\n");
+    }
+  }
+}
+
+/** First line and number of lines; an empty range names the line before it. */
+function range(start: number, count: number): string {
+  const first = count === 0 ? start : start + 1;
+  return count === 1 ? `${first}` : `${first},${count}`;
+}

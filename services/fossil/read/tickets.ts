@@ -1,0 +1,140 @@
+/**
+ * Tickets. Which fields they have is the repository's own matter: what the shapes name and the
+ * repository lacks is given as empty text.
+ */
+import type { TicketChange } from "../artifact/mod.ts";
+import { isHex } from "../codec/mod.ts";
+import type { SqlValue } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+import { timestampOf } from "./checkins.ts";
+import { pageOf, type Paging } from "./paging.ts";
+import type { Reader } from "./reader.ts";
+import type { Ticket, TicketChangeEntry, TicketComment, TicketList, TicketRef } from "./shapes.ts";
+
+/** Which tickets are listed. */
+export interface TicketListOptions extends Paging {
+  /** Exactly this status. */
+  readonly status?: string;
+}
+
+type TicketRow = Readonly<Record<string, SqlValue>>;
+
+/** Shortest prefix of a ticket's id. */
+const MIN_PREFIX = 4;
+const ID_LENGTH = 40;
+const PLAIN_TEXT = "text/plain";
+
+/** A page of tickets, the one that was created last first. */
+export function listTickets(reader: Reader, options: TicketListOptions = {}): TicketList {
+  return reader.read(() => {
+    const { db } = reader.repository;
+    const { limit, offset } = pageOf(options);
+    const columns = new Set(db.columns("ticket"));
+    if (columns.size === 0) return { tickets: [], total: 0 };
+    if (options.status !== undefined && !columns.has("status")) return { tickets: [], total: 0 };
+    const where = options.status === undefined ? "1" : "status=?";
+    const values = options.status === undefined ? [] : [options.status];
+    const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
+    const tickets = db.rows<TicketRow>(
+      `SELECT * FROM ticket WHERE ${where} ORDER BY ${created} DESC, tkt_id DESC LIMIT ? OFFSET ?`,
+      ...values,
+      limit,
+      offset,
+    ).map(ticketRef);
+    const total = db.value<number>(`SELECT count(*) FROM ticket WHERE ${where}`, ...values) ?? 0;
+    return { tickets, total };
+  });
+}
+
+/**
+ * A ticket with its comments and changes, both oldest first.
+ *
+ * @param uuid its id, or a prefix of at least 4 digits.
+ * @throws {FossilError} `missing` where there is none; `ambiguous` where a prefix fits several.
+ */
+export function readTicket(reader: Reader, uuid: string): Ticket {
+  return reader.read(() => {
+    const row = findTicket(reader, uuid);
+    const ref = ticketRef(row);
+    const columns = Object.keys(row).filter((column) => !column.startsWith("tkt_"));
+    const changes = changesOf(reader, ref.uuid);
+    return {
+      ...ref,
+      resolution: text(row, "resolution"),
+      body: text(row, "comment"),
+      fields: Object.fromEntries(columns.map((column) => [column, text(row, column)])),
+      comments: changes.flatMap(({ uuid, change, ...entry }) => commentOf(uuid, change, entry)),
+      changes: changes.map(({ uuid, timestamp, user, change }) => ({
+        uuid,
+        timestamp,
+        user,
+        fields: change.fields,
+      })),
+    };
+  });
+}
+
+function findTicket(reader: Reader, uuid: string): TicketRow {
+  const prefix = uuid.toLowerCase();
+  const isPrefix = prefix.length >= MIN_PREFIX && prefix.length <= ID_LENGTH && isHex(prefix);
+  const rows = isPrefix && reader.repository.db.hasTable("ticket")
+    ? reader.repository.db.rows<TicketRow>(
+      "SELECT * FROM ticket WHERE tkt_uuid>=? AND tkt_uuid<? LIMIT 2",
+      prefix,
+      `${prefix}g`,
+    )
+    : [];
+  if (rows.length > 1) throw new FossilError("ambiguous", `"${uuid}" fits several tickets`);
+  if (rows[0] === undefined) throw new FossilError("missing", `There is no ticket "${uuid}"`);
+  return rows[0];
+}
+
+function text(row: TicketRow, column: string): string {
+  return String(row[column] ?? "");
+}
+
+function ticketRef(row: TicketRow): TicketRef {
+  const modified = Number(row["tkt_mtime"] ?? 0);
+  return {
+    uuid: text(row, "tkt_uuid"),
+    title: text(row, "title"),
+    status: text(row, "status"),
+    type: text(row, "type"),
+    subsystem: text(row, "subsystem"),
+    priority: text(row, "priority"),
+    severity: text(row, "severity"),
+    created: timestampOf(Number(row["tkt_ctime"] ?? modified)),
+    last_modified: timestampOf(modified),
+  };
+}
+
+interface ReadChange extends Omit<TicketChangeEntry, "fields"> {
+  readonly change: TicketChange;
+}
+
+function changesOf(reader: Reader, ticket: string): ReadChange[] {
+  const rows = reader.repository.db.rows<{ rid: number; mtime: number; uuid: string }>(
+    `SELECT tagxref.rid, tagxref.mtime, blob.uuid
+       FROM tag CROSS JOIN tagxref USING(tagid) JOIN blob ON blob.rid=tagxref.rid
+      WHERE tagname=? AND tagtype>0 ORDER BY tagxref.mtime, tagxref.rid`,
+    `tkt-${ticket}`,
+  );
+  return rows.flatMap(({ rid, mtime, uuid }) => {
+    const change = reader.repository.artifact(rid);
+    if (change?.kind !== "ticket") return [];
+    return [{ uuid, timestamp: timestampOf(mtime), user: change.user, change }];
+  });
+}
+
+/** What a change says to readers: the field "icomment", or what it appends to "comment". */
+function commentOf(
+  uuid: string,
+  change: TicketChange,
+  entry: { readonly timestamp: string; readonly user: string },
+): TicketComment[] {
+  const value = (name: string) => change.fields.find((field) => field.name === name)?.value;
+  const appended = change.fields.find((field) => field.name === "comment" && field.append)?.value;
+  const comment = value("icomment") ?? appended;
+  if (comment === undefined || comment === "") return [];
+  return [{ uuid, ...entry, comment, mimetype: value("mimetype") ?? PLAIN_TEXT }];
+}

@@ -1,0 +1,159 @@
+import { parseDate, toJulianDay } from "../codec/mod.ts";
+import type { SqlValue } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+import { branchColumn, readTimelineCheckin, REF_COLUMNS, refOf, type RefRow } from "./checkins.ts";
+import { graphRows } from "./graph.ts";
+import { pageOf, type Paging } from "./paging.ts";
+import type { Reader } from "./reader.ts";
+import { resolveCheckin } from "./resolve.ts";
+import type { Activity, EventKind, Timeline, TimelineCheckin } from "./shapes.ts";
+
+/** Which check-ins are wanted; every condition must hold. */
+export interface TimelineOptions extends Paging {
+  readonly branch?: string;
+  readonly user?: string;
+  /** Only check-ins that change this file. */
+  readonly path?: string;
+  /** Only check-ins before a moment (ISO 8601) or a check-in of any name, that one excluded. */
+  readonly before?: string;
+  /** As `before`, for check-ins after it. */
+  readonly after?: string;
+  /** Adds what the graph draws beside each check-in. */
+  readonly graph?: boolean;
+}
+
+/** A condition on `event`. */
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+/**
+ * A page of check-ins, newest first by the time of the event, then by the newest row.
+ *
+ * @throws {FossilError} `missing` or `ambiguous` where a moment is no date and names no check-in.
+ */
+export function readTimeline(reader: Reader, options: TimelineOptions = {}): Timeline {
+  return reader.read(() => {
+    const conditions = [
+      { sql: "event.type='ci'", values: [] },
+      ...commonConditions(reader, options),
+    ];
+    if (options.branch !== undefined) {
+      conditions.push({ sql: `${branchColumn("event.objid")}=?`, values: [options.branch] });
+    }
+    if (options.path !== undefined) conditions.push(changesPath(options.path));
+    const { rids, total } = select(reader, conditions, options);
+    const checkins = rids.map((rid) => readTimelineCheckin(reader, rid))
+      .filter((checkin): checkin is TimelineCheckin => checkin !== null);
+    return options.graph === true
+      ? { checkins, total, graph: graphRows(checkins) }
+      : { checkins, total };
+  });
+}
+
+/** Which events are wanted; every condition must hold. */
+export interface ActivityOptions extends Paging {
+  /** All where absent. */
+  readonly kinds?: readonly EventKind[];
+  readonly user?: string;
+  /** As in `TimelineOptions`. */
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** `event.type` of each kind. */
+const EVENT_TYPES: Readonly<Record<EventKind, string>> = {
+  checkin: "ci",
+  wiki: "w",
+  ticket: "t",
+  technote: "e",
+  forum: "f",
+  tag: "g",
+};
+
+const EVENT_KINDS = new Map(
+  Object.entries(EVENT_TYPES).map(([kind, type]) => [type, kind as EventKind]),
+);
+
+/** A page of events of any kind, newest first. Throws as `readTimeline`. */
+export function readActivity(reader: Reader, options: ActivityOptions = {}): Activity {
+  return reader.read(() => {
+    const conditions = commonConditions(reader, options);
+    if (options.kinds !== undefined) {
+      const types = options.kinds.map((kind) => EVENT_TYPES[kind]);
+      const places = types.map(() => "?").join(",");
+      conditions.push({ sql: `event.type IN (${places})`, values: types });
+    }
+    const { rids, total } = select(reader, conditions, options);
+    const row = `SELECT event.type, ${REF_COLUMNS} FROM event JOIN blob ON rid=objid WHERE objid=?`;
+    const events = rids.flatMap((rid) => {
+      const found = reader.repository.db.row<RefRow & { type: string }>(row, rid);
+      const kind = EVENT_KINDS.get(found?.type ?? "");
+      return found === undefined || kind === undefined ? [] : [{ kind, ...refOf(found) }];
+    });
+    return { events, total };
+  });
+}
+
+function commonConditions(
+  reader: Reader,
+  { user, before, after }: { user?: string; before?: string; after?: string },
+): Condition[] {
+  const conditions: Condition[] = [];
+  if (user !== undefined) {
+    conditions.push({ sql: "coalesce(event.euser,event.user)=?", values: [user] });
+  }
+  if (before !== undefined) {
+    const day = momentOf(reader, before) - HALF_MS;
+    conditions.push({ sql: "event.mtime<?", values: [day] });
+  }
+  if (after !== undefined) {
+    const day = momentOf(reader, after) + HALF_MS;
+    conditions.push({ sql: "event.mtime>?", values: [day] });
+  }
+  return conditions;
+}
+
+/** Half a millisecond in days: days that are nearer to each other are one moment. */
+const HALF_MS = 0.5 / 86_400_000;
+
+/** Julian day of a date, or of the check-in that a name stands for. */
+function momentOf(reader: Reader, name: string): number {
+  const date = parseDate(name);
+  if (date !== null) return toJulianDay(date);
+  const { rid } = resolveCheckin(reader, name);
+  const day = reader.repository.db.value<number>("SELECT mtime FROM event WHERE objid=?", rid);
+  if (day === undefined) throw new FossilError("missing", `"${name}" names no check-in`);
+  return day;
+}
+
+function changesPath(path: string): Condition {
+  return {
+    sql: `event.objid IN (SELECT mid FROM mlink JOIN filename USING(fnid) WHERE name=?)`,
+    values: [path],
+  };
+}
+
+/** Rows of the page, and how many match at all. */
+function select(
+  reader: Reader,
+  conditions: readonly Condition[],
+  paging: Paging,
+): { rids: number[]; total: number } {
+  const { db } = reader.repository;
+  const { limit, offset } = pageOf(paging);
+  const where = conditions.map(({ sql }) => sql).join(" AND ") || "1";
+  const values = conditions.flatMap((condition) => condition.values);
+  const total = reader.cached(`total ${where} ${JSON.stringify(values)}`, () => {
+    const count = db.value<number>(`SELECT count(*) FROM event WHERE ${where}`, ...values) ?? 0;
+    return { value: count, bytes: 200 };
+  });
+  const rows = db.rows<{ objid: number }>(
+    `SELECT objid FROM event WHERE ${where} ORDER BY mtime DESC, objid DESC LIMIT ? OFFSET ?`,
+    ...values,
+    limit,
+    offset,
+  );
+  return { rids: rows.map(({ objid }) => objid), total };
+}

@@ -1,0 +1,107 @@
+import type { FileCard } from "../artifact/mod.ts";
+import { FossilError } from "../error.ts";
+import { readRef } from "./checkins.ts";
+import { lastChanges } from "./last_change.ts";
+import { filesBelow, normalizePath, treeOf } from "./manifests.ts";
+import type { Reader } from "./reader.ts";
+import { resolveCheckin } from "./resolve.ts";
+import type { CheckinRef, Tree, TreeEntry } from "./shapes.ts";
+
+/** What is listed. */
+export interface TreeOptions {
+  /** Any name; absent for the tip of trunk. */
+  readonly checkin?: string;
+  /** A folder; the root where absent. */
+  readonly path?: string;
+  /** Every file below the folder by its full path, and no folders. */
+  readonly recursive?: boolean;
+  /** Leaves `last_checkin` null, which saves most of the work. */
+  readonly withoutLastCheckin?: boolean;
+}
+
+/**
+ * A folder at a check-in, in byte order of the names.
+ *
+ * @throws {FossilError} `missing` where there is no such folder, or no such check-in; `ambiguous`.
+ */
+export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
+  return reader.read(() => {
+    const { rid, uuid: checkin } = resolveCheckin(reader, options.checkin);
+    const path = normalizePath(options.path ?? "");
+    const files = filesBelow(treeOf(reader, rid), path);
+    if (files.length === 0 && path !== "") {
+      throw new FossilError("missing", `There is no folder "${path}"`);
+    }
+    const changes = options.withoutLastCheckin === true
+      ? new Map<string, number>()
+      : lastChanges(reader, rid, files);
+    const listing = new Listing(reader, changes);
+    const entries = options.recursive === true
+      ? files.map((card) => listing.file(card, card.name))
+      : listing.folder(files, path);
+    return { checkin, path, entries };
+  });
+}
+
+/** Makes entries; reads each check-in once. */
+class Listing {
+  readonly #reader: Reader;
+  /** Check-in that last changed a file, by the file's path. */
+  readonly #changes: ReadonlyMap<string, number>;
+  readonly #refs = new Map<number, CheckinRef | null>();
+
+  constructor(reader: Reader, changes: ReadonlyMap<string, number>) {
+    this.#reader = reader;
+    this.#changes = changes;
+  }
+
+  file(card: FileCard, name: string): TreeEntry {
+    const size = this.#reader.repository.db.value<number>(
+      "SELECT size FROM blob WHERE uuid=?",
+      card.hash,
+    ) ?? -1;
+    return {
+      name,
+      type: card.mode === "link" ? "link" : "file",
+      uuid: card.hash,
+      size: size < 0 ? null : size,
+      executable: card.mode === "executable",
+      last_checkin: this.#lastChange(card.name),
+    };
+  }
+
+  /** Files and folders directly in a folder. */
+  folder(files: readonly FileCard[], path: string): TreeEntry[] {
+    const start = path === "" ? 0 : path.length + 1;
+    const entries = new Map<string, TreeEntry>();
+    for (const card of files) {
+      const slash = card.name.indexOf("/", start);
+      if (slash < 0) {
+        const name = card.name.slice(start);
+        entries.set(name, this.file(card, name));
+        continue;
+      }
+      const name = card.name.slice(start, slash);
+      const last = newer(entries.get(name)?.last_checkin, this.#lastChange(card.name));
+      entries.set(name, { ...FOLDER, name, last_checkin: last });
+    }
+    return [...entries.values()];
+  }
+
+  #lastChange(path: string): CheckinRef | null {
+    const rid = this.#changes.get(path);
+    if (rid === undefined) return null;
+    const known = this.#refs.get(rid);
+    if (known !== undefined) return known;
+    const ref = readRef(this.#reader, rid);
+    this.#refs.set(rid, ref);
+    return ref;
+  }
+}
+
+const FOLDER = { type: "dir", uuid: null, size: null, executable: false } as const;
+
+function newer(left: CheckinRef | null | undefined, right: CheckinRef | null): CheckinRef | null {
+  if (left === null || left === undefined) return right;
+  return right !== null && right.timestamp > left.timestamp ? right : left;
+}

@@ -1,0 +1,103 @@
+import type { Wiki } from "../artifact/mod.ts";
+import { FossilError } from "../error.ts";
+import { REF_COLUMNS, type RefRow, timestampOf } from "./checkins.ts";
+import type { Reader } from "./reader.ts";
+import type { WikiPage, WikiPageRef, WikiVersion } from "./shapes.ts";
+
+/** Markup of a page that does not say. */
+const DEFAULT_MIMETYPE = "text/x-fossil-wiki";
+
+interface PageRow extends RefRow {
+  readonly name: string;
+  readonly size: string;
+}
+
+/**
+ * Every wiki page at its latest version, the one that changed last first.
+ *
+ * @param options `deleted` lists deleted pages too.
+ */
+export function listWikiPages(
+  reader: Reader,
+  { deleted = false }: { readonly deleted?: boolean } = {},
+): WikiPageRef[] {
+  return reader.read(() => {
+    const rows = reader.repository.db.rows<PageRow>(
+      `SELECT substr(tagname,6) AS name, size, ${REF_COLUMNS} FROM (
+         SELECT tagname, tagxref.rid AS latest, tagxref.value AS size, max(tagxref.mtime)
+           FROM tag CROSS JOIN tagxref USING(tagid)
+          WHERE tagname GLOB 'wiki-*' AND tagtype>0 GROUP BY tag.tagid
+       ) JOIN event ON objid=latest JOIN blob ON blob.rid=latest
+       ORDER BY event.mtime DESC, objid DESC`,
+    );
+    return rows.map(pageRef).filter((page) => deleted || !page.is_deleted);
+  });
+}
+
+function pageRef({ name, size, uuid, mtime, user }: PageRow): WikiPageRef {
+  return {
+    name,
+    uuid,
+    last_modified: timestampOf(mtime),
+    user,
+    is_deleted: Number(size) === 0,
+  };
+}
+
+/**
+ * A wiki page.
+ *
+ * @param version hash of one of its versions; absent for the latest.
+ * @throws {FossilError} `missing` where there is no such page or version, or where the page's
+ * latest version deletes it and no other was asked for.
+ */
+export function readWikiPage(reader: Reader, name: string, version?: string): WikiPage {
+  return reader.read(() => {
+    const versions = versionsOf(reader, name);
+    const row = version === undefined
+      ? versions[0]
+      : versions.find(({ uuid }) => uuid === version.toLowerCase());
+    const isGone = row === undefined || (version === undefined && Number(row.size) === 0);
+    if (isGone) throw new FossilError("missing", `There is no wiki page "${name}"`);
+    const wiki = wikiOf(reader, row.uuid);
+    return {
+      ...pageRef(row),
+      mimetype: wiki.mimetype ?? DEFAULT_MIMETYPE,
+      content: wiki.text,
+    };
+  });
+}
+
+function wikiOf(reader: Reader, uuid: string): Wiki {
+  const artifact = reader.repository.artifact(reader.repository.ridOf(uuid));
+  if (artifact?.kind === "wiki") return artifact;
+  throw new FossilError("missing", `Version "${uuid}" of a wiki page is not here`);
+}
+
+/**
+ * Every version of a wiki page, newest first.
+ *
+ * @throws {FossilError} `missing` where there never was such a page.
+ */
+export function readWikiHistory(reader: Reader, name: string): WikiVersion[] {
+  return reader.read(() => {
+    const versions = versionsOf(reader, name);
+    if (versions.length === 0) throw new FossilError("missing", `There is no wiki page "${name}"`);
+    return versions.map(({ uuid, mtime, user, size }) => ({
+      uuid,
+      timestamp: timestampOf(mtime),
+      user,
+      size: Number(size),
+    }));
+  });
+}
+
+function versionsOf(reader: Reader, name: string): PageRow[] {
+  return reader.repository.db.rows<PageRow>(
+    `SELECT substr(tagname,6) AS name, tagxref.value AS size, ${REF_COLUMNS}
+       FROM tag CROSS JOIN tagxref USING(tagid) JOIN event ON objid=tagxref.rid
+         JOIN blob ON blob.rid=objid
+      WHERE tagname=? AND tagtype>0 ORDER BY tagxref.mtime DESC, tagxref.rid DESC`,
+    `wiki-${name}`,
+  );
+}
