@@ -1,6 +1,6 @@
 import type { Caller } from "../identity/mod.ts";
 import type { Backend } from "./backends.ts";
-import { type TokenUsage, UNKNOWN_USAGE, usageOf } from "./chat/chat.ts";
+import { cutShort, type TokenUsage, UNKNOWN_USAGE, usageOf } from "./chat/chat.ts";
 import type { Exchange } from "./exchange.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import type { Outcome } from "./stats.ts";
@@ -65,7 +65,7 @@ export class Call {
   ): Promise<ReadableStream<string>> {
     const iterator = chunks[Symbol.asyncIterator]();
     let next: IteratorResult<JsonObject> | null = await iterator.next();
-    if (next.done) throw new Error("Its stream is empty");
+    if (next.done) throw cutShort();
     const pull = async (controller: ReadableStreamDefaultController<string>): Promise<void> => {
       for (;;) {
         const { value, done } = next ?? await this.run(() => iterator.next());

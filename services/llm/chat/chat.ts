@@ -39,6 +39,11 @@ export function usageOf({ usage }: JsonObject): TokenUsage {
   return { prompt: count(usage["prompt_tokens"]), completion: count(usage["completion_tokens"]) };
 }
 
+/** The error for a stream that stops without having said that it is over. */
+export function cutShort(): Error {
+  return new Error("The stream stopped before its end");
+}
+
 /** The headers that open an API which takes the key as a Bearer token. */
 export function bearerHeaders({ credentials }: Endpoint): Record<string, string> {
   return credentials.kind === "key" ? { authorization: `Bearer ${credentials.key}` } : {};

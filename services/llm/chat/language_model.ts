@@ -15,7 +15,7 @@ import {
   newAnswerId,
   type ToolCall,
 } from "./answer.ts";
-import type { ChatApi, ChatCall } from "./chat.ts";
+import { type ChatApi, type ChatCall, cutShort } from "./chat.ts";
 import { callOptions } from "./prompt.ts";
 import { readRequest } from "./request.ts";
 
@@ -106,6 +106,7 @@ class StreamTranslation {
         yield this.#begin(toolCallOf(part));
         break;
       case "finish":
+        if (!isTold(part.finishReason)) throw cutShort();
         yield* this.#answer.finish(finishReason(part.finishReason), usage(part.usage));
         break;
       case "error":
@@ -137,6 +138,11 @@ function isOwnToolCall(part: { type: string }): part is ToolCallPart {
 
 function toolCallOf({ toolCallId, toolName, input, providerMetadata }: ToolCallPart): ToolCall {
   return { id: toolCallId, name: toolName, arguments: input, extra: providerMetadata };
+}
+
+/** Whether the provider told the end itself; else the library found the stream at its end. */
+function isTold({ unified, raw }: LanguageModelV4FinishReason): boolean {
+  return unified !== "other" || raw !== undefined;
 }
 
 function finishReason({ unified }: LanguageModelV4FinishReason): FinishReason {

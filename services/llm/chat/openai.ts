@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { isObject, type JsonObject, parseObject } from "../json.ts";
-import { bearerHeaders, type ChatApi, type ChatCall } from "./chat.ts";
+import { bearerHeaders, type ChatApi, type ChatCall, cutShort } from "./chat.ts";
 
 /** The longest event of a stream, in characters. */
 const MAX_EVENT_LENGTH = 1_048_576;
@@ -14,16 +14,19 @@ export const openai: ChatApi = Object.freeze({
 
   async *stream(call: ChatCall): AsyncGenerator<JsonObject> {
     const { body } = await post(call, askingForUsage(call));
-    if (body === null) return;
+    if (body === null) throw cutShort();
     const events = body
       .pipeThrough(new TextDecoderStream())
       .pipeThrough(new EventSourceParserStream({ maxBufferSize: MAX_EVENT_LENGTH }));
+    let finished = false;
     for await (const { data } of events) {
       if (data === "[DONE]") return;
       const chunk = parseObject(data);
       if (chunk["error"] !== undefined && chunk["error"] !== null) throw chunk;
+      finished ||= tellsEnd(chunk);
       yield chunk;
     }
+    if (!finished) throw cutShort();
   },
 });
 
@@ -33,6 +36,12 @@ function post({ endpoint, fetch }: ChatCall, request: JsonObject): Promise<Respo
     headers: { "content-type": "application/json", ...bearerHeaders(endpoint) },
     body: JSON.stringify(request),
   });
+}
+
+/** Not every provider ends its streams with `[DONE]`, but every one says why it ended. */
+function tellsEnd({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) &&
+    choices.some((choice) => typeof choice?.finish_reason === "string");
 }
 
 /** Has a stream end with the tokens that it cost, where the provider is known to take the wish. */

@@ -1,7 +1,7 @@
 /** What holds for every provider: bounds, failures, cancellation, and what is noted of a call. */
 import assert from "node:assert/strict";
 import { answer, chunks, complete, KEY, withBackend } from "./support/gateway.ts";
-import { eventStream, FakeProvider, type SeenRequest } from "./support/provider.ts";
+import { eventStream, FakeProvider, jsonLines, type SeenRequest } from "./support/provider.ts";
 import { type Rooms, withRooms } from "../../support/rooms.ts";
 
 const APIS = ["openai", "anthropic", "gemini", "bedrock", "ollama"] as const;
@@ -251,6 +251,20 @@ Deno.test("an error in the middle of a stream ends it, without the key", async (
     await withBackend({ provider, base_url: fake.url }, async (rooms) => {
       const expected = { name: "UpstreamFailed", message: /overloaded \[removed\]$/ };
       await assert.rejects(chunks(rooms, {}), expected);
+      assert.deepEqual(await outcomes(rooms), ["failed"]);
+    });
+  }
+});
+
+Deno.test("a stream that stops before its end is an error, however much came", async () => {
+  const text = (text: string) => ({ candidates: [{ content: { parts: [{ text }] }, index: 0 }] });
+  const ollama = { model: "m", message: { role: "assistant", content: "hi" }, done: false };
+  const table = [["mine", CHUNK], ["gemini", text("hi")], ["ollama", ollama]] as const;
+  for (const [provider, event] of table) {
+    const stream = () => provider === "ollama" ? jsonLines([event]) : eventStream([event]);
+    await using fake = new FakeProvider(stream);
+    await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+      await assert.rejects(chunks(rooms, {}), { name: "UpstreamFailed" }, provider);
       assert.deepEqual(await outcomes(rooms), ["failed"]);
     });
   }
