@@ -1,4 +1,4 @@
-import type { Database } from "../database/mod.ts";
+import { DAMAGED, type Database } from "../database/mod.ts";
 import { Invalid } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -140,6 +140,9 @@ export class EventLog {
       events = this.#rows.first({ after: this.#newest, until, types: EVERY_TYPE, limit: RECENT });
       this.#newest = events.at(-1)?.seq ?? this.#newest;
       this.#recent = [...this.#recent, ...events].slice(-RECENT);
+      for (const { seq, type, data } of events) {
+        if (type === DAMAGED) this.#log.error("The event log was damaged", { seq, ...data });
+      }
     } while (events.length === RECENT);
   }
 

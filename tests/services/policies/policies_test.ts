@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { Invalid, TooLarge } from "../../../services/errors.ts";
+import { type JsonObject, Policies, policyPatchSchema } from "../../../services/policies/mod.ts";
+import { BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+/** The policies as a start of the program finds them. */
+function reopened({ database, clock, log }: Rooms, minutes = 5): Policies {
+  const bridge = { enabled: true, web_user_ttl_minutes: minutes };
+  return new Policies({ database, bridge, clock: clock.read, log });
+}
+
+async function stored({ database }: Rooms): Promise<unknown> {
+  const row = await database.tables.selectFrom("settings").select("value")
+    .where("key", "=", "policies").executeTakeFirst();
+  return row === undefined ? null : JSON.parse(row.value);
+}
+
+Deno.test("policies last, and nothing but what differs from the defaults is stored", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    const { policies } = rooms;
+    assert.equal(policies.of("warden").burst, 10);
+    await policies.change(
+      { warden: { burst: 10, note: "kept" }, mine: { a: { b: 1 } } },
+      BY_OPERATOR,
+    );
+    await policies.change({ scroll: null, mine: { a: { c: 2 } } }, BY_OPERATOR);
+    assert.deepEqual(await stored(rooms), {
+      scroll: null,
+      warden: { note: "kept" },
+      mine: { enabled: false, a: { b: 1, c: 2 } },
+    });
+    const document = policies.read();
+    await rooms.close();
+
+    const again = await openRooms(folder);
+    assert.deepEqual(again.policies.read(), document);
+    assert.ok(!("scroll" in again.policies.read()));
+    assert.equal(again.policies.of("scroll").enabled, false);
+    await again.close();
+  });
+});
+
+Deno.test("a default that the configuration changes reaches whoever has set nothing", async () => {
+  await withRooms(async (rooms) => {
+    assert.equal(reopened(rooms, 7).of("bridge").web_user_ttl_minutes, 7);
+    await rooms.policies.change({ bridge: { web_user_ttl_minutes: 2 } }, BY_OPERATOR);
+    assert.equal(reopened(rooms, 7).of("bridge").web_user_ttl_minutes, 2);
+    await rooms.policies.change({ bridge: null }, BY_OPERATOR);
+    assert.ok(!("bridge" in rooms.policies.read()));
+    assert.equal(reopened(rooms, 7).of("bridge").web_user_ttl_minutes, 7);
+  });
+});
+
+Deno.test("changes at the same time lose nothing, and listeners hear of each", async () => {
+  await withRooms(async (rooms) => {
+    const seen: number[] = [];
+    rooms.policies.onChanged(() => {
+      throw new Error("broken listener");
+    });
+    const unsubscribe = rooms.policies.onChanged(() => {
+      seen.push(Object.keys(rooms.policies.read()["mine"] ?? {}).length);
+    });
+    const fields = Array.from({ length: 20 }, (_, index) => `field-${index}`);
+    await Promise.all(
+      fields.map((field) => rooms.policies.change({ mine: { [field]: true } }, BY_OPERATOR)),
+    );
+    assert.deepEqual(Object.keys(rooms.policies.read()["mine"] ?? {}), ["enabled", ...fields]);
+    assert.deepEqual(seen, fields.map((_, index) => index + 2));
+    assert.match(rooms.log.lines.join("\n"), /broken listener/);
+    unsubscribe();
+    await rooms.policies.change({ mine: null }, BY_OPERATOR);
+    assert.equal(seen.length, fields.length);
+  });
+});
+
+Deno.test("a change is logged with its keys and none of its values; one that changes nothing is not", async () => {
+  await withRooms(async ({ policies, eventLog }) => {
+    const change = { oracle: { backend: "s3cret", api: { key: "s3cret" } }, warden: null };
+    await policies.change(change, BY_OPERATOR);
+    await policies.change(change, BY_OPERATOR);
+    const { events } = await eventLog.read({});
+    assert.deepEqual(
+      events.map(({ type, actor, address, cause, data }) => (
+        { type, actor, address, cause, data }
+      )),
+      [{
+        type: "policy.changed",
+        actor: "operator",
+        address: "127.0.0.1",
+        cause: "request-1",
+        data: { keys: ["warden", "oracle.backend", "oracle.api.key"] },
+      }],
+    );
+    assert.ok(!JSON.stringify(events).includes("s3cret"));
+  });
+});
+
+Deno.test("what cannot be stored is refused and leaves everything as it was", async () => {
+  const deep = (levels: number): JsonObject => levels === 0 ? {} : { x: deep(levels - 1) };
+  await withRooms(async ({ policies }) => {
+    const before = policies.read();
+    await assert.rejects(
+      policies.change({ mine: { text: "x".repeat(65_536) } }, BY_OPERATOR),
+      TooLarge,
+    );
+    await assert.rejects(policies.change({ mine: deep(16) }, BY_OPERATOR), Invalid);
+    await assert.rejects(policies.change({ mine: deep(3000) }, BY_OPERATOR), Invalid);
+    await assert.rejects(policies.change({ mine: { x: Infinity } }, BY_OPERATOR), Invalid);
+    await assert.rejects(policies.change({ bridge: { enabled: false } }, BY_OPERATOR), Invalid);
+    assert.deepEqual(policies.read(), before);
+    await policies.change({ mine: deep(14), bridge: { enabled: true } }, BY_OPERATOR);
+  });
+});
+
+Deno.test("every default passes the check of a change", async () => {
+  await withRooms(({ policies }) => {
+    assert.deepEqual(policyPatchSchema.parse(policies.read()), policies.read());
+    return Promise.resolve();
+  });
+});
