@@ -4,7 +4,7 @@
  */
 export * from "./artifact/mod.ts";
 export * from "./codec/mod.ts";
-export { FossilError, type FossilErrorCode } from "./error.ts";
+export { errorCodeOf, FossilError, type FossilErrorCode } from "./error.ts";
 export {
   addUser,
   Config,

@@ -107,8 +107,10 @@ const READS = {
   previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
   /** Writes an archive of a check-in to the file `target`. */
-  archive: ({ reader, watch }: Context, options: ArchiveOptions & { readonly target: string }) =>
-    writeFile(options.target, readArchive(reader, options), watch),
+  archive: (
+    { reader, watch }: Context,
+    { target, ...options }: ArchiveOptions & { readonly target: string },
+  ): void => writeFile(target, readArchive(reader, options), watch),
 } as const;
 
 const WRITES = {
