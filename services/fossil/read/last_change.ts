@@ -4,8 +4,9 @@ import type { Reader } from "./reader.ts";
 
 /** A check-in that gave a file the content it has. */
 interface Candidate {
+  /** Which file. */
+  readonly i: number;
   readonly mid: number;
-  readonly mtime: number;
 }
 
 /**
@@ -21,20 +22,29 @@ export function lastChanges(
 ): Map<string, number> {
   const ancestry = ancestryOf(reader);
   const marks = ancestry.ancestors(checkin);
+  const rows = reader.repository.db.rows<Candidate>(
+    `SELECT file.key AS i, mid FROM json_each(?) AS file
+       CROSS JOIN blob ON uuid=file.value->>0
+       CROSS JOIN filename ON name=file.value->>1
+       CROSS JOIN mlink ON fid=blob.rid AND mlink.fnid=filename.fnid
+       CROSS JOIN event ON objid=mid
+      WHERE NOT isaux AND (pid<>fid OR pfnid>0) ORDER BY event.mtime DESC, mid DESC`,
+    JSON.stringify(files.map(({ hash, name }) => [hash, name])),
+  );
+  const candidates = new Map<number, number[]>();
+  for (const { i, mid } of rows) {
+    if (marks[mid] !== 1) continue;
+    const known = candidates.get(i);
+    if (known === undefined) candidates.set(i, [mid]);
+    else known.push(mid);
+  }
   const changes = new Map<string, number>();
-  for (const { name, hash } of files) {
-    const candidates = reader.repository.db.rows<Candidate>(
-      `SELECT mid, event.mtime FROM blob CROSS JOIN mlink ON fid=rid CROSS JOIN event ON objid=mid
-        WHERE uuid=? AND NOT isaux AND (pid<>fid OR pfnid>0)
-          AND fnid=(SELECT fnid FROM filename WHERE name=?)
-        ORDER BY event.mtime DESC, mid DESC`,
-      hash,
-      name,
-    ).filter(({ mid }) => marks[mid] === 1);
-    const origin = candidates.length < 2
-      ? candidates[0]
-      : candidates.find(({ mid }) => !isTakenOver(reader, ancestry, mid, name)) ?? candidates[0];
-    if (origin !== undefined) changes.set(name, origin.mid);
+  for (const [i, { name }] of files.entries()) {
+    const mids = candidates.get(i) ?? [];
+    const origin = mids.length < 2
+      ? mids[0]
+      : mids.find((mid) => !isTakenOver(reader, ancestry, mid, name)) ?? mids[0];
+    if (origin !== undefined) changes.set(name, origin);
   }
   return changes;
 }

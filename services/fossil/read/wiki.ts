@@ -9,7 +9,8 @@ const DEFAULT_MIMETYPE = "text/x-fossil-wiki";
 
 interface PageRow extends RefRow {
   readonly name: string;
-  readonly size: string;
+  /** Bytes of the text; 0 for a deletion. */
+  readonly textSize: string;
 }
 
 /**
@@ -23,8 +24,8 @@ export function listWikiPages(
 ): WikiPageRef[] {
   return reader.read(() => {
     const rows = reader.repository.db.rows<PageRow>(
-      `SELECT substr(tagname,6) AS name, size, ${REF_COLUMNS} FROM (
-         SELECT tagname, tagxref.rid AS latest, tagxref.value AS size, max(tagxref.mtime)
+      `SELECT substr(tagname,6) AS name, textSize, ${REF_COLUMNS} FROM (
+         SELECT tagname, tagxref.rid AS latest, tagxref.value AS textSize, max(tagxref.mtime)
            FROM tag CROSS JOIN tagxref USING(tagid)
           WHERE tagname GLOB 'wiki-*' AND tagtype>0 GROUP BY tag.tagid
        ) JOIN event ON objid=latest JOIN blob ON blob.rid=latest
@@ -34,13 +35,13 @@ export function listWikiPages(
   });
 }
 
-function pageRef({ name, size, uuid, mtime, user }: PageRow): WikiPageRef {
+function pageRef({ name, textSize, uuid, mtime, user }: PageRow): WikiPageRef {
   return {
     name,
     uuid,
     last_modified: timestampOf(mtime),
     user,
-    is_deleted: Number(size) === 0,
+    is_deleted: Number(textSize) === 0,
   };
 }
 
@@ -57,7 +58,7 @@ export function readWikiPage(reader: Reader, name: string, version?: string): Wi
     const row = version === undefined
       ? versions[0]
       : versions.find(({ uuid }) => uuid === version.toLowerCase());
-    const isGone = row === undefined || (version === undefined && Number(row.size) === 0);
+    const isGone = row === undefined || (version === undefined && Number(row.textSize) === 0);
     if (isGone) throw new FossilError("missing", `There is no wiki page "${name}"`);
     const wiki = wikiOf(reader, row.uuid);
     return {
@@ -83,18 +84,18 @@ export function readWikiHistory(reader: Reader, name: string): WikiVersion[] {
   return reader.read(() => {
     const versions = versionsOf(reader, name);
     if (versions.length === 0) throw new FossilError("missing", `There is no wiki page "${name}"`);
-    return versions.map(({ uuid, mtime, user, size }) => ({
+    return versions.map(({ uuid, mtime, user, textSize }) => ({
       uuid,
       timestamp: timestampOf(mtime),
       user,
-      size: Number(size),
+      size: Number(textSize),
     }));
   });
 }
 
 function versionsOf(reader: Reader, name: string): PageRow[] {
   return reader.repository.db.rows<PageRow>(
-    `SELECT substr(tagname,6) AS name, tagxref.value AS size, ${REF_COLUMNS}
+    `SELECT substr(tagname,6) AS name, tagxref.value AS textSize, ${REF_COLUMNS}
        FROM tag CROSS JOIN tagxref USING(tagid) JOIN event ON objid=tagxref.rid
          JOIN blob ON blob.rid=objid
       WHERE tagname=? AND tagtype>0 ORDER BY tagxref.mtime DESC, tagxref.rid DESC`,
