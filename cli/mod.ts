@@ -50,6 +50,7 @@ function buildProgram(): Command {
   addAdmins(program);
   addTokens(program);
   addPolicies(program);
+  addBackends(program);
   addLog(program);
   return program;
 }
@@ -244,6 +245,40 @@ function addPolicies(program: Command): void {
     });
 }
 
+function addBackends(program: Command): void {
+  const backend = program.command("backend").description("backends of language models");
+  backend.command("list")
+    .description("list all backends; the first one is the default")
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (_, command: Command) => {
+      await (await import("./backend.ts")).listBackends(optionsOf(command));
+    });
+  backend.command("add <name> <provider>")
+    .description("make a backend of a provider such as anthropic, or of any with --base-url")
+    .option("--base-url <url>", "where its API is (default: the provider's address)")
+    .option("--api-key-env <name>", "the server's environment variable that holds the key")
+    .option("--allow <patterns>", "models to let through, such as gpt-*, separated by commas")
+    .option("--block <patterns>", "models to refuse, separated by commas")
+    .addOption(urlOption())
+    .action(async (name: string, provider: string, _, command: Command) => {
+      await (await import("./backend.ts")).addBackend(name, provider, optionsOf(command));
+    });
+  backend.command("remove <name>")
+    .description("remove a backend")
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./backend.ts")).removeBackend(name, optionsOf(command));
+    });
+  backend.command("models <name>")
+    .description("ask a backend's provider which models it has")
+    .option("--json", "print JSON")
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./backend.ts")).listModels(name, optionsOf(command));
+    });
+}
+
 function addLog(program: Command): void {
   program.command("log")
     .description("print the event log: what changed, who did it and what caused it")
@@ -287,6 +322,10 @@ export interface CommandOptions {
   readonly follow?: boolean;
   readonly after?: number;
   readonly types?: string;
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+  readonly allow?: string;
+  readonly block?: string;
 }
 
 function optionsOf(command: Command): CommandOptions {
