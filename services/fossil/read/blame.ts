@@ -147,6 +147,7 @@ function originsOf(reader: Reader, versions: readonly Version[], limits: Limits)
   /** For each line of the version at hand the line of the newest one that it is, or -1. */
   let targets = Int32Array.from(origins, (_, i) => i);
   for (const { checkin, file } of older) {
+    reader.check();
     const content = store.get(file);
     if (content === null || isBinaryQuick(content)) break;
     limits.count(content.length);

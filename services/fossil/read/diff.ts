@@ -99,6 +99,7 @@ function fileDiff(
   context: number,
   budget: Budget,
 ): FileDiff {
+  reader.check();
   const { name, change_type, prev_name, uuid, prev_uuid } = difference;
   const file = { name, change_type, prev_name, uuid, prev_uuid };
   const nothing = { ...file, is_binary: false, added: 0, deleted: 0, diff: "" };
