@@ -6,7 +6,7 @@ import { filesOf } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, writeAs } from "./author.ts";
-import { changeTree, type FileChange } from "./tree.ts";
+import { changeTree, type FileChange, type PutFile } from "./tree.ts";
 
 /** A check-in to be written. */
 export interface NewCheckin extends Author {
@@ -46,6 +46,19 @@ export interface NewCheckin extends Author {
  * do not fit the parent's tree, change nothing, or have content that may not be stored.
  */
 export function writeCheckin(repository: Repository, checkin: NewCheckin): string {
+  const { changes } = checkin;
+  return writeTree(repository, checkin, (before, put) => changeTree(before, changes, put));
+}
+
+/** Makes the files of a check-in from those of its parent. */
+export type MakeTree = (before: readonly FileCard[], put: PutFile) => readonly FileCard[];
+
+/** As `writeCheckin`, for a tree that is made otherwise than by a list of changes. */
+export function writeTree(
+  repository: Repository,
+  checkin: Omit<NewCheckin, "changes">,
+  makeTree: MakeTree,
+): string {
   return writeAs(repository, checkin, () => {
     const parent = checkin.parent === null ? null : manifestOf(repository, checkin.parent);
     if (parent !== null) checkParent(repository, checkin, parent);
@@ -55,7 +68,7 @@ export function writeCheckin(repository: Repository, checkin: NewCheckin): strin
       return repository.store.hashOf(rid) ?? "";
     };
     const before = parent === null ? [] : filesOf(repository, parent);
-    const files = changeTree(before, checkin.changes, put);
+    const files = makeTree(before, put);
     if (isEmpty(checkin, before, files)) {
       throw new FossilError("invalid", "The check-in changes nothing");
     }
@@ -65,7 +78,7 @@ export function writeCheckin(repository: Repository, checkin: NewCheckin): strin
 
 function manifestFrom(
   repository: Repository,
-  checkin: NewCheckin,
+  checkin: Omit<NewCheckin, "changes">,
   files: readonly FileCard[],
 ): Manifest {
   if (checkin.comment.trim() === "") throw new FossilError("invalid", "A check-in needs a comment");
@@ -95,7 +108,11 @@ export function manifestOf(repository: Repository, hash: string): Manifest {
   throw new FossilError("missing", `"${hash}" is no check-in that is here`);
 }
 
-function checkParent(repository: Repository, checkin: NewCheckin, parent: Manifest): void {
+function checkParent(
+  repository: Repository,
+  checkin: Omit<NewCheckin, "changes">,
+  parent: Manifest,
+): void {
   const { db } = repository;
   const rid = repository.ridOf(checkin.parent ?? "");
   if (checkin.allowOlder !== true && checkin.date < parent.date) {
@@ -112,7 +129,7 @@ function checkParent(repository: Repository, checkin: NewCheckin, parent: Manife
 }
 
 function isEmpty(
-  checkin: NewCheckin,
+  checkin: Omit<NewCheckin, "changes">,
   before: readonly FileCard[],
   after: readonly FileCard[],
 ): boolean {
@@ -123,7 +140,7 @@ function isEmpty(
   return before.length === after.length && after.every((card) => known.has(key(card)));
 }
 
-function tagsOf(repository: Repository, checkin: NewCheckin): TagCard[] {
+function tagsOf(repository: Repository, checkin: Omit<NewCheckin, "changes">): TagCard[] {
   const own = { target: null, value: null };
   const tags: TagCard[] = (checkin.integrated ?? [])
     .map((target) => ({ sign: "+", name: "closed", target, value: null }));

@@ -1,10 +1,18 @@
 /** Writing: small functions that each make one artifact and put it into a repository. */
 export { type NewAttachment, writeAttachment } from "./attachment.ts";
 export type { Author } from "./author.ts";
-export { type NewBranch, type NewCheckin, writeBranch, writeCheckin } from "./checkin.ts";
+export {
+  type MakeTree,
+  manifestOf,
+  type NewBranch,
+  type NewCheckin,
+  writeBranch,
+  writeCheckin,
+  writeTree,
+} from "./checkin.ts";
 export { type NewTechnote, type NewWiki, writeTechnote, writeWiki } from "./document.ts";
 export { type NewForumPost, writeForumPost } from "./forum.ts";
 export { cancelRelease, type NewRelease, writeRelease } from "./release.ts";
 export { amendCheckin, type Amendment, branchOf, type TagChange, writeTags } from "./tags.ts";
 export { type NewTicketChange, writeTicketChange } from "./ticket.ts";
-export type { FileChange } from "./tree.ts";
+export type { FileChange, PutFile } from "./tree.ts";

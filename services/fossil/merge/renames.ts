@@ -1,0 +1,163 @@
+/**
+ * Which file of one check-in is which file of another. Fossil writes renames into check-ins, against
+ * the primary parent; they are followed, nothing is guessed from content.
+ */
+import type { Repository } from "../repository.ts";
+import type { CheckinGraph } from "./graph.ts";
+import type { Contents, Tree } from "./tree.ts";
+
+/** Paths by the path that the file has elsewhere. */
+export type PathMap = ReadonlyMap<string, string>;
+
+/** Follows files through history. Needs `read`. */
+export class Renames {
+  readonly #repository: Repository;
+  readonly #graph: CheckinGraph;
+  readonly #contents: Contents;
+
+  constructor(repository: Repository, graph: CheckinGraph, contents: Contents) {
+    this.#repository = repository;
+    this.#graph = graph;
+    this.#contents = contents;
+  }
+
+  /**
+   * For each file of `from` that `to` has too: its path there. `from` need not be an ancestor of
+   * `to`: the way leads over a common one.
+   */
+  match(from: number, to: number): PathMap {
+    const [before, after] = [this.#contents.tree(from), this.#contents.tree(to)];
+    if (from === to) return settle(before, after, new Map());
+    const over = this.#graph.commonAncestors(from, to)[0];
+    if (over === undefined) return settle(before, after, new Map());
+    const back = inverse(this.#descend(over, from));
+    const forth = this.#descend(over, to);
+    const moved = new Map<string, string>();
+    for (const path of before.keys()) {
+      const origin = back.get(path) ?? path;
+      const there = forth.get(origin) ?? origin;
+      if (there !== path) moved.set(path, there);
+    }
+    return settle(before, after, moved);
+  }
+
+  /** Paths that changed from an ancestor to a check-in, by the path in the ancestor. */
+  #descend(ancestor: number, rid: number): Map<string, string> {
+    if (ancestor === rid) return new Map();
+    const known = this.#graph.ancestors(ancestor);
+    const chain = this.#graph.primaryChain(rid, known);
+    const fork = chain.at(-1)!;
+    const moved = this.#along(chain);
+    if (fork === ancestor) return moved;
+    const path = this.#graph.primaryChain(ancestor, new Set([fork]));
+    if (path.at(-1) === fork) {
+      const back = inverse(this.#along(path));
+      const paths = new Set([...back.keys(), ...moved.keys()]);
+      const joined = new Map<string, string>();
+      for (const start of paths) {
+        const origin = back.get(start) ?? start;
+        joined.set(start, moved.get(origin) ?? origin);
+      }
+      return this.#withMergedRenames(ancestor, rid, joined);
+    }
+    return this.#withMergedRenames(ancestor, rid, new Map());
+  }
+
+  /** Renames along a chain of primary parents, given from its newest to its oldest check-in. */
+  #along(chain: readonly number[]): Map<string, string> {
+    const steps = chain.slice(0, -1).reverse();
+    const moved = new Map<string, string>();
+    for (const rid of steps) apply(moved, this.#renamesOf(rid));
+    return moved;
+  }
+
+  /**
+   * Files that a side line renamed before it was merged: only those that are missing at the path
+   * where the primary line should have them.
+   */
+  #withMergedRenames(
+    ancestor: number,
+    rid: number,
+    moved: Map<string, string>,
+  ): Map<string, string> {
+    const after = this.#contents.tree(rid);
+    const missing = [...this.#contents.tree(ancestor).keys()]
+      .filter((path) => !after.has(moved.get(path) ?? path));
+    if (missing.length === 0) return moved;
+    const merged = new Map<string, string>();
+    for (const checkin of this.#between(ancestor, rid)) apply(merged, this.#renamesOf(checkin));
+    for (const path of missing) {
+      const there = merged.get(path);
+      if (there !== undefined && after.has(there)) moved.set(path, there);
+    }
+    return moved;
+  }
+
+  /** Check-ins that descend to `rid` and are not in the history of `ancestor`, parents first. */
+  #between(ancestor: number, rid: number): number[] {
+    const known = this.#graph.ancestors(ancestor);
+    const done = new Set<number>();
+    const order: number[] = [];
+    const stack: { rid: number; left: number[] }[] = [];
+    const enter = (next: number) => {
+      if (known.has(next) || done.has(next)) return;
+      done.add(next);
+      stack.push({ rid: next, left: [...this.#graph.parents(next)] });
+    };
+    enter(rid);
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const parent = top.left.pop();
+      if (parent !== undefined) enter(parent);
+      else order.push(stack.pop()!.rid);
+    }
+    return order;
+  }
+
+  /** Old and new path of each file that a check-in renamed against its primary parent. */
+  #renamesOf(rid: number): readonly { before: string; after: string }[] {
+    return this.#repository.db.rows(
+      `SELECT old.name AS before, new.name AS after
+         FROM mlink JOIN filename AS old ON old.fnid=pfnid JOIN filename AS new ON new.fnid=mlink.fnid
+        WHERE mid=? AND pfnid>0 AND NOT isaux`,
+      rid,
+    );
+  }
+}
+
+/** Carries paths through the renames of one check-in, which happen all at once. */
+function apply(
+  moved: Map<string, string>,
+  renames: readonly { before: string; after: string }[],
+): void {
+  if (renames.length === 0) return;
+  const origins = inverse(moved);
+  const steps = renames.map(({ before, after }) => ({
+    origin: origins.get(before) ?? (moved.has(before) ? null : before),
+    after,
+  }));
+  for (const { origin, after } of steps) {
+    if (origin !== null) moved.set(origin, after);
+  }
+}
+
+function inverse(paths: PathMap): Map<string, string> {
+  return new Map([...paths].map(([from, to]) => [to, from]));
+}
+
+/** Leaves only paths that exist, each once: a file that was renamed comes before a namesake. */
+function settle(before: Tree, after: Tree, moved: PathMap): Map<string, string> {
+  const result = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const isMoved of [true, false]) {
+    for (const path of before.keys()) {
+      const target = isMoved ? moved.get(path) : path;
+      if (target === undefined || result.has(path) || taken.has(target)) continue;
+      if (!after.has(target) || (!isMoved && moved.has(path) && after.has(moved.get(path)!))) {
+        continue;
+      }
+      result.set(path, target);
+      taken.add(target);
+    }
+  }
+  return result;
+}

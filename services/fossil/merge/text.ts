@@ -1,0 +1,138 @@
+import { diffSequences, type Hunk, LineTable, sliceLines } from "../text/mod.ts";
+
+/** Names of the three versions beside conflict markers. */
+export interface MarkerLabels {
+  readonly ancestor: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** A text that was put together. */
+export interface MergedText {
+  readonly content: Uint8Array;
+  /** Places where both sides changed the same lines, or lines next to each other. */
+  readonly conflicts: number;
+}
+
+/** Texts above this many bytes are not merged by lines. */
+export const MAX_MERGED_BYTES = 32 * 1024 * 1024;
+/** Bytes in which a NUL is looked for. */
+const SNIFFED_BYTES = 65_536;
+
+/** Whether content can be merged by lines. */
+export function isText(content: Uint8Array): boolean {
+  return content.length <= MAX_MERGED_BYTES &&
+    !content.subarray(0, SNIFFED_BYTES).includes(0);
+}
+
+/**
+ * Merges three versions by lines (diff3). A line end is part of its line, so that CRLF and a missing
+ * end of the last line are kept. Changes of both sides that touch are a conflict, unless they are
+ * the same. In the place of a conflict stand the lines of the ancestor, or with `labels` all three
+ * versions between markers.
+ */
+export function mergeText(
+  ancestor: Uint8Array,
+  ours: Uint8Array,
+  theirs: Uint8Array,
+  labels?: MarkerLabels,
+): MergedText {
+  const table = new LineTable();
+  const base = table.split(ancestor);
+  const sides = [ours, theirs].map((content) => {
+    const lines = table.split(content);
+    return { lines, hunks: diffSequences(base.ids, lines.ids) };
+  });
+  const pieces: Uint8Array[] = [];
+  let [done, conflicts] = [0, 0];
+  for (const region of regionsOf(sides[0]!.hunks, sides[1]!.hunks)) {
+    const { start, end } = region;
+    pieces.push(sliceLines(base, done, start));
+    done = end;
+    const original = sliceLines(base, start, end);
+    const [mine, other] = region.hunks.map((hunks, i) =>
+      hunks.length === 0 ? null : sliceLines(sides[i]!.lines, ...rangeIn(hunks, start, end))
+    );
+    if (!other || !mine) pieces.push(mine ?? other ?? original);
+    else if (areEqual(mine, other)) pieces.push(mine);
+    else {
+      conflicts++;
+      pieces.push(...(labels ? marked(original, mine, other, labels) : [original]));
+    }
+  }
+  pieces.push(sliceLines(base, done, base.ids.length));
+  return { content: joined(pieces), conflicts };
+}
+
+/** Lines of the ancestor that at least one side changed, with the hunks of both. */
+interface Region {
+  start: number;
+  end: number;
+  readonly hunks: readonly [Hunk[], Hunk[]];
+}
+
+/** Hunks of both sides that overlap or touch make one region. */
+function regionsOf(ours: readonly Hunk[], theirs: readonly Hunk[]): Region[] {
+  const regions: Region[] = [];
+  const all = [
+    ...ours.map((hunk) => ({ hunk, side: 0 as const })),
+    ...theirs.map((hunk) => ({ hunk, side: 1 as const })),
+  ].toSorted((a, b) => a.hunk.fromStart - b.hunk.fromStart || a.hunk.fromEnd - b.hunk.fromEnd);
+  for (const { hunk, side } of all) {
+    let region = regions.at(-1);
+    if (region === undefined || hunk.fromStart > region.end) {
+      region = { start: hunk.fromStart, end: hunk.fromEnd, hunks: [[], []] };
+      regions.push(region);
+    }
+    region.end = Math.max(region.end, hunk.fromEnd);
+    region.hunks[side].push(hunk);
+  }
+  return regions;
+}
+
+/** The lines of a side that stand for lines of the ancestor, which begin and end around hunks. */
+function rangeIn(hunks: readonly Hunk[], start: number, end: number): [number, number] {
+  const [first, last] = [hunks[0]!, hunks.at(-1)!];
+  return [first.toStart - (first.fromStart - start), last.toEnd + (end - last.fromEnd)];
+}
+
+function areEqual(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, i) => byte === right[i]);
+}
+
+function marked(
+  original: Uint8Array,
+  ours: Uint8Array,
+  theirs: Uint8Array,
+  labels: MarkerLabels,
+): Uint8Array[] {
+  return [
+    marker(`<<<<<<< ${labels.ours}`),
+    ended(ours),
+    marker(`||||||| ${labels.ancestor}`),
+    ended(original),
+    marker("======="),
+    ended(theirs),
+    marker(`>>>>>>> ${labels.theirs}`),
+  ];
+}
+
+function marker(text: string): Uint8Array {
+  return new TextEncoder().encode(`${text}\n`);
+}
+
+/** A marker needs a line of its own. */
+function ended(content: Uint8Array): Uint8Array {
+  if (content.length === 0 || content.at(-1) === 0x0a) return content;
+  return joined([content, marker("")]);
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let position = 0;
+  for (const piece of pieces) {
+    result.set(piece, position);
+    position += piece.length;
+  }
+  return result;
+}

@@ -1,0 +1,68 @@
+/** Trees of files, as merging sees them. */
+import type { FileMode } from "../artifact/mod.ts";
+import { filesOf } from "../crosslink/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+
+/** One file of a tree. */
+export interface TreeFile {
+  readonly path: string;
+  readonly hash: string;
+  readonly mode: FileMode;
+}
+
+/** Files by path. */
+export type Tree = ReadonlyMap<string, TreeFile>;
+
+/** Reads trees and contents, those included that a merge has put together and nobody has stored. */
+export class Contents {
+  readonly #repository: Repository;
+  readonly #combined = new Map<string, Uint8Array>();
+  readonly #trees = new Map<number, Tree>();
+
+  constructor(repository: Repository) {
+    this.#repository = repository;
+  }
+
+  /**
+   * The files of a check-in.
+   *
+   * @throws {FossilError} `missing` where it is no check-in that is here.
+   */
+  tree(rid: number): Tree {
+    const known = this.#trees.get(rid);
+    if (known !== undefined) return known;
+    const manifest = this.#repository.artifact(rid);
+    if (manifest?.kind !== "manifest") {
+      const hash = this.#repository.store.hashOf(rid) ?? String(rid);
+      throw new FossilError("missing", `"${hash}" is no check-in that is here`);
+    }
+    const tree = new Map(
+      filesOf(this.#repository, manifest)
+        .map(({ name, hash, mode }) => [name, { path: name, hash: hash ?? "", mode }]),
+    );
+    this.#trees.set(rid, tree);
+    return tree;
+  }
+
+  /** Keeps content that was put together; gives the name that it would have. */
+  keep(content: Uint8Array): string {
+    const hash = this.#repository.store.nameOf(content);
+    this.#combined.set(hash, content);
+    return hash;
+  }
+
+  /** @throws {FossilError} `missing` where the content is not here. */
+  read(hash: string): Uint8Array {
+    const combined = this.#combined.get(hash);
+    if (combined !== undefined) return combined;
+    return this.#repository.store.require(this.#repository.ridOf(hash));
+  }
+
+  /** The size in bytes, without reading the content. */
+  sizeOf(hash: string): number {
+    const combined = this.#combined.get(hash);
+    if (combined !== undefined) return combined.length;
+    return this.#repository.store.sizeOf(this.#repository.ridOf(hash));
+  }
+}
