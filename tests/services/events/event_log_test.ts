@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Invalid } from "../../../services/errors.ts";
+import type { EventLog } from "../../../services/events/mod.ts";
+import { anEvent, types, withLog } from "./support.ts";
+
+/** Follows a log and asks for more as often as it is told to. */
+class Reader {
+  readonly seen: number[] = [];
+  ended = false;
+  readonly #following: ReturnType<EventLog["follow"]>;
+
+  constructor(eventLog: EventLog, query: { after?: number; types?: readonly string[] } = {}) {
+    this.#following = eventLog.follow(query, {
+      message: ({ seq }) => this.seen.push(seq),
+      end: () => this.ended = true,
+    });
+  }
+
+  more(): void {
+    this.#following.more();
+  }
+
+  /** Asks until nothing comes any more. */
+  drain(): void {
+    let before: number;
+    do {
+      before = this.seen.length;
+      this.more();
+    } while (this.seen.length > before);
+  }
+
+  close(): void {
+    this.#following.close();
+  }
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+Deno.test("read() gives the newest events, or the first ones after a number", async () => {
+  await withLog(async ({ eventLog, append }) => {
+    const empty = { events: [], cursor: 0, more: false, oldest: 0 };
+    assert.deepEqual(await eventLog.read({}), empty);
+    assert.deepEqual(await eventLog.read({ after: 0 }), empty);
+    await append(types(30));
+    const table = [
+      [{ limit: 3 }, range(28, 30), 30, false],
+      [{ limit: 100 }, range(1, 30), 30, false],
+      [{ after: 0, limit: 5 }, range(1, 5), 5, true],
+      [{ after: 27, limit: 3 }, range(28, 30), 30, false],
+      [{ after: 30 }, [], 30, false],
+      [{ types: ["test.t7"] }, [8], 30, false],
+      [{ types: ["test.*"], limit: 2 }, [29, 30], 30, false],
+      [{ types: ["tes.*", "test.t"] }, [], 30, false],
+      [{ after: 0, types: ["test.t2", "test.t9", "other.*"], limit: 1 }, [3], 3, true],
+      [{ after: 3, types: ["test.t2", "test.t9", "other.*"], limit: 1 }, [10], 10, true],
+      [{ after: 10, types: ["test.t2", "test.t9", "other.*"], limit: 1 }, [], 30, false],
+    ] as const;
+    for (const [query, seqs, cursor, more] of table) {
+      const page = await eventLog.read(query);
+      const label = JSON.stringify(query);
+      assert.deepEqual(page.events.map(({ seq }) => seq), seqs, label);
+      assert.deepEqual([page.cursor, page.more, page.oldest], [cursor, more, 1], label);
+    }
+    await assert.rejects(eventLog.read({ after: 31 }), Invalid);
+    assert.throws(() => eventLog.follow({ after: 31 }, { message() {}, end() {} }), Invalid);
+  });
+});
+
+Deno.test("read() gives an event with all that is known of it", async () => {
+  await withLog(async ({ eventLog, append }) => {
+    await append(["test.one"]);
+    const { events: [event] } = await eventLog.read({});
+    assert.match(event?.hash ?? "", /^[0-9a-f]{64}$/);
+    assert.deepEqual({ ...event, hash: "" }, {
+      seq: 1,
+      time: "2023-11-14T22:13:20.000Z",
+      type: "test.one",
+      actor: "agent:scout",
+      actor_id: "01ABC",
+      address: "192.0.2.1",
+      cause: "r-1",
+      data: { note: "über test.one" },
+      hash: "",
+    });
+  });
+});
+
+Deno.test("followers see every event once and in order, however they read and whenever they come", async () => {
+  const steps = fc.array(
+    fc.oneof(
+      fc.record({ kind: fc.constant("append" as const), count: fc.integer({ min: 1, max: 150 }) }),
+      fc.record({ kind: fc.constant("more" as const), count: fc.integer({ min: 1, max: 3 }) }),
+      fc.record({ kind: fc.constant("resume" as const), count: fc.constant(1) }),
+      fc.record({ kind: fc.constant("wait" as const), count: fc.constant(1) }),
+    ),
+    { minLength: 5, maxLength: 25 },
+  );
+  await fc.assert(
+    fc.asyncProperty(steps, (script) =>
+      withLog(async ({ eventLog, append }) => {
+        let written = 0;
+        let writing: Promise<unknown> = Promise.resolve();
+        const fromStart = new Reader(eventLog, { after: 0 });
+        let resumed = new Reader(eventLog, { after: 0 });
+        const before: number[] = [];
+        for (const { kind, count } of script) {
+          if (kind === "append") {
+            written += count;
+            writing = Promise.all([writing, append(types(count))]);
+          } else if (kind === "more") {
+            for (let asked = 0; asked < count; asked++) {
+              fromStart.more();
+              resumed.more();
+            }
+          } else if (kind === "resume") {
+            resumed.close();
+            before.push(...resumed.seen);
+            resumed = new Reader(eventLog, { after: before.at(-1) ?? 0 });
+          } else await writing;
+        }
+        await writing;
+        fromStart.drain();
+        resumed.drain();
+        assert.deepEqual(fromStart.seen, range(1, written));
+        assert.deepEqual([...before, ...resumed.seen], range(1, written));
+      })),
+    { numRuns: 15 },
+  );
+});
+
+Deno.test("a follower without a number sees what comes from now on, and only its types", async () => {
+  await withLog(async ({ eventLog, append, database }) => {
+    await append(types(5));
+    const all = new Reader(eventLog);
+    const some = new Reader(eventLog, { types: ["wanted.*"] });
+    all.more();
+    some.more();
+    assert.deepEqual(all.seen, []);
+    await append(["other", "wanted.one", "other", "wanted.two"]);
+    all.drain();
+    some.drain();
+    const { events } = await eventLog.read({ types: ["wanted.*"] });
+    assert.deepEqual(all.seen, range(6, 9));
+    assert.deepEqual(some.seen, events.map(({ seq }) => seq));
+    await database.commit({});
+    assert.deepEqual(all.seen, range(6, 9));
+  });
+});
+
+Deno.test("a follower far behind looks through a long log a little at a time", async () => {
+  await withLog(async ({ eventLog, database, scheduler, append }) => {
+    const events = types(6000).map((type) => anEvent(type));
+    await database.commit({ events });
+    const reader = new Reader(eventLog, { after: 0, types: ["test.t5999"] });
+    reader.more();
+    assert.deepEqual(reader.seen, []);
+    scheduler.advance(1);
+    assert.deepEqual(reader.seen, [6000]);
+    reader.more();
+    await append(["test.t5999"]);
+    assert.deepEqual(reader.seen, [6000, 6001]);
+    assert.equal(scheduler.pending, 0);
+  });
+});
+
+Deno.test("close() ends whoever follows, and whoever comes later", async () => {
+  await withLog(async ({ eventLog, append }) => {
+    const early = new Reader(eventLog, { after: 0 });
+    await append(types(3));
+    eventLog.close();
+    const late = new Reader(eventLog, { after: 0 });
+    assert.ok(early.ended && late.ended);
+    early.drain();
+    assert.deepEqual(early.seen, []);
+  });
+});
+
+Deno.test("a follower that retention has overtaken goes on with the oldest event", async () => {
+  await withLog(async ({ eventLog, append, database }) => {
+    await append(types(20));
+    await database.trimEvents({ keep: 5, before: -Infinity, limit: 100 });
+    const reader = new Reader(eventLog, { after: 2 });
+    reader.drain();
+    assert.deepEqual(reader.seen, range(16, 20));
+    assert.equal((await eventLog.read({ after: 0 })).oldest, 16);
+  });
+});

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { Database, type NewEvent } from "../../../services/database/mod.ts";
+import { EventLog } from "../../../services/events/mod.ts";
+import { silentLog } from "../../../services/log.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+/** The key of the seals in tests. */
+export const KEY = "0123456789abcdef".repeat(4);
+
+/** An event log on a database of its own. */
+export interface LogWorld {
+  readonly path: string;
+  readonly database: Database;
+  readonly eventLog: EventLog;
+  readonly scheduler: TestScheduler;
+  /** Writes events of these types, each in a transaction of its own, all at once. */
+  append(types: readonly string[]): Promise<void>;
+}
+
+/** Runs a test on an event log of its own. */
+export async function withLog(run: (world: LogWorld) => Promise<void>): Promise<void> {
+  await withFolder(async (folder) => {
+    const path = join(folder, "muster.db");
+    const database = new Database(path, { journalKey: { key: KEY, isNew: true } });
+    const scheduler = new TestScheduler();
+    const eventLog = new EventLog({ database, scheduler, log: silentLog });
+    const append = async (types: readonly string[]) => {
+      await Promise.all(types.map((type) => database.commit({ events: [anEvent(type)] })));
+    };
+    try {
+      await run({ path, database, eventLog, scheduler, append });
+    } finally {
+      eventLog.close();
+      await database.close();
+    }
+  });
+}
+
+export function anEvent(type: string, time = 1_700_000_000_000): NewEvent {
+  const who = { actor: "agent:scout", actorId: "01ABC", address: "192.0.2.1", cause: "r-1" };
+  return { time, type, ...who, data: { note: `über ${type}` } };
+}
+
+/** So many types that differ. */
+export function types(count: number, prefix = "test.t"): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+}
