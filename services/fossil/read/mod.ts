@@ -3,16 +3,17 @@ export { type ArchiveFormat, type ArchiveOptions, readArchive } from "./archive/
 export { type BlameOptions, readBlame } from "./blame.ts";
 export { listBranches, listTags } from "./branches.ts";
 export { readCheckin } from "./checkin.ts";
+export { readRef } from "./checkins.ts";
 export { type DiffOptions, readDiff } from "./diff.ts";
-export { type PathOptions, readFile } from "./file.ts";
+export { isBinary, type PathOptions, readFile } from "./file.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
-export type { Paging } from "./paging.ts";
+export { pageOf, type Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
 export { mainBranch, resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
 export type * from "./shapes.ts";
 export { readStatistics } from "./statistics.ts";
 export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
-export { listTickets, readTicket, type TicketListOptions } from "./tickets.ts";
+export { listTickets, readTicket, readTicketRef, type TicketListOptions } from "./tickets.ts";
 export {
   type ActivityOptions,
   readActivity,

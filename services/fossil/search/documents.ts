@@ -1,0 +1,89 @@
+/** What the repository has to be searched: texts under a kind and a name. */
+import { decodeUtf8 } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
+import { isBinary, listWikiPages, type Reader, readTicket, readWikiPage } from "../read/mod.ts";
+import type { SearchKind } from "./shapes.ts";
+
+/** A text of the index. */
+export interface Document {
+  readonly kind: SearchKind;
+  /** See `INDEX_SCHEMA`. */
+  readonly name: string;
+  /** What tells whether the text has changed: a hash, or nothing. */
+  readonly hash: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** The comment of a check-in; null where the row is none. */
+export function checkinDocument(reader: Reader, rid: number): Document | null {
+  const body = reader.repository.db.value<string>(
+    "SELECT coalesce(ecomment,comment,'') FROM event WHERE objid=? AND type='ci'",
+    rid,
+  );
+  return body === undefined ? null : { kind: "checkin", name: `${rid}`, hash: "", title: "", body };
+}
+
+/** Title, description, comments and other fields of a ticket; null where there is none. */
+export function ticketDocument(reader: Reader, ticket: string): Document | null {
+  const found = orNull(() => readTicket(reader, ticket));
+  if (found === null) return null;
+  const { title, fields, comments } = found;
+  const texts = Object.entries(fields)
+    .filter(([name]) => name !== "title" && !name.startsWith("private_"))
+    .map(([, value]) => value);
+  const body = [...texts, ...comments.map(({ comment }) => comment)]
+    .filter((text, i, all) => text !== "" && all.indexOf(text) === i).join("\n");
+  return { kind: "ticket", name: ticket, hash: "", title, body };
+}
+
+/** The latest version of a wiki page; null where there is none or it is deleted. */
+export function wikiDocument(reader: Reader, name: string): Document | null {
+  const page = orNull(() => readWikiPage(reader, name));
+  return page && { kind: "wiki", name, hash: page.uuid, title: name, body: page.content };
+}
+
+/**
+ * A file as text; null where it is binary, not here, or too large.
+ *
+ * @param maxBytes the size from which on a file is left out.
+ */
+export function codeDocument(
+  reader: Reader,
+  path: string,
+  hash: string,
+  maxBytes: number,
+): Document | null {
+  const { store } = reader.repository;
+  const rid = store.ridOf(hash);
+  const size = rid === 0 ? -1 : store.sizeOf(rid);
+  if (size < 0 || size > maxBytes) return null;
+  const content = store.get(rid);
+  if (content === null || isBinary(content)) return null;
+  return { kind: "code", name: path, hash, title: path, body: decodeUtf8(content) };
+}
+
+/** Everything but code, for an index that is made anew. */
+export function* allDocuments(reader: Reader): Generator<Document> {
+  const { db } = reader.repository;
+  const checkins = db.rows<{ objid: number }>("SELECT objid FROM event WHERE type='ci'");
+  for (const { objid } of checkins) yield* present(checkinDocument(reader, objid));
+  const tickets = db.hasTable("ticket")
+    ? db.rows<{ tkt_uuid: string }>("SELECT tkt_uuid FROM ticket")
+    : [];
+  for (const { tkt_uuid } of tickets) yield* present(ticketDocument(reader, tkt_uuid));
+  for (const { name } of listWikiPages(reader)) yield* present(wikiDocument(reader, name));
+}
+
+function present(document: Document | null): Document[] {
+  return document === null ? [] : [document];
+}
+
+function orNull<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof FossilError && error.code === "missing") return null;
+    throw error;
+  }
+}

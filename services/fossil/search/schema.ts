@@ -1,0 +1,21 @@
+/** Raised whenever the tables below or what is put into them change: older files are made anew. */
+export const INDEX_VERSION = "1";
+
+/**
+ * Tables of the index. `doc` says what a text is, the row of `fts` with the same id has the text.
+ * `name` is what a text is found under when it changes: the row of a check-in, the id of a ticket,
+ * the title of a page, the path of a file.
+ */
+export const INDEX_SCHEMA = `
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE doc(
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  UNIQUE(kind, name)
+);
+CREATE VIRTUAL TABLE fts USING fts5(
+  title, body, tokenize='unicode61 remove_diacritics 2'
+);
+`;

@@ -1,0 +1,223 @@
+import type { Database } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+import { type Reader, readTree, resolveCheckin } from "../read/mod.ts";
+import {
+  allDocuments,
+  checkinDocument,
+  codeDocument,
+  type Document,
+  ticketDocument,
+  wikiDocument,
+} from "./documents.ts";
+import { INDEX_VERSION } from "./schema.ts";
+
+/** Bytes of a document that are indexed at most; the rest is cut off. */
+const MAX_BODY = 4 * 1024 * 1024;
+
+/** What the index was made from. */
+interface State {
+  readonly version: string;
+  /** Which repository it is, and which fields its tickets have. */
+  readonly repository: string;
+  /** Last row that was seen, and its hash: another hash means another history. */
+  readonly lastRid: number;
+  readonly lastHash: string;
+  /** Rows up to the last one whose content was not here, as JSON. */
+  readonly awaited: string;
+  /** The check-in whose files are indexed, "" for none. */
+  readonly tip: string;
+  /** Size from which on files are left out. */
+  readonly maxFileBytes: string;
+}
+
+/** Keeps an index in step with its repository. */
+export class Updater {
+  readonly #index: Database;
+  readonly #reader: Reader;
+  readonly #maxFileBytes: number;
+
+  constructor(index: Database, reader: Reader, maxFileBytes: number) {
+    this.#index = index;
+    this.#reader = reader;
+    this.#maxFileBytes = maxFileBytes;
+  }
+
+  /** Takes in what was written since; makes the index anew where that cannot be told. */
+  update(): void {
+    if (this.#reader.read(() => isSame(this.#state(), this.#now()))) return;
+    this.#index.exec("BEGIN IMMEDIATE");
+    try {
+      this.#reader.read(() => {
+        const [before, now] = [this.#state(), this.#now()];
+        if (before !== null && this.#continues(before, now)) this.#advance(before, now);
+        else this.#rebuild(now);
+        this.#keep(now);
+      });
+      this.#index.exec("COMMIT");
+    } catch (error) {
+      this.#index.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** What the repository is now. */
+  #now(): State {
+    const { db, config } = this.#reader.repository;
+    const last = db.row<{ rid: number; uuid: string }>(
+      "SELECT rid, uuid FROM blob ORDER BY rid DESC LIMIT 1",
+    );
+    return {
+      version: INDEX_VERSION,
+      repository: JSON.stringify([
+        config.get("project-code") ?? "",
+        db.columns("ticket"),
+        db.columns("ticketchng"),
+      ]),
+      lastRid: last?.rid ?? 0,
+      lastHash: last?.uuid ?? "",
+      awaited: this.#awaited(),
+      tip: this.#tip(),
+      maxFileBytes: `${this.#maxFileBytes}`,
+    };
+  }
+
+  /** Phantoms, deltas that hang on them, and check-ins whose baseline is missing. */
+  #awaited(): string {
+    const rows = this.#reader.repository.db.rows<{ rid: number }>(
+      `WITH RECURSIVE absent(rid) AS (
+         SELECT rid FROM phantom UNION SELECT delta.rid FROM absent JOIN delta ON srcid=absent.rid
+       ) SELECT rid FROM absent UNION SELECT rid FROM orphan ORDER BY 1`,
+    );
+    return JSON.stringify(rows.map(({ rid }) => rid));
+  }
+
+  #tip(): string {
+    try {
+      return resolveCheckin(this.#reader).uuid;
+    } catch (error) {
+      if (error instanceof FossilError && error.code === "missing") return "";
+      throw error;
+    }
+  }
+
+  #state(): State | null {
+    const rows = this.#index.rows<{ key: string; value: string }>("SELECT key, value FROM meta");
+    if (rows.length === 0) return null;
+    const values = new Map(rows.map(({ key, value }) => [key, value]));
+    const value = (key: keyof State) => values.get(key) ?? "";
+    return {
+      version: value("version"),
+      repository: value("repository"),
+      lastRid: Number(value("lastRid")),
+      lastHash: value("lastHash"),
+      awaited: value("awaited") || "[]",
+      tip: value("tip"),
+      maxFileBytes: value("maxFileBytes"),
+    };
+  }
+
+  #keep(state: State): void {
+    for (const [key, value] of Object.entries(state)) {
+      this.#index.run("REPLACE INTO meta(key,value) VALUES(?,?)", key, String(value));
+    }
+  }
+
+  /** Whether the index is an earlier state of the same repository. */
+  #continues(before: State, now: State): boolean {
+    return before.version === now.version && before.repository === now.repository &&
+      before.maxFileBytes === now.maxFileBytes && before.lastRid <= now.lastRid &&
+      (before.lastRid === 0 ||
+        this.#reader.repository.store.hashOf(before.lastRid) === before.lastHash);
+  }
+
+  #rebuild(now: State): void {
+    this.#index.exec("DELETE FROM doc; DELETE FROM fts;");
+    for (const document of allDocuments(this.#reader)) this.#put(document);
+    this.#indexTree(now.tip);
+  }
+
+  #advance(before: State, now: State): void {
+    const awaited = new Set<number>(JSON.parse(now.awaited));
+    const arrived = (JSON.parse(before.awaited) as number[]).filter((rid) => !awaited.has(rid));
+    const fresh = this.#reader.repository.db.rows<{ rid: number }>(
+      "SELECT rid FROM blob WHERE rid>?",
+      before.lastRid,
+    );
+    for (const rid of [...arrived, ...fresh.map((row) => row.rid)]) this.#indexArtifact(rid);
+    if (before.tip !== now.tip) this.#indexTree(now.tip);
+  }
+
+  /** Brings the texts up to date that an artifact speaks of. */
+  #indexArtifact(rid: number): void {
+    const { repository } = this.#reader;
+    const isEvent = repository.db.exists("SELECT 1 FROM event WHERE objid=?", rid);
+    const artifact = isEvent ? repository.artifact(rid) : null;
+    switch (artifact?.kind) {
+      case "manifest":
+        this.#replace("checkin", `${rid}`, checkinDocument(this.#reader, rid));
+        for (const { target } of artifact.tags) this.#indexTarget(target);
+        return;
+      case "control":
+        for (const { target } of artifact.tags) this.#indexTarget(target);
+        return;
+      case "wiki":
+        return this.#replace("wiki", artifact.title, wikiDocument(this.#reader, artifact.title));
+      case "ticket":
+        return this.#replace(
+          "ticket",
+          artifact.ticket,
+          ticketDocument(this.#reader, artifact.ticket),
+        );
+    }
+  }
+
+  /** A tag may have changed the comment of a check-in. */
+  #indexTarget(hash: string | null): void {
+    const rid = hash === null ? 0 : this.#reader.repository.store.ridOf(hash);
+    if (rid !== 0) this.#replace("checkin", `${rid}`, checkinDocument(this.#reader, rid));
+  }
+
+  /** Brings the files up to date: what has the same hash as before is left alone. */
+  #indexTree(tip: string): void {
+    const known = new Map(
+      this.#index.rows<{ name: string; hash: string }>(
+        "SELECT name, hash FROM doc WHERE kind='code'",
+      ).map(({ name, hash }) => [name, hash]),
+    );
+    const options = { checkin: tip, recursive: true, withoutLastCheckin: true };
+    const entries = tip === "" ? [] : readTree(this.#reader, options).entries;
+    for (const { name, uuid, type } of entries) {
+      const hash = uuid ?? "";
+      const isKnown = known.get(name) === hash;
+      known.delete(name);
+      if (isKnown) continue;
+      const document = type === "link"
+        ? null
+        : codeDocument(this.#reader, name, hash, this.#maxFileBytes);
+      this.#replace("code", name, document);
+    }
+    for (const name of known.keys()) this.#replace("code", name, null);
+  }
+
+  #replace(kind: Document["kind"], name: string, document: Document | null): void {
+    const find = "SELECT id FROM doc WHERE kind=? AND name=?";
+    const id = this.#index.value<number>(find, kind, name);
+    if (id !== undefined) {
+      this.#index.run("DELETE FROM fts WHERE rowid=?", BigInt(id));
+      this.#index.run("DELETE FROM doc WHERE id=?", id);
+    }
+    if (document !== null) this.#put(document);
+  }
+
+  #put({ kind, name, hash, title, body }: Document): void {
+    const insert = "INSERT INTO doc(kind,name,hash) VALUES(?,?,?)";
+    const id = this.#index.insert(insert, kind, name, hash);
+    const text = body.slice(0, MAX_BODY);
+    this.#index.run("INSERT INTO fts(rowid,title,body) VALUES(?,?,?)", BigInt(id), title, text);
+  }
+}
+
+function isSame(before: State | null, now: State): boolean {
+  return before !== null &&
+    Object.entries(now).every(([key, value]) => before[key as keyof State] === value);
+}
