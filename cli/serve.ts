@@ -57,16 +57,18 @@ async function start(config: Config, log: Log): Promise<RunningServer> {
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
   });
   const app = createApp(daemon.services);
-  const api = new HttpServer(
-    requireAddress(config.api_addr),
-    (request, remoteAddress) => app.fetch(request, { remoteAddress }),
+  const api = new HttpServer({
+    address: requireAddress(config.api_addr),
+    handler: (request, remoteAddress) => app.fetch(request, { remoteAddress }),
     certificate,
-  );
-  const mcp = new HttpServer(
-    requireAddress(config.mcp_addr),
-    createMcpHandler(daemon.services),
+    log,
+  });
+  const mcp = new HttpServer({
+    address: requireAddress(config.mcp_addr),
+    handler: createMcpHandler(daemon.services),
     certificate,
-  );
+    log,
+  });
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
   announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
   return {

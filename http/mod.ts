@@ -6,5 +6,10 @@ export { readAuthorization } from "./authorization.ts";
 export { forwardedFor } from "./forwarded.ts";
 export { describeIssue } from "./issues.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";
-export { type Certificate, type HttpHandler, HttpServer } from "./server.ts";
+export {
+  type Certificate,
+  type HttpHandler,
+  HttpServer,
+  type HttpServerOptions,
+} from "./server.ts";
 export { Waits } from "./waits.ts";

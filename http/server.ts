@@ -1,4 +1,5 @@
 import type { Address } from "../services/config/mod.ts";
+import type { Log } from "../services/log.ts";
 
 /** How long running requests may take once the server is to stop, in milliseconds. */
 const GRACE = 10_000;
@@ -12,17 +13,27 @@ export interface Certificate {
   readonly key: string;
 }
 
+export interface HttpServerOptions {
+  readonly address: Address;
+  readonly handler: HttpHandler;
+  /** Null where there is no TLS. */
+  readonly certificate: Certificate | null;
+  readonly log: Log;
+}
+
 /** An HTTP server that listens. */
 export class HttpServer {
   readonly #handler: HttpHandler;
+  readonly #log: Log;
   readonly #abort = new AbortController();
   /** Those that were replaced, as long as their last connections last. */
   readonly #replaced = new Set<Deno.HttpServer<Deno.NetAddr>>();
   #server: Deno.HttpServer<Deno.NetAddr>;
 
   /** Listens, with TLS where there is a certificate. */
-  constructor(address: Address, handler: HttpHandler, certificate: Certificate | null) {
+  constructor({ address, handler, certificate, log }: HttpServerOptions) {
     this.#handler = handler;
+    this.#log = log;
     this.#server = this.#listen(address, certificate);
   }
 
@@ -60,7 +71,16 @@ export class HttpServer {
       port,
       signal: this.#abort.signal,
       onListen: () => {},
+      onError: (error) => this.#answerBug(error),
       ...(certificate === null ? {} : { ...certificate, reusePort: true }),
     }, (request, info) => this.#handler(request, info.remoteAddr.hostname));
+  }
+
+  /** The handler answers its own errors; whatever it lets through is a bug of its own. */
+  #answerBug(error: unknown): Response {
+    const id = crypto.randomUUID();
+    this.#log.error("A request failed on a bug", { requestId: id, error });
+    const headers = { "X-Request-Id": id };
+    return Response.json({ error: `internal error (${id})` }, { status: 500, headers });
   }
 }
