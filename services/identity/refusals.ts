@@ -99,7 +99,8 @@ export class Refusals {
     const key = keyOf(added);
     const known = this.#counts.get(key);
     if (known !== undefined) {
-      this.#counts.set(key, { ...known, count: known.count + added.count });
+      const since = Math.min(known.since, added.since);
+      this.#counts.set(key, { ...known, since, count: known.count + added.count });
     } else if (added.place === null || this.#counts.size < MAX_COUNTS) {
       this.#counts.set(key, added);
     } else {

@@ -3,63 +3,7 @@ import { join } from "node:path";
 import { call, ChannelStream } from "../support/api.ts";
 import { peer } from "../support/peers.ts";
 import { type Program, runMuster, startProgram } from "../support/program.ts";
-
-/** How long a text may be waited for, in milliseconds; a bound, not an expectation. */
-const TEXT_LIMIT = 20_000;
-
-/** irssi in a terminal of its own, typed into and read like a person would. */
-class Terminal implements AsyncDisposable {
-  readonly #socket: string;
-  readonly #changes: string;
-
-  private constructor(folder: string) {
-    this.#socket = join(folder, "tmux");
-    this.#changes = join(folder, "changes");
-  }
-
-  static async open(folder: string, command: string): Promise<Terminal> {
-    const terminal = new Terminal(folder);
-    await Deno.writeTextFile(terminal.#changes, "");
-    await terminal.#tmux("new-session", "-d", "-x", "200", "-y", "50", command);
-    await terminal.#tmux("pipe-pane", `cat >> '${terminal.#changes}'`);
-    return terminal;
-  }
-
-  async type(line: string): Promise<void> {
-    await this.#tmux("send-keys", "-l", line);
-    await this.#tmux("send-keys", "Enter");
-  }
-
-  /** Waits until the screen shows the text; each change of it is written to a file, and watched. */
-  async expect(text: string): Promise<void> {
-    using watcher = Deno.watchFs(this.#changes);
-    const timer = setTimeout(() => watcher.close(), TEXT_LIMIT);
-    try {
-      if ((await this.#screen()).includes(text)) return;
-      for await (const _ of watcher) {
-        if ((await this.#screen()).includes(text)) return;
-      }
-    } finally {
-      clearTimeout(timer);
-    }
-    throw new Error(`"${text}" did not appear; the screen:\n${await this.#screen()}`);
-  }
-
-  #screen(): Promise<string> {
-    return this.#tmux("capture-pane", "-p", "-J");
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#tmux("kill-server");
-  }
-
-  async #tmux(...args: string[]): Promise<string> {
-    const command = new Deno.Command("tmux", { args: ["-S", this.#socket, ...args] });
-    const { success, stdout, stderr } = await command.output();
-    assert.ok(success, new TextDecoder().decode(stderr));
-    return new TextDecoder().decode(stdout);
-  }
-}
+import { Terminal } from "../support/terminal.ts";
 
 async function loginLines(program: Program): Promise<string[]> {
   const { code, stdout, stderr } = await runMuster(

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { eventTypes } from "../support/rooms.ts";
 import { byEverybody, withApi } from "../support/scenarios.ts";
 
 const REQUEST = "POST /v1/tokens";
@@ -9,6 +11,7 @@ Deno.test("/v1/tokens is the operator's alone", async () => {
       ...byEverybody("GET /v1/tokens", ["operator"], 200),
       ...byEverybody(REQUEST, ["operator"], 400),
       ...byEverybody("DELETE /v1/tokens/nothing", ["operator"], 404),
+      ...byEverybody("POST /v1/tokens/api/rotate", [], 403).filter(({ who }) => who !== "operator"),
     ]);
   });
 });
@@ -73,4 +76,31 @@ Deno.test("POST /v1/tokens names the field that is wrong", async () => {
     );
     assert.deepEqual(await api.answer("GET /v1/tokens"), before);
   });
+});
+
+Deno.test("POST /v1/tokens/api/rotate replaces the API token, of which the file tells too", async () => {
+  await withApi(async (api) => {
+    const request = "POST /v1/tokens/api/rotate";
+    const response = await api.send({ request });
+    const { token, ...more } = await response.json();
+    assert.deepEqual([response.status, more], [200, {}]);
+    assert.equal(await Deno.readTextFile(join(api.rooms.folder, "api_token")), token);
+    const headers = { authorization: `Bearer ${token}` };
+    await api.expect([
+      { request: "GET /v1/status", status: 401 },
+      { who: "guest", request: "GET /v1/status", headers, status: 200 },
+      { who: "reader", request: "GET /v1/status", status: 200 },
+    ]);
+    assert.equal((await eventTypes(api.rooms)).at(-1), "api_token.rotated");
+  });
+});
+
+Deno.test("an API token that the environment pins is not rotated", async () => {
+  await withApi(async (api) => {
+    const request = "POST /v1/tokens/api/rotate";
+    await api.expect([
+      { request, status: 409, matches: /MUSTER_API_TOKEN/ },
+      { request: "GET /v1/status", status: 200 },
+    ]);
+  }, { pinnedToken: "a-token-of-more-than-thirty-two-characters" });
 });

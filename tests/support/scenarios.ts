@@ -10,7 +10,8 @@ import { anAgent, BY_OPERATOR, type Rooms, type RoomsOptions, withRooms } from "
 
 /**
  * Nobody, somebody with a token that is none, the agent `caller` with its token to read, with its
- * token to read and write, and with its passphrase, and the operator.
+ * token to read and write, and with its passphrase, the first admin with a token for everything, and
+ * the operator.
  */
 export const EVERYBODY = [
   "guest",
@@ -18,6 +19,7 @@ export const EVERYBODY = [
   "reader",
   "writer",
   "passphrase",
+  "admin",
   "operator",
 ] as const;
 export type Who = (typeof EVERYBODY)[number];
@@ -30,6 +32,9 @@ export interface Scenario {
   readonly request: string;
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The address of the socket. */
+  readonly from?: string;
   readonly status: number;
   /** What the text of the answer must match. */
   readonly matches?: RegExp;
@@ -57,12 +62,14 @@ export class TestApi {
     this.#app = createApp({ ...rooms, config, metrics, status, bridge: null });
   }
 
-  async send({ who = "operator", request, body }: Omit<Scenario, "status">): Promise<Response> {
+  async send(scenario: Omit<Scenario, "status">): Promise<Response> {
+    const { who = "operator", request, body, from = "192.0.2.1" } = scenario;
     const [method = "GET", path = "/"] = request.split(" ");
     const authorization = this.#credentials.get(who);
-    const init: RequestInit = { method, headers: authorization ? { authorization } : {} };
+    const headers = { ...scenario.headers, ...(authorization ? { authorization } : {}) };
+    const init: RequestInit = { method, headers };
     if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
-    return await this.#app.request(path, init, { remoteAddress: "192.0.2.1" });
+    return await this.#app.request(path, init, { remoteAddress: from });
   }
 
   /** Sends the requests one after the other and compares each answer with what is expected. */
@@ -102,8 +109,9 @@ export async function withApi(
 ): Promise<void> {
   await withRooms(async (rooms) => {
     const passphrase = await anAgent(rooms, "caller");
-    const issue = async (scopes: TokenRequest["scopes"]) => {
-      const request = { owner: "caller", name: "test", scopes, project: null, expires_at: null };
+    await rooms.admins.createFirst();
+    const issue = async (scopes: TokenRequest["scopes"], owner = "caller") => {
+      const request = { owner, name: "test", scopes, project: null, expires_at: null };
       return `Bearer ${(await rooms.tokens.create(request, BY_OPERATOR)).token}`;
     };
     const apiToken = await Deno.readTextFile(join(rooms.folder, "api_token"));
@@ -115,6 +123,7 @@ export async function withApi(
           ["reader", await issue(["read"])],
           ["writer", await issue(["read", "write"])],
           ["passphrase", `Basic ${btoa(`caller:${passphrase}`)}`],
+          ["admin", await issue(["admin"], "admin")],
           ["operator", `Bearer ${apiToken}`],
         ]),
       ),

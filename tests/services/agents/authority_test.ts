@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Passwords } from "../../../services/identity/mod.ts";
-import { anAgent, BY_OPERATOR, withRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import { withFolder } from "../../support/temporary.ts";
 
 const ADDRESS = "192.0.2.1";
 
@@ -49,9 +50,33 @@ Deno.test("verifyOperator() checks the operators of the configuration", async ()
       ["root", "let me operate", { kind: "accepted", account: "Root" }],
       ["root", "let me in", { kind: "refused" }],
       ["ann", "let me operate", { kind: "refused" }],
+      ["admin", "let me operate", { kind: "refused" }],
     ] as const;
     for (const [name, password, expected] of attempts) {
       assert.deepEqual(await authority.verifyOperator(name, password, ADDRESS), expected);
     }
   }, { operators });
+});
+
+Deno.test("an admin logs in to IRC and becomes an operator with the same password", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    await rooms.admins.create({ username: "Ann", password: "correct horse" }, BY_OPERATOR);
+    const coder = await anAgent(rooms, "coder");
+    const outcomes = async ({ authority }: Rooms) => [
+      await authority.verify("ann", "correct horse", ADDRESS),
+      await authority.verifyOperator("ann", "correct horse", ADDRESS),
+      await authority.verifyOperator("ann", "wrong horse", ADDRESS),
+      await authority.verifyOperator("coder", coder, ADDRESS),
+    ];
+    const accepted = { kind: "accepted", account: "Ann" };
+    const refused = { kind: "refused" };
+    assert.deepEqual(await outcomes(rooms), [accepted, accepted, refused, refused]);
+    await rooms.close();
+
+    const later = await openRooms(folder, { adminsEnabled: false });
+    assert.deepEqual(await outcomes(later), [refused, refused, refused, refused]);
+    assert.equal(later.authority.ownerOf("ann"), "Ann");
+    await later.close();
+  });
 });

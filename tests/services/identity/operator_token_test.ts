@@ -83,7 +83,10 @@ Deno.test("rotate() replaces the API token at once and ends what it opened", asy
     const old = await Deno.readTextFile(path);
     let ended = 0;
     identity.onEnded((event) => ended += event.covers(OPERATOR) ? 1 : 0);
-    const rotated = await Promise.all([operatorToken.rotate(BY_OPERATOR), operatorToken.rotate(BY_OPERATOR)]);
+    const rotated = await Promise.all([
+      operatorToken.rotate(BY_OPERATOR),
+      operatorToken.rotate(BY_OPERATOR),
+    ]);
     assert.equal(ended, 2);
     assert.equal(await Deno.readTextFile(path), rotated[1]);
     assert.equal(await identity.authenticate(bearer(rotated[1]), ADDRESS), OPERATOR);

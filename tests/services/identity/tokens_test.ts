@@ -12,6 +12,7 @@ import {
 import { withFolder } from "../../support/temporary.ts";
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const ADDRESS = "192.0.2.1";
 
 function issue({ tokens }: Pick<Rooms, "tokens">, request: Record<string, unknown>) {
@@ -73,6 +74,38 @@ Deno.test("a token ends when its time is over", async () => {
     rooms.clock.advance(MINUTE);
     await assert.rejects(present(rooms, token), Unauthorized);
     await assert.rejects(issue(rooms, { expires_at: soon }), ServiceError);
+  });
+});
+
+Deno.test("what a token opened ends when its time is over, however far off that is", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    const start = rooms.clock.read();
+    const ended: string[] = [];
+    for (const days of [400, 1, 30]) {
+      const expires_at = new Date(start + days * DAY).toISOString();
+      const { token } = await issue(rooms, { expires_at });
+      const principal = await present(rooms, token);
+      rooms.identity.onEnded((ending) => {
+        if (ending.covers(principal)) ended.push(`${days}: ${(rooms.clock.read() - start) / DAY}`);
+      });
+    }
+    rooms.clock.advance(500 * DAY);
+    assert.deepEqual(ended, ["1: 1", "30: 30", "400: 400"]);
+  });
+});
+
+Deno.test("an admin's token stands for the admin, and for nobody where admins are switched off", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    await rooms.admins.createFirst();
+    const { token } = await issue(rooms, { owner: "Admin", scopes: ["write"] });
+    const { kind, name, scopes } = await present(rooms, token);
+    assert.deepEqual([kind, name, [...scopes].sort()], ["admin", "admin", ["read", "write"]]);
+    await rooms.close();
+    const later = await openRooms(folder, { adminsEnabled: false });
+    await assert.rejects(present(later, token), Unauthorized);
+    await later.close();
   });
 });
 

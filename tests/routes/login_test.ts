@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { type Scenario, type TestApi, withApi } from "../support/scenarios.ts";
+
+const HOUR = 60 * 60_000;
+const CREDENTIALS = { username: "admin", password: "correct horse" };
+
+/** Runs a test on an API whose admin has a known password. */
+async function withAdmin(run: (api: TestApi) => Promise<void>): Promise<void> {
+  await withApi(async (api) => {
+    await api.expect([{
+      request: "PUT /v1/admins/admin/password",
+      body: { password: CREDENTIALS.password },
+      status: 204,
+    }]);
+    await run(api);
+  });
+}
+
+/** What a browser keeps: the value and the attributes of each cookie that an answer sets. */
+function cookiesOf(
+  response: Response,
+): ReadonlyMap<string, { value: string; attributes: string[] }> {
+  return new Map(
+    response.headers.getSetCookie().map((line) => {
+      const [pair = "", ...attributes] = line.split("; ");
+      const [name = "", value = ""] = pair.split("=");
+      return [name, { value, attributes: attributes.toSorted() }];
+    }),
+  );
+}
+
+/** Logs in and gives the headers of a browser that is logged in. */
+async function logIn(api: TestApi): Promise<{ cookie: string; "x-csrf-token": string }> {
+  const response = await api.send({ who: "guest", request: "POST /login", body: CREDENTIALS });
+  assert.deepEqual([response.status, await response.json()], [200, { username: "admin" }]);
+  const cookies = cookiesOf(response);
+  const csrf = cookies.get("muster_csrf")?.value ?? "";
+  const session = cookies.get("muster_session")?.value;
+  return { cookie: `muster_session=${session}; muster_csrf=${csrf}`, "x-csrf-token": csrf };
+}
+
+Deno.test("POST /login sets the cookies of a session", async () => {
+  await withAdmin(async (api) => {
+    const body = { ...CREDENTIALS, username: "ADMIN" };
+    const response = await api.send({ who: "guest", request: "POST /login", body });
+    assert.deepEqual(await response.json(), { username: "admin" });
+    assert.equal(response.headers.get("cache-control"), "no-store");
+    const cookies = cookiesOf(response);
+    const shared = ["Max-Age=43200", "Path=/", "SameSite=Lax"];
+    assert.match(cookies.get("muster_session")?.value ?? "", /^[0-9a-f]{64}$/);
+    assert.deepEqual(cookies.get("muster_session")?.attributes, ["HttpOnly", ...shared]);
+    assert.match(cookies.get("muster_csrf")?.value ?? "", /^[0-9a-f]{64}$/);
+    assert.deepEqual(cookies.get("muster_csrf")?.attributes, shared);
+  });
+});
+
+Deno.test("POST /login refuses who is no admin, and what is no login", async () => {
+  const table: readonly (readonly [unknown, number, RegExp])[] = [
+    [{ ...CREDENTIALS, password: "wrong horse" }, 401, /wrong/],
+    [{ ...CREDENTIALS, username: "nobody" }, 401, /wrong/],
+    [{ ...CREDENTIALS, username: "caller" }, 401, /wrong/],
+    [{ ...CREDENTIALS, password: "" }, 401, /wrong/],
+    [{ username: "admin" }, 400, /password/],
+    [{ ...CREDENTIALS, username: null }, 400, /username/],
+    ["username=admin", 400, /JSON/],
+    [undefined, 400, /username|JSON/],
+  ];
+  await withAdmin(async (api) => {
+    for (const [body, status, matches] of table) {
+      const request = { who: "guest", request: "POST /login", body } as const;
+      await api.expect([{ ...request, status, matches }]);
+      assert.deepEqual((await api.send(request)).headers.getSetCookie(), []);
+      api.rooms.clock.advance(HOUR);
+    }
+    await api.expect([{ who: "guest", request: "GET /login", status: 405 }]);
+  });
+});
+
+Deno.test("the eleventh login within 15 minutes from one place is refused, whatever the others were", async () => {
+  await withAdmin(async (api) => {
+    const attempt = (body: unknown, status: number, from = "192.0.2.1"): Scenario => ({
+      ...{ who: "guest", request: "POST /login" },
+      ...{ body, status, from },
+    });
+    await api.expect([
+      ...new Array(4).fill(attempt(CREDENTIALS, 200)),
+      ...new Array(3).fill(attempt("nonsense", 400)),
+    ]);
+    api.rooms.clock.advance(10 * 60_000);
+    await api.expect([
+      ...new Array(3).fill(attempt({ ...CREDENTIALS, password: "wrong horse" }, 401)),
+      attempt(CREDENTIALS, 429),
+      attempt(CREDENTIALS, 200, "198.51.100.7"),
+    ]);
+    const refused = await api.send(attempt(CREDENTIALS, 429));
+    assert.equal(refused.headers.get("retry-after"), "300");
+    api.rooms.clock.advance(5 * 60_000);
+    await api.expect([attempt(CREDENTIALS, 200)]);
+  });
+});
+
+Deno.test("POST /login takes nothing from a web page of another origin, and does not count it", async () => {
+  const foreign = [
+    { origin: "http://evil.example" },
+    { origin: "null" },
+    { "sec-fetch-site": "cross-site", origin: "http://localhost" },
+    { "sec-fetch-site": "same-site" },
+  ];
+  const own: Record<string, string>[] = [
+    {},
+    { origin: "http://localhost" },
+    { "sec-fetch-site": "same-origin", origin: "http://behind.a.proxy" },
+    { "sec-fetch-site": "none" },
+    { "content-type": "application/json" },
+    { "content-type": "application/x-www-form-urlencoded" },
+  ];
+  await withAdmin(async (api) => {
+    const attempt = { who: "guest", request: "POST /login", body: CREDENTIALS } as const;
+    for (let times = 0; times < 3; times++) {
+      await api.expect(foreign.map((headers) => ({ ...attempt, headers, status: 403 })));
+    }
+    await api.expect(own.map((headers) => ({ ...attempt, headers, status: 200 })));
+  });
+});
+
+Deno.test("GET /session tells who is logged in, until the session ends", async () => {
+  await withAdmin(async (api) => {
+    const headers = await logIn(api);
+    const ask = { who: "guest", request: "GET /session", headers } as const;
+    await api.expect([
+      {
+        ...ask,
+        status: 200,
+        matches: /"username":"admin","expires_at":"2026-11-21T00:00:00.000Z"/,
+      },
+      { who: "guest", request: "GET /session", status: 401 },
+      { who: "operator", request: "GET /session", status: 401 },
+      { ...ask, headers: { cookie: `muster_session=${"0".repeat(64)}` }, status: 401 },
+    ]);
+    api.rooms.clock.advance(11 * HOUR);
+    const renewed = await api.send(ask);
+    assert.equal(renewed.status, 200);
+    const cookie = cookiesOf(renewed).get("muster_session");
+    assert.ok(headers.cookie.includes(cookie?.value ?? "missing"));
+    assert.ok(cookie?.attributes.includes("Max-Age=43200"));
+    api.rooms.clock.advance(12 * HOUR);
+    await api.expect([{ ...ask, status: 401 }]);
+  });
+});
+
+Deno.test("a session opens nothing below /v1/", async () => {
+  await withAdmin(async (api) => {
+    const headers = await logIn(api);
+    await api.expect(
+      ["GET /v1/status", "GET /v1/admins", "POST /v1/agents/register", "GET /v1/nothing"]
+        .map((request) => ({ who: "guest", request, headers, status: 401 })),
+    );
+  });
+});
+
+Deno.test("POST /logout by cookie needs the session's CSRF token", async () => {
+  await withAdmin(async (api) => {
+    const headers = await logIn(api);
+    const { cookie, "x-csrf-token": csrf } = headers;
+    const other = await logIn(api);
+    const ask = { who: "guest", request: "GET /session" } as const;
+    const leave = { who: "guest", request: "POST /logout" } as const;
+    await api.expect([
+      { ...leave, headers: { cookie }, status: 403, matches: /X-CSRF-Token/ },
+      { ...leave, headers: { cookie, "x-csrf-token": "" }, status: 403 },
+      { ...leave, headers: { cookie, "x-csrf-token": csrf.toUpperCase() }, status: 403 },
+      { ...leave, headers: { cookie, "x-csrf-token": other["x-csrf-token"] }, status: 403 },
+      { ...ask, headers, status: 200 },
+    ]);
+    const left = await api.send({ ...leave, headers });
+    assert.equal(left.status, 204);
+    for (const name of ["muster_session", "muster_csrf"]) {
+      const cleared = cookiesOf(left).get(name);
+      assert.equal(cleared?.value, "");
+      assert.ok(cleared?.attributes.includes("Max-Age=0"));
+    }
+    await api.expect([
+      { ...ask, headers, status: 401 },
+      { ...ask, headers: other, status: 200 },
+      { ...leave, headers, status: 204 },
+      { ...leave, status: 204 },
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+
+const MINUTE = 60_000;
+const HERE = "192.0.2.1";
+
+/** What was written of refusals, as `address door: reason (count)`. */
+async function written({ database, refusals }: Rooms): Promise<string[]> {
+  await refusals.flush();
+  const rows = await database.tables.selectFrom("events").select(["address", "data"])
+    .where("type", "=", "access.refused").orderBy("seq").execute();
+  return rows.map(({ address, data }) => {
+    const { door, reason, count } = JSON.parse(data);
+    return `${address} ${door}: ${reason} (${count})`;
+  });
+}
+
+async function refuse(attempt: Promise<unknown>): Promise<void> {
+  await attempt.then((outcome) => assert.deepEqual(outcome, { kind: "refused" }), () => {});
+}
+
+Deno.test("every door reports what it refuses, counted by address and reason", async () => {
+  await withRooms(async (rooms) => {
+    const { adminLogin, authority, identity } = rooms;
+    const basic = { kind: "basic", name: "nobody", password: "x" } as const;
+    const bearer = { kind: "bearer", token: "x" } as const;
+    for (const address of [HERE, HERE, "2001:db8::1", "2001:db8::2"]) {
+      await refuse(identity.authenticate(basic, address));
+      await refuse(identity.authenticate(bearer, address));
+      await refuse(authority.verify("nobody", "x", address));
+      await refuse(authority.verifyOperator("nobody", "x", address));
+      await refuse(
+        adminLogin.logIn({ username: "nobody", password: "x" }, { address, requestId: null }),
+      );
+    }
+    const of = (place: string) => [
+      `${place} basic: wrong password (2)`,
+      `${place} bearer: invalid token (2)`,
+      `${place} sasl: wrong password (2)`,
+      `${place} oper: wrong password (2)`,
+      `${place} login: wrong password (2)`,
+    ];
+    assert.deepEqual(await written(rooms), [...of(HERE), ...of("2001:db8:0:0::/64")]);
+    assert.deepEqual([...rooms.refusals.totals()].map(({ count }) => count), [4, 4, 4, 4, 4]);
+  });
+});
+
+Deno.test("attempts that are not even judged are counted apart", async () => {
+  await withRooms(async (rooms) => {
+    const { adminLogin, authority } = rooms;
+    for (let times = 0; times < 12; times++) {
+      await authority.verify("nobody", "x", HERE);
+      try {
+        adminLogin.admit(HERE);
+      } catch {
+        // The eleventh and the twelfth are refused.
+      }
+    }
+    assert.deepEqual(await written(rooms), [
+      `${HERE} sasl: wrong password (10)`,
+      `${HERE} sasl: too many attempts (2)`,
+      `${HERE} login: too many attempts (2)`,
+    ]);
+  });
+});
+
+Deno.test("refusals are written after a minute, and what is accepted never", async () => {
+  await withRooms(async ({ admins, clock, database, identity, tokens }) => {
+    await admins.createFirst();
+    const { token } = await tokens.create({
+      ...{ owner: "admin", name: "laptop", scopes: ["read"] },
+      ...{ project: null, expires_at: null },
+    }, BY_OPERATOR);
+    /** What was written by now: the writer does one thing after the other. */
+    const rows = async () => {
+      await database.commit({});
+      const events = await database.tables.selectFrom("events").select("data")
+        .where("type", "=", "access.refused").execute();
+      return events.map(({ data }) => JSON.parse(data));
+    };
+    await identity.authenticate({ kind: "bearer", token }, HERE);
+    await refuse(identity.authenticate({ kind: "bearer", token: "x" }, HERE));
+    clock.advance(MINUTE - 1);
+    assert.deepEqual(await rows(), []);
+    await refuse(identity.authenticate({ kind: "bearer", token: "y" }, HERE));
+    clock.advance(1);
+    assert.deepEqual(await rows(), [
+      { door: "bearer", reason: "invalid token", count: 2, since: "2026-11-20T12:00:00.000Z" },
+    ]);
+  });
+});
+
+Deno.test("strangers from everywhere fill a bounded number of rows, and none is lost", async () => {
+  await withRooms(async (rooms) => {
+    for (let index = 0; index < 1000; index++) {
+      const address = `198.51.${Math.floor(index / 250)}.${index % 250}`;
+      rooms.refusals.note({ door: "login", reason: "wrong password", address });
+    }
+    const rows = await written(rooms);
+    assert.equal(rows.length, 101);
+    assert.equal(rows.at(-1), "null login: wrong password (900)");
+  });
+});

@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import type { WebSession } from "../../../services/identity/mod.ts";
+import { BY_OPERATOR, eventTypes, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const FROM = { address: "192.0.2.1", requestId: null };
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Begins a session of the first admin. */
+async function open({ accounts, admins, webSessions }: Rooms): Promise<WebSession> {
+  await admins.createFirst();
+  const account = accounts.find("admin");
+  assert.ok(account);
+  return await webSessions.open(account, FROM);
+}
+
+Deno.test("a session lasts 12 hours from its last use", async () => {
+  await withRooms(async (rooms) => {
+    const { clock, webSessions } = rooms;
+    const { secret, expiresAt } = await open(rooms);
+    assert.equal(expiresAt, clock.read() + 12 * HOUR);
+    for (let uses = 0; uses < 3; uses++) {
+      clock.advance(12 * HOUR - 1);
+      const session = webSessions.find(secret);
+      assert.equal(session?.expiresAt, clock.read() + 12 * HOUR);
+      assert.equal(session.renewed, true);
+      assert.equal(webSessions.find(secret)?.renewed, false);
+    }
+    clock.advance(12 * HOUR);
+    assert.equal(webSessions.find(secret), null);
+  });
+});
+
+Deno.test("a session outlives a restart, with the time of its last use", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    const { principal, secret, csrfToken } = await open(rooms);
+    rooms.clock.advance(6 * HOUR);
+    assert.ok(rooms.webSessions.find(secret));
+    await rooms.close();
+
+    rooms.clock.advance(11 * HOUR);
+    const later = await openRooms(folder, {}, rooms.clock);
+    const session = later.webSessions.find(secret);
+    assert.deepEqual(session?.principal, principal);
+    assert.equal(session.csrfToken, csrfToken);
+    await later.close();
+  });
+});
+
+Deno.test("what a session opened ends when it expires, and not before", async () => {
+  await withRooms(async (rooms) => {
+    const { clock, identity, webSessions } = rooms;
+    const { principal, secret } = await open(rooms);
+    const endedAt: number[] = [];
+    identity.onEnded((ended) => {
+      if (ended.covers(principal)) endedAt.push(clock.read());
+    });
+    clock.advance(10 * HOUR);
+    webSessions.find(secret);
+    const used = clock.read();
+    clock.advance(48 * HOUR);
+    assert.deepEqual(endedAt, [used + 12 * HOUR]);
+  });
+});
+
+Deno.test("close() ends one session and no other", async () => {
+  await withRooms(async (rooms) => {
+    const { identity, webSessions } = rooms;
+    const [one, other] = [await open(rooms), await open(rooms)];
+    const covered: boolean[] = [];
+    identity.onEnded((ended) => {
+      covered.push(ended.covers(one.principal), ended.covers(other.principal));
+    });
+    await webSessions.close({ ...BY_OPERATOR, principal: one.principal });
+    assert.deepEqual(covered, [true, false]);
+    assert.equal(webSessions.find(one.secret), null);
+    assert.ok(webSessions.find(other.secret));
+    assert.equal((await eventTypes(rooms)).at(-1), "admin.logged_out");
+  });
+});
+
+Deno.test("an admin has at most 20 sessions, and expired ones are removed", async () => {
+  await withRooms(async (rooms) => {
+    const { clock, database, webSessions } = rooms;
+    const count = async () => {
+      const rows = await database.tables.selectFrom("web_sessions").select("id").execute();
+      return rows.length;
+    };
+    const sessions: WebSession[] = [];
+    for (let opened = 0; opened < 22; opened++) {
+      clock.advance(1);
+      sessions.push(await open(rooms));
+    }
+    const alive = sessions.map(({ secret }) => webSessions.find(secret) !== null);
+    assert.deepEqual(alive, sessions.map((_, index) => index >= 2));
+    assert.equal(await count(), 20);
+    clock.advance(13 * HOUR);
+    await open(rooms);
+    assert.equal(await count(), 1);
+  });
+});
+
+Deno.test("a cookie that is none, and one of an admin that is switched off, open nothing", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    const { secret, csrfToken } = await open(rooms);
+    for (const text of ["", csrfToken, secret.toUpperCase(), `${secret}0`, "x".repeat(10_000)]) {
+      assert.equal(rooms.webSessions.find(text), null);
+    }
+    await rooms.close();
+    const later = await openRooms(folder, { adminsEnabled: false });
+    assert.equal(later.webSessions.find(secret), null);
+    await later.close();
+  });
+});
