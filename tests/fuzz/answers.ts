@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import type { Contents, Document, Endpoint } from "./document.ts";
+
+/** The statuses of the 5xx class that may be answered, where they are documented. */
+const ALLOWED_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+const errorSchema = z.strictObject({ error: z.string().min(1) });
+
+/** Compares answers with what a document says of them. */
+export class Answers {
+  readonly #document: Document;
+  readonly #secrets: readonly string[];
+  readonly #schemas = new Map<string, z.ZodType>();
+
+  /** @param secrets what no answer may hold */
+  constructor(document: Document, secrets: readonly string[]) {
+    this.#document = document;
+    this.#secrets = secrets;
+  }
+
+  /**
+   * Reads an answer to its end, or its first part where it has none.
+   *
+   * @param endpoint what was asked; null where the document has no such thing
+   * @throws AssertionError where it is not as documented
+   */
+  async check(endpoint: Endpoint | null, method: string, response: Response): Promise<void> {
+    const { status } = response;
+    const type = response.headers.get("content-type")?.split(";")[0] ?? "";
+    const text = type === "text/event-stream" ? await firstPart(response) : await response.text();
+    assert.ok(this.#secrets.every((secret) => !text.includes(secret)), `a secret: ${text}`);
+    assert.match(response.headers.get("x-request-id") ?? "", /^[0-9a-f-]{36}$/);
+    if (endpoint === null) return checkStray(method, status, text);
+    const documented = endpoint.responses[status];
+    assert.ok(documented !== undefined, `the status ${status} is not documented: ${text}`);
+    assert.ok(status < 500 || ALLOWED_FAILURES.has(status), `${status}: ${text}`);
+    if (status >= 400) errorSchema.parse(JSON.parse(text));
+    if (documented.content === undefined) return assert.equal(text, "");
+    assert.ok(type in documented.content, `the type ${type} is not documented`);
+    if (type !== "application/json") return;
+    const name = `${endpoint.method} ${endpoint.path} ${status}`;
+    const result = this.#schemaOf(name, documented.content).safeParse(JSON.parse(text));
+    assert.ok(result.success, `${text}\n${result.error}`);
+  }
+
+  #schemaOf(name: string, content: Contents): z.ZodType {
+    let schema = this.#schemas.get(name);
+    if (schema === undefined) {
+      const whole = {
+        ...content["application/json"]?.schema,
+        $defs: this.#document.components.schemas,
+      };
+      // The validator looks for definitions in the schema itself.
+      const own = JSON.stringify(whole).replaceAll("#/components/schemas/", "#/$defs/");
+      schema = z.fromJSONSchema(JSON.parse(own));
+      this.#schemas.set(name, schema);
+    }
+    return schema;
+  }
+}
+
+/** What is not there is answered by an error, unless it happened to be there. */
+function checkStray(method: string, status: number, text: string): void {
+  assert.ok(status < 500 || ALLOWED_FAILURES.has(status), `${status}: ${text}`);
+  if (status >= 400 && method !== "HEAD") errorSchema.parse(JSON.parse(text));
+}
+
+/** A stream is open when its headers are there; what it would send is not waited for. */
+async function firstPart(response: Response): Promise<string> {
+  await response.body?.cancel();
+  return "";
+}

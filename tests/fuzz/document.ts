@@ -1,0 +1,66 @@
+/** What the fuzzer reads of an OpenAPI document. */
+
+/** A JSON Schema, as far as it is used here. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema?: Schema;
+}
+
+export type Contents = Readonly<Record<string, { readonly schema?: Schema }>>;
+
+export interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Contents };
+  readonly responses: Readonly<Record<string, { readonly content?: Contents }>>;
+}
+
+/** An operation, and where it stands. */
+export interface Endpoint extends Operation {
+  readonly method: string;
+  readonly path: string;
+}
+
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** Reads the document of a server. */
+export async function readDocument(api: string): Promise<Document> {
+  const response = await fetch(`${api}/openapi.json`);
+  return await response.json();
+}
+
+/** Every operation of a document. */
+export function endpointsOf(document: Document): readonly Endpoint[] {
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    }))
+  );
+}
