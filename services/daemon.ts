@@ -147,7 +147,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const environment = (variable: string) => Deno.env.get(variable);
   const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
   started.defer(() => llm.gateway.close());
-  const metrics = new Metrics({ irc, bridge, agents, refusals: room.refusals });
+  const metrics = new Metrics({ irc, bridge, agents, llm: llm.gateway, refusals: room.refusals });
   started.defer(() => metrics.close());
   database.warm();
 

@@ -1,9 +1,8 @@
-import type { BridgeStats } from "../bridge/mod.ts";
-import type { IrcStats } from "../irc/mod.ts";
 import { VERSION } from "../version.ts";
 import { watchEventLoop } from "./event_loop.ts";
 import { addProcessFigures } from "./process_figures.ts";
-import { type Counter, type Histogram, Registry, type Sample } from "./registry.ts";
+import { type Counter, type Histogram, Registry } from "./registry.ts";
+import { addSources, type MetricSources } from "./sources.ts";
 
 /** Bounds of how long an answer took, in seconds; the longest are requests that wait for news. */
 const ANSWER_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
@@ -19,17 +18,6 @@ export interface AnsweredRequest {
   readonly status: number;
   /** Until the headers of the answer were there. */
   readonly seconds: number;
-}
-
-/** What the services know by themselves. */
-export interface MetricSources {
-  readonly irc: { stats(): IrcStats };
-  /** Null where the configuration turns the bridge off. */
-  readonly bridge: { stats(): BridgeStats; readonly ready: boolean } | null;
-  readonly agents: { counts(): { readonly active: number; readonly total: number } };
-  readonly refusals: {
-    totals(): Iterable<{ readonly door: string; readonly reason: string; readonly count: number }>;
-  };
 }
 
 /** Counts what happens, and tells it in the text format of Prometheus. */
@@ -73,10 +61,7 @@ export class Metrics {
       name: "stream_readers",
       help: "Event streams that are open",
     }, () => this.#streams);
-    addRefusals(registry, sources.refusals);
-    addAgents(registry, sources.agents);
-    addIrc(registry, sources.irc);
-    if (sources.bridge !== null) addBridge(registry, sources.bridge);
+    addSources(registry, sources);
     const lag = registry.histogram({
       name: "event_loop_lag_seconds",
       help: "How late a timer was, twice a second",
@@ -115,71 +100,5 @@ export class Metrics {
   /** Ends the watching of the event loop. */
   close(): void {
     this.#stopWatching();
-  }
-}
-
-function addAgents(registry: Registry, agents: MetricSources["agents"]): void {
-  registry.sampled("gauge", {
-    name: "agents",
-    help: "Agent records, by state",
-    labels: ["state"],
-  }, (): Sample[] => {
-    const { active, total } = agents.counts();
-    return [
-      { labels: ["active"], value: active },
-      { labels: ["revoked"], value: total - active },
-    ];
-  });
-}
-
-function addRefusals(registry: Registry, refusals: MetricSources["refusals"]): void {
-  registry.sampled("counter", {
-    name: "login_failures_total",
-    help: "Passwords and tokens that were refused, by how they came in and why",
-    labels: ["door", "reason"],
-  }, () => {
-    const totals = [...refusals.totals()];
-    return totals.map(({ door, reason, count }) => ({ labels: [door, reason], value: count }));
-  });
-}
-
-/** How each figure of the IRC server is called and what it tells. */
-const IRC_FIGURES = [
-  ["clients", "gauge", "irc_clients", "Connections to the IRC server, registered or not"],
-  ["registered", "gauge", "irc_registered_clients", "Clients that are registered on IRC"],
-  ["channels", "gauge", "irc_channels", "Channels of the IRC server"],
-  ["messagesIn", "counter", "irc_messages_received_total", "Messages received from IRC clients"],
-  ["messagesOut", "counter", "irc_messages_sent_total", "Messages queued to IRC clients"],
-  [
-    "connectionsRefused",
-    "counter",
-    "irc_connections_refused_total",
-    "Connections to the IRC server that were refused because of a limit",
-  ],
-] as const;
-
-function addIrc(registry: Registry, irc: MetricSources["irc"]): void {
-  for (const [figure, kind, name, help] of IRC_FIGURES) {
-    registry.sampled(kind, { name, help }, () => irc.stats()[figure]);
-  }
-}
-
-/** How each figure of the bridge is called and what it tells. */
-const BRIDGE_FIGURES = [
-  ["channels", "gauge", "bridge_channels", "Channels that the bridge is in"],
-  ["received", "counter", "bridge_messages_received_total", "Messages that the bridge kept"],
-  ["posted", "counter", "bridge_messages_posted_total", "Messages that IRC took from the bridge"],
-  ["disconnects", "counter", "bridge_disconnects_total", "How often the bridge lost IRC"],
-  ["waiting", "gauge", "bridge_waiting_readers", "Requests that wait for a message"],
-  ["cut", "counter", "stream_readers_cut_total", "Event streams whose reader fell behind"],
-] as const;
-
-function addBridge(registry: Registry, bridge: NonNullable<MetricSources["bridge"]>): void {
-  registry.sampled("gauge", {
-    name: "bridge_ready",
-    help: "1 while the bridge is connected and in its channels, else 0",
-  }, () => Number(bridge.ready));
-  for (const [figure, kind, name, help] of BRIDGE_FIGURES) {
-    registry.sampled(kind, { name, help }, () => bridge.stats()[figure]);
   }
 }

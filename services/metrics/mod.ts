@@ -1,9 +1,11 @@
 /** Counts what happens and tells it to Prometheus. */
-export { type AnsweredRequest, Metrics, type MetricSources } from "./metrics.ts";
+export { type AnsweredRequest, Metrics } from "./metrics.ts";
 export {
   type Counter,
+  type DistributionSample,
   type Histogram,
   type MetricDescription,
   Registry,
   type Sample,
 } from "./registry.ts";
+export type { MetricSources } from "./sources.ts";

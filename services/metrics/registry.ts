@@ -8,6 +8,15 @@ export interface Sample {
   readonly value: number;
 }
 
+/** A distribution that is kept elsewhere. */
+export interface DistributionSample {
+  /** The values of the metric's labels, in their order. */
+  readonly labels: readonly string[];
+  /** How many observations were at most each bound, and after those how many there were in all. */
+  readonly buckets: readonly number[];
+  readonly sum: number;
+}
+
 /** What the metric is called, what it tells, and what its samples differ by. */
 export interface MetricDescription {
   /** Without the registry's prefix; the unit stands at its end, `_total` at that of a counter. */
@@ -56,6 +65,15 @@ export class Registry {
     read: () => number | Iterable<Sample>,
   ): void {
     this.#add(new Sampled(this.#headOf(description, kind), read));
+  }
+
+  /** Adds a distribution that is kept elsewhere and is read when the metrics are asked for. */
+  sampledHistogram(
+    description: MetricDescription,
+    bounds: readonly number[],
+    read: () => Iterable<DistributionSample>,
+  ): void {
+    this.#add(new SampledHistogram(this.#headOf(description, "histogram"), bounds, read));
   }
 
   /** Every metric as text, in the order in which they were added. */
@@ -122,14 +140,26 @@ export class Histogram implements Metric {
     this.#head.write(lines);
     for (const [labels, { counts, sum }] of this.#series) {
       let total = 0;
-      for (const [bucket, count] of counts.entries()) {
-        total += count;
-        const bound = this.#bounds[bucket] ?? Infinity;
-        lines.push(this.#head.line("_bucket", labels, total, ["le", formatNumber(bound)]));
-      }
-      lines.push(this.#head.line("_sum", labels, sum));
-      lines.push(this.#head.line("_count", labels, total));
+      const buckets = counts.map((count) => total += count);
+      this.#head.writeHistogram(lines, this.#bounds, { labels, buckets, sum });
     }
+  }
+}
+
+class SampledHistogram implements Metric {
+  readonly #head: Head;
+  readonly #bounds: readonly number[];
+  readonly #read: () => Iterable<DistributionSample>;
+
+  constructor(head: Head, bounds: readonly number[], read: () => Iterable<DistributionSample>) {
+    this.#head = head;
+    this.#bounds = bounds;
+    this.#read = read;
+  }
+
+  write(lines: string[]): void {
+    this.#head.write(lines);
+    for (const sample of this.#read()) this.#head.writeHistogram(lines, this.#bounds, sample);
   }
 }
 
@@ -188,6 +218,19 @@ class Head {
 
   write(lines: string[]): void {
     lines.push(...this.#lines);
+  }
+
+  writeHistogram(
+    lines: string[],
+    bounds: readonly number[],
+    { labels, buckets, sum }: DistributionSample,
+  ): void {
+    for (const [place, count] of buckets.entries()) {
+      const bound = formatNumber(bounds[place] ?? Infinity);
+      lines.push(this.line("_bucket", labels, count, ["le", bound]));
+    }
+    lines.push(this.line("_sum", labels, sum));
+    lines.push(this.line("_count", labels, buckets.at(-1) ?? 0));
   }
 
   line(

@@ -1,0 +1,132 @@
+import type { BridgeStats } from "../bridge/mod.ts";
+import type { IrcStats } from "../irc/mod.ts";
+import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
+import type { Registry, Sample } from "./registry.ts";
+
+/** What the services know by themselves. */
+export interface MetricSources {
+  readonly irc: { stats(): IrcStats };
+  /** Null where the configuration turns the bridge off. */
+  readonly bridge: { stats(): BridgeStats; readonly ready: boolean } | null;
+  readonly agents: { counts(): { readonly active: number; readonly total: number } };
+  readonly llm: { stats(): readonly BackendStats[] };
+  readonly refusals: {
+    totals(): Iterable<{ readonly door: string; readonly reason: string; readonly count: number }>;
+  };
+}
+
+/** Adds what the services count by themselves, which is read when the metrics are asked for. */
+export function addSources(
+  registry: Registry,
+  { irc, bridge, agents, llm, refusals }: MetricSources,
+): void {
+  addRefusals(registry, refusals);
+  addAgents(registry, agents);
+  addIrc(registry, irc);
+  if (bridge !== null) addBridge(registry, bridge);
+  addLlm(registry, llm);
+}
+
+function addAgents(registry: Registry, agents: MetricSources["agents"]): void {
+  registry.sampled("gauge", {
+    name: "agents",
+    help: "Agent records, by state",
+    labels: ["state"],
+  }, (): Sample[] => {
+    const { active, total } = agents.counts();
+    return [
+      { labels: ["active"], value: active },
+      { labels: ["revoked"], value: total - active },
+    ];
+  });
+}
+
+function addRefusals(registry: Registry, refusals: MetricSources["refusals"]): void {
+  registry.sampled("counter", {
+    name: "login_failures_total",
+    help: "Passwords and tokens that were refused, by how they came in and why",
+    labels: ["door", "reason"],
+  }, () => {
+    const totals = [...refusals.totals()];
+    return totals.map(({ door, reason, count }) => ({ labels: [door, reason], value: count }));
+  });
+}
+
+/** How each figure of the IRC server is called and what it tells. */
+const IRC_FIGURES = [
+  ["clients", "gauge", "irc_clients", "Connections to the IRC server, registered or not"],
+  ["registered", "gauge", "irc_registered_clients", "Clients that are registered on IRC"],
+  ["channels", "gauge", "irc_channels", "Channels of the IRC server"],
+  ["messagesIn", "counter", "irc_messages_received_total", "Messages received from IRC clients"],
+  ["messagesOut", "counter", "irc_messages_sent_total", "Messages queued to IRC clients"],
+  [
+    "connectionsRefused",
+    "counter",
+    "irc_connections_refused_total",
+    "Connections to the IRC server that were refused because of a limit",
+  ],
+] as const;
+
+function addIrc(registry: Registry, irc: MetricSources["irc"]): void {
+  for (const [figure, kind, name, help] of IRC_FIGURES) {
+    registry.sampled(kind, { name, help }, () => irc.stats()[figure]);
+  }
+}
+
+/** How each figure of the bridge is called and what it tells. */
+const BRIDGE_FIGURES = [
+  ["channels", "gauge", "bridge_channels", "Channels that the bridge is in"],
+  ["received", "counter", "bridge_messages_received_total", "Messages that the bridge kept"],
+  ["posted", "counter", "bridge_messages_posted_total", "Messages that IRC took from the bridge"],
+  ["disconnects", "counter", "bridge_disconnects_total", "How often the bridge lost IRC"],
+  ["waiting", "gauge", "bridge_waiting_readers", "Requests that wait for a message"],
+  ["cut", "counter", "stream_readers_cut_total", "Event streams whose reader fell behind"],
+] as const;
+
+function addBridge(registry: Registry, bridge: NonNullable<MetricSources["bridge"]>): void {
+  registry.sampled("gauge", {
+    name: "bridge_ready",
+    help: "1 while the bridge is connected and in its channels, else 0",
+  }, () => Number(bridge.ready));
+  for (const [figure, kind, name, help] of BRIDGE_FIGURES) {
+    registry.sampled(kind, { name, help }, () => bridge.stats()[figure]);
+  }
+}
+
+function addLlm(registry: Registry, llm: MetricSources["llm"]): void {
+  registry.sampled(
+    "counter",
+    {
+      name: "llm_calls_total",
+      help: "Calls of language models, by backend and by how they ended",
+      labels: ["backend", "outcome"],
+    },
+    () =>
+      llm.stats().flatMap(({ backend, calls }) =>
+        Object.entries(calls).map(([outcome, value]) => ({ labels: [backend, outcome], value }))
+      ),
+  );
+  registry.sampled("counter", {
+    name: "llm_tokens_total",
+    help: "Tokens that language models counted, of prompts and of completions",
+    labels: ["backend", "kind"],
+  }, () =>
+    llm.stats().flatMap(({ backend, promptTokens, completionTokens }) => [
+      { labels: [backend, "prompt"], value: promptTokens },
+      { labels: [backend, "completion"], value: completionTokens },
+    ]));
+  registry.sampledHistogram(
+    {
+      name: "llm_call_duration_seconds",
+      help: "Time that calls of language models took",
+      labels: ["backend"],
+    },
+    LATENCY_BOUNDS,
+    () =>
+      llm.stats().map(({ backend, latency: { buckets, sumSeconds: sum } }) => ({
+        labels: [backend],
+        buckets,
+        sum,
+      })),
+  );
+}
