@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { NotFound } from "../services/errors.ts";
+import { Invalid, NotFound } from "../services/errors.ts";
 import {
   type JsonObject,
   type Policies,
@@ -53,6 +53,8 @@ export function settingsRoutes(policies: Policies | null) {
     .openapi(getSettings, (context) => context.json({ policies: policies.read() }, 200))
     .openapi(getPolicies, (context) => context.json(policies.read(), 200))
     .openapi(putPolicies, async (context) => {
+      // To the validation a request without a body is an empty object.
+      if (context.req.raw.body === null) throw new Invalid("The body must be a JSON object");
       const change = context.req.valid("json") as JsonObject;
       return context.json(await policies.change(change, callerOf(context)), 200);
     });
