@@ -35,6 +35,8 @@ export class Client {
   readonly transport: Transport;
   /** Above modes, bans, kicks and throttles. */
   readonly privileged: boolean;
+  /** Whether it is a user without a connection, for whom the program around speaks. */
+  readonly virtual: boolean = false;
   /** Unix time in milliseconds. */
   readonly connectedAt: number;
   /** Unix time in milliseconds of the last line that was more than a sign of life. */
@@ -68,6 +70,7 @@ export class Client {
   channels: readonly Channel[] = NO_CHANNELS;
 
   readonly #counters: TrafficCounters;
+  #endPause: (() => void) | null = null;
 
   constructor(
     transport: Transport,
@@ -113,6 +116,21 @@ export class Client {
 
   hasCapability(capability: number): boolean {
     return (this.capabilities & capability) !== 0;
+  }
+
+  /** Resolves after so many milliseconds, or when the client is gone. One pause at a time. */
+  async pause(milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, milliseconds);
+    this.#endPause = resolve;
+    await promise;
+    clearTimeout(timer);
+    this.#endPause = null;
+  }
+
+  /** Ends a {@linkcode pause} at once. */
+  endPause(): void {
+    this.#endPause?.();
   }
 
   /** Sends a message that is no answer to a command of this client. */

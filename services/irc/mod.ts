@@ -7,6 +7,7 @@
 export { IrcServer } from "./server.ts";
 export type { ConnectOptions, IrcStats, ListenOptions } from "./server.ts";
 export type { MemoryConnection } from "./transport_memory.ts";
+export type { Spoken, User, UserIdentity } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
   Accounts,
@@ -16,6 +17,7 @@ export type {
   IrcObserver,
   IrcServerOptions,
   ObservedActor,
+  ObservedMessage,
   RateLimit,
   Verification,
 } from "./options.ts";

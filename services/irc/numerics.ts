@@ -99,6 +99,7 @@ export const ERR_NOPRIVILEGES = numeric("481", "Permission denied: you are not a
 export const ERR_CHANOPRIVSNEEDED = numeric("482", "You are not a channel operator");
 export const ERR_UMODEUNKNOWNFLAG = numeric("501", "Unknown mode flag");
 export const ERR_USERSDONTMATCH = numeric("502", "Cannot change the modes of other users");
+export const ERR_CANNOTSENDTOUSER = numeric("531", "Cannot send to user");
 export const ERR_INVALIDMODEPARAM = numeric("696");
 export const ERR_SASLFAIL = numeric("904", "SASL authentication failed");
 export const ERR_SASLTOOLONG = numeric("905", "SASL message too long");

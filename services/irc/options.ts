@@ -26,6 +26,14 @@ export interface Accounts {
   channelStatus(account: string, channel: string): ChannelStatus | null;
   /** Checks the credentials given with OPER. */
   verifyOperator(name: string, password: string, address: string): Promise<Verification>;
+  /** Why the account may send no messages at present, as a sentence; null where it may. */
+  muteReason?(account: string): string | null;
+  /**
+   * Takes a message from a rate that the account has of its own, beside that of its connection.
+   *
+   * @returns milliseconds until the message's turn; 0 where it may be sent at once
+   */
+  messageDelay?(account: string): number;
 }
 
 /** Who did something, as told to an observer. */
@@ -33,6 +41,23 @@ export interface ObservedActor {
   nick: string;
   account: string | null;
   address: string;
+}
+
+/** A message that was taken, as told to an observer. */
+export interface ObservedMessage {
+  /** The `msgid` that its receivers get. */
+  id: string;
+  /** Unix milliseconds. */
+  time: number;
+  sender: ObservedActor;
+  command: "PRIVMSG" | "NOTICE";
+  /** The channel; null where it goes to one user. */
+  channel: string | null;
+  /** The user that it goes to; null where it goes to a channel. */
+  receiver: ObservedActor | null;
+  /** The prefix of a channel's members that alone get it (STATUSMSG), such as `@`; else empty. */
+  statusPrefix: string;
+  text: string;
 }
 
 /** Told of what happens. Its methods are called while a command runs: they must not wait. */
@@ -47,6 +72,8 @@ export interface IrcObserver {
   kicked?(event: { actor: ObservedActor; channel: string; nick: string; reason: string }): void;
   /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
+  /** A message was accepted, to be sent to a channel or a user. TAGMSG is none. */
+  messageSent?(message: ObservedMessage): void;
 }
 
 /** Where the server reports what an administrator should know. */

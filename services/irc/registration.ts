@@ -84,20 +84,20 @@ function mayEnter({ state, client, reply }: CommandCall, password: string | null
  * Makes sure that the nick is free for the client, and says whether it is. Whoever holds the nick
  * of the client's own account, or is an older session of it, has to go.
  */
-function claimNick(state: ServerState, client: Client, nick: string): boolean {
+export function claimNick(state: ServerState, client: Client, nick: string): boolean {
   const holder = state.findClient(nick);
   if (holder === client) return true;
   const owner = state.options.accounts.ownerOf(nick);
   const owns = owner !== null && isSameAccount(owner, client.account);
   if (owner !== null && !owns && !client.transport.internal) return false;
   if (!holder) return true;
-  if (holder.transport.internal) return false;
+  if (holder.transport.internal && !holder.virtual) return false;
   const sameAccount = holder.account !== null && isSameAccount(holder.account, client.account);
   if (!owns && !sameAccount) return false;
-  state.disconnect(
-    holder,
-    sameAccount ? "Replaced by a newer session of the same account" : "Nick taken by its owner",
-  );
+  const newer = holder.virtual
+    ? "Now connected to IRC"
+    : "Replaced by a newer session of the same account";
+  state.disconnect(holder, sameAccount ? newer : "Nick taken by its owner");
   return true;
 }
 
@@ -108,7 +108,8 @@ function nickRefusal(state: ServerState, client: Client, nick: string): string {
     : "Nickname is reserved for the account that owns it";
 }
 
-function isSameAccount(account: string, other: string | null): boolean {
+/** Compares names of accounts; null is none. */
+export function isSameAccount(account: string, other: string | null): boolean {
   return other !== null && foldCase(account) === foldCase(other);
 }
 

@@ -1,10 +1,12 @@
 import { addressNetwork, isLoopback } from "./cloak.ts";
 import { Connection } from "./connection.ts";
 import type { IrcServerOptions } from "./options.ts";
+import { isSameAccount } from "./registration.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport.ts";
 import { type MemoryConnection, MemoryTransport } from "./transport_memory.ts";
 import { StreamTransport } from "./transport_stream.ts";
+import { addVirtualUser, User, type UserIdentity } from "./user.ts";
 
 /** How often it is looked for clients that take too long. */
 const SWEEP_MILLISECONDS = 1000;
@@ -119,14 +121,39 @@ export class IrcServer {
     return transport.connection;
   }
 
+  /** The user that has the nick of this identity under its account, to speak for it; or null. */
+  findUser({ nick, account }: UserIdentity): User | null {
+    const client = this.#state.findClient(nick);
+    return client && isSameAccount(account, client.account) ? new User(this.#state, client) : null;
+  }
+
+  /**
+   * Adds a user without a connection, who is like any other to everybody else. It has to go when a
+   * client of the same account takes its nick. Null where the nick cannot be had, also because its
+   * own account has it.
+   */
+  addUser(identity: UserIdentity): User | null {
+    if (this.#closing.signal.aborted) throw new TypeError("Cannot add: the server is closed");
+    const client = addVirtualUser(this.#state, identity);
+    return client === null ? null : new User(this.#state, client);
+  }
+
   /** Closes every live session of the account, now. Returns how many. */
   disconnectAccount(account: string, reason: string): number {
     return this.#state.disconnectAccount(account, reason);
   }
 
-  /** Whether a registered client is logged in to the account. */
+  /** Whether a registered client with a connection is logged in to the account. */
   isOnline(account: string): boolean {
-    return this.#state.sessionsOf(account).some((client) => client.registered);
+    return this.#state.sessionsOf(account)
+      .some((client) => client.registered && !client.virtual);
+  }
+
+  /** Whether a registered client of the account is in the channel. */
+  isMember(account: string, channel: string): boolean {
+    const members = this.#state.findChannel(channel)?.members;
+    return members !== undefined &&
+      this.#state.sessionsOf(account).some((client) => members.has(client));
   }
 
   stats(): IrcStats {

@@ -240,6 +240,7 @@ export class ServerState {
   forget(client: Client, reason: string): void {
     if (client.quitReason !== null) return;
     client.quitReason = reason;
+    client.endPause();
     this.clients.delete(client);
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
@@ -254,7 +255,7 @@ export class ServerState {
   /** Tells the observer that a client no longer counts as the account's. */
   endSession(client: Client, reason: string): void {
     const { account, nick } = client;
-    if (account === null || !client.registered) return;
+    if (account === null || !client.registered || client.virtual) return;
     this.observe((observer) => observer.sessionEnded?.({ account, nick, reason }));
   }
 

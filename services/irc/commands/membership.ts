@@ -15,7 +15,7 @@ import {
   type Numeric,
   RPL_ENDOFNAMES,
 } from "../numerics.ts";
-import type { ChannelStatus } from "../options.ts";
+import type { ChannelStatus, IrcServerOptions } from "../options.ts";
 import { Outbound, truncate } from "../outbound.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
@@ -31,7 +31,7 @@ export function join(call: CommandCall): void {
   }
   const keys = (params[1] ?? "").split(",");
   for (const [index, name] of (params[0] ?? "").split(",").entries()) {
-    if (name !== "") joinOne(call, name, keys[index] ?? "");
+    if (name !== "") joinChannel(call, name, keys[index] ?? "");
   }
 }
 
@@ -47,12 +47,13 @@ export function part(call: CommandCall): void {
   }
 }
 
-function joinOne(call: CommandCall, name: string, key: string): void {
+/** Takes the client into one channel, or tells it why not. */
+export function joinChannel(call: CommandCall, name: string, key: string): void {
   const { state, client, reply } = call;
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   const existing = state.findChannel(name);
   if (existing?.members.has(client)) return;
-  const refusal = client.privileged ? null : joinRefusal(state, client, existing, key);
+  const refusal = joinRefusal(state, client, existing, key);
   if (refusal) return reply.numeric(refusal, existing?.name ?? name);
 
   const channel = state.channel(name);
@@ -68,12 +69,14 @@ function joinOne(call: CommandCall, name: string, key: string): void {
   reply.numeric(RPL_ENDOFNAMES, channel.name);
 }
 
-function joinRefusal(
+/** Why the client may not join; `channel` is absent where there is none of that name yet. */
+export function joinRefusal(
   { limits }: ServerState,
   client: Client,
   channel: Channel | undefined,
   key: string,
 ): Numeric | null {
+  if (client.privileged) return null;
   const limit = limits.channelsPerClient;
   if (limit !== null && client.channels.length >= limit) return ERR_TOOMANYCHANNELS;
   if (!channel) return null;
@@ -103,12 +106,22 @@ function initialStatus({ options }: ServerState, client: Client, channel: Channe
   if (client.privileged) return MemberStatus.OPERATOR;
   const { account } = client;
   if (account !== null) {
-    const given = options.accounts.channelStatus(account, channel.name);
-    if (given !== null) return GIVEN_STATUS[given];
+    const given = givenStatus(options, account, channel);
+    if (given !== null) return given;
     channel.founder ??= account;
     if (foldCase(channel.founder) === foldCase(account)) return MemberStatus.OPERATOR;
   }
   return channel.members.size === 0 ? MemberStatus.OPERATOR : 0;
+}
+
+/** What the accounts say that an account is in a channel; null where they leave it open. */
+export function givenStatus(
+  { accounts }: Readonly<IrcServerOptions>,
+  account: string,
+  channel: Channel,
+): number | null {
+  const given = accounts.channelStatus(account, channel.name);
+  return given === null ? null : GIVEN_STATUS[given];
 }
 
 /** The two forms of JOIN, and away-notify for whoever comes in away. */
@@ -149,7 +162,8 @@ function announceStatus(
   state.tellChannel(channel, state.messageFromServer("MODE", { params }), client, reply);
 }
 
-function leaveChannel(
+/** Takes the client out of a channel that it is in. */
+export function leaveChannel(
   { state, client, reply }: CommandCall,
   channel: Channel,
   reason: string | undefined,

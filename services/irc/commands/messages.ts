@@ -7,6 +7,7 @@ import { ChannelFlag, STATUSES } from "../modes.ts";
 import { looksLikeChannel } from "../names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
+  ERR_CANNOTSENDTOUSER,
   ERR_INPUTTOOLONG,
   ERR_NORECIPIENT,
   ERR_NOSUCHCHANNEL,
@@ -16,48 +17,88 @@ import {
   type Numeric,
   RPL_AWAY,
 } from "../numerics.ts";
+import type { ObservedMessage } from "../options.ts";
 import { encodedLength, type Outbound } from "../outbound.ts";
 import type { MessageContent } from "../state.ts";
 
 /** PRIVMSG target{,target} :text. */
-export function privmsg(call: CommandCall): void {
-  sendMessage(call);
+export function privmsg(call: CommandCall): void | Promise<void> {
+  return sendMessage(call);
 }
 
 /** NOTICE target{,target} :text. */
-export function notice(call: CommandCall): void {
-  sendMessage(call);
+export function notice(call: CommandCall): void | Promise<void> {
+  return sendMessage(call);
 }
 
 /** TAGMSG target{,target}: tags without a text (IRCv3 message-tags). */
-export function tagmsg(call: CommandCall): void {
-  sendMessage(call);
+export function tagmsg(call: CommandCall): void | Promise<void> {
+  return sendMessage(call);
 }
 
-function sendMessage(call: CommandCall): void {
+/** Sends a message when it is its turn, where the account has a rate of its own. */
+function sendMessage(call: CommandCall): void | Promise<void> {
+  const { state, client } = call;
+  const delay = isAnswerable(client)
+    ? state.options.accounts.messageDelay?.(client.account) ?? 0
+    : 0;
+  if (delay === 0) return sendNow(call);
+  return client.pause(delay).then(() => {
+    if (client.quitReason === null) sendNow(call);
+  });
+}
+
+function sendNow(call: CommandCall): void {
   const { command, params } = call;
   const targets = (params[0] ?? "").split(",").filter((target) => target !== "");
-  if (targets.length === 0) return refuse(call, ERR_NORECIPIENT);
+  if (targets.length === 0) return void refuse(call, ERR_NORECIPIENT);
   const text = params[1] ?? "";
-  if (command !== "TAGMSG" && text === "") return refuse(call, ERR_NOTEXTTOSEND);
+  if (command !== "TAGMSG" && text === "") return void refuse(call, ERR_NOTEXTTOSEND);
   if (targets.length > MESSAGE_TARGETS) {
-    return refuse(call, ERR_TOOMANYTARGETS, targets[MESSAGE_TARGETS] as string);
+    return void refuse(call, ERR_TOOMANYTARGETS, targets[MESSAGE_TARGETS] as string);
   }
+  const muted = muteReason(call);
   for (const target of targets) {
-    if (isChannelTarget(target)) sendToChannel(call, target, text);
+    if (muted !== null) refuseMuted(call, target, muted);
+    else if (isChannelTarget(target)) sendToChannel(call, target, text);
     else sendToUser(call, target, text);
   }
 }
 
-function sendToChannel(call: CommandCall, target: string, text: string): void {
+/** What a client is in a channel, as far as speaking there goes. */
+export interface Standing {
+  readonly member: boolean;
+  /** Sum of the bits of its statuses. */
+  readonly status: number;
+}
+
+/**
+ * Sends a message to a channel, where the sender's standing allows it; else the sender is told why
+ * not.
+ *
+ * @param standing what the sender is there, where that is not what the channel says
+ * @returns the message as it went out, or null
+ */
+export function sendToChannel(
+  call: CommandCall,
+  target: string,
+  text: string,
+  standing?: Standing,
+): Outbound | null {
   const { state, client } = call;
-  const status = STATUSES.find(({ prefix }) => target.startsWith(prefix));
-  const name = status ? target.slice(1) : target;
+  const prefix = STATUSES.find(({ prefix }) => target.startsWith(prefix));
+  const name = prefix ? target.slice(1) : target;
   const channel = state.findChannel(name);
   if (!channel) return refuse(call, ERR_NOSUCHCHANNEL, name);
-  if (!maySpeak(channel, client)) return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
-  const message = outgoing(call, (status?.prefix ?? "") + channel.name, text);
-  if (message) deliver(call, channel, message, status?.bit ?? 0);
+  if (!maySpeak(channel, client, standing ?? standingOf(channel, client))) {
+    return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
+  }
+  const message = outgoing(call, (prefix?.prefix ?? "") + channel.name, text);
+  if (message === null) return null;
+  deliver(call, channel, message, prefix?.bit ?? 0);
+  const about = { channel: channel.name, receiver: null, statusPrefix: prefix?.prefix ?? "" };
+  observeMessage(call, message, { ...about, text });
+  return message;
 }
 
 /**
@@ -76,7 +117,7 @@ function deliver(call: CommandCall, channel: Channel, message: Outbound, status:
 function sendToUser(call: CommandCall, target: string, text: string): void {
   const { state, client, command, reply } = call;
   const receiver = state.findClient(target);
-  if (!receiver) return refuse(call, ERR_NOSUCHNICK, target);
+  if (!receiver) return void refuse(call, ERR_NOSUCHNICK, target);
   const message = outgoing(call, receiver.nick, text);
   if (!message) return;
   if (takes(receiver, command)) receiver.send(message);
@@ -84,6 +125,20 @@ function sendToUser(call: CommandCall, target: string, text: string): void {
   if (command === "PRIVMSG" && receiver.away !== null) {
     reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
   }
+  const about = { channel: null, receiver: receiver.actor, statusPrefix: "" };
+  observeMessage(call, message, { ...about, text });
+}
+
+function observeMessage(
+  { state, client, command }: CommandCall,
+  { tags }: Outbound,
+  about: Pick<ObservedMessage, "channel" | "receiver" | "statusPrefix" | "text">,
+): void {
+  if (command !== "PRIVMSG" && command !== "NOTICE") return;
+  const { msgid: id = "", time } = tags;
+  state.observe((observer) =>
+    observer.messageSent?.({ id, time: Date.parse(time), sender: client.actor, command, ...about })
+  );
 }
 
 /**
@@ -105,8 +160,29 @@ function outgoing(call: CommandCall, target: string, text: string): Outbound | n
 }
 
 /** Tells what is wrong, but never in answer to a NOTICE (RFC 1459). */
-function refuse({ command, reply }: CommandCall, numeric: Numeric, ...params: string[]): void {
+function refuse({ command, reply }: CommandCall, numeric: Numeric, ...params: string[]): null {
   if (command !== "NOTICE") reply.numeric(numeric, ...params);
+  return null;
+}
+
+function muteReason({ state, client }: CommandCall): string | null {
+  if (!isAnswerable(client)) return null;
+  return state.options.accounts.muteReason?.(client.account) ?? null;
+}
+
+/**
+ * Tells somebody who may say nothing why. In answer to a NOTICE too, though never as a number: a
+ * client must learn that nothing of what it says arrives.
+ */
+function refuseMuted({ command, reply }: CommandCall, target: string, reason: string): void {
+  if (command === "NOTICE") return reply.fail(command, "MUTED", [target], reason);
+  const numeric = isChannelTarget(target) ? ERR_CANNOTSENDTOCHAN : ERR_CANNOTSENDTOUSER;
+  reply.numericText(numeric, [target], reason);
+}
+
+/** Whether the accounts have a say in what the client sends. */
+function isAnswerable(client: Client): client is Client & { account: string } {
+  return client.account !== null && !client.privileged;
 }
 
 /** TAGMSG is for those who asked for tags alone. */
@@ -119,9 +195,13 @@ function isChannelTarget(target: string): boolean {
   return looksLikeChannel(status ? target.slice(1) : target);
 }
 
-function maySpeak(channel: Channel, client: Client): boolean {
-  if (client.privileged || channel.statusOf(client) !== 0) return true;
+function standingOf(channel: Channel, client: Client): Standing {
+  return { member: channel.members.has(client), status: channel.statusOf(client) };
+}
+
+function maySpeak(channel: Channel, client: Client, { member, status }: Standing): boolean {
+  if (client.privileged || status !== 0) return true;
   if (channel.has(ChannelFlag.MODERATED)) return false;
-  if (channel.has(ChannelFlag.NO_EXTERNAL) && !channel.members.has(client)) return false;
+  if (channel.has(ChannelFlag.NO_EXTERNAL) && !member) return false;
   return !channel.isBanned(client);
 }

@@ -10,6 +10,8 @@ import { TestClient } from "./client.ts";
 export class TestAccounts implements Accounts {
   /** Outcome of the next checks in place of the real one. */
   outcome: Verification | null = null;
+  muteReason?: (account: string) => string | null;
+  messageDelay?: (account: string) => number;
   readonly #passwords: Readonly<Record<string, string>>;
   readonly #status = new Map<string, "operator" | "voice">();
 
