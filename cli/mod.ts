@@ -2,6 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { ConfigError, parseAddress } from "../services/config/mod.ts";
 import { VERSION } from "../services/version.ts";
+import { addFossil } from "./fossil/mod.ts";
 import { CommandFailed, printError } from "./output.ts";
 
 /** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
@@ -28,6 +29,8 @@ export async function run(args: readonly string[]): Promise<number> {
       printError(error.message);
       return error.exitCode;
     }
+    // Who reads the output, such as "head", has enough of it.
+    if (error instanceof Deno.errors.BrokenPipe) return 0;
     printError(error instanceof Error ? error.stack ?? error.message : String(error));
     return FAILED;
   }
@@ -49,6 +52,7 @@ function buildProgram(): Command {
   addAccounts(program);
   addAdmins(program);
   addTokens(program);
+  addFossil(program);
   addPolicies(program);
   addBackends(program);
   addLog(program);

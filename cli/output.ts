@@ -19,8 +19,22 @@ export function printError(line: string): void {
   writeLine(Deno.stderr, line);
 }
 
+/** Writes bytes to standard output, as they are. */
+export function printBytes(bytes: Uint8Array): void {
+  write(Deno.stdout, bytes);
+}
+
+/** Writes text of others: as it is into a file or a pipe, safe on a terminal. */
+export function printText(text: string): void {
+  const safe = Deno.stdout.isTerminal() ? text.replace(/[^\t\n]+/g, visible) : text;
+  printBytes(new TextEncoder().encode(safe));
+}
+
 function writeLine(stream: typeof Deno.stdout, line: string): void {
-  const bytes = new TextEncoder().encode(`${line}\n`);
+  write(stream, new TextEncoder().encode(`${line}\n`));
+}
+
+function write(stream: typeof Deno.stdout, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     written += stream.writeSync(bytes.subarray(written));
   }

@@ -1,0 +1,84 @@
+import {
+  createEmptyRepository,
+  exportGit,
+  type GitNotices,
+  type GitProgress,
+  importGit,
+} from "../../services/fossil/mod.ts";
+import { CommandFailed, print, printBytes, printError, visible } from "../output.ts";
+import { printJson } from "./format.ts";
+import { TerminalProgress } from "./progress.ts";
+import { defaultUser, explaining, reading } from "./session.ts";
+
+interface ImportCommandOptions {
+  readonly user?: string;
+  readonly mainBranch?: string;
+  readonly projectName?: string;
+  readonly json?: boolean;
+}
+
+/** `muster fossil import`: makes a repository of the `git fast-export` stream on standard input. */
+export async function importStream(file: string, options: ImportCommandOptions): Promise<void> {
+  if (Deno.stdin.isTerminal()) {
+    throw new CommandFailed('A "git fast-export" stream is expected on standard input.', 2);
+  }
+  const { user = defaultUser(), projectName, mainBranch, json = false } = options;
+  using progress = new TerminalProgress();
+  const report = await explaining(async () => {
+    const create = { admin: user, ...projectName === undefined ? {} : { projectName } };
+    const repository = createEmptyRepository(file, create);
+    try {
+      return await importGit(repository, Deno.stdin.readable, {
+        ...mainBranch === undefined ? {} : { mainBranch },
+        progress: (state) => show(progress, state),
+      }).finally(() => repository.close());
+    } catch (error) {
+      Deno.removeSync(file);
+      throw error;
+    }
+  });
+  progress[Symbol.dispose]();
+  if (json) return printJson(report);
+  const { checkins, files, branches, tags, notices } = report;
+  print(`${checkins} check-ins, ${files} file versions, ${branches} branches, ${tags} tags`);
+  printNotices(notices);
+}
+
+function show(progress: TerminalProgress, { phase, commits, total }: GitProgress): void {
+  progress.show(phase === "read" ? "Commits read:" : "Check-ins written:", commits, total);
+}
+
+/** Says what could not be taken over as it was. */
+function printNotices({ counts, first }: GitNotices): void {
+  for (const { kind, subject, message } of first) {
+    printError(visible(`${kind}: ${subject}: ${message}`));
+  }
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total > first.length) {
+    const all = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+    printError(`Only the first ${first.length} are shown; in all: ${all.join(", ")}`);
+  }
+}
+
+/** `muster fossil export`: a stream for `git fast-import` on standard output. */
+export async function exportStream(
+  file: string,
+  { mainBranch }: { readonly mainBranch?: string },
+): Promise<void> {
+  if (Deno.stdout.isTerminal()) {
+    throw new CommandFailed('The stream is for a file or for "git fast-import".', 2);
+  }
+  using progress = new TerminalProgress();
+  const { notices } = await reading(file, ({ repository }) => {
+    const chunks = exportGit(repository, {
+      ...mainBranch === undefined ? {} : { mainBranch },
+      progress: (state) => show(progress, state),
+    });
+    for (let next = chunks.next();; next = chunks.next()) {
+      if (next.done === true) return next.value;
+      printBytes(next.value);
+    }
+  });
+  progress[Symbol.dispose]();
+  printNotices(notices);
+}

@@ -1,0 +1,87 @@
+import { readArchive, readFile, readTree, type TreeEntry } from "../../services/fossil/mod.ts";
+import { CommandFailed, print, printBytes, printText, table, visible } from "../output.ts";
+import { printJson, shortTime } from "./format.ts";
+import { reading } from "./session.ts";
+
+interface CheckinOption {
+  readonly checkin?: string;
+}
+
+interface ListOptions extends CheckinOption {
+  readonly json?: boolean;
+  readonly long?: boolean;
+}
+
+/** `muster fossil ls`: every file of a check-in, or of a folder in it, by its full path. */
+export async function listFiles(
+  file: string,
+  path: string | undefined,
+  { json = false, long = false, ...query }: ListOptions,
+): Promise<void> {
+  await reading(file, ({ reader }) => {
+    const { checkin, entries } = readTree(reader, {
+      ...query,
+      ...path === undefined ? {} : { path },
+      recursive: true,
+      withoutLastCheckin: !json && !long,
+    });
+    if (json) return printJson({ checkin, entries });
+    if (!long) return entries.forEach(({ name }) => print(visible(name)));
+    print(table(["MODE", "SIZE", "CHANGED", "FILE"], entries.map(rowOf)));
+  });
+}
+
+function rowOf({ name, type, size, executable, last_checkin }: TreeEntry): string[] {
+  const mode = type === "link" ? "link" : executable ? "exec" : "file";
+  return [mode, String(size ?? "?"), shortTime(last_checkin?.timestamp ?? ""), name];
+}
+
+/** `muster fossil cat`: the bytes of a file. */
+export async function printFile(
+  file: string,
+  path: string,
+  options: CheckinOption,
+): Promise<void> {
+  await reading(file, ({ reader }) => {
+    const { content, is_binary } = readFile(reader, { ...options, path });
+    if (!Deno.stdout.isTerminal()) return printBytes(content);
+    if (is_binary) throw new CommandFailed(`"${path}" is binary: write it to a file or a pipe.`);
+    printText(new TextDecoder().decode(content));
+  });
+}
+
+/** `muster fossil archive`: all files of a check-in in one file. */
+export async function archive(
+  file: string,
+  options: CheckinOption & {
+    readonly format: "zip" | "tar.gz";
+    readonly folder?: string;
+    readonly output?: string;
+  },
+): Promise<void> {
+  const { output, ...what } = options;
+  if (output === undefined && Deno.stdout.isTerminal()) {
+    throw new CommandFailed("An archive is not for a terminal: name a file with --output.", 2);
+  }
+  await reading(file, ({ reader }) => {
+    const chunks = readArchive(reader, what);
+    if (output === undefined) {
+      for (const chunk of chunks) printBytes(chunk);
+    } else writeFile(output, chunks);
+  });
+}
+
+/** Writes a file in pieces; where one cannot be had, no file is left. */
+function writeFile(path: string, chunks: Iterable<Uint8Array>): void {
+  using file = Deno.openSync(path, { write: true, createNew: true });
+  try {
+    for (const chunk of chunks) {
+      for (let written = 0; written < chunk.length;) {
+        written += file.writeSync(chunk.subarray(written));
+      }
+    }
+  } catch (error) {
+    Deno.removeSync(path);
+    throw error;
+  }
+}
