@@ -29,6 +29,11 @@ export class Terminal implements AsyncDisposable {
     await this.#tmux("send-keys", "Enter");
   }
 
+  /** Types Ctrl-C. */
+  async interrupt(): Promise<void> {
+    await this.#tmux("send-keys", "C-c");
+  }
+
   /** Waits until the screen shows the text; each change of it is written to a file, and watched. */
   async expect(text: string): Promise<void> {
     using watcher = Deno.watchFs(this.#changes);
