@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { call, registerAgent } from "../support/api.ts";
 import { type Program, startProgram } from "../support/program.ts";
-import { Answers } from "./answers.ts";
-import { readDocument } from "./document.ts";
+import { DocumentedAnswers } from "../support/documented_answers.ts";
+import { readDocument } from "../support/api_document.ts";
 import { type FuzzRequest, requestsFor } from "./requests.ts";
 
 /** How many requests are under way at once. */
@@ -38,7 +38,7 @@ export async function fuzzHttp(count: number, seed: number): Promise<Tally> {
   });
   const document = await readDocument(program.api);
   const credentials = await credentialsOf(program);
-  const answers = new Answers(document, [PLANTED_KEY, program.token]);
+  const answers = new DocumentedAnswers(document, [PLANTED_KEY, program.token]);
   const requests = requestsFor(document, credentials);
   const tally = new Map<number, number>();
   for (let sent = 0; sent < count; sent += BATCH) {
@@ -81,7 +81,11 @@ function secretsIn(credentials: readonly string[]): string[] {
   return credentials.flatMap((credential) => credential.split(" ").slice(1));
 }
 
-async function send(program: Program, answers: Answers, request: FuzzRequest): Promise<number> {
+async function send(
+  program: Program,
+  answers: DocumentedAnswers,
+  request: FuzzRequest,
+): Promise<number> {
   const { endpoint, method, path, headers, body } = request;
   try {
     const response = await fetch(program.api + path, {

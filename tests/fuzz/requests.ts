@@ -1,5 +1,10 @@
 import fc from "fast-check";
-import { type Document, type Endpoint, endpointsOf, type Parameter } from "./document.ts";
+import {
+  type Document,
+  type Endpoint,
+  endpointsOf,
+  type Parameter,
+} from "../support/api_document.ts";
 import { Values } from "./values.ts";
 
 /** A request to send. */
@@ -45,19 +50,28 @@ function requestFor(
   const { method, path, parameters = [] } = endpoint;
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const inQuery = parameters.filter((parameter) => parameter.in === "query");
+  const inHeader = parameters.filter((parameter) => parameter.in === "header");
   return fc.record({
     names: fc.tuple(...inPath.map((parameter) => pathParameter(parameter, values))),
     query: fc.tuple(...inQuery.map((parameter) => queryParameter(parameter, values))),
+    more: fc.tuple(...inHeader.map((parameter) => queryParameter(parameter, values))),
     body: method === "GET" ? fc.constant(null) : bodyOf(endpoint, values),
     headers,
-  }).map(({ names, query, body, headers }) => {
+  }).map(({ names, query, more, body, headers: common }) => {
     const filled = inPath.reduce(
       (text, { name }, index) => text.replace(`{${name}}`, encodeURIComponent(names[index] ?? "")),
       path,
     );
     const search = new URLSearchParams(query.flat() as [string, string][]).toString();
     const target = search === "" ? filled : `${filled}?${search}`;
-    return { endpoint, method, path: target, headers, body };
+    const own = more.flat().map(([name, value]) => [name, value.replace(/[^ -~]/g, "").trim()]);
+    return {
+      endpoint,
+      method,
+      path: target,
+      headers: { ...common, ...Object.fromEntries(own) },
+      body,
+    };
   });
 }
 
@@ -111,6 +125,7 @@ function headersOf(credentials: readonly string[]): fc.Arbitrary<Record<string, 
     authorization,
     "x-forwarded-for": fc.ipV4(),
     "content-type": fc.constantFrom("application/json", "text/plain"),
+    accept: fc.constantFrom("*/*", "application/json", "text/event-stream", "text/html"),
   }, { requiredKeys: ["x-forwarded-for", "authorization"] });
 }
 

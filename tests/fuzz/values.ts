@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Schema } from "./document.ts";
+import type { Schema } from "../support/api_document.ts";
 
 /** Deepest nesting of what is generated. */
 const MAX_DEPTH = 4;

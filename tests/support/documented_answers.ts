@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { Contents, Document, Endpoint } from "./document.ts";
+import type { Contents, Document, Endpoint } from "./api_document.ts";
 
 /** The statuses of the 5xx class that may be answered, where they are documented. */
 const ALLOWED_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -8,7 +8,7 @@ const ALLOWED_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
 const errorSchema = z.strictObject({ error: z.string().min(1) });
 
 /** Compares answers with what a document says of them. */
-export class Answers {
+export class DocumentedAnswers {
   readonly #document: Document;
   readonly #secrets: readonly string[];
   readonly #schemas = new Map<string, z.ZodType>();

@@ -1,4 +1,4 @@
-/** What the fuzzer reads of an OpenAPI document. */
+/** What tests read of an OpenAPI document. */
 
 /** A JSON Schema, as far as it is used here. */
 export interface Schema {
@@ -33,6 +33,7 @@ export type Contents = Readonly<Record<string, { readonly schema?: Schema }>>;
 
 export interface Operation {
   readonly parameters?: readonly Parameter[];
+  readonly security: readonly Readonly<Record<string, unknown>>[];
   readonly requestBody?: { readonly content: Contents };
   readonly responses: Readonly<Record<string, { readonly content?: Contents }>>;
 }

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { call, registerAgent } from "../support/api.ts";
+import { type Endpoint, endpointsOf, readDocument } from "../support/api_document.ts";
+import { DocumentedAnswers } from "../support/documented_answers.ts";
+import { type Program, startProgram } from "../support/program.ts";
+
+/** A request that succeeds, and with what. */
+interface Step {
+  /** Method and path as the document writes them. */
+  readonly endpoint: string;
+  /** The values of the path's parameters, in their order. */
+  readonly path?: readonly string[];
+  readonly body?: unknown;
+  readonly status: number;
+}
+
+const ADMIN = { username: "root", password: "correct horse" };
+
+/** Every endpoint of the document once, in an order in which all of them succeed. */
+const STEPS: readonly Step[] = [
+  { endpoint: "GET /healthz", status: 200 },
+  { endpoint: "GET /readyz", status: 200 },
+  { endpoint: "GET /openapi.json", status: 200 },
+  { endpoint: "GET /docs", status: 200 },
+  { endpoint: "GET /v1/status", status: 200 },
+  { endpoint: "GET /v1/metrics", status: 200 },
+  { endpoint: "POST /v1/agents/register", body: { nick: "scout" }, status: 200 },
+  { endpoint: "GET /v1/agents", status: 200 },
+  { endpoint: "GET /v1/agents/{nick}", path: ["scout"], status: 200 },
+  { endpoint: "POST /v1/agents/{nick}/rotate", path: ["scout"], status: 200 },
+  {
+    endpoint: "POST /v1/irc/accounts",
+    body: { account: "ann", password: "correct horse" },
+    status: 201,
+  },
+  { endpoint: "GET /v1/irc/accounts", status: 200 },
+  { endpoint: "POST /v1/agents/{nick}/adopt", path: ["ann"], body: {}, status: 200 },
+  { endpoint: "POST /v1/agents/{nick}/revoke", path: ["scout"], status: 204 },
+  { endpoint: "DELETE /v1/agents/{nick}", path: ["scout"], status: 204 },
+  { endpoint: "DELETE /v1/irc/accounts/{account}", path: ["bob"], status: 204 },
+  {
+    endpoint: "POST /v1/tokens",
+    body: { owner: "ann", name: "laptop", scopes: ["read"] },
+    status: 201,
+  },
+  { endpoint: "GET /v1/tokens", status: 200 },
+  { endpoint: "GET /v1/channels", status: 200 },
+  { endpoint: "POST /v1/channels/{channel}/join", path: ["dev"], status: 204 },
+  {
+    endpoint: "POST /v1/channels/{channel}/messages",
+    path: ["dev"],
+    body: { nick: "ann", text: "hello" },
+    status: 204,
+  },
+  { endpoint: "GET /v1/channels/{channel}/messages", path: ["dev"], status: 200 },
+  { endpoint: "GET /v1/channels/{channel}/stream", path: ["dev"], status: 200 },
+  {
+    endpoint: "POST /v1/channels/{channel}/presence",
+    path: ["dev"],
+    body: { nick: "ann" },
+    status: 204,
+  },
+  { endpoint: "GET /v1/channels/{channel}/users", path: ["dev"], status: 200 },
+  { endpoint: "DELETE /v1/channels/{channel}", path: ["dev"], status: 204 },
+  { endpoint: "GET /v1/settings", status: 200 },
+  { endpoint: "GET /v1/settings/policies", status: 200 },
+  {
+    endpoint: "PUT /v1/settings/policies",
+    body: { oracle: { enabled: true, backend: "main" } },
+    status: 200,
+  },
+  {
+    endpoint: "POST /v1/llm/backends",
+    body: { name: "main", provider: "openai", base_url: "http://127.0.0.1:9", api_key_env: "" },
+    status: 201,
+  },
+  { endpoint: "GET /v1/llm/backends", status: 200 },
+  {
+    endpoint: "PUT /v1/llm/backends/{name}",
+    path: ["main"],
+    body: { base_url: "http://127.0.0.1:9/v1" },
+    status: 200,
+  },
+  { endpoint: "GET /v1/llm/backends/{name}/models", path: ["main"], status: 502 },
+  {
+    endpoint: "POST /v1/llm/complete",
+    body: { messages: [{ role: "user", content: "hello" }], backend: "main", model: "any" },
+    status: 502,
+  },
+  { endpoint: "DELETE /v1/llm/backends/{name}", path: ["main"], status: 204 },
+  { endpoint: "POST /v1/llm/discover", status: 200 },
+  { endpoint: "GET /v1/llm/known", status: 200 },
+  { endpoint: "GET /v1/admins", status: 200 },
+  { endpoint: "POST /v1/admins", body: ADMIN, status: 201 },
+  {
+    endpoint: "PUT /v1/admins/{username}/password",
+    path: ["root"],
+    body: { password: ADMIN.password },
+    status: 204,
+  },
+  { endpoint: "POST /login", body: ADMIN, status: 200 },
+  { endpoint: "POST /logout", status: 204 },
+  { endpoint: "DELETE /v1/admins/{username}", path: ["root"], status: 204 },
+  { endpoint: "GET /v1/events", status: 200 },
+];
+
+/** Endpoints whose success another request must prepare, each tested where it belongs. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "GET /session",
+  "DELETE /v1/tokens/{id}",
+  "POST /v1/tokens/api/rotate",
+]);
+
+Deno.test("every endpoint of the OpenAPI document answers as it says", async () => {
+  await using program = await startProgram();
+  const document = await readDocument(program.api);
+  const answers = new DocumentedAnswers(document, [program.token]);
+  const endpoints = new Map(endpointsOf(document).map((one) => [`${one.method} ${one.path}`, one]));
+  const walked = new Set([...STEPS.map(({ endpoint }) => endpoint), ...ELSEWHERE]);
+  assert.deepEqual([...endpoints.keys()].filter((name) => !walked.has(name)), []);
+
+  await call(program, "POST", "/v1/irc/accounts", { account: "bob", password: "correct horse" });
+  for (const { endpoint: name, path = [], body, status } of STEPS) {
+    const endpoint = endpoints.get(name);
+    assert.ok(endpoint, name);
+    const response = await call(program, endpoint.method, fill(endpoint.path, path), body);
+    assert.equal(response.status, status, name);
+    await answers.check(endpoint, endpoint.method, response);
+  }
+});
+
+Deno.test("every endpoint refuses who the OpenAPI document does not name", async () => {
+  await using program = await startProgram();
+  const document = await readDocument(program.api);
+  const answers = new DocumentedAnswers(document, []);
+  const credentials = await credentialsOf(program);
+  for (const endpoint of endpointsOf(document)) {
+    const schemes = new Set(endpoint.security.flatMap(Object.keys));
+    if (schemes.size === 0 || schemes.has("session")) continue;
+    for (const [scheme, authorization] of credentials) {
+      const response = await fetch(program.api + fill(endpoint.path, ["nobody"]), {
+        method: endpoint.method,
+        headers: authorization === "" ? {} : { authorization },
+      });
+      const opens = schemes.has(scheme);
+      const { status } = response;
+      const label = `${scheme}: ${endpoint.method} ${endpoint.path} ${status}`;
+      if (scheme === "none" || scheme === "invalid") assert.equal(status, 401, label);
+      else if (opens) assert.ok(status !== 401 && status !== 403, label);
+      else assert.equal(status, 403, label);
+      await answers.check(endpoint, endpoint.method, response);
+    }
+  }
+});
+
+/** A credential for each security scheme, and two for none. */
+async function credentialsOf(program: Program): Promise<readonly [string, string][]> {
+  const { passphrase } = await registerAgent(program, "caller");
+  const scopes = ["read", "write"];
+  const body = { owner: "caller", name: "test", scopes };
+  const { token } = await (await call(program, "POST", "/v1/tokens", body)).json();
+  return [
+    ["none", ""],
+    ["invalid", `Bearer ${"0".repeat(64)}`],
+    ["agentToken", `Bearer ${token}`],
+    ["passphrase", `Basic ${btoa(`caller:${passphrase}`)}`],
+  ];
+}
+
+function fill(path: Endpoint["path"], values: readonly string[]): string {
+  const rest = values.values();
+  return path.replaceAll(/\{\w+\}/g, () => rest.next().value ?? "");
+}
