@@ -26,7 +26,7 @@ export interface IrcModerationOptions {
 export class IrcModeration
   implements Required<Pick<IrcObserver, "operatorGranted" | "kicked" | "modeChanged">> {
   readonly #options: IrcModerationOptions;
-  /** What each actor has done in the present minute. */
+  /** What each actor has done in the present minute: an account, or whoever is at an address. */
   readonly #counts = new Map<string, { count: number; readonly origin: Origin }>();
   #cancel: () => void = () => {};
 
@@ -62,7 +62,7 @@ export class IrcModeration
 
   #note(actor: ObservedActor, make: (origin: Origin, now: number) => NewEvent): void {
     const origin = this.#originOf(actor);
-    const key = JSON.stringify([origin.actor, origin.address]);
+    const key = origin.actorId ?? origin.address ?? origin.actor;
     const counted = this.#counts.get(key) ?? { count: 0, origin };
     counted.count += 1;
     if (this.#counts.size === 0) {
