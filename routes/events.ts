@@ -44,6 +44,7 @@ const query = z.object({
   after: z.string().regex(SEQUENCE_NUMBER, { error: "must be the number of an event" })
     .transform(Number).optional().openapi({
       type: "integer",
+      minimum: 0,
       description: "Only events after this number. Without it: the newest ones, or, on a " +
         "stream, what comes from now on",
     }),
@@ -59,7 +60,12 @@ const query = z.object({
   limit: z.string().regex(/^\d{1,4}$/, { error: "must be a whole number" }).transform(Number)
     .refine((limit) => limit >= 1 && limit <= MAX_LIMIT, {
       error: `must be from 1 to ${MAX_LIMIT}`,
-    }).optional().openapi({ type: "integer", description: "How many; not for a stream" }),
+    }).optional().openapi({
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      description: "How many; not for a stream",
+    }),
 });
 
 const listEvents = createRoute({
@@ -76,6 +82,7 @@ const listEvents = createRoute({
         error: "must be the number of an event",
       }).transform(Number).optional().openapi({
         type: "integer",
+        minimum: 0,
         description: "Goes before `after`; for a stream",
       }),
     }),
