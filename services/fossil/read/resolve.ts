@@ -7,6 +7,7 @@
 import { isHex } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
+import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
 /** An artifact that a name stands for. */
@@ -180,11 +181,12 @@ function expandDigits(text: string): string | null {
   return inRange ? `${year}-${month}-${day} ${hour}:${minute}:${second}` : null;
 }
 
-const BRANCH_OF = `coalesce((SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0
-  AND rid=?),'trunk')`;
-
-function branchOf(reader: Reader, rid: number): string {
-  return reader.repository.db.value<string>(`SELECT ${BRANCH_OF}`, rid) ?? "trunk";
+/** The branch that a tag puts a check-in on; null where none does. */
+function branchOf(reader: Reader, rid: number): string | null {
+  return reader.repository.db.value<string | null>(
+    `SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0 AND rid=?`,
+    rid,
+  ) ?? null;
 }
 
 function primaryParent(reader: Reader, rid: number): number {
@@ -192,7 +194,10 @@ function primaryParent(reader: Reader, rid: number): number {
   return reader.repository.db.value<number>(select, rid) ?? 0;
 }
 
-/** Goes back along a branch: its first check-in, and the one of another branch it starts from. */
+/**
+ * Goes back along a branch: its first check-in, and the one of another branch it starts from. As
+ * in the program a check-in that no tag puts on a branch is on a branch of its own.
+ */
 function branchStart(reader: Reader, rid: number): { root: number; first: number } {
   const branch = branchOf(reader, rid);
   const seen = new Set<number>();
@@ -201,29 +206,24 @@ function branchStart(reader: Reader, rid: number): { root: number; first: number
     seen.add(first);
     const parent = primaryParent(reader, first);
     if (parent === 0 || seen.has(parent)) return { root: first, first };
-    if (branchOf(reader, parent) !== branch) return { root: parent, first };
+    if (branch === null || branchOf(reader, parent) !== branch) return { root: parent, first };
     first = parent;
   }
 }
 
-/** The last check-in of the parent branch that was merged into a branch; its root if none was. */
+/**
+ * The newest check-in of the parent branch that a branch has taken in: the one it started from, or
+ * one that was merged into it since. 0 where no tag puts the start on a branch.
+ */
 function lastMergeIn(reader: Reader, rid: number): number {
-  const { root, first } = branchStart(reader, rid);
-  const origin = branchOf(reader, root);
-  const seen = new Set<number>();
-  for (let next = rid; next !== 0 && !seen.has(next); next = primaryParent(reader, next)) {
-    seen.add(next);
-    const merged = reader.repository.db.value<number>(
-      `SELECT pid FROM plink JOIN event ON objid=pid
-        WHERE cid=? AND NOT isprim AND
-          coalesce((SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0
-            AND rid=pid),'trunk')=?
-        ORDER BY event.mtime DESC LIMIT 1`,
-      next,
-      origin,
-    );
-    if (merged !== undefined) return merged;
-    if (next === first) break;
-  }
-  return root;
+  const origin = branchOf(reader, branchStart(reader, rid).root);
+  if (origin === null) return 0;
+  const ancestors = ancestryOf(reader).ancestors(rid);
+  const rows = reader.repository.db.rows<{ rid: number }>(
+    `SELECT tagxref.rid FROM tagxref JOIN event ON objid=tagxref.rid
+      WHERE tagxref.tagid=${TAG.branch} AND tagtype>0 AND value=?
+      ORDER BY event.mtime DESC, objid DESC`,
+    origin,
+  );
+  return rows.find((row) => ancestors[row.rid] === 1)?.rid ?? 0;
 }
