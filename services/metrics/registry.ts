@@ -33,6 +33,9 @@ interface Metric {
 /** The most different label values of one metric; what comes after them is not counted apart. */
 const MAX_SERIES = 5000;
 
+/** The key of those; no label's value begins so. */
+const SURPLUS = "\0\0surplus";
+
 /**
  * Metrics that write themselves in the text format of Prometheus, version 0.0.4.
  *
@@ -193,14 +196,24 @@ class Series<Value> implements Iterable<[readonly string[], Value]> {
     const key = labels.length === 1 ? labels[0] ?? "" : labels.join("\0");
     const entry = this.#entries.get(key);
     if (entry !== undefined) return entry[1];
-    if (this.#entries.size >= MAX_SERIES) return this.of(labels.map(() => "other"));
-    const value = this.#create();
-    this.#entries.set(key, [labels, value]);
-    return value;
+    if (this.#entries.size >= MAX_SERIES) return this.#surplus(labels.length);
+    return this.#add(key, labels);
   }
 
   [Symbol.iterator](): Iterator<[readonly string[], Value]> {
     return this.#entries.values();
+  }
+
+  /** What all combinations share that found no room. */
+  #surplus(labels: number): Value {
+    return this.#entries.get(SURPLUS)?.[1] ??
+      this.#add(SURPLUS, Array.from({ length: labels }, () => "other"));
+  }
+
+  #add(key: string, labels: readonly string[]): Value {
+    const value = this.#create();
+    this.#entries.set(key, [labels, value]);
+    return value;
   }
 }
 

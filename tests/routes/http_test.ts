@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { newRoutes } from "../../routes/context.ts";
+import { cors } from "../../routes/middleware/cors.ts";
+import { answerOptions } from "../../routes/middleware/options.ts";
+import { type TestApi, withApi } from "../support/scenarios.ts";
+
+const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+async function documentOf(
+  api: TestApi,
+): Promise<{ paths: Record<string, Record<string, object>> }> {
+  return await (await api.send({ who: "guest", request: "GET /openapi.json" })).json();
+}
+
+Deno.test("every answer has a request id of its own, errors included", async () => {
+  await withApi(async (api) => {
+    const ids = new Set<string>();
+    for (const request of ["GET /healthz", "GET /v1/status", "GET /nothing", "PUT /v1/agents"]) {
+      const response = await api.send({ request });
+      const id = response.headers.get("x-request-id") ?? "";
+      assert.match(id, REQUEST_ID, request);
+      ids.add(id);
+    }
+    assert.equal(ids.size, 4);
+  });
+});
+
+Deno.test("answers that a credential opens are kept by nobody, and are what they say", async () => {
+  await withApi(async (api) => {
+    for (const request of ["GET /v1/agents", "GET /v1/nothing", "POST /v1/tokens"]) {
+      const { headers } = await api.send({ request });
+      assert.equal(headers.get("cache-control"), "no-store", request);
+      assert.equal(headers.get("x-content-type-options"), "nosniff", request);
+    }
+  });
+});
+
+Deno.test("OPTIONS tells what each path of the document takes, without a credential", async () => {
+  await withApi(async (api) => {
+    for (const [path, operations] of Object.entries((await documentOf(api)).paths)) {
+      const request = `OPTIONS ${path.replaceAll(/[{}]/g, "")}`;
+      const response = await api.send({ who: "guest", request });
+      assert.equal(response.status, 204, request);
+      const allow = response.headers.get("allow")?.split(", ") ?? [];
+      for (const method of Object.keys(operations)) {
+        assert.ok(allow.includes(method.toUpperCase()), `${request}: ${allow}`);
+      }
+      if ("get" in operations) assert.ok(allow.includes("HEAD"), request);
+    }
+    await api.expect([{ who: "guest", request: "OPTIONS /v1/nothing", status: 404 }]);
+  });
+});
+
+Deno.test("what is not there is 404, and a method that is not taken 405 with Allow", async () => {
+  await withApi(async (api) => {
+    await api.expect([
+      { request: "GET /", status: 404 },
+      { request: "GET /v1", status: 404 },
+      { request: "GET /v1/agents/a/b/c", status: 404 },
+      { request: "PATCH /v1/agents", status: 405 },
+      { request: "GET /login", status: 405 },
+      { request: "BREW /v1/status", status: 405 },
+    ]);
+    const response = await api.send({ request: "PUT /v1/agents/coder" });
+    assert.equal(response.headers.get("allow"), "GET, HEAD, DELETE, OPTIONS");
+  });
+});
+
+Deno.test("HEAD answers as GET does, without the body", async () => {
+  await withApi(async (api) => {
+    for (const path of ["/healthz", "/v1/status", "/v1/agents", "/v1/agents/nobody", "/docs"]) {
+      const get = await api.send({ request: `GET ${path}` });
+      const head = await api.send({ request: `HEAD ${path}` });
+      assert.equal(head.status, get.status, path);
+      assert.equal(head.headers.get("content-type"), get.headers.get("content-type"), path);
+      assert.equal(await head.text(), "", path);
+      await get.body?.cancel();
+    }
+  });
+});
+
+Deno.test("a request is a line of the log that holds no path, query or credential", async () => {
+  await withApi(async (api) => {
+    await api.send({ who: "writer", request: "GET /v1/agents/hidden-name?token=hidden-token" });
+    const lines = api.rooms.log.lines.filter((line) => line.includes("Request"));
+    assert.equal(lines.length, 1);
+    const [line = ""] = lines;
+    assert.match(line, /^info Request/);
+    assert.match(line, /method: "GET"/);
+    assert.match(line, /route: "\/v1\/agents\/\{nick\}"/);
+    assert.match(line, /status: 404/);
+    assert.match(line, /ms: [\d.]+/);
+    assert.match(line, /requestId: "[0-9a-f-]{36}"/);
+    assert.match(line, /principal: "agent caller"/);
+    assert.match(line, /address: "192\.0\.2\.1"/);
+    assert.doesNotMatch(line, /hidden/);
+  });
+});
+
+Deno.test("what machines ask all the time is logged at debug, unless it fails", async () => {
+  await withApi(async (api) => {
+    await api.send({ request: "GET /healthz" });
+    await api.send({ request: "GET /v1/metrics" });
+    await api.send({ who: "guest", request: "GET /v1/metrics" });
+    const levels = api.rooms.log.lines.filter((line) => line.includes("Request"))
+      .map((line) => line.split(" ")[0]);
+    assert.deepEqual(levels, ["debug", "debug", "info"]);
+  });
+});
+
+Deno.test("requests are counted by the pattern of their path, unknown ones together", async () => {
+  await withApi(async (api) => {
+    for (
+      const request of [
+        "GET /v1/agents/coder",
+        "HEAD /v1/agents",
+        "POST /v1/agents/x/revoke",
+        "GET /secret/place",
+        "BREW /v1/status",
+      ]
+    ) {
+      await api.send({ request });
+    }
+    await api.send({ who: "guest", request: "GET /v1/agents/coder" });
+    assert.deepEqual(api.metrics.requests, [
+      "GET /v1/agents/{nick} 404",
+      "HEAD /v1/agents 200",
+      "POST /v1/agents/{nick}/revoke 404",
+      "GET none 404",
+      "other none 405",
+      "GET /v1/agents/{nick} 401",
+    ]);
+  });
+});
+
+Deno.test("web pages of other origins are told nothing unless the configuration names them", async () => {
+  const origin = "https://ui.example";
+  await withApi(async (api) => {
+    const response = await api.send({ request: "GET /v1/agents", headers: { origin } });
+    assert.equal(response.headers.get("access-control-allow-origin"), null);
+  });
+
+  const app = newRoutes();
+  app.use(cors([origin]), answerOptions(app));
+  app.post("/v1/agents", (context) => context.json([]));
+  const send = (method: string, from: string) =>
+    app.request("/v1/agents", {
+      method,
+      headers: { origin: from, "access-control-request-method": "POST" },
+    }, { remoteAddress: "192.0.2.1" });
+  const preflight = await send("OPTIONS", origin);
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers.get("access-control-allow-origin"), origin);
+  assert.equal(preflight.headers.get("access-control-allow-methods"), "POST, OPTIONS");
+  assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Authorization/);
+  assert.equal(preflight.headers.get("access-control-allow-credentials"), null);
+  const answer = await send("POST", origin);
+  assert.equal(answer.headers.get("access-control-allow-origin"), origin);
+  assert.equal(answer.headers.get("vary"), "Origin");
+  const foreign = await send("POST", "https://evil.example");
+  assert.equal(foreign.headers.get("access-control-allow-origin"), null);
+});
+
+Deno.test("/docs shows every endpoint, and loads nothing", async () => {
+  await withApi(async (api) => {
+    const response = await api.send({ who: "guest", request: "GET /docs" });
+    assert.match(response.headers.get("content-type") ?? "", /^text\/html/);
+    const page = await response.text();
+    const policy = response.headers.get("content-security-policy") ?? "";
+    assert.match(policy, /^default-src 'none'; style-src 'sha256-/);
+    assert.doesNotMatch(page, /<script|<link|<img|@import|url\(/);
+    const [, style = ""] = /<style>([^]*?)<\/style>/.exec(page) ?? [];
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
+    assert.ok(policy.includes(btoa(String.fromCharCode(...new Uint8Array(digest)))));
+    const { paths } = await documentOf(api);
+    for (const path of Object.keys(paths)) assert.ok(page.includes(`<code>${path}</code>`), path);
+  });
+});
+
+Deno.test("the OpenAPI document names who may do what, and every operation once", async () => {
+  await withApi(async (api) => {
+    const document = await (await api.send({ who: "guest", request: "GET /openapi.json" })).json();
+    assert.equal(document.openapi, "3.1.0");
+    const operations = Object.values<Record<string, { operationId: string }>>(document.paths)
+      .flatMap((path) => Object.values(path));
+    assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+    assert.deepEqual(document.paths["/v1/tokens"].get.security, [{ apiToken: [] }]);
+    assert.deepEqual(document.paths["/v1/agents"].get.security, [
+      { apiToken: [] },
+      { agentToken: [] },
+      { passphrase: [] },
+    ]);
+    assert.deepEqual(document.paths["/healthz"].get.security, []);
+  });
+});
