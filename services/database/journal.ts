@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { eventHash, GENESIS, Seal } from "./chain.ts";
 
 /** An event as a service hands it over; the journal adds its number and its hash. */
@@ -46,11 +46,11 @@ interface Tail extends Place {
  * without the key can change, remove or add a row unseen, at either end or between.
  */
 export class Journal {
-  readonly #database: DatabaseSync;
+  readonly #statements: Statements;
   readonly #seal: Seal | null;
 
   constructor(database: DatabaseSync, key: JournalKey | null) {
-    this.#database = database;
+    this.#statements = prepare(database);
     this.#seal = key === null ? null : new Seal(key.key);
     if (key?.isNew === true && this.#checkpoint("head") === null) {
       this.#setCheckpoint("head", this.#last() ?? ORIGIN);
@@ -85,16 +85,14 @@ export class Journal {
    */
   trim({ keep, before, limit }: Trim): number {
     const newest = this.#last()?.seq ?? 0;
-    const oldest = this.#database.prepare(
-      "SELECT seq, time, hash FROM events WHERE seq < ? ORDER BY seq LIMIT ?",
-    ).all(newest, limit);
+    const oldest = this.#statements.oldest.all(newest, limit);
     const kept = oldest.findIndex(({ seq, time }) =>
       Number(time) >= before && Number(seq) > newest - keep
     );
     const removed = kept < 0 ? oldest : oldest.slice(0, kept);
     const last = removed.at(-1);
     if (last === undefined) return 0;
-    this.#database.prepare("DELETE FROM events WHERE seq <= ?").run(Number(last["seq"]));
+    this.#statements.remove.run(Number(last["seq"]));
     this.#setCheckpoint("base", placeOf(last));
     return removed.length;
   }
@@ -113,16 +111,12 @@ export class Journal {
       cause,
       data,
     });
-    this.#database.prepare(
-      `INSERT INTO events (seq, time, type, actor, actor_id, address, cause, data, hash)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ).run(seq, time, type, actor, actorId, address, cause, data, hash);
+    this.#statements.insert.run(seq, time, type, actor, actorId, address, cause, data, hash);
     return { seq, hash };
   }
 
   #last(): Place | null {
-    const row = this.#database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1")
-      .get();
+    const row = this.#statements.last.get();
     return row === undefined ? null : placeOf(row);
   }
 
@@ -140,18 +134,13 @@ export class Journal {
   }
 
   #checkpoint(name: CheckpointName): Place & { seal: string } | null {
-    const row = this.#database.prepare("SELECT seq, hash, seal FROM checkpoints WHERE name = ?")
-      .get(name);
+    const row = this.#statements.checkpoint.get(name);
     return row === undefined ? null : { ...placeOf(row), seal: String(row["seal"]) };
   }
 
   #setCheckpoint(name: CheckpointName, { seq, hash }: Place): void {
     if (this.#seal === null) return;
-    this.#database.prepare(
-      `INSERT INTO checkpoints (name, seq, hash, seal) VALUES (?, ?, ?, ?)
-       ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
-         seal = excluded.seal`,
-    ).run(name, seq, hash, this.#seal.of(name, { seq, hash }));
+    this.#statements.setCheckpoint.run(name, seq, hash, this.#seal.of(name, { seq, hash }));
   }
 }
 
@@ -163,6 +152,33 @@ export interface Trim {
   readonly before: number;
   /** How many rows go at once. */
   readonly limit: number;
+}
+
+type Statements = Readonly<
+  Record<
+    "insert" | "last" | "oldest" | "remove" | "checkpoint" | "setCheckpoint",
+    StatementSync
+  >
+>;
+
+function prepare(database: DatabaseSync): Statements {
+  return {
+    insert: database.prepare(
+      `INSERT INTO events (seq, time, type, actor, actor_id, address, cause, data, hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    last: database.prepare("SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"),
+    oldest: database.prepare(
+      "SELECT seq, time, hash FROM events WHERE seq < ? ORDER BY seq LIMIT ?",
+    ),
+    remove: database.prepare("DELETE FROM events WHERE seq <= ?"),
+    checkpoint: database.prepare("SELECT seq, hash, seal FROM checkpoints WHERE name = ?"),
+    setCheckpoint: database.prepare(
+      `INSERT INTO checkpoints (name, seq, hash, seal) VALUES (?, ?, ?, ?)
+       ON CONFLICT (name) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
+         seal = excluded.seal`,
+    ),
+  };
 }
 
 type CheckpointName = "base" | "head";
