@@ -162,11 +162,11 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       return context.json(bridge.channels(), 200);
     })
     .openapi(joinChannel, async (context) => {
-      await bridge.join(context.req.valid("param").channel);
+      await bridge.join(context.req.valid("param").channel, callerOf(context));
       return context.body(null, 204);
     })
     .openapi(partChannel, async (context) => {
-      await bridge.part(context.req.valid("param").channel);
+      await bridge.part(context.req.valid("param").channel, callerOf(context));
       return context.body(null, 204);
     })
     .openapi(listMessages, async (context) => {

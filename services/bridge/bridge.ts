@@ -1,21 +1,23 @@
 import { ulid } from "ulid";
-import { Invalid, NotFound, TooLarge, TooMany, Unavailable } from "../errors.ts";
+import { Conflict, Invalid, NotFound, TooLarge, Unavailable } from "../errors.ts";
 import { type Caller, speakerName } from "../identity/mod.ts";
 import { foldCase, isNick } from "../irc/mod.ts";
+import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import { Channels } from "./channels.ts";
 import { Confirmation } from "./confirmation.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { Link } from "./link.ts";
 import type { LinkEvent, LinkMessage } from "./link_events.ts";
-import type { ChannelMessage, Follower, MessageLog } from "./message_log.ts";
 import { readChannelName } from "./names.ts";
 import type {
   BridgeOptions,
   BridgeStats,
+  ChannelFollower,
+  ChannelMessage,
   ChannelSummary,
   Following,
-  MessageQuery,
   NewPost,
+  Speaker,
 } from "./options.ts";
 import { Outbox } from "./outbox.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
@@ -23,9 +25,6 @@ import { byteLength, linesOf, splitLine } from "./text.ts";
 
 /** How long a request waits for the bridge to be up. */
 const READY_MILLISECONDS = 5000;
-
-/** Longest that a reader may wait for a message. */
-const MAX_WAIT_SECONDS = 60;
 
 /** Most readers that wait at once. */
 const MAX_WAITING = 5000;
@@ -48,13 +47,13 @@ export class Bridge {
   readonly #link: Link;
   readonly #channels: Channels;
   readonly #outbox: Outbox;
+  readonly #readers: MessageReaders;
   readonly #untilReady = new Set<Confirmation>();
   #ready = false;
   #stopping: Promise<void> | null = null;
   #received = 0;
   #posted = 0;
   #disconnects = 0;
-  #waiting = 0;
   #cut = 0;
 
   constructor(options: BridgeOptions) {
@@ -63,6 +62,7 @@ export class Bridge {
     this.#options = options;
     this.#scheduler = options.scheduler ?? systemScheduler;
     this.#outbox = new Outbox(this.#scheduler);
+    this.#readers = new MessageReaders({ scheduler: this.#scheduler, max: MAX_WAITING });
     this.#link = new Link({
       nick,
       connect,
@@ -129,22 +129,26 @@ export class Bridge {
   }
 
   /**
-   * Joins a channel, unless the bridge is in it.
+   * Joins a channel, unless the bridge is in it. A caller who is a user of the server joins too.
    *
    * @throws Conflict where the channel refuses it, TooMany, TimedOut
    */
-  async join(channel: string): Promise<void> {
-    await this.#enter(readChannelName(channel));
+  async join(channel: string, caller?: Caller): Promise<void> {
+    const { name } = await this.#enter(readChannelName(channel));
+    const refusal = this.#userOf(caller)?.join(name) ?? null;
+    if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
   }
 
   /**
-   * Leaves a channel and ends its readers. Where the bridge is not in it, nothing happens.
+   * Leaves a channel and ends its readers. Where the bridge is not in it, nothing happens. A caller
+   * who is a user of the server leaves it too.
    *
    * @throws TimedOut
    */
-  async part(channel: string): Promise<void> {
+  async part(channel: string, caller?: Caller): Promise<void> {
     const name = readChannelName(channel);
     await this.whenReady();
+    this.#userOf(caller)?.part(name);
     await this.#channels.leave(name, "Asked to leave");
   }
 
@@ -155,14 +159,11 @@ export class Bridge {
    * @throws Invalid, and what {@link join} throws
    */
   async messages(channel: string, query: MessageQuery): Promise<ChannelMessage[]> {
-    const { since, limit = this.#options.bufferSize, waitSeconds = 0, signal } = query;
+    const { bufferSize } = this.#options;
     const name = readChannelName(channel);
-    checkRange("limit", limit, 1, this.#options.bufferSize);
-    checkRange("wait_seconds", waitSeconds, 0, MAX_WAIT_SECONDS);
+    checkQuery(query, bufferSize);
     const { log } = await this.#enter(name);
-    const messages = log.read(since, limit);
-    if (messages.length > 0 || waitSeconds === 0) return messages;
-    return (await this.#nextMessages(log, waitSeconds * 1000, signal)).slice(0, limit);
+    return await this.#readers.read(log, { ...query, limit: query.limit ?? bufferSize });
   }
 
   /**
@@ -175,7 +176,7 @@ export class Bridge {
   async follow(
     channel: string,
     options: { readonly since?: string | undefined },
-    follower: Follower,
+    follower: ChannelFollower,
   ): Promise<Following> {
     const entered = await this.#enter(readChannelName(channel));
     const unfollow = entered.log.follow(options.since, follower);
@@ -194,11 +195,12 @@ export class Bridge {
    * Says something in a channel, which is joined where the bridge is not in it. Resolves when IRC
    * has it.
    *
-   * An envelope goes out as it is, on one line. Anything else goes out line by line, with the
-   * speaker's name in front unless it is the bridge.
+   * A caller who is a user of the server says it itself. For others the bridge does, line by line,
+   * with the speaker's name in front unless it is the bridge. An envelope goes out as it is, on one
+   * line.
    *
-   * @throws Invalid and TooLarge for the text, Forbidden where the caller may not use the nick,
-   * TimedOut where IRC did not confirm it, and what {@link join} throws
+   * @throws Invalid and TooLarge for the text, Forbidden where the caller may not use the nick or
+   * is paused, TooMany, TimedOut where IRC did not confirm it, and what {@link join} throws
    */
   async post(channel: string, { nick, text }: NewPost, caller: Caller): Promise<void> {
     const name = readChannelName(channel);
@@ -211,13 +213,17 @@ export class Bridge {
     }
     const entered = await this.#enter(name);
     if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
-    const bare = envelope !== null || foldCase(speaker) === foldCase(this.nick);
+    const user = this.#userOf(caller);
+    const bare = user !== null || envelope !== null || foldCase(speaker) === foldCase(this.nick);
     const prefix = bare ? "" : `[${speaker}] `;
-    const room = Math.max(this.#link.room(entered.name) - byteLength(prefix), LEAST_ROOM_BYTES);
+    const space = (user ?? this.#link).room(entered.name) - byteLength(prefix);
+    const room = Math.max(space, LEAST_ROOM_BYTES);
     if (envelope !== null && byteLength(text) > room) {
       throw new TooLarge(`An envelope must fit in one IRC message, here ${room} bytes`);
     }
     const pieces = lines.flatMap((line) => splitLine(line, room));
+    this.#options.speakers?.admit(caller.principal, pieces.length);
+    if (user !== null) return await this.#sayAs(user, entered.name, pieces);
     const { labels, confirmed } = this.#outbox.add(
       pieces.map((piece) => ({ nick: speaker, text: piece })),
     );
@@ -260,7 +266,7 @@ export class Bridge {
       received: this.#received,
       posted: this.#posted,
       disconnects: this.#disconnects,
-      waiting: this.#waiting,
+      waiting: this.#readers.waiting,
       cut: this.#cut,
     };
   }
@@ -286,37 +292,21 @@ export class Bridge {
     return speakerName(principal, nick) ?? this.nick;
   }
 
+  /** The caller as a user of the IRC server; null where the bridge has to speak for it. */
+  #userOf(caller: Caller | undefined): Speaker | null {
+    if (caller === undefined) return null;
+    return this.#options.speakers?.speaker(caller.principal) ?? null;
+  }
+
+  /** Has a user say something; over when the bridge has heard it. */
+  async #sayAs(user: Speaker, channel: string, texts: readonly string[]): Promise<void> {
+    const last = user.say(channel, texts).at(-1);
+    if (last !== undefined) await this.#outbox.arrival(last);
+  }
+
   /** Whoever was here over HTTP after this time still counts as present. */
   #presentAfter(): number {
     return this.#scheduler.now() - this.#options.webUserTtlMilliseconds();
-  }
-
-  async #nextMessages(
-    log: MessageLog,
-    milliseconds: number,
-    signal: AbortSignal | undefined,
-  ): Promise<ChannelMessage[]> {
-    if (signal?.aborted) return [];
-    if (this.#waiting >= MAX_WAITING) throw new TooMany("Too many readers wait for messages");
-    this.#waiting++;
-    const messages: ChannelMessage[] = [];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const unfollow = log.follow(undefined, {
-      message(message) {
-        messages.push(message);
-        resolve();
-      },
-      end: () => resolve(),
-    });
-    const cancelTimer = this.#scheduler.after(milliseconds, resolve);
-    const onAbort = () => resolve();
-    signal?.addEventListener("abort", onAbort);
-    await promise;
-    signal?.removeEventListener("abort", onAbort);
-    cancelTimer();
-    unfollow();
-    this.#waiting--;
-    return messages;
   }
 
   #handle(event: LinkEvent): void {
@@ -355,13 +345,11 @@ export class Bridge {
     const sent = label === null ? null : this.#outbox.confirm(label);
     if (sent !== null) this.#posted++;
     const found = this.#channels.get(channel);
-    if (found === null) return;
-    this.#received++;
-    found.log.append({ id: id ?? ulid(), time, ...(sent ?? { nick, text }) });
+    if (found !== null) {
+      this.#received++;
+      const message = found.log.append({ id: id ?? ulid(), ...(sent ?? { nick, text }) }, time);
+      if (sent !== null) this.#options.onPosted?.(found.name, message);
+    }
+    if (id !== null) this.#outbox.arrived(id);
   }
-}
-
-function checkRange(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new Invalid(`"${name}" must be a whole number from ${least} to ${most}`);
 }

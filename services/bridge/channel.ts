@@ -1,6 +1,7 @@
 import { foldCase } from "../irc/mod.ts";
 import type { Confirmation } from "./confirmation.ts";
-import type { MessageLog } from "./message_log.ts";
+import type { MessageLog } from "../messages/mod.ts";
+import type { ChannelText } from "./options.ts";
 
 /** Most people of the web that a channel remembers; the one seen longest ago is forgotten. */
 const MAX_PRESENT = 1000;
@@ -9,7 +10,7 @@ const MAX_PRESENT = 1000;
 export class Channel {
   /** With `#`, as the server writes it. */
   name: string;
-  readonly log: MessageLog;
+  readonly log: MessageLog<ChannelText>;
   topic = "";
   /** Whether the bridge has been in it. */
   entered = false;
@@ -24,7 +25,7 @@ export class Channel {
   readonly #members = new Map<string, string>();
   readonly #present = new Map<string, { readonly nick: string; readonly seenAt: number }>();
 
-  constructor(name: string, log: MessageLog, now: number) {
+  constructor(name: string, log: MessageLog<ChannelText>, now: number) {
     this.name = name;
     this.log = log;
     this.usedAt = now;

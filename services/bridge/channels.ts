@@ -1,10 +1,11 @@
 import { Conflict, TimedOut, TooMany, Unavailable } from "../errors.ts";
 import { foldCase, isChannelName } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
+import { MessageLog } from "../messages/mod.ts";
 import { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { LinkEvent } from "./link_events.ts";
-import { MessageLog } from "./message_log.ts";
+import type { ChannelText } from "./options.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** How long the server has to let us into a channel, or out. */
@@ -222,8 +223,9 @@ export class Channels {
 
   #create(name: string): Channel {
     const { bufferSize, scheduler, log } = this.#options;
-    const messages = new MessageLog(bufferSize, (error) => {
-      log.error("A reader of a channel failed", { channel: name, error });
+    const messages = new MessageLog<ChannelText>({
+      capacity: bufferSize,
+      onFailure: (error) => log.error("A reader of a channel failed", { channel: name, error }),
     });
     const channel = new Channel(name, messages, scheduler.now());
     this.#channels.set(foldCase(name), channel);

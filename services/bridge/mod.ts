@@ -11,12 +11,14 @@ export { Bridge } from "./bridge.ts";
 export type {
   BridgeOptions,
   BridgeStats,
+  ChannelFollower,
+  ChannelMessage,
   ChannelSummary,
   Following,
-  MessageQuery,
   NewPost,
+  Speaker,
+  Speakers,
 } from "./options.ts";
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
-export type { ChannelMessage, Follower } from "./message_log.ts";
 export { readChannelName } from "./names.ts";
 export type { Connect, LineConnection } from "./transport.ts";

@@ -1,8 +1,52 @@
 /** What the bridge takes and gives, beside messages. */
 
+import type { Principal } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+import type { Follower, Logged } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Connect } from "./transport.ts";
+
+/** What is said in a channel, and by whom. */
+export interface ChannelText {
+  /** The IRC server's id of the message, where it gives one. */
+  readonly id: string;
+  readonly nick: string;
+  readonly text: string;
+}
+
+/** One message of a channel, as it is kept. */
+export type ChannelMessage = Logged<ChannelText>;
+
+/** Somebody who reads a channel as it goes on. */
+export type ChannelFollower = Follower<ChannelText>;
+
+/** A user of the IRC server who needs no bridge to speak there. */
+export interface Speaker {
+  /** Joins a channel. Gives the reason where the channel refuses it. */
+  join(channel: string): string | null;
+  part(channel: string): void;
+  /** Bytes of text that one message to the channel can have. */
+  room(channel: string): number;
+  /**
+   * Says something in a channel, line by line.
+   *
+   * @returns the ids of the messages
+   * @throws Conflict where the channel refuses it
+   */
+  say(channel: string, texts: readonly string[]): readonly string[];
+}
+
+/** Who speaks, and how much. */
+export interface Speakers {
+  /** The principal as a user of the IRC server; null where the bridge has to speak for it. */
+  speaker(principal: Principal): Speaker | null;
+  /**
+   * Takes messages from the principal's rate.
+   *
+   * @throws Forbidden where it may say nothing, TooMany where it says too much
+   */
+  admit(principal: Principal, messages: number): void;
+}
 
 export interface BridgeOptions {
   readonly nick: string;
@@ -16,21 +60,13 @@ export interface BridgeOptions {
   /** Opens a connection to the IRC server. */
   readonly connect: Connect;
   readonly log: Log;
+  /** Where it is absent, the bridge speaks for everybody, as much as they like. */
+  readonly speakers?: Speakers;
+  /** Told of each message that the bridge said, under the name that it was said for. Must not throw. */
+  readonly onPosted?: (channel: string, message: ChannelMessage) => void;
   readonly scheduler?: Scheduler;
   /** A number from 0 to 1, for jitter. */
   readonly random?: () => number;
-}
-
-/** Which messages of a channel a reader wants. */
-export interface MessageQuery {
-  /** 1 to the buffer's size, which is the default. */
-  readonly limit?: number | undefined;
-  /** Only what came after this timestamp, or after the message of this id. */
-  readonly since?: string | undefined;
-  /** How long to wait where there is nothing yet: 0 to 60. */
-  readonly waitSeconds?: number | undefined;
-  /** Ends the waiting. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** What is to be posted. */

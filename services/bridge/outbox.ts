@@ -36,6 +36,8 @@ interface Post {
 export class Outbox {
   readonly #scheduler: Scheduler;
   readonly #unconfirmed = new Map<string, Unconfirmed>();
+  /** What others were made to say and is not here yet, by the server's id. */
+  readonly #expected = new Map<string, Confirmation>();
   #bytes = 0;
   #lastLabel = 0;
 
@@ -56,11 +58,7 @@ export class Outbox {
       throw new TooMany("Too many messages wait for the IRC server", 1);
     }
     this.#bytes += bytes;
-    const confirmation = new Confirmation(
-      this.#scheduler,
-      ECHO_MILLISECONDS,
-      () => new TimedOut("IRC did not confirm the message in time"),
-    );
+    const confirmation = this.#confirmation();
     const post = { confirmation, missing: messages.length };
     const labels = messages.map((message) => {
       const label = (++this.#lastLabel).toString(36);
@@ -75,7 +73,28 @@ export class Outbox {
     const message = this.#take(label);
     if (message === null) return null;
     if (--message.post.missing === 0) message.post.confirmation.confirm();
-    return message;
+    return { nick: message.nick, text: message.text };
+  }
+
+  /**
+   * Waits for a message that the server has taken and that is on its way to us.
+   *
+   * @param id the server's id of it
+   * @throws TimedOut, or the error of {@link clear}
+   */
+  async arrival(id: string): Promise<void> {
+    const confirmation = this.#confirmation();
+    this.#expected.set(id, confirmation);
+    try {
+      await confirmation.promise;
+    } finally {
+      this.#expected.delete(id);
+    }
+  }
+
+  /** Notes that a message is here. */
+  arrived(id: string): void {
+    this.#expected.get(id)?.confirm();
   }
 
   /** Ends the post whose message the server would not take. */
@@ -87,8 +106,14 @@ export class Outbox {
   /** Ends everything: echoes will not come any more. */
   clear(error: Error): void {
     for (const { post } of this.#unconfirmed.values()) post.confirmation.refuse(error);
+    for (const confirmation of this.#expected.values()) confirmation.refuse(error);
     this.#unconfirmed.clear();
     this.#bytes = 0;
+  }
+
+  #confirmation(): Confirmation {
+    const late = () => new TimedOut("IRC did not confirm the message in time");
+    return new Confirmation(this.#scheduler, ECHO_MILLISECONDS, late);
   }
 
   #take(label: string): Unconfirmed | null {

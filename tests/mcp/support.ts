@@ -1,5 +1,6 @@
 import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/mod.ts";
-import type { Bridge, ChannelMessage, MessageQuery, NewPost } from "../../services/bridge/mod.ts";
+import type { Bridge, ChannelMessage, NewPost } from "../../services/bridge/mod.ts";
+import type { MessageQuery } from "../../services/messages/mod.ts";
 import { type Config, configSchema } from "../../services/config/mod.ts";
 import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
 import {

@@ -1,16 +1,23 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Invalid } from "../../../services/errors.ts";
-import { type ChannelMessage, MessageLog } from "../../../services/bridge/message_log.ts";
+import { type Logged, type LoggedMessage, MessageLog } from "../../../services/messages/mod.ts";
 
-function newLog(capacity: number): MessageLog {
-  return new MessageLog(capacity, (error) => {
-    throw error;
+type TestLog = MessageLog<LoggedMessage>;
+type Kept = Logged<LoggedMessage>;
+
+function newLog(capacity: number, maxUnits = Infinity): TestLog {
+  return new MessageLog({
+    capacity,
+    maxUnits,
+    onFailure: (error) => {
+      throw error;
+    },
   });
 }
 
-function append(log: MessageLog, text: string, time = 0): ChannelMessage {
-  return log.append({ id: `id-${text}`, nick: "nick", text, time });
+function append(log: TestLog, text: string, time = 0): Kept {
+  return log.append({ id: `id-${text}`, text }, time);
 }
 
 const capacities = fc.integer({ min: 1, max: 12 });
@@ -39,14 +46,14 @@ const steps = fc.array(
 );
 
 interface Reader {
-  readonly got: ChannelMessage[];
-  readonly expected: ChannelMessage[];
+  readonly got: Kept[];
+  readonly expected: Kept[];
   open: boolean;
   readonly unfollow: () => void;
 }
 
 /** Does one step on the log and on a plain list of all messages, which is the model. */
-function take(step: Step, log: MessageLog, all: ChannelMessage[], readers: Reader[]): void {
+function take(step: Step, log: TestLog, all: Kept[], readers: Reader[]): void {
   if (step.kind === "append") {
     const message = append(log, String(all.length), step.time);
     all.push(message);
@@ -59,8 +66,8 @@ function take(step: Step, log: MessageLog, all: ChannelMessage[], readers: Reade
   } else {
     const back = Math.min(step.back, log.size - 1);
     const from = back > 0 ? all.at(-1 - back) : undefined;
-    const got: ChannelMessage[] = [];
-    const follower = { message: (message: ChannelMessage) => got.push(message), end() {} };
+    const got: Kept[] = [];
+    const follower = { message: (message: Kept) => got.push(message), end() {} };
     const since = step.by === "id" ? from?.id : from?.timestamp;
     const unfollow = log.follow(since, follower);
     readers.push({ got, expected: from ? all.slice(-back) : [], open: true, unfollow });
@@ -70,7 +77,7 @@ function take(step: Step, log: MessageLog, all: ChannelMessage[], readers: Reade
 Deno.test("MessageLog hands every follower what it asked for, without gap or repeat", () => {
   fc.assert(fc.property(capacities, steps, (capacity, todo) => {
     const log = newLog(capacity);
-    const all: ChannelMessage[] = [];
+    const all: Kept[] = [];
     const readers: Reader[] = [];
     for (const step of todo) take(step, log, all, readers);
     for (const { got, expected } of readers) assert.deepEqual(got, expected);
@@ -128,7 +135,8 @@ Deno.test("MessageLog refuses a since that is neither a time nor a message it ke
 
 Deno.test("MessageLog gives a failing follower up and serves the others", () => {
   const failures: unknown[] = [];
-  const log = new MessageLog(10, (error) => failures.push(error));
+  const onFailure = (error: unknown) => failures.push(error);
+  const log: TestLog = new MessageLog({ capacity: 10, onFailure });
   const got: string[] = [];
   const fault = new Error("fault");
   log.follow(undefined, {
@@ -143,4 +151,14 @@ Deno.test("MessageLog gives a failing follower up and serves the others", () => 
   log.end("over");
   assert.deepEqual(got, ["a", "b", "over"]);
   assert.deepEqual(failures, [fault]);
+});
+
+Deno.test("MessageLog keeps no more text than it may, and the newest message anyway", () => {
+  const log = newLog(10, 5);
+  for (const text of ["one", "two", "six"]) append(log, text);
+  assert.deepEqual(log.read(undefined, 10).map(({ text }) => text), ["six"]);
+  append(log, "no");
+  assert.deepEqual(log.read(undefined, 10).map(({ text }) => text), ["six", "no"]);
+  append(log, "longer than all");
+  assert.deepEqual(log.read(undefined, 10).map(({ text }) => text), ["longer than all"]);
 });

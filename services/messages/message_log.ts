@@ -1,63 +1,59 @@
 import { Invalid } from "../errors.ts";
 import { formatMicroseconds, parseMicroseconds } from "./timestamp.ts";
 
-/** One message of a channel. */
-export interface ChannelMessage {
+/** What every message has, whatever else it holds. */
+export interface LoggedMessage {
   /** The IRC server's id of the message, where it gives one. */
   readonly id: string;
-  readonly nick: string;
   readonly text: string;
-  /** ISO 8601, UTC, microseconds; strictly increasing within a channel. */
-  readonly timestamp: string;
 }
 
-/** A message on its way into the log. */
-export interface NewMessage {
-  readonly id: string;
-  readonly nick: string;
-  readonly text: string;
-  /** When the IRC server took it, in Unix milliseconds. */
-  readonly time: number;
-}
+/** A message as it is kept. */
+export type Logged<Message> = Message & {
+  /** ISO 8601, UTC, microseconds; strictly increasing within a log. */
+  readonly timestamp: string;
+};
 
 /** Somebody who reads a log as it grows. Called while a message is taken in: must not block. */
-export interface Follower {
-  message(message: ChannelMessage): void;
+export interface Follower<Message> {
+  message(message: Logged<Message>): void;
   /** Nothing more will come. Not called for a follower that closed itself. */
   end(reason: string): void;
 }
 
-interface Entry {
+interface Entry<Message> {
   readonly microseconds: number;
-  readonly message: ChannelMessage;
+  readonly message: Logged<Message>;
 }
 
-interface Subscription {
-  readonly follower: Follower;
+interface Subscription<Message> {
+  readonly follower: Follower<Message>;
   open: boolean;
 }
 
+export interface MessageLogOptions {
+  /** How many messages are kept, at least 1. */
+  readonly capacity: number;
+  /** How many UTF-16 units their texts may have together; the newest message is kept anyway. */
+  readonly maxUnits?: number;
+  /** Told what a follower threw; that follower gets nothing more. */
+  readonly onFailure: (error: unknown) => void;
+}
+
 /**
- * The messages of one channel in the server's order: the newest ones are kept, and whoever follows
- * gets each new one. History, streams and waiting readers all read this.
+ * Messages in the order of their coming: the newest ones are kept, and whoever follows gets each
+ * new one. History, streams and waiting readers all read this.
  */
-export class MessageLog {
-  readonly #capacity: number;
-  readonly #onFailure: (error: unknown) => void;
-  /** A ring: once it is full, the oldest entry stands at `#oldest` and is overwritten next. */
-  readonly #entries: Entry[] = [];
-  #oldest = 0;
+export class MessageLog<Message extends LoggedMessage> {
+  readonly #options: MessageLogOptions;
+  readonly #entries: Entry<Message>[] = [];
+  #units = 0;
   #lastMicroseconds = 0;
   /** Replaced, never changed, so that a round of deliveries sees the list it began with. */
-  #subscriptions: readonly Subscription[] = [];
+  #subscriptions: readonly Subscription<Message>[] = [];
 
-  /**
-   * @param capacity how many messages are kept, at least 1
-   * @param onFailure told what a follower threw; that follower gets nothing more
-   */
-  constructor(capacity: number, onFailure: (error: unknown) => void) {
-    this.#capacity = capacity;
-    this.#onFailure = onFailure;
+  constructor(options: MessageLogOptions) {
+    this.#options = options;
   }
 
   /** How many messages are kept at present. */
@@ -69,14 +65,18 @@ export class MessageLog {
     return this.#subscriptions.length;
   }
 
-  /** Takes a message in and hands it to every follower. */
-  append({ id, nick, text, time }: NewMessage): ChannelMessage {
+  /**
+   * Takes a message in and hands it to every follower.
+   *
+   * @param time when the IRC server took it, in Unix milliseconds
+   */
+  append(message: Message, time: number): Logged<Message> {
     const microseconds = Math.max(time * 1000, this.#lastMicroseconds + 1);
     this.#lastMicroseconds = microseconds;
-    const message = { id, nick, text, timestamp: formatMicroseconds(microseconds) };
-    this.#keep({ microseconds, message });
-    for (const subscription of this.#subscriptions) this.#deliver(subscription, message);
-    return message;
+    const logged = { ...message, timestamp: formatMicroseconds(microseconds) };
+    this.#keep({ microseconds, message: logged });
+    for (const subscription of this.#subscriptions) this.#deliver(subscription, logged);
+    return logged;
   }
 
   /**
@@ -86,14 +86,9 @@ export class MessageLog {
    * @param since a timestamp or the id of a message
    * @throws Invalid where `since` is neither a time nor the id of a message that is still kept
    */
-  read(since: string | undefined, limit: number): ChannelMessage[] {
+  read(since: string | undefined, limit: number): Logged<Message>[] {
     const from = since === undefined ? Math.max(0, this.size - limit) : this.#positionAfter(since);
-    const to = Math.min(this.size, from + limit);
-    const messages: ChannelMessage[] = [];
-    for (let position = from; position < to; position++) {
-      messages.push(this.#entryAt(position).message);
-    }
-    return messages;
+    return this.#entries.slice(from, from + limit).map(({ message }) => message);
   }
 
   /**
@@ -103,7 +98,7 @@ export class MessageLog {
    * @returns a function that ends it
    * @throws Invalid as {@link read} does
    */
-  follow(since: string | undefined, follower: Follower): () => void {
+  follow(since: string | undefined, follower: Follower<Message>): () => void {
     const subscription = { follower, open: true };
     const missed = since === undefined ? [] : this.read(since, this.size);
     this.#subscriptions = [...this.#subscriptions, subscription];
@@ -121,31 +116,25 @@ export class MessageLog {
       try {
         subscription.follower.end(reason);
       } catch (error) {
-        this.#onFailure(error);
+        this.#options.onFailure(error);
       }
     }
   }
 
-  #keep(entry: Entry): void {
-    if (this.#entries.length < this.#capacity) {
-      this.#entries.push(entry);
-      return;
+  #keep(entry: Entry<Message>): void {
+    const { capacity, maxUnits = Infinity } = this.#options;
+    this.#entries.push(entry);
+    this.#units += entry.message.text.length;
+    while (this.size > capacity || (this.#units > maxUnits && this.size > 1)) {
+      this.#units -= this.#entries.shift()?.message.text.length ?? 0;
     }
-    this.#entries[this.#oldest] = entry;
-    this.#oldest = (this.#oldest + 1) % this.#capacity;
-  }
-
-  /** The entry at a position counted from the oldest, which is 0. */
-  #entryAt(position: number): Entry {
-    return this.#entries[(this.#oldest + position) % this.#entries.length] as Entry;
   }
 
   #positionAfter(since: string): number {
     const microseconds = parseMicroseconds(since);
     if (microseconds !== null) return this.#positionAfterTime(microseconds);
-    for (let position = this.size - 1; position >= 0; position--) {
-      if (this.#entryAt(position).message.id === since) return position + 1;
-    }
+    const position = this.#entries.findLastIndex(({ message }) => message.id === since);
+    if (position !== -1) return position + 1;
     throw new Invalid('"since" must be an ISO 8601 time or the id of a message that is still kept');
   }
 
@@ -154,24 +143,25 @@ export class MessageLog {
     let high = this.size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#entryAt(middle).microseconds > microseconds) high = middle;
+      const entry = this.#entries[middle] as Entry<Message>;
+      if (entry.microseconds > microseconds) high = middle;
       else low = middle + 1;
     }
     return low;
   }
 
   /** One follower's fault must not keep a message from the others. */
-  #deliver(subscription: Subscription, message: ChannelMessage): void {
+  #deliver(subscription: Subscription<Message>, message: Logged<Message>): void {
     if (!subscription.open) return;
     try {
       subscription.follower.message(message);
     } catch (error) {
-      this.#onFailure(error);
+      this.#options.onFailure(error);
       this.#remove(subscription);
     }
   }
 
-  #remove(subscription: Subscription): void {
+  #remove(subscription: Subscription<Message>): void {
     if (!subscription.open) return;
     subscription.open = false;
     this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);

@@ -1,0 +1,94 @@
+import { Invalid, TooMany } from "../errors.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Logged, LoggedMessage, MessageLog } from "./message_log.ts";
+
+/** Longest that a reader may wait for a message. */
+const MAX_WAIT_SECONDS = 60;
+
+/** Which messages a reader wants. */
+export interface MessageQuery {
+  /** 1 to the log's capacity, which is the default. */
+  readonly limit?: number | undefined;
+  /** Only what came after this timestamp, or after the message of this id. */
+  readonly since?: string | undefined;
+  /** How long to wait where there is nothing yet: 0 to 60. */
+  readonly waitSeconds?: number | undefined;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws Invalid where a number is out of its range */
+export function checkQuery({ limit, waitSeconds }: MessageQuery, capacity: number): void {
+  checkRange("limit", limit ?? capacity, 1, capacity);
+  checkRange("wait_seconds", waitSeconds ?? 0, 0, MAX_WAIT_SECONDS);
+}
+
+export interface MessageReadersOptions {
+  readonly scheduler: Scheduler;
+  /** Most readers that may wait at once. */
+  readonly max: number;
+}
+
+/** Reads logs for requests, and has them wait where there is nothing yet. */
+export class MessageReaders {
+  readonly #options: MessageReadersOptions;
+  #waiting = 0;
+
+  constructor(options: MessageReadersOptions) {
+    this.#options = options;
+  }
+
+  /** How many wait at present. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /**
+   * Reads messages, oldest first: without `since` the newest, with it the first ones that came
+   * after.
+   *
+   * @throws Invalid where `since` is neither a time nor an id, TooMany where too many wait
+   */
+  async read<Message extends LoggedMessage>(
+    log: MessageLog<Message>,
+    query: MessageQuery & { readonly limit: number },
+  ): Promise<Logged<Message>[]> {
+    const { since, limit, waitSeconds = 0, signal } = query;
+    const messages = log.read(since, limit);
+    if (messages.length > 0 || waitSeconds === 0 || signal?.aborted) return messages;
+    return (await this.#next(log, waitSeconds * 1000, signal)).slice(0, limit);
+  }
+
+  async #next<Message extends LoggedMessage>(
+    log: MessageLog<Message>,
+    milliseconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Logged<Message>[]> {
+    const { scheduler, max } = this.#options;
+    if (this.#waiting >= max) throw new TooMany("Too many readers wait for messages");
+    this.#waiting++;
+    const messages: Logged<Message>[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const unfollow = log.follow(undefined, {
+      message(message) {
+        messages.push(message);
+        resolve();
+      },
+      end: () => resolve(),
+    });
+    const cancelTimer = scheduler.after(milliseconds, resolve);
+    const onAbort = () => resolve();
+    signal?.addEventListener("abort", onAbort);
+    await promise;
+    signal?.removeEventListener("abort", onAbort);
+    cancelTimer();
+    unfollow();
+    this.#waiting--;
+    return messages;
+  }
+}
+
+function checkRange(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new Invalid(`"${name}" must be a whole number from ${least} to ${most}`);
+}
