@@ -30,7 +30,7 @@ export function unifiedDiff(
   const comparison = compareEnds(new Lines(before), after);
   const { left, right } = comparison;
   const changes = changesBetween(matchLines(comparison), left.count, right.count)
-    .map((change) => slideDown(change, left, right));
+    .map((change, i, all) => slideDown(change, left, right, all[i + 1]?.left ?? left.count));
   const writer = new HunkWriter(left, right, context);
   for (const group of groupsOf(changes, context)) writer.write(group);
   return { hunks: writer.text, added: writer.added, deleted: writer.deleted };
@@ -53,8 +53,10 @@ function changesBetween(matches: readonly Match[], leftCount: number, rightCount
 /**
  * Lines that were only added, or only deleted, can often be said to stand a little lower: as far
  * down as it goes is where people expect them, behind what they follow.
+ *
+ * @param limit line on the left at which the next change starts.
  */
-function slideDown(change: Change, left: Lines, right: Lines): Change {
+function slideDown(change: Change, left: Lines, right: Lines, limit: number): Change {
   const { leftEnd, rightEnd } = change;
   const isInsertion = change.left === leftEnd;
   if (!isInsertion && change.right !== rightEnd) return change;
@@ -62,14 +64,12 @@ function slideDown(change: Change, left: Lines, right: Lines): Change {
     ? [right, change.right, rightEnd]
     : [left, change.left, leftEnd];
   let steps = 0;
-  while (end + steps < lines.count && lines.key(start + steps) === lines.key(end + steps)) steps++;
-  const room = Math.min(left.count - leftEnd, right.count - rightEnd);
-  const moved = Math.min(steps, room);
+  while (leftEnd + steps < limit && lines.key(start + steps) === lines.key(end + steps)) steps++;
   return {
-    left: change.left + moved,
-    leftEnd: leftEnd + moved,
-    right: change.right + moved,
-    rightEnd: rightEnd + moved,
+    left: change.left + steps,
+    leftEnd: leftEnd + steps,
+    right: change.right + steps,
+    rightEnd: rightEnd + steps,
   };
 }
 
