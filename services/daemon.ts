@@ -1,7 +1,13 @@
 import { AdminLogin, Admins, type AdminsOptions } from "./admins/mod.ts";
 import { AccountAuthority, Agents, IrcAccounts, type Sessions } from "./agents/mod.ts";
 import { Bridge } from "./bridge/mod.ts";
-import { type Address, type Config, formatAddress, parseAddress } from "./config/mod.ts";
+import {
+  type Address,
+  changedKeys,
+  type Config,
+  formatAddress,
+  parseAddress,
+} from "./config/mod.ts";
 import { DataFolder } from "./data_folder.ts";
 import { Database } from "./database/mod.ts";
 import { type EventLog, openEvents } from "./events/mod.ts";
@@ -160,6 +166,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     reconfigure: (changed, certificate) => {
       irc.reconfigure(ircChanges(changed));
       if (certificate !== null) irc.renewCertificate(certificate);
+      events.reloaded(changedKeys(config, changed));
     },
     quiesce: async () => {
       await llm.gateway.close();

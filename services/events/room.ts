@@ -20,6 +20,8 @@ export interface EventRoomOptions {
 /** The event log and what keeps it small. */
 export interface EventRoom {
   readonly eventLog: EventLog;
+  /** Writes that the configuration was read again, and which keys are others than at the start. */
+  reloaded(keys: readonly string[]): void;
   /** Writes that the program stopped; before the database is closed, and after all else is. */
   close(): Promise<void>;
 }
@@ -39,6 +41,9 @@ export function openEvents(options: EventRoomOptions): EventRoom {
   retention.start();
   return {
     eventLog,
+    reloaded(keys) {
+      note(newEvent("program.reloaded", { keys }, SYSTEM, scheduler.now()));
+    },
     async close() {
       await retention.stop();
       eventLog.close();

@@ -15,6 +15,10 @@ export interface EventTypes {
   "agent.registered": { nick: string; type: string; channels: readonly string[] };
   "agent.adopted": { nick: string; type: string; channels: readonly string[] };
   "agent.rotated": { nick: string };
+  "agent.paused": { nick: string; reason: string | null };
+  "agent.resumed": { nick: string };
+  /** Both null: the agent has no rate of its own any more. */
+  "agent.rate_changed": { nick: string; messages_per_second: number | null; burst: number | null };
   "agent.revoked": { nick: string };
   "agent.deleted": { nick: string };
   "api_token.rotated": Record<string, never>;
@@ -35,6 +39,8 @@ export interface EventTypes {
   };
   "policy.changed": { keys: readonly string[] };
   "program.started": { version: string };
+  /** The configuration was read again; `keys` are those that differ from the start's. */
+  "program.reloaded": { keys: readonly string[] };
   "program.stopped": Record<string, never>;
   /** The database found rows of this log changed behind the program's back. */
   [DAMAGED]: { problem: string };

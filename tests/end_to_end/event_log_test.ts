@@ -60,7 +60,7 @@ Deno.test("log prints what happened on IRC and over HTTP, and goes on with what 
   await scout.send("KICK #ops ann :planted words");
   await ann.expect(/ KICK #ops ann /);
 
-  const follower = musterCommand(["log", "-f", "-n", "3", "--types", "irc.*,policy.*"], {
+  const follower = musterCommand(["log", "-f", "-n", "3", "--types", "irc.*,policy.*,program.*"], {
     cwd: program.folder,
     env: { MUSTER_URL: program.api, NO_COLOR: "1" },
     stdin: "null",
@@ -77,6 +77,8 @@ Deno.test("log prints what happened on IRC and over HTTP, and goes on with what 
     }
   };
   await readTo(/kicked.*\n/);
+  Deno.kill(program.pid, "SIGHUP");
+  await readTo(/program\.reloaded {2}system {2}keys=\[\]\n/);
   assert.equal((await run(program, "policy", "set", "a\u009b31mb.enabled", "true")).code, 1);
   await succeed(program, "policy", "set", "scroll.max_lines", "7");
   await readTo(/scroll.*\n/);
