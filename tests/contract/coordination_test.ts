@@ -27,8 +27,10 @@ function isKind(value: unknown, kind: Kind): boolean {
       return Array.isArray(value) && value.every((entry) => typeof entry === "string");
     case "object":
       return typeof value === "object" && value !== null && !Array.isArray(value);
-    default:
-      return typeof value === kind;
+    case "string":
+      return typeof value === "string";
+    case "boolean":
+      return typeof value === "boolean";
   }
 }
 
