@@ -16,6 +16,9 @@ const MAX_BYTES = 65_536;
 /** How deep objects and arrays may lie in one another. */
 const MAX_DEPTH = 16;
 
+/** Fields that would hold a secret, which the database must not. */
+const SECRETS: ReadonlySet<string> = new Set(["api_key", "aws_secret_key"]);
+
 /** Keys that the event of a change names. */
 const MAX_PATHS = 100;
 
@@ -76,7 +79,8 @@ export class Policies {
    * Merges a change into the policies (RFC 7396). It takes effect at once.
    *
    * @returns all of them
-   * @throws Invalid where it is nested too deep or sets what the configuration decides
+   * @throws Invalid where it is nested too deep, holds the key of a provider, or sets what the
+   *   configuration decides
    * @throws TooLarge where the policies would become too large, Unavailable
    */
   change(patch: JsonObject, caller: Caller): Promise<PolicyDocument> {
@@ -159,5 +163,10 @@ function assertStorable(value: Json | undefined, depth: number): void {
   }
   if (typeof value !== "object" || value === null) return;
   if (depth >= MAX_DEPTH) throw new Invalid(`Policies are nested at most ${MAX_DEPTH} levels deep`);
-  for (const nested of Object.values(value)) assertStorable(nested, depth + 1);
+  for (const [key, nested] of Object.entries(value)) {
+    if (SECRETS.has(key) && nested !== null) {
+      throw new Invalid(`"${key}": is a secret; name a backend, whose key is in the environment`);
+    }
+    assertStorable(nested, depth + 1);
+  }
 }
