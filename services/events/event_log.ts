@@ -9,7 +9,7 @@ import { EventRows, type LoggedEvent, matches, type Span } from "./rows.ts";
 const WINDOW = 2000;
 
 /** Looks that one query takes at most; then it answers with what it has, and where it is. */
-const MAX_WINDOWS = 100;
+const MAX_WINDOWS = 1000;
 
 /** Newest events that are kept in memory, for readers that follow the log. */
 const RECENT = 1000;
