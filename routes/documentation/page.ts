@@ -95,7 +95,7 @@ function credentials(document: OpenApiDocument): Html {
   return html`
     <section>
       <h2 id="credentials">Credentials</h2>
-      <table>${rows}</table>
+      <table class="fields">${rows}</table>
     </section>
   `;
 }
@@ -143,7 +143,7 @@ function parameters({ parameters = [] }: Operation): Html {
   });
   return rows.length === 0 ? html`` : html`
     <h4>Parameters</h4>
-    <table>${rows}</table>
+    <table class="fields">${rows}</table>
   `;
 }
 
@@ -186,7 +186,7 @@ function responses({ responses = {} }: Operation): Html {
       </tr>
     `
   );
-  return html`<h4>Answers</h4><table>${successes}</table>
+  return html`<h4>Answers</h4><table class="answers">${successes}</table>
     ${failures(all.filter(({ status }) => !status.startsWith("2")))}`;
 }
 
@@ -208,7 +208,7 @@ function failures(responses: readonly { status: string; description: string }[])
           <code>${status}</code>
         `
       )}</summary>
-      <table>${rows}</table>
+      <table class="answers">${rows}</table>
     </details>
   `;
 }
@@ -217,7 +217,7 @@ function schemaArticle(name: string, schema: Schema): Html {
   return html`<article id="schema-${name}">
     <h3>${name}</h3>
     ${schema.properties === undefined ? html`<p>${typeOf(schema)}</p>` : ""}
-    <table>${fields(schema, "")}</table>
+    <table class="fields">${fields(schema, "")}</table>
   </article>`;
 }
 
