@@ -6,6 +6,7 @@ export class Ancestry {
   readonly #primary: Int32Array;
   /** Merge parents by row. */
   readonly #merged = new Map<number, number[]>();
+  #generations: Int32Array | null = null;
 
   constructor(size: number, links: readonly PlinkRow[]) {
     this.#primary = new Int32Array(size);
@@ -17,7 +18,7 @@ export class Ancestry {
 
   /** Roughly the bytes it takes. */
   get bytes(): number {
-    return this.#primary.byteLength + this.#merged.size * 100;
+    return 2 * this.#primary.byteLength + this.#merged.size * 100;
   }
 
   primaryParent(rid: number): number {
@@ -44,6 +45,38 @@ export class Ancestry {
       }
     }
     return marks;
+  }
+
+  /**
+   * Generation by row: a check-in's is higher than those of all its parents. A loop of parents, which
+   * no honest repository has, is cut somewhere.
+   */
+  generations(): Int32Array {
+    this.#generations ??= this.#countGenerations();
+    return this.#generations;
+  }
+
+  #countGenerations(): Int32Array {
+    const generations = new Int32Array(this.#primary.length);
+    const isOpen = new Uint8Array(this.#primary.length);
+    for (let start = 1; start < this.#primary.length; start++) {
+      const stack = [start];
+      for (let rid = stack.at(-1); rid !== undefined; rid = stack.at(-1)) {
+        const parents = [this.primaryParent(rid), ...this.mergeParents(rid)];
+        const missing = generations[rid] !== 0
+          ? []
+          : parents.filter((parent) => parent !== 0 && isOpen[parent] === 0);
+        if (isOpen[rid] === 0 && missing.length > 0) {
+          isOpen[rid] = 1;
+          stack.push(...missing);
+          continue;
+        }
+        isOpen[rid] = 1;
+        generations[rid] ||= 1 + Math.max(...parents.map((parent) => generations[parent] ?? 0));
+        stack.pop();
+      }
+    }
+    return generations;
   }
 
   /** The check-in, its primary parent, that one's primary parent, … */

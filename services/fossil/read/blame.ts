@@ -2,6 +2,7 @@ import { FossilError } from "../error.ts";
 import { ancestryOf } from "./ancestry.ts";
 import { readRef } from "./checkins.ts";
 import { isBinary, type PathOptions } from "./file.ts";
+import { type FileVersion, FileVersions } from "./file_versions.ts";
 import { fileAt, normalizePath, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
@@ -15,6 +16,11 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** Whose lines, and what finding their origin may take. */
 export interface BlameOptions extends PathOptions {
+  /**
+   * A line that came with a merge is looked for in the merged check-ins; else it is the merge's own,
+   * as in the program.
+   */
+  readonly followMerges?: boolean;
   /** Versions of the file that are gone through. */
   readonly maxVersions?: number;
   /** Bytes of all those versions together. */
@@ -23,16 +29,9 @@ export interface BlameOptions extends PathOptions {
   readonly maxMs?: number;
 }
 
-/** One version of a file. */
-interface Version {
-  readonly checkin: number;
-  /** Row of the content. */
-  readonly file: number;
-}
-
 /**
- * The check-in that last changed each line of a file. Versions are those along the primary
- * parents, renames followed: what a merge brought in is the merge's.
+ * The check-in that last changed each line of a file. Renames are followed; merges, where that is
+ * asked for.
  *
  * @throws {FossilError} `missing` where there is no such file; `ambiguous`; `invalid` where it is
  * binary; `limit` where it has more versions, or larger ones, than the options allow, or where it
@@ -42,11 +41,12 @@ export function readBlame(reader: Reader, options: BlameOptions): Blame {
   return reader.read(() => {
     const { rid, uuid: checkin } = resolveCheckin(reader, options.checkin);
     const card = fileAt(treeOf(reader, rid), normalizePath(options.path));
-    const versions = versionsOf(reader, rid, card.name);
-    const origins = originsOf(reader, versions, new Limits(options));
-    const newest = versions[0];
-    if (newest === undefined) throw new FossilError("missing", `"${card.name}" has no history`);
+    const versions = new FileVersions(reader, card.name, options.followMerges ?? false);
+    const newest = versions.at(rid);
+    if (newest === null) throw new FossilError("missing", `"${card.name}" has no history`);
     const lines = new Lines(reader.repository.store.require(newest.file));
+    if (isBinary(lines.bytes)) throw new FossilError("invalid", "A binary file has no lines");
+    const origins = new Tracer(reader, versions, new Limits(options)).trace(newest, lines);
     const refs = new Map<number, CheckinRef | null>();
     return {
       checkin,
@@ -104,77 +104,88 @@ class Limits {
   }
 }
 
-interface FileLink {
-  readonly mid: number;
-  readonly fid: number;
-  readonly pid: number;
-  readonly pfnid: number;
-}
-
-/** Versions of a file along the primary parents, newest first. */
-function versionsOf(reader: Reader, checkin: number, name: string): Version[] {
-  const { db } = reader.repository;
-  const linksOf = (fnid: number) =>
-    new Map(
-      db.rows<FileLink>("SELECT mid, fid, pid, pfnid FROM mlink WHERE fnid=? AND NOT isaux", fnid)
-        .map((link) => [link.mid, link]),
-    );
-  const versions: Version[] = [];
-  let links = linksOf(db.value<number>("SELECT fnid FROM filename WHERE name=?", name) ?? 0);
-  for (const rid of ancestryOf(reader).primaryChain(checkin)) {
-    const link = links.get(rid);
-    if (link === undefined) continue;
-    if (link.fid <= 0) break;
-    versions.push({ checkin: rid, file: link.fid });
-    if (link.pid <= 0) break;
-    if (link.pfnid > 0) links = linksOf(link.pfnid);
-  }
-  return versions;
+/** A version whose lines are still to be traced. */
+interface Step {
+  readonly version: FileVersion;
+  readonly lines: Lines;
+  /**
+   * For each line of this version the line of the newest one that it is, or -1. There are several
+   * where lines of the newest version come from the same line of this one.
+   */
+  readonly layers: Int32Array[];
 }
 
 /**
- * The check-in that each line of the newest version comes from. Goes back from version to version:
- * a line that the older one has as well is looked for there, the others are the newer one's.
+ * Finds where lines come from. Goes back from version to version, children before their parents:
+ * a line that an older version has as well is looked for there, the others are this version's.
  */
-function originsOf(reader: Reader, versions: readonly Version[], limits: Limits): Int32Array {
-  const { store } = reader.repository;
-  const [newest, ...older] = versions;
-  if (newest === undefined) return new Int32Array(0);
-  let lines = new Lines(require(store.get(newest.file), newest));
-  if (isBinary(lines.bytes)) throw new FossilError("invalid", "A binary file has no lines");
-  limits.count(lines.bytes.length);
-  const origins = new Int32Array(lines.count).fill(newest.checkin);
-  /** For each line of the version at hand the line of the newest one that it is, or -1. */
-  let targets = Int32Array.from(origins, (_, i) => i);
-  for (const { checkin, file } of older) {
-    reader.check();
-    const content = store.get(file);
-    if (content === null || isBinaryQuick(content)) break;
-    limits.count(content.length);
-    const comparison = compareEnds(lines, content);
-    const carried = new Int32Array(comparison.right.count).fill(-1);
-    let isAnyLeft = false;
-    for (const { left, right, length } of matchLines(comparison)) {
-      carried.set(targets.subarray(left, left + length), right);
-    }
-    for (const target of carried) {
-      if (target < 0) continue;
-      origins[target] = checkin;
-      isAnyLeft = true;
-    }
-    if (!isAnyLeft) break;
-    lines = comparison.right;
-    targets = carried;
+class Tracer {
+  readonly #reader: Reader;
+  readonly #versions: FileVersions;
+  readonly #limits: Limits;
+  readonly #generations: Int32Array;
+  readonly #steps = new Map<number, Step>();
+
+  constructor(reader: Reader, versions: FileVersions, limits: Limits) {
+    this.#reader = reader;
+    this.#versions = versions;
+    this.#limits = limits;
+    this.#generations = ancestryOf(reader).generations();
   }
-  return origins;
-}
 
-function require(content: Uint8Array | null, version: Version): Uint8Array {
-  if (content !== null) return content;
-  throw new FossilError("missing", `Content of artifact ${version.file} is missing`);
-}
+  /** Rows of the check-ins that the lines of a version come from. */
+  trace(newest: FileVersion, lines: Lines): Int32Array {
+    this.#limits.count(lines.bytes.length);
+    const origins = new Int32Array(lines.count).fill(newest.checkin);
+    this.#add(newest, lines, Int32Array.from(origins, (_, i) => i));
+    for (let step = this.#next(); step !== null; step = this.#next()) {
+      for (const parent of this.#versions.parentsOf(step.version)) this.#carry(step, parent);
+      for (const layer of step.layers) {
+        for (const target of layer) if (target >= 0) origins[target] = step.version.checkin;
+      }
+    }
+    return origins;
+  }
 
-/** Whether an older version was no text. */
-function isBinaryQuick(content: Uint8Array): boolean {
-  return content.includes(0);
+  /** The version that is farthest from the start of history: nothing leads to it any more. */
+  #next(): Step | null {
+    let newest: Step | null = null;
+    let generation = -1;
+    for (const step of this.#steps.values()) {
+      const own = this.#generations[step.version.checkin] ?? 0;
+      if (own > generation) [newest, generation] = [step, own];
+    }
+    if (newest !== null) this.#steps.delete(newest.version.checkin);
+    return newest;
+  }
+
+  /** Hands those lines over to a parent that it has as well. */
+  #carry(step: Step, parent: FileVersion): void {
+    if (step.layers.every((layer) => layer.every((target) => target < 0))) return;
+    const content = this.#reader.repository.store.get(parent.file);
+    if (content === null || content.includes(0)) return;
+    this.#limits.count(content.length);
+    const comparison = compareEnds(step.lines, content);
+    const matches = matchLines(comparison);
+    for (const layer of step.layers) {
+      const carried = new Int32Array(comparison.right.count).fill(-1);
+      for (const { left, right, length } of matches) {
+        carried.set(layer.subarray(left, left + length), right);
+        layer.fill(-1, left, left + length);
+      }
+      this.#add(parent, comparison.right, carried);
+    }
+  }
+
+  #add(version: FileVersion, lines: Lines, targets: Int32Array): void {
+    const known = this.#steps.get(version.checkin);
+    if (known === undefined) {
+      this.#steps.set(version.checkin, { version, lines, layers: [targets] });
+      return;
+    }
+    const [first] = known.layers;
+    const isFree = first!.every((target, i) => target < 0 || targets[i]! < 0);
+    if (!isFree) known.layers.push(targets);
+    else for (const [i, target] of targets.entries()) if (target >= 0) first![i] = target;
+  }
 }

@@ -1,7 +1,8 @@
 /** Which files differ between two check-ins. */
 import type { FileCard } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
-import type { FileDifference } from "./shapes.ts";
+import { findFile } from "./manifests.ts";
+import type { ChangeType, FileDifference } from "./shapes.ts";
 
 /** New names of files by their old names. */
 export type Renames = ReadonlyMap<string, string>;
@@ -17,56 +18,62 @@ export function compareTrees(
   after: readonly FileCard[],
   renames: Renames = new Map(),
 ): FileDifference[] {
-  const { added, deleted, differences } = pairByName(before, after);
-  for (const [oldName, name] of renames) {
-    const [from, to] = [deleted.get(oldName), added.get(name)];
-    if (from === undefined || to === undefined) continue;
-    deleted.delete(oldName);
-    added.delete(name);
-    differences.push(difference("renamed", from, to));
-  }
-  for (const card of added.values()) differences.push(difference("added", null, card));
-  for (const card of deleted.values()) differences.push(difference("deleted", card, null));
-  return differences.sort((left, right) => compareUtf8(left.name, right.name));
+  const moved = movedFiles(before, after, renames);
+  const [gone, come] = [new Set(moved.map(([from]) => from)), new Set(moved.map(([, to]) => to))];
+  const pairs = moved.length === 0
+    ? pairByName(before, after)
+    : pairByName(before.filter((card) => !gone.has(card)), after.filter((card) => !come.has(card)));
+  return [...moved, ...pairs].map(([from, to]) => differenceOf(from, to))
+    .sort((left, right) => compareUtf8(left.name, right.name));
 }
 
-interface Pairs {
-  readonly added: Map<string, FileCard>;
-  readonly deleted: Map<string, FileCard>;
-  /** Files that are in both and differ. */
-  readonly differences: FileDifference[];
+/** A file before and after. */
+type Pair = readonly [from: FileCard | null, to: FileCard | null];
+
+/** Renamed files. A name that another file had before is no new name: that file was changed. */
+function movedFiles(
+  before: readonly FileCard[],
+  after: readonly FileCard[],
+  renames: Renames,
+): (readonly [FileCard, FileCard])[] {
+  return [...renames].flatMap(([oldName, name]) => {
+    const [from, to] = [findFile(before, oldName), findFile(after, name)];
+    const isTaken = findFile(before, name) !== null && !renames.has(name);
+    return from === null || to === null || isTaken ? [] : [[from, to] as const];
+  });
 }
 
-function pairByName(before: readonly FileCard[], after: readonly FileCard[]): Pairs {
-  const [added, deleted] = [new Map<string, FileCard>(), new Map<string, FileCard>()];
-  const differences: FileDifference[] = [];
+/** Files that differ, by their names. */
+function pairByName(before: readonly FileCard[], after: readonly FileCard[]): Pair[] {
+  const pairs: Pair[] = [];
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
-    const [from, to] = [before[i], after[j]];
-    const order = from === undefined ? 1 : to === undefined ? -1 : compareUtf8(from.name, to.name);
+    const [from, to] = [before[i] ?? null, after[j] ?? null];
+    const order = from === null ? 1 : to === null ? -1 : compareUtf8(from.name, to.name);
     if (order <= 0) i++;
     if (order >= 0) j++;
-    if (from !== undefined && order < 0) deleted.set(from.name, from);
-    else if (to !== undefined && order > 0) added.set(to.name, to);
-    else if (from !== undefined && to !== undefined && !isSame(from, to)) {
-      differences.push(difference("modified", from, to));
-    }
+    if (order < 0) pairs.push([from, null]);
+    else if (order > 0) pairs.push([null, to]);
+    else if (from !== null && to !== null && !isSame(from, to)) pairs.push([from, to]);
   }
-  return { added, deleted, differences };
+  return pairs;
 }
 
 function isSame(from: FileCard, to: FileCard): boolean {
   return from.hash === to.hash && from.mode === to.mode;
 }
 
-function difference(
-  change_type: FileDifference["change_type"],
-  from: FileCard | null,
-  to: FileCard | null,
-): FileDifference {
-  const mode = (to ?? from)?.mode;
+function changeType(from: FileCard | null, to: FileCard | null): ChangeType {
+  if (from === null) return "added";
+  if (to === null) return "deleted";
+  return from.name === to.name ? "modified" : "renamed";
+}
+
+function differenceOf(from: FileCard | null, to: FileCard | null): FileDifference {
+  const [name, mode] = [(to ?? from)?.name ?? "", (to ?? from)?.mode];
+  const change_type = changeType(from, to);
   return {
-    name: (to ?? from)?.name ?? "",
+    name,
     change_type,
     uuid: to?.hash ?? null,
     prev_uuid: from?.hash ?? null,

@@ -19,7 +19,7 @@ export function treeOf(reader: Reader, rid: number): readonly FileCard[] {
 }
 
 /** Index of the first file whose name is not before `name`. */
-export function lowerBound(files: readonly FileCard[], name: string): number {
+function lowerBound(files: readonly FileCard[], name: string): number {
   let [low, high] = [0, files.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -38,15 +38,21 @@ export function filesBelow(files: readonly FileCard[], folder: string): readonly
   return files.slice(start, end);
 }
 
+/** The file of a path, or null. */
+export function findFile(files: readonly FileCard[], path: string): FileCard | null {
+  const card = files[lowerBound(files, path)];
+  return card?.name === path ? card : null;
+}
+
 /**
- * The file of a path.
+ * As `findFile`.
  *
  * @throws {FossilError} `missing` where the check-in has none.
  */
 export function fileAt(files: readonly FileCard[], path: string): FileCard {
-  const card = files[lowerBound(files, path)];
-  if (card?.name === path) return card;
-  throw new FossilError("missing", `There is no file "${path}"`);
+  const card = findFile(files, path);
+  if (card === null) throw new FossilError("missing", `There is no file "${path}"`);
+  return card;
 }
 
 /** A path as files are named: no slashes at its ends. */

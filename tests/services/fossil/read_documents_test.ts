@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import {
+  listTickets,
+  listWikiPages,
+  readActivity,
+  readArchive,
+  Reader,
+  readFile,
+  readTicket,
+  readTree,
+  readWikiHistory,
+  readWikiPage,
+  writeForumPost,
+  writeTechnote,
+  writeTicketChange,
+  writeWiki,
+} from "../../../services/fossil/mod.ts";
+import { peer } from "../../support/peers.ts";
+import { Fixture, put, refuses } from "./support/fixture.ts";
+
+Deno.test("wiki pages are read at their latest and at older versions", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const page = (title: string, text: string) =>
+    writeWiki(repository, { ...fixture.author("bob"), title, text, mimetype: "text/x-markdown" });
+  const first = page("Home ü", "# One ü");
+  const second = page("Home ü", "# Two");
+  page("Gone", "text");
+  page("Gone", "");
+  assert.deepEqual(listWikiPages(reader).map(({ name, uuid }) => [name, uuid]), [
+    ["Home ü", second],
+  ]);
+  assert.deepEqual(listWikiPages(reader, { deleted: true }).map(({ name }) => name), [
+    "Gone",
+    "Home ü",
+  ]);
+  const read = readWikiPage(reader, "Home ü");
+  assert.deepEqual([read.content, read.mimetype, read.user], ["# Two", "text/x-markdown", "bob"]);
+  assert.equal(readWikiPage(reader, "Home ü", first).content, "# One ü");
+  assert.deepEqual(readWikiHistory(reader, "Home ü").map(({ uuid, size }) => [uuid, size]), [
+    [second, 5],
+    [first, 8],
+  ]);
+  refuses("missing", () => readWikiPage(reader, "Gone"));
+  refuses("missing", () => readWikiPage(reader, "Never"));
+  refuses("missing", () => readWikiPage(reader, "Home ü", "0".repeat(64)));
+});
+
+Deno.test("tickets are listed newest first and read with comments and changes", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const change = (user: string, values: Record<string, string>, ticket?: string) => {
+    const fields = Object.entries(values).map(([name, value]) => ({ name, value, append: false }));
+    const known = ticket === undefined ? {} : { ticket };
+    return writeTicketChange(repository, { ...fixture.author(user), ...known, fields }).ticket;
+  };
+  const ids = Array.from(
+    { length: 5 },
+    (_, i) => change("alice", { title: `T${i}`, status: i < 3 ? "Open" : "Fixed", comment: "why" }),
+  );
+  change("bob", { icomment: "I saw it", mimetype: "text/x-markdown" }, ids[0]);
+  change("carol", { status: "Closed", icomment: "done" }, ids[0]);
+  const open = listTickets(reader, { status: "Open", limit: 1 });
+  assert.deepEqual([open.total, open.tickets.map(({ title }) => title)], [2, ["T2"]]);
+  assert.deepEqual(
+    listTickets(reader, { limit: 2, offset: 3 }).tickets.map(({ uuid }) => uuid),
+    [ids[1], ids[0]],
+  );
+  const ticket = readTicket(reader, ids[0]!.slice(0, 12));
+  assert.deepEqual([ticket.uuid, ticket.status, ticket.body], [ids[0], "Closed", "why"]);
+  assert.deepEqual(
+    ticket.comments.map(({ user, comment, mimetype }) => [user, comment, mimetype]),
+    [["bob", "I saw it", "text/x-markdown"], ["carol", "done", "text/plain"]],
+  );
+  assert.deepEqual(ticket.changes.map(({ user }) => user), ["alice", "bob", "carol"]);
+  refuses("missing", () => readTicket(reader, "abc"));
+  refuses("missing", () => readTicket(reader, "0".repeat(40)));
+});
+
+Deno.test("activity has events of every kind, and counts what a filter leaves", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const checkin = fixture.commit([put("a", "a")]);
+  writeWiki(repository, { ...fixture.author(), title: "T", text: "x" });
+  const note = { eventDate: fixture.author().date, comment: "Note", text: "n" };
+  writeTechnote(repository, { ...fixture.author("bob"), ...note });
+  writeForumPost(repository, { ...fixture.author(), place: { title: "Q" }, text: "?" });
+  const fields = [{ name: "title", value: "T", append: false }];
+  writeTicketChange(repository, { ...fixture.author(), fields });
+  const reader = new Reader(repository);
+  const { events, total } = readActivity(reader);
+  assert.equal(total, 6);
+  assert.deepEqual(events.map(({ kind }) => kind), [
+    "ticket",
+    "forum",
+    "technote",
+    "wiki",
+    "checkin",
+    "checkin",
+  ]);
+  const some = readActivity(reader, { kinds: ["checkin", "technote"], limit: 1, after: checkin });
+  assert.deepEqual([some.total, some.events.map(({ user }) => user)], [1, ["bob"]]);
+  assert.equal(readActivity(reader, { kinds: [] }).total, 0);
+});
+
+/** A tree with every kind of file. */
+function treeFixture(): Fixture {
+  const fixture = new Fixture();
+  const long = `${"folder/".repeat(30)}ü 😀 ${"x".repeat(120)}`;
+  const random = crypto.getRandomValues(new Uint8Array(60_000));
+  const big = new Uint8Array(1_200_000).map((_, i) => random[i % 60_000]! ^ (i >> 16));
+  fixture.commit([
+    put("plain.txt", "text\n"),
+    put("bin/run", "#!/bin/sh\n", "executable"),
+    put("link", "plain.txt", "link"),
+    put("empty", ""),
+    put(long, "deep"),
+    { kind: "write", path: "big", content: big },
+  ]);
+  return fixture;
+}
+
+function pack(fixture: Fixture, format: "zip" | "tar.gz"): Uint8Array {
+  const chunks = [...readArchive(new Reader(fixture.repository), { format, folder: "top" })];
+  const packed = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    packed.set(chunk, at);
+    at += chunk.length;
+  }
+  return packed;
+}
+
+/** Unpacks an archive with another program, and compares every file with the repository's. */
+function assertUnpacks(format: "zip" | "tar.gz", command: (archive: string) => string[]): void {
+  using fixture = treeFixture();
+  const { scratch, repository } = fixture;
+  const packed = pack(fixture, format);
+  assert.deepEqual(pack(fixture, format), packed);
+  const [program, ...args] = command(scratch.write(`a.${format}`, packed));
+  Deno.mkdirSync(scratch.path("out"));
+  const options = { args, cwd: scratch.path("out"), env: { TZ: "UTC", LC_ALL: "C.UTF-8" } };
+  const run = new Deno.Command(program!, options).outputSync();
+  assert.ok(run.success, new TextDecoder().decode(run.stderr));
+  const reader = new Reader(repository);
+  const { entries } = readTree(reader, { recursive: true });
+  for (const { name, executable, type, last_checkin } of entries) {
+    const path = scratch.path(`out/top/${name}`);
+    const stat = Deno.lstatSync(path);
+    const { content } = readFile(reader, { path: name });
+    if (type === "link") {
+      assert.equal(Deno.readLinkSync(path), new TextDecoder().decode(content));
+      continue;
+    }
+    assert.deepEqual(Deno.readFileSync(path), new Uint8Array(content));
+    assert.equal((stat.mode! & 0o111) !== 0, executable);
+    const seconds = Math.floor(Date.parse(last_checkin!.timestamp) / 1000);
+    assert.equal(stat.mtime!.getTime() / 1000, seconds);
+  }
+}
+
+Deno.test({
+  name: "a zip archive unpacks to the tree, the same bytes each time",
+  ...peer("unzip"),
+  fn: () => assertUnpacks("zip", (archive) => ["unzip", "-q", archive]),
+});
+
+Deno.test({
+  name: "a tar.gz archive unpacks to the tree, the same bytes each time",
+  ...peer("tar"),
+  fn: () => assertUnpacks("tar.gz", (archive) => ["tar", "-xzf", archive]),
+});
+
+Deno.test("an archive is read while others write, and refuses folders outside", () => {
+  using fixture = treeFixture();
+  const reader = new Reader(fixture.repository);
+  const chunks = readArchive(reader, { format: "zip" });
+  const first = chunks.next();
+  assert.ok(!first.done);
+  fixture.commit([put("later", "x")]);
+  assert.ok([...chunks].length > 10);
+  for (const folder of ["/etc", "../up", "a/../../b"]) {
+    refuses("invalid", () => readArchive(reader, { format: "zip", folder }));
+  }
+});
