@@ -10,6 +10,7 @@ import {
   type WebSessions,
 } from "../identity/mod.ts";
 import type { LoginRequest } from "./schemas.ts";
+import { Turns } from "./turns.ts";
 
 /** Places whose attempts are remembered. */
 const REMEMBERED = 10_000;
@@ -32,6 +33,7 @@ export class AdminLogin {
   readonly #sessions: WebSessions;
   readonly #refusals: Refusals;
   readonly #attempts: AttemptLimit;
+  readonly #turns = new Turns();
 
   constructor(options: AdminLoginOptions) {
     const { attempts: failures, window, clock } = options;
@@ -42,12 +44,12 @@ export class AdminLogin {
   }
 
   /**
-   * Counts an attempt, whatever becomes of it.
+   * Counts an attempt, whatever becomes of it, and waits until it is its turn.
    *
    * @param address the client's IP address
-   * @throws TooMany where too many came from its place
+   * @throws TooMany where too many came from its place, Unavailable where too many wait
    */
-  admit(address: string): void {
+  async admit(address: string): Promise<void> {
     const place = placeOf(address);
     const permit = this.#attempts.permit(place);
     if (permit.kind === "exhausted") {
@@ -57,6 +59,7 @@ export class AdminLogin {
     }
     this.#attempts.begin(place);
     this.#attempts.end(place, "failed");
+    await this.#turns.take();
   }
 
   /**
