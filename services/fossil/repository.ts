@@ -1,4 +1,4 @@
-import { type Artifact, formatArtifact } from "./artifact/mod.ts";
+import { type Artifact, formatParsed } from "./artifact/mod.ts";
 import { applyDelta, type HashPolicy, md5 } from "./codec/mod.ts";
 import {
   Config,
@@ -214,8 +214,8 @@ export class Repository implements Disposable {
 
   /** Writes an artifact that we made. Needs `write`. Gives its name. */
   add(artifact: Artifact, options: { readonly isPrivate?: boolean } = {}): string {
-    const bytes = formatArtifact(artifact);
-    const { rid } = this.receive(bytes, options);
+    const { bytes, parsed } = formatParsed(artifact);
+    const { rid } = this.#receiveContent(bytes, options, parsed);
     return this.store.hashOf(rid) ?? "";
   }
 
@@ -241,10 +241,15 @@ export class Repository implements Disposable {
     return { rid, isNew, isAvailable: this.store.isAvailable(rid) };
   }
 
-  #receiveContent(bytes: Uint8Array, options: ReceiveOptions): ReceiveResult {
+  /** @param parsed the artifact that the bytes are, where that is known. */
+  #receiveContent(
+    bytes: Uint8Array,
+    options: ReceiveOptions,
+    parsed?: Artifact,
+  ): ReceiveResult {
     const { rid, isNew, wasAwaited } = this.store.put(bytes, options);
     const dependents = wasAwaited ? this.#crosslinker.waitingFor(rid) : [];
-    if (isNew) this.#crosslinker.link(rid, bytes);
+    if (isNew) this.#crosslinker.link(rid, bytes, parsed);
     this.#crosslinker.linkArrived(dependents);
     return { rid, isNew, isAvailable: true };
   }

@@ -26,4 +26,4 @@ export type {
   TicketField,
   Wiki,
 } from "./types.ts";
-export { formatArtifact } from "./write.ts";
+export { formatArtifact, formatParsed } from "./write.ts";

@@ -10,6 +10,11 @@ import type { Artifact, CherrypickCard, FileCard, TagCard, TicketField } from ".
  * @throws {FossilError} `invalid` where the parser would not read it back as the same kind.
  */
 export function formatArtifact(artifact: Artifact): Uint8Array {
+  return formatParsed(artifact).bytes;
+}
+
+/** As `formatArtifact`, with the artifact as it is read back. */
+export function formatParsed(artifact: Artifact): { bytes: Uint8Array; parsed: Artifact } {
   const body = cardsOf(artifact).join("");
   const bytes = encodeUtf8(`${body}Z ${md5(body)}\n`);
   const { artifact: parsed, reason } = explainArtifact(bytes);
@@ -17,7 +22,7 @@ export function formatArtifact(artifact: Artifact): Uint8Array {
     const why = reason ?? `it would be read as a ${parsed?.kind}`;
     throw new FossilError("invalid", `Cannot write ${artifact.kind}: ${why}`);
   }
-  return bytes;
+  return { bytes, parsed };
 }
 
 /** Text as it will be read back: lone surrogates have no UTF-8. */

@@ -14,13 +14,8 @@ export {
   TAG,
 } from "./schema.ts";
 export { dropShunned, shun } from "./shun.ts";
-export {
-  ContentStore,
-  type Origin,
-  type PutOptions,
-  type PutResult,
-  type StoreOptions,
-} from "./store.ts";
+export { ContentStore } from "./store.ts";
+export type { Origin, PutOptions, PutResult, StoreOptions } from "./store_types.ts";
 export { createTicketTables } from "./ticket_schema.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
 export {

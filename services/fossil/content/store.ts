@@ -15,6 +15,7 @@ import { FossilError } from "../error.ts";
 import { ByteCache } from "./byte_cache.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
+import type { Origin, PutOptions, PutResult, StoreOptions } from "./store_types.ts";
 
 /** Default size of the cache of artifacts, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -24,38 +25,10 @@ const CACHED_LINK = 8;
 const MAX_CHAIN = 100_000;
 /** Artifacts below this many bytes are neither made a delta nor a delta's source. */
 const MIN_DELTA_BYTES = 50;
+/** Bytes that wait to be packed: many become deltas before the transaction ends. */
+const UNPACKED_BYTES = 32 * 1024 * 1024;
 /** A delta is kept where it is smaller than this part of the artifact. */
 const MAX_DELTA_RATIO = 0.75;
-
-/** Who gives new content, for `rcvfrom`. */
-export interface Origin {
-  readonly user: string | null;
-  readonly ip: string | null;
-}
-
-/** Options of `ContentStore`. */
-export interface StoreOptions {
-  /** Bytes of artifacts kept in memory. */
-  readonly cacheBytes?: number;
-  /** Largest artifact that is read or written, in bytes. */
-  readonly maxArtifactBytes?: number;
-}
-
-/** How content is put. */
-export interface PutOptions {
-  /** The name the content must have; checked. Computed by the hash policy where absent. */
-  readonly hash?: string;
-  readonly isPrivate?: boolean;
-}
-
-/** What became of content that was put. */
-export interface PutResult {
-  readonly rid: number;
-  /** The repository did not have these bytes before. */
-  readonly isNew: boolean;
-  /** The name was known: other artifacts may have waited for the bytes. */
-  readonly wasAwaited: boolean;
-}
 
 interface BlobRow {
   readonly content: Uint8Array | null;
@@ -72,6 +45,9 @@ export class ContentStore {
   readonly #cache: ByteCache<number, Uint8Array>;
   readonly #maxBytes: number;
   readonly #touched = new Set<number>();
+  /** What rows of this transaction hold, while it is not packed yet. */
+  readonly #unpacked = new Map<number, Uint8Array>();
+  #unpackedBytes = 0;
   #origin: Origin = { user: null, ip: null };
   #rcvid = 0;
 
@@ -87,13 +63,20 @@ export class ContentStore {
     this.#origin = origin;
     this.#rcvid = 0;
     this.#touched.clear();
+    this.#forgetUnpacked();
   }
 
   /** Forgets what is in memory, because another program wrote or a transaction was undone. */
   dropCaches(): void {
     this.#cache.clear();
     this.#touched.clear();
+    this.#forgetUnpacked();
     this.#rcvid = 0;
+  }
+
+  #forgetUnpacked(): void {
+    this.#unpacked.clear();
+    this.#unpackedBytes = 0;
   }
 
   /** Row id of an artifact or phantom, 0 where the name is unknown. */
@@ -153,6 +136,8 @@ export class ContentStore {
 
   /** What a row holds: full text, or a delta. Null for a phantom. */
   #stored(rid: number): Uint8Array | null {
+    const unpacked = this.#unpacked.get(rid);
+    if (unpacked !== undefined) return unpacked;
     const row = this.#db.row<BlobRow>("SELECT content, size FROM blob WHERE rid=?", rid);
     if (row === undefined || row.size < 0 || row.content === null) return null;
     return unpackBlob(row.content, this.#maxBytes);
@@ -229,22 +214,32 @@ export class ContentStore {
     if (known !== undefined && known.size >= 0) {
       return { rid: known.rid, isNew: false, wasAwaited: false };
     }
-    const packed = packBlob(stored);
     const rcvid = this.#receipt();
-    let rid: number;
-    if (known === undefined) {
-      const insert = "INSERT INTO blob(rcvid,size,uuid,content) VALUES(?,?,?,?)";
-      rid = this.#db.insert(insert, rcvid, size, hash, packed);
+    let rid = known?.rid;
+    if (rid === undefined) {
+      rid = this.#db.insert("INSERT INTO blob(rcvid,size,uuid) VALUES(?,?,?)", rcvid, size, hash);
       if (!isPrivate) this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
     } else {
-      rid = known.rid;
-      const update = "UPDATE blob SET rcvid=?, size=?, content=? WHERE rid=?";
-      this.#db.run(update, rcvid, size, packed, rid);
+      this.#db.run("UPDATE blob SET rcvid=?, size=? WHERE rid=?", rcvid, size, rid);
       this.#db.run("DELETE FROM phantom WHERE rid=?", rid);
     }
+    this.#packLater(rid, stored);
     if (isPrivate) this.makePrivate(rid);
     this.#touched.add(rid);
     return { rid, isNew: true, wasAwaited: known !== undefined };
+  }
+
+  #packLater(rid: number, stored: Uint8Array): void {
+    this.#unpacked.set(rid, stored);
+    this.#unpackedBytes += stored.length;
+    if (this.#unpackedBytes > UNPACKED_BYTES) this.#packAll();
+  }
+
+  /** Writes what waits to be packed. */
+  #packAll(): void {
+    const update = "UPDATE blob SET content=? WHERE rid=?";
+    for (const [rid, stored] of this.#unpacked) this.#db.run(update, packBlob(stored), rid);
+    this.#forgetUnpacked();
   }
 
   /** The policy `auto` becomes `sha3` when the first SHA3 name shows up. */
@@ -300,6 +295,7 @@ export class ContentStore {
     }
     this.#cache.delete(rid);
     this.#touched.delete(rid);
+    this.#unpacked.delete(rid);
     this.#db.run("DELETE FROM delta WHERE rid=?", rid);
     this.#db.run("UPDATE blob SET rcvid=0, size=-1, content=NULL WHERE rid=?", rid);
     this.#db.run("INSERT OR IGNORE INTO phantom VALUES(?)", rid);
@@ -324,6 +320,7 @@ export class ContentStore {
     if (base.length < MIN_DELTA_BYTES) return;
     const delta = createDelta(base, target);
     if (delta.length >= target.length * MAX_DELTA_RATIO) return;
+    this.#unpacked.delete(rid);
     this.#db.run("UPDATE blob SET content=? WHERE rid=?", packBlob(delta), rid);
     this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", rid, source);
     this.#touched.add(rid);
@@ -331,11 +328,11 @@ export class ContentStore {
 
   /** Whether the delta chain that starts at `rid` comes through `wanted`. */
   #chainHas(rid: number, wanted: number): boolean {
-    for (let next = rid, steps = 0; next !== 0 && steps <= MAX_CHAIN; steps++) {
-      if (next === wanted) return true;
+    let next = rid;
+    for (let steps = 0; next !== 0 && next !== wanted && steps <= MAX_CHAIN; steps++) {
       next = this.sourceOf(next);
     }
-    return false;
+    return next !== 0 && next === wanted;
   }
 
   /** Stores an artifact as full text; nothing happens where its bytes cannot be had. */
@@ -343,6 +340,7 @@ export class ContentStore {
     if (this.sourceOf(rid) === 0) return;
     const content = this.get(rid);
     if (content === null) return;
+    this.#unpacked.delete(rid);
     const update = "UPDATE blob SET content=?, size=? WHERE rid=?";
     this.#db.run(update, packBlob(content), content.length, rid);
     this.#db.run("DELETE FROM delta WHERE rid=?", rid);
@@ -372,10 +370,11 @@ export class ContentStore {
 
   /** Takes an artifact out for good; nothing may be stored as a delta of it. */
   remove(rid: number): void {
-    this.#db.run("DELETE FROM delta WHERE rid=?", rid);
-    this.#db.run("DELETE FROM private WHERE rid=?", rid);
-    this.#db.run("DELETE FROM blob WHERE rid=?", rid);
+    for (const table of ["delta", "private", "blob"]) {
+      this.#db.run(`DELETE FROM ${table} WHERE rid=?`, rid);
+    }
     this.#touched.delete(rid);
+    this.#unpacked.delete(rid);
     this.#cache.delete(rid);
   }
 
@@ -386,6 +385,7 @@ export class ContentStore {
    * @throws {FossilError} `corrupt`: the transaction must be undone.
    */
   verifyTouched(): void {
+    this.#packAll();
     this.#cache.clear();
     for (const rid of this.#touched) this.verify(rid);
     this.#touched.clear();

@@ -58,11 +58,11 @@ export class LinkContext {
     return content === null ? null : this.parse(rid, content);
   }
 
-  /** Parses content and keeps the artifact. */
-  parse(rid: number, content: Uint8Array): Artifact | null {
+  /** Parses content, unless that was done, and keeps the artifact. */
+  parse(rid: number, content: Uint8Array, parsed?: Artifact): Artifact | null {
     const known = this.#artifacts.get(rid);
     if (known !== undefined) return known;
-    const artifact = parseArtifact(content);
+    const artifact = parsed ?? parseArtifact(content);
     if (artifact !== null) this.#artifacts.set(rid, artifact, content.length);
     return artifact;
   }

@@ -48,9 +48,13 @@ export class Crosslinker {
     return this.#ctx.artifact(rid);
   }
 
-  /** Writes what an artifact says. Gives its kind, null where the content is just a file. */
-  link(rid: number, content: Uint8Array): ArtifactKind | null {
-    const artifact = this.#ctx.parse(rid, content);
+  /**
+   * Writes what an artifact says. Gives its kind, null where the content is just a file.
+   *
+   * @param parsed the artifact that the content is, where that is known.
+   */
+  link(rid: number, content: Uint8Array, parsed?: Artifact): ArtifactKind | null {
+    const artifact = this.#ctx.parse(rid, content, parsed);
     if (artifact !== null) {
       this.#inspect?.(artifact, this.#ctx.store.hashOf(rid) ?? "");
       this.#link(rid, artifact);

@@ -267,9 +267,8 @@ Deno.test("a transaction that writes what cannot be read back is undone", () => 
   const before = dumpTables(scratch.path("new.fossil"));
   const write = () => {
     const { rid } = repository.receive(encodeUtf8("right"));
-    const wrong = repository.receive(encodeUtf8("wrong"));
-    const swap = "UPDATE blob SET content=(SELECT content FROM blob WHERE rid=?) WHERE rid=?";
-    repository.db.run(swap, wrong.rid, rid);
+    const rename = "UPDATE blob SET uuid=? WHERE rid=?";
+    repository.db.run(rename, repository.store.nameOf(encodeUtf8("wrong")), rid);
   };
   assert.throws(() => repository.write(ALICE, write), { code: "corrupt" });
   assert.deepEqual(dumpTables(scratch.path("new.fossil")), before);

@@ -1,0 +1,30 @@
+/** What the content store takes and gives. */
+/** Who gives new content, for `rcvfrom`. */
+export interface Origin {
+  readonly user: string | null;
+  readonly ip: string | null;
+}
+
+/** Options of `ContentStore`. */
+export interface StoreOptions {
+  /** Bytes of artifacts kept in memory. */
+  readonly cacheBytes?: number;
+  /** Largest artifact that is read or written, in bytes. */
+  readonly maxArtifactBytes?: number;
+}
+
+/** How content is put. */
+export interface PutOptions {
+  /** The name the content must have; checked. Computed by the hash policy where absent. */
+  readonly hash?: string;
+  readonly isPrivate?: boolean;
+}
+
+/** What became of content that was put. */
+export interface PutResult {
+  readonly rid: number;
+  /** The repository did not have these bytes before. */
+  readonly isNew: boolean;
+  /** The name was known: other artifacts may have waited for the bytes. */
+  readonly wasAwaited: boolean;
+}

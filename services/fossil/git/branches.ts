@@ -1,0 +1,143 @@
+/**
+ * Gives every commit a branch. Git knows only where branches end; Fossil keeps of each check-in on
+ * which branch it was made.
+ */
+
+/** Commits by number, parents before children, and where the references point. */
+export interface CommitGraph {
+  /** Parents by commit, the first one first. */
+  readonly parents: readonly (readonly number[])[];
+  /** Reference under which the stream has a commit. */
+  readonly label: (commit: number) => string;
+  /** Where references point at the end. */
+  readonly refs: ReadonlyMap<string, number>;
+}
+
+/** A branch of Fossil. */
+export interface PlannedBranch {
+  readonly name: string;
+  /** The reference in Git. */
+  readonly ref: string;
+}
+
+/** What was planned. */
+export interface BranchPlan {
+  readonly branches: readonly PlannedBranch[];
+  /** Index of the branch by commit. */
+  readonly branchOf: Int32Array;
+  /** Commits that are the end of a line no branch of Git keeps open. */
+  readonly closed: ReadonlySet<number>;
+  /** Branches of Git that have no commit of their own, and where they point. */
+  readonly aliases: ReadonlyMap<string, number>;
+}
+
+const HEADS = "refs/heads/";
+const NONE = -1;
+
+/** The main branch: the one that was asked for, or the one that people would name. */
+export function mainRefOf(
+  refs: ReadonlyMap<string, number>,
+  wanted: string | undefined,
+): string | null {
+  const names = [...wanted === undefined ? [] : [wanted], "trunk", "main", "master"];
+  const known = names.find((name) => refs.has(HEADS + name));
+  if (known !== undefined) return HEADS + known;
+  return [...refs.keys()].find((ref) => ref.startsWith(HEADS)) ?? null;
+}
+
+/**
+ * Plans the branches:
+ * 1. the main branch has its tip and the first parents of that, down to the root;
+ * 2. each other branch has its tip, if that is not taken, and first parents up to what is taken;
+ * 3. what is left was merged: it is on the branch of its newest child, so that no line is open that
+ *    Git does not keep open;
+ * 4. what has no child either hangs on another reference, as a tag: a closed branch of that name.
+ */
+export function planBranches(graph: CommitGraph, mainRef: string | null): BranchPlan {
+  const planner = new Planner(graph);
+  if (mainRef !== null) planner.takeMain(mainRef);
+  planner.takeHeads();
+  planner.takeRest();
+  return planner.plan();
+}
+
+class Planner {
+  readonly #graph: CommitGraph;
+  readonly #branches: PlannedBranch[] = [];
+  readonly #names = new Set<string>();
+  readonly #byRef = new Map<string, number>();
+  readonly #branchOf: Int32Array;
+  readonly #closed = new Set<number>();
+  readonly #aliases = new Map<string, number>();
+
+  constructor(graph: CommitGraph) {
+    this.#graph = graph;
+    this.#branchOf = new Int32Array(graph.parents.length).fill(NONE);
+  }
+
+  plan(): BranchPlan {
+    const [branches, branchOf] = [this.#branches, this.#branchOf];
+    return { branches, branchOf, closed: this.#closed, aliases: this.#aliases };
+  }
+
+  takeMain(ref: string): void {
+    const tip = this.#graph.refs.get(ref);
+    if (tip === undefined) return;
+    const branch = this.#branch("trunk", ref);
+    this.#branchOf[tip] = branch;
+    this.#takeParents(tip, branch);
+  }
+
+  takeHeads(): void {
+    const tips: [number, number][] = [];
+    for (const [ref, tip] of this.#graph.refs) {
+      if (!ref.startsWith(HEADS) || this.#byRef.has(ref)) continue;
+      if (this.#branchOf[tip] !== NONE) {
+        this.#aliases.set(ref, tip);
+        continue;
+      }
+      const branch = this.#branch(ref.slice(HEADS.length), ref);
+      this.#branchOf[tip] = branch;
+      tips.push([tip, branch]);
+    }
+    for (const [tip, branch] of tips) this.#takeParents(tip, branch);
+  }
+
+  #takeParents(tip: number, branch: number): void {
+    let commit = this.#graph.parents[tip]![0];
+    while (commit !== undefined && this.#branchOf[commit] === NONE) {
+      this.#branchOf[commit] = branch;
+      commit = this.#graph.parents[commit]![0];
+    }
+  }
+
+  takeRest(): void {
+    const heirs = new Int32Array(this.#branchOf.length).fill(NONE);
+    for (let commit = this.#branchOf.length - 1; commit >= 0; commit--) {
+      if (this.#branchOf[commit] === NONE) {
+        this.#branchOf[commit] = heirs[commit] === NONE ? this.#loose(commit) : heirs[commit]!;
+      }
+      for (const parent of this.#graph.parents[commit]!) {
+        if (heirs[parent] === NONE) heirs[parent] = this.#branchOf[commit]!;
+      }
+    }
+  }
+
+  /** The branch of a line's end that no branch of Git keeps. */
+  #loose(commit: number): number {
+    const ref = this.#graph.label(commit);
+    this.#closed.add(commit);
+    const held = this.#graph.refs.get(ref) === commit ? ref : `refs/unnamed/${commit + 1}`;
+    return this.#branch(held.replace(/^refs\//, ""), held);
+  }
+
+  #branch(wanted: string, ref: string): number {
+    const known = this.#byRef.get(ref);
+    if (known !== undefined) return known;
+    let name = wanted;
+    for (let i = 2; this.#names.has(name); i++) name = `${wanted}-${i}`;
+    this.#names.add(name);
+    this.#byRef.set(ref, this.#branches.length);
+    return this.#branches.push({ name, ref }) - 1;
+  }
+}

@@ -1,0 +1,12 @@
+import { createDatabase, type CreateOptions } from "../content/mod.ts";
+import { Repository } from "../repository.ts";
+
+/**
+ * Makes a repository without any check-in, not even the empty one that a history begins with: what
+ * the imports need.
+ *
+ * @throws {FossilError} `invalid` where the file exists or an option is malformed.
+ */
+export function createEmptyRepository(path: string, options: CreateOptions): Repository {
+  return new Repository(createDatabase(path, options), "current", {});
+}

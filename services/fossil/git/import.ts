@@ -1,0 +1,344 @@
+import type { TagCard } from "../artifact/mod.ts";
+import { md5 } from "../codec/mod.ts";
+import { addUser } from "../content/mod.ts";
+import { filesOf } from "../crosslink/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+import { type BranchPlan, mainRefOf, planBranches } from "./branches.ts";
+import {
+  COMMIT_PROPERTY,
+  formatHeaders,
+  REFS_PROPERTY,
+  splitMessage,
+  TAG_PROPERTY,
+} from "./headers.ts";
+import { Intake, type SpooledTag } from "./intake.ts";
+import { NoticeLog } from "./notices.ts";
+import {
+  dateOf,
+  parseSignature,
+  personOf,
+  type Signature,
+  signatureLine,
+  userOf,
+} from "./person.ts";
+import { CommitSpool, type SpooledCommit } from "./spool.ts";
+import { CommandReader, type GitCommand, StreamReader } from "./stream/mod.ts";
+import { cardsOf, type GitTree, settled, TreeEditor, TreeError, treeFromCards } from "./trees.ts";
+import type { GitImportOptions, GitImportReport } from "./types.ts";
+
+/** Largest file by default, in bytes. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+/** One transaction takes in commands until it has so many bytes of content, or so many commands. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_COMMANDS = 2000;
+/** Check-ins and tags of one transaction. */
+const BATCH_WRITES = 250;
+/** Trees of commits that are kept, for their children. */
+const MAX_TREES = 64;
+/** What the import does, nobody has sent. */
+const NOBODY = { user: null, ip: null };
+
+/**
+ * Reads a `git fast-export` stream into an empty repository. The tree of each commit, its message,
+ * parents, author, committer and dates, the branches and tags come over so that `exportGit` gives
+ * them back; what cannot come over is told in the report. The work is done in many transactions:
+ * where it fails the file is to be removed.
+ *
+ * The main branch becomes "trunk". The user of a check-in is the author, as `Name <address>`, its
+ * date is that of the committer.
+ *
+ * @see {@link https://git-scm.com/docs/git-fast-import}
+ * @throws {FossilError} `conflict` where the repository is not empty; `invalid` with the number of
+ * the line where the stream is malformed; `limit` where it has too much of something.
+ * @throws the reason of `signal`.
+ */
+export async function importGit(
+  repository: Repository,
+  stream: AsyncIterable<Uint8Array>,
+  options: GitImportOptions = {},
+): Promise<GitImportReport> {
+  requireEmpty(repository);
+  using spool = new CommitSpool(repository);
+  const notices = new NoticeLog();
+  const intake = new Intake(repository, spool, notices);
+  await readStream(repository, stream, { intake, spool, options });
+  const writer = new HistoryWriter(repository, { intake, spool, notices, options });
+  writer.writeCommits();
+  writer.writeNames();
+  addAuthors(repository);
+  repository.db.exec("VACUUM");
+  repository.checkpoint();
+  return {
+    checkins: spool.size,
+    files: intake.files,
+    branches: writer.branches,
+    tags: writer.tags,
+    notices: notices.report(),
+  };
+}
+
+/**
+ * Makes users of the imported authors, who cannot log in: without them the program's own export
+ * does not know which part of `Name <address>` is the address.
+ */
+function addAuthors(repository: Repository): void {
+  repository.write(NOBODY, () => {
+    const select = "SELECT DISTINCT user FROM event WHERE user GLOB '*<*>'";
+    for (const { user: login } of repository.db.rows<{ user: string }>(select)) {
+      addUser(repository.db, { login, capabilities: "", password: "", info: login });
+    }
+  });
+}
+
+/** @throws {FossilError} `conflict` where the repository has an artifact. */
+export function requireEmpty(repository: Repository): void {
+  if (!repository.db.exists("SELECT 1 FROM blob")) return;
+  throw new FossilError("conflict", "The repository is not empty");
+}
+
+interface Reading {
+  readonly intake: Intake;
+  readonly spool: CommitSpool;
+  readonly options: GitImportOptions;
+}
+
+async function readStream(
+  repository: Repository,
+  stream: AsyncIterable<Uint8Array>,
+  { intake, spool, options }: Reading,
+): Promise<void> {
+  const { signal, progress, maxFileBytes = MAX_FILE_BYTES } = options;
+  const reader = new StreamReader(stream);
+  let batch: GitCommand[] = [];
+  let bytes = 0;
+  const flush = () => {
+    signal?.throwIfAborted();
+    repository.write(NOBODY, () => batch.forEach((command) => intake.take(command)));
+    batch = [];
+    bytes = 0;
+    progress?.({ phase: "read", bytes: reader.bytes, commits: spool.size, total: null });
+  };
+  try {
+    for await (const command of new CommandReader(reader, maxFileBytes).commands()) {
+      batch.push(command);
+      bytes += sizeOf(command);
+      if (bytes >= BATCH_BYTES || batch.length >= BATCH_COMMANDS) flush();
+    }
+    flush();
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/** Roughly the bytes of memory that a command takes. */
+function sizeOf(command: GitCommand): number {
+  if (command.kind === "blob") return command.content.length;
+  if (command.kind !== "commit") return 1000;
+  return command.message.length + command.changes.length * 200;
+}
+
+interface Source {
+  readonly intake: Intake;
+  readonly spool: CommitSpool;
+  readonly notices: NoticeLog;
+  readonly options: GitImportOptions;
+}
+
+/** Writes what was taken in as check-ins and tags. */
+class HistoryWriter {
+  readonly #repository: Repository;
+  readonly #source: Source;
+  readonly #plan: BranchPlan;
+  /** Row of each check-in by number of the commit. */
+  readonly #rids: Int32Array;
+  readonly #trees = new Map<number, GitTree>();
+  tags = 0;
+
+  constructor(repository: Repository, source: Source) {
+    this.#repository = repository;
+    this.#source = source;
+    const { spool, intake, options } = source;
+    this.#rids = new Int32Array(spool.size);
+    const graph = {
+      parents: spool.parents,
+      label: (commit: number) => spool.label(commit),
+      refs: intake.refs,
+    };
+    this.#plan = planBranches(graph, mainRefOf(intake.refs, options.mainBranch));
+  }
+
+  /** Branches of Git that came over, with those that have no check-in of their own. */
+  get branches(): number {
+    const own = this.#plan.branches.filter(({ ref }) => ref.startsWith("refs/heads/"));
+    return own.length + this.#plan.aliases.size;
+  }
+
+  writeCommits(): void {
+    const { spool, options } = this.#source;
+    for (let start = 0; start < spool.size; start += BATCH_WRITES) {
+      options.signal?.throwIfAborted();
+      const end = Math.min(start + BATCH_WRITES, spool.size);
+      this.#repository.write(NOBODY, () => {
+        for (let id = start; id < end; id++) this.#writeCommit(id);
+      });
+      options.progress?.({ phase: "write", bytes: 0, commits: end, total: spool.size });
+    }
+  }
+
+  #writeCommit(id: number): void {
+    const { spool } = this.#source;
+    const commit = spool.get(id);
+    const parents = spool.parents[id]!;
+    const before: GitTree = parents[0] === undefined ? new Map() : this.#tree(parents[0]);
+    const tree = this.#changed(before, commit);
+    const { comment, user, date, value } = describe(commit);
+    const tags: TagCard[] = this.#branchTags(id);
+    const own = { target: null, sign: "+" } as const;
+    if (value !== "") tags.push({ ...own, name: COMMIT_PROPERTY, value });
+    if (this.#plan.closed.has(id)) tags.push({ ...own, name: "closed", value: null });
+    const hash = this.#repository.add({
+      kind: "manifest",
+      baseline: null,
+      comment,
+      date,
+      files: cardsOf(tree, before),
+      mimetype: null,
+      parents: parents.map((parent) => this.#hash(parent)),
+      cherrypicks: [],
+      checksum: parents.length === 0 && tree.size === 0 ? md5("") : null,
+      tags,
+      user,
+    });
+    this.#rids[id] = this.#repository.ridOf(hash);
+    this.#keep(id, settled(tree));
+  }
+
+  #hash(id: number): string {
+    return this.#repository.store.hashOf(this.#rids[id]!) ?? "";
+  }
+
+  #changed(before: GitTree, commit: SpooledCommit): GitTree {
+    const { intake, notices } = this.#source;
+    const editor = new TreeEditor(before, (content) => intake.hashOf(content), notices);
+    try {
+      for (const change of commit.changes) editor.apply(change);
+    } catch (cause) {
+      if (!(cause instanceof TreeError)) throw cause;
+      const message = `Line ${commit.line} of the stream: ${cause.message}`;
+      throw new FossilError("invalid", message, { cause });
+    }
+    return editor.finish();
+  }
+
+  #keep(id: number, tree: GitTree): void {
+    this.#trees.set(id, tree);
+    if (this.#trees.size <= MAX_TREES) return;
+    for (const oldest of this.#trees.keys()) {
+      this.#trees.delete(oldest);
+      break;
+    }
+  }
+
+  #tree(id: number): GitTree {
+    const known = this.#trees.get(id);
+    if (known !== undefined) return known;
+    const manifest = this.#repository.artifact(this.#rids[id]!);
+    if (manifest?.kind !== "manifest") throw new Error("A check-in that was written is not there");
+    return treeFromCards(filesOf(this.#repository, manifest));
+  }
+
+  /** Tags that put a commit on another branch than its first parent; none where that is the same. */
+  #branchTags(id: number): TagCard[] {
+    const { branchOf, branches } = this.#plan;
+    const parent = this.#source.spool.parents[id]![0];
+    const { name, ref } = branches[branchOf[id]!]!;
+    const before = parent === undefined ? undefined : branches[branchOf[parent]!]!.name;
+    if (before === name) return [];
+    const value = ref === `refs/heads/${name}` ? null : ref;
+    const tags: TagCard[] = [
+      { sign: "*", name: "branch", target: null, value: name },
+      { sign: "*", name: `sym-${name}`, target: null, value },
+    ];
+    if (before === undefined) return tags;
+    return [...tags, { sign: "-", name: `sym-${before}`, target: null, value: null }];
+  }
+
+  /** Writes tags, and branches that have no check-in of their own. */
+  writeNames(): void {
+    const { intake, notices } = this.#source;
+    const writes: (() => void)[] = [];
+    for (const tag of intake.tags.values()) writes.push(() => this.#writeTag(tag));
+    const held = new Set(this.#plan.branches.map(({ ref }) => ref));
+    const others = new Map<number, string[]>();
+    for (const [ref, commit] of intake.refs) {
+      if (ref.startsWith("refs/tags/")) {
+        const tag = { name: ref.slice(10), commit, tagger: null, message: "" };
+        writes.push(() => this.#writeTag(tag));
+        this.tags++;
+      } else if (!held.has(ref)) others.set(commit, [...others.get(commit) ?? [], ref]);
+    }
+    this.tags += intake.tags.size;
+    for (const [commit, refs] of others) {
+      for (const ref of refs) {
+        if (!ref.startsWith("refs/heads/")) continue;
+        notices.add("ref", ref, "A branch without a commit of its own was kept as a tag");
+      }
+      writes.push(() => this.#writeRefs(commit, refs));
+    }
+    for (let start = 0; start < writes.length; start += BATCH_WRITES) {
+      const batch = writes.slice(start, start + BATCH_WRITES);
+      this.#repository.write(NOBODY, () => batch.forEach((write) => write()));
+    }
+  }
+
+  #writeTag({ name, commit, tagger, message }: SpooledTag): void {
+    const target = this.#hash(commit);
+    const signature = parseSignature(tagger ?? this.#source.spool.get(commit).committer)!;
+    const [user, date] = [userOf(signature.person), dateOf(signature)];
+    const text = message.replace(/\n+$/, "");
+    const value = text.trim() === "" ? null : text;
+    const tags: TagCard[] = [{ sign: "+", name: `sym-${name}`, target, value }];
+    const derived = signatureLine(personOf(user), date);
+    const kept = formatHeaders({
+      ...(tagger === null || tagger === derived ? {} : { tagger }),
+      ...(value === null || message === `${value}\n` ? {} : { message }),
+    });
+    if (kept !== "" || (tagger !== null && value === null)) {
+      tags.push({ sign: "+", name: TAG_PROPERTY + name, target, value: kept === "" ? null : kept });
+    }
+    this.#repository.add({ kind: "control", date, tags, user });
+  }
+
+  #writeRefs(commit: number, refs: readonly string[]): void {
+    const target = this.#hash(commit);
+    const names = refs.filter((ref) => ref.startsWith("refs/heads/")).map((ref) => ref.slice(11));
+    const signature = parseSignature(this.#source.spool.get(commit).committer)!;
+    this.#repository.add({
+      kind: "control",
+      date: dateOf(signature),
+      tags: [
+        { sign: "+", name: REFS_PROPERTY, target, value: refs.join(" ") },
+        ...names.map((name): TagCard => ({ sign: "+", name: `sym-${name}`, target, value: null })),
+      ],
+      user: userOf(signature.person),
+    });
+  }
+}
+
+/** What a check-in says of a commit, and the value of the property that keeps the rest. */
+function describe({ author, committer, message }: SpooledCommit) {
+  const line = author ?? committer;
+  const [writer, recorder] = [line, committer].map((text) => parseSignature(text)) as [
+    Signature,
+    Signature,
+  ];
+  const [user, date] = [userOf(writer.person), dateOf(recorder)];
+  const split = splitMessage(message);
+  const value = formatHeaders({
+    ...(line === signatureLine(personOf(user), date) ? {} : { author: line }),
+    ...(committer === line ? {} : { committer }),
+    ...(split.message === undefined ? {} : { message: split.message }),
+  });
+  return { comment: split.comment, user, date, value };
+}

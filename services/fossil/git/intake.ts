@@ -1,0 +1,181 @@
+/** Takes the commands of a stream in: contents are stored, commits are spooled. */
+import { parseArtifact } from "../artifact/mod.ts";
+import { decodeUtf8 } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+import type { NoticeLog } from "./notices.ts";
+import { isInRange, parseSignature } from "./person.ts";
+import type { CommitSpool } from "./spool.ts";
+import type { GitCommand, GitCommit, GitTag } from "./stream/mod.ts";
+
+/** An annotated tag and the commit that it is on. */
+export interface SpooledTag {
+  readonly name: string;
+  readonly commit: number;
+  readonly tagger: string | null;
+  readonly message: string;
+}
+
+/** Marks of one stream; each takes some memory. */
+const MAX_MARKS = 10_000_000;
+const TAGS = "refs/tags/";
+const LFS_POINTER = "version https://git-lfs.github.com/spec/v1\n";
+const MAX_LFS_POINTER_BYTES = 1024;
+const NO_COMMIT = /^0{40}(?:0{24})?$/;
+const PGP = /-----BEGIN (?:PGP|SSH) SIGNATURE-----/;
+
+/** The marks and references of a stream, as far as it was read. */
+export class Intake {
+  readonly #repository: Repository;
+  readonly #spool: CommitSpool;
+  readonly #notices: NoticeLog;
+  /** Row of a content by mark, 0 for one that was left out. */
+  readonly #contents = new Map<number, number>();
+  readonly #commits = new Map<number, number>();
+  readonly #pointers = new Set<number>();
+  readonly refs = new Map<string, number>();
+  readonly tags = new Map<string, SpooledTag>();
+  #files = 0;
+
+  constructor(repository: Repository, spool: CommitSpool, notices: NoticeLog) {
+    this.#repository = repository;
+    this.#spool = spool;
+    this.#notices = notices;
+  }
+
+  /** Different contents that were stored. */
+  get files(): number {
+    return this.#files;
+  }
+
+  /** Needs `write`. @throws {FossilError} `invalid` where a command does not fit what was read. */
+  take(command: GitCommand): void {
+    switch (command.kind) {
+      case "blob":
+        return this.#takeBlob(command.mark, command.content);
+      case "commit":
+        return this.#takeCommit(command);
+      case "tag":
+        return this.#takeTag(command);
+      case "reset": {
+        const { ref, from, line } = command;
+        const tip = from === null ? null : this.#commitOf(from, line);
+        if (tip === null) this.refs.delete(ref);
+        else this.refs.set(ref, tip);
+      }
+    }
+  }
+
+  #takeBlob(mark: number | null, content: Uint8Array): void {
+    if (mark === null) return;
+    if (this.#contents.size + this.#commits.size >= MAX_MARKS) {
+      throw new FossilError("limit", `The stream has more than ${MAX_MARKS} marks`);
+    }
+    if (parseArtifact(content) !== null) {
+      this.#contents.set(mark, 0);
+      return;
+    }
+    const { rid, isNew } = this.#repository.store.put(content);
+    if (isNew) this.#files++;
+    this.#contents.set(mark, rid);
+    if (content.length > MAX_LFS_POINTER_BYTES) return;
+    if (decodeUtf8(content.subarray(0, LFS_POINTER.length)) === LFS_POINTER) {
+      this.#pointers.add(rid);
+    }
+  }
+
+  /** Hash of a content that a change names; null for one that was left out. */
+  hashOf(content: string | number): string | null {
+    const rid = typeof content === "number" ? this.#contents.get(content) : undefined;
+    return rid === undefined || rid === 0 ? null : this.#repository.store.hashOf(rid) ?? null;
+  }
+
+  #takeCommit(commit: GitCommit): void {
+    const { ref, mark, line, from, merges } = commit;
+    this.#checkSignatures(commit);
+    const parents = new Set<number>();
+    const first = from === null ? this.refs.get(ref) ?? null : this.#commitOf(from, line);
+    for (const parent of [first, ...merges.map((text) => this.#commitOf(text, line))]) {
+      if (parent !== null) parents.add(parent);
+    }
+    for (const change of commit.changes) {
+      if (change.kind === "write") {
+        this.#checkContent(change.path, change.mode, change.content, line);
+      }
+    }
+    const id = this.#spool.add(commit, ref, [...parents]);
+    const subject = `commit ${mark === null ? `of line ${line}` : `:${mark}`}`;
+    if (mark !== null) this.#commits.set(mark, id);
+    this.refs.set(ref, id);
+    if (commit.isSigned) this.#notices.add("signature", subject, "The signature was left out");
+    if (commit.encoding === null) return;
+    this.#notices.add("encoding", subject, `The message was converted from "${commit.encoding}"`);
+  }
+
+  #checkSignatures({ author, committer, line }: GitCommit): void {
+    for (const text of [committer, author ?? committer]) {
+      const signature = parseSignature(text);
+      if (signature === null) {
+        throw errorAt(line, `"${text.slice(0, 100)}" is no author with a date`);
+      }
+      if (!isInRange(signature.seconds)) {
+        this.#notices.add("date", text, "The date is kept beside the check-in");
+      }
+    }
+  }
+
+  #checkContent(path: string, mode: string, content: string | number, line: number): void {
+    if (mode === "160000") return;
+    const rid = typeof content === "number" ? this.#contents.get(content) : undefined;
+    if (rid === undefined) {
+      throw errorAt(line, `The content of "${path}" is not in the stream`);
+    }
+    if (rid === 0) {
+      this.#notices.add("artifact", path, "Fossil would take the file for an artifact of its own");
+    } else if (this.#pointers.has(rid)) {
+      this.#notices.add(
+        "lfs-pointer",
+        path,
+        "The content lies on an LFS server, the pointer was kept",
+      );
+    }
+  }
+
+  #takeTag({ name, mark, from, tagger, message, line }: GitTag): void {
+    const known = /^:\d+$/.test(from) ? this.#contents.has(Number(from.slice(1))) : false;
+    if (known) {
+      this.#notices.add("ref", TAGS + name, "A tag that is not on a commit was left out");
+      return;
+    }
+    const commit = this.#commitOf(from, line);
+    if (commit === null) throw errorAt(line, `Tag "${name}" is on nothing`);
+    if (tagger !== null && parseSignature(tagger) === null) {
+      throw errorAt(line, `"${tagger.slice(0, 100)}" is no author with a date`);
+    }
+    if (PGP.test(message)) {
+      this.#notices.add(
+        "signature",
+        TAGS + name,
+        "The signature is text that proves nothing any more",
+      );
+    }
+    if (mark !== null) this.#commits.set(mark, commit);
+    this.tags.set(name, { name, commit, tagger, message });
+    this.refs.delete(TAGS + name);
+  }
+
+  /** The commit of a mark or reference; null for the name that means none. */
+  #commitOf(text: string, line: number): number | null {
+    if (NO_COMMIT.test(text)) return null;
+    const name = text.replace(/\^0$/, "");
+    const commit = /^:\d+$/.test(name)
+      ? this.#commits.get(Number(name.slice(1)))
+      : this.refs.get(name) ?? this.refs.get(`refs/heads/${name}`);
+    if (commit !== undefined) return commit;
+    throw errorAt(line, `"${text.slice(0, 100)}" is no commit of the stream`);
+  }
+}
+
+function errorAt(line: number, message: string): FossilError {
+  return new FossilError("invalid", `Line ${line} of the stream: ${message}`);
+}

@@ -1,0 +1,27 @@
+import type { GitNoticeKind, GitNotices } from "./types.ts";
+
+/** Notices that are kept in full; the others are counted. */
+const MAX_KEPT = 200;
+/** Subjects that are remembered, so that each is told once. */
+const MAX_REMEMBERED = 10_000;
+
+/** Collects what did not come over as it was. */
+export class NoticeLog {
+  readonly #counts: Partial<Record<GitNoticeKind, number>> = {};
+  readonly #first: { kind: GitNoticeKind; subject: string; message: string }[] = [];
+  readonly #told = new Set<string>();
+
+  /** Notes something once for each subject. */
+  add(kind: GitNoticeKind, subject: string, message: string): void {
+    const key = `${kind} ${subject}`;
+    if (this.#told.has(key)) return;
+    if (this.#told.size < MAX_REMEMBERED) this.#told.add(key);
+    this.#counts[kind] = (this.#counts[kind] ?? 0) + 1;
+    if (this.#first.length < MAX_KEPT) this.#first.push({ kind, subject, message });
+  }
+
+  /** What was noted so far. */
+  report(): GitNotices {
+    return { counts: { ...this.#counts }, first: [...this.#first] };
+  }
+}

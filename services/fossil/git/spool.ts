@@ -1,0 +1,63 @@
+/**
+ * What was read and waits to be written. Branches can be given only when the whole stream is known,
+ * so that the commits lie in a temporary table in between; in memory is only how they hang together.
+ */
+import type { Repository } from "../repository.ts";
+import type { GitCommit } from "./stream/mod.ts";
+
+/** What the writing needs of a commit. */
+export type SpooledCommit = Pick<
+  GitCommit,
+  "line" | "author" | "committer" | "message" | "changes"
+>;
+
+/** The commits of a stream by number, in its order: parents before children. */
+export class CommitSpool implements Disposable {
+  readonly #repository: Repository;
+  readonly parents: (readonly number[])[] = [];
+  readonly #labels: number[] = [];
+  readonly #labelNames: string[] = [];
+  readonly #labelIds = new Map<string, number>();
+
+  constructor(repository: Repository) {
+    this.#repository = repository;
+    repository.db.exec(
+      "CREATE TEMP TABLE git_commit(id INTEGER PRIMARY KEY, data TEXT NOT NULL)",
+    );
+  }
+
+  get size(): number {
+    return this.parents.length;
+  }
+
+  /** Adds a commit; gives its number. Needs `write`. */
+  add(commit: SpooledCommit, ref: string, parents: readonly number[]): number {
+    const id = this.parents.push(parents) - 1;
+    let label = this.#labelIds.get(ref);
+    if (label === undefined) {
+      label = this.#labelNames.push(ref) - 1;
+      this.#labelIds.set(ref, label);
+    }
+    this.#labels.push(label);
+    const { line, author, committer, message, changes } = commit;
+    const data = JSON.stringify({ line, author, committer, message, changes });
+    this.#repository.db.run("INSERT INTO git_commit VALUES(?,?)", id, data);
+    return id;
+  }
+
+  /** @returns the commit of a number that `add` gave. */
+  get(id: number): SpooledCommit {
+    const select = "SELECT data FROM git_commit WHERE id=?";
+    return JSON.parse(this.#repository.db.value<string>(select, id) ?? "null");
+  }
+
+  /** Reference under which the stream has a commit. */
+  label(id: number): string {
+    return this.#labelNames[this.#labels[id]!]!;
+  }
+
+  [Symbol.dispose](): void {
+    this.#repository.db.forgetStatements();
+    this.#repository.db.exec("DROP TABLE IF EXISTS git_commit");
+  }
+}

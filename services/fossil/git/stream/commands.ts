@@ -1,0 +1,286 @@
+/**
+ * The commands of a `git fast-export` stream.
+ *
+ * @see {@link https://git-scm.com/docs/git-fast-import}
+ */
+import { decodeUtf8 } from "../../codec/mod.ts";
+import { readPath } from "./path.ts";
+import { StreamReader } from "./reader.ts";
+
+/** What a commit does to its tree. Contents are named by mark; inline ones have negative marks. */
+export type GitChange =
+  | {
+    readonly kind: "write";
+    readonly path: string;
+    readonly mode: string;
+    readonly content: string | number;
+  }
+  | { readonly kind: "delete"; readonly path: string }
+  | { readonly kind: "rename" | "copy"; readonly from: string; readonly path: string }
+  | { readonly kind: "clear" };
+
+/** One command; `line` is where it begins. */
+export type GitCommand =
+  | { readonly kind: "blob"; readonly mark: number | null; readonly content: Uint8Array }
+  | GitCommit
+  | GitTag
+  | {
+    readonly kind: "reset";
+    readonly line: number;
+    readonly ref: string;
+    readonly from: string | null;
+  };
+
+/** A commit as the stream has it. */
+export interface GitCommit {
+  readonly kind: "commit";
+  readonly line: number;
+  readonly ref: string;
+  readonly mark: number | null;
+  /** Name, address, seconds and zone in one line; null where it is that of the committer. */
+  readonly author: string | null;
+  readonly committer: string;
+  readonly message: string;
+  /** Name of the encoding that the message was in, null for UTF-8. */
+  readonly encoding: string | null;
+  readonly isSigned: boolean;
+  readonly from: string | null;
+  readonly merges: readonly string[];
+  readonly changes: readonly GitChange[];
+}
+
+/** An annotated tag. */
+export interface GitTag {
+  readonly kind: "tag";
+  readonly line: number;
+  readonly name: string;
+  readonly mark: number | null;
+  readonly from: string;
+  readonly tagger: string | null;
+  readonly message: string;
+}
+
+/** Longest message of a commit or tag, in bytes. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Changes and parents of one commit. */
+const MAX_CHANGES = 1_000_000;
+const MAX_PARENTS = 256;
+/** Longest delimiter of `data <<`. */
+const MAX_DELIMITED_BYTES = 16 * 1024 * 1024;
+/** Commands that steer the program that reads the stream, and are none of ours. */
+const IGNORED =
+  /^(?:progress |checkpoint$|option |feature (?:done|date-format=raw|export-marks|import-marks|relative-marks|no-relative-marks|force|notes|original-oid)\b|#|original-oid |$)/;
+
+/** Reads the commands of a stream one after another. */
+export class CommandReader {
+  readonly #reader: StreamReader;
+  readonly #maxFileBytes: number;
+  #inlineMark = 0;
+
+  constructor(reader: StreamReader, maxFileBytes: number) {
+    this.#reader = reader;
+    this.#maxFileBytes = maxFileBytes;
+  }
+
+  /**
+   * Every command up to the end of the stream.
+   *
+   * @throws {FossilError} `invalid` with the number of the line that is malformed; `limit` is told
+   * as `invalid` too: the stream is refused.
+   */
+  async *commands(): AsyncGenerator<GitCommand> {
+    for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
+      if (line === "done") return;
+      if (line === "blob") yield await this.#blob();
+      else if (line.startsWith("commit ")) yield* this.#commit(line.slice(7));
+      else if (line.startsWith("tag ")) yield await this.#tag(line.slice(4));
+      else if (line.startsWith("reset ")) yield await this.#reset(line.slice(6));
+      else if (!IGNORED.test(line)) {
+        throw this.#reader.error(`"${line.slice(0, 60)}" is no command that can be imported`);
+      }
+    }
+  }
+
+  /** The rest of the next line where it begins so, else null and the line stays unread. */
+  async #optional(prefix: string): Promise<string | null> {
+    const line = await this.#reader.line();
+    if (line?.startsWith(prefix) === true) return line.slice(prefix.length);
+    if (line !== null) this.#reader.pushBack(line);
+    return null;
+  }
+
+  async #mark(): Promise<number | null> {
+    const text = await this.#optional("mark ");
+    if (text === null) return null;
+    const mark = this.#markOf(text);
+    await this.#optional("original-oid ");
+    return mark;
+  }
+
+  #markOf(text: string): number {
+    const mark = /^:[0-9]{1,15}$/.test(text) ? Number(text.slice(1)) : 0;
+    if (mark < 1) throw this.#reader.error(`"${text.slice(0, 60)}" is no mark`);
+    return mark;
+  }
+
+  /** A `data` command. */
+  async #data(maxBytes: number): Promise<Uint8Array> {
+    const text = await this.#optional("data ");
+    if (text === null) throw this.#reader.error('"data" is missing');
+    if (text.startsWith("<<")) return await this.#delimited(text.slice(2));
+    const length = /^[0-9]{1,15}$/.test(text) ? Number(text) : -1;
+    if (length < 0) throw this.#reader.error(`"${text.slice(0, 60)}" is no length`);
+    if (length > maxBytes) {
+      throw this.#reader.error(`Data of ${length} bytes is over the limit of ${maxBytes}`);
+    }
+    const content = await this.#reader.take(length);
+    await this.#reader.skipLineFeed();
+    return content;
+  }
+
+  async #delimited(delimiter: string): Promise<Uint8Array> {
+    const lines: string[] = [];
+    let length = 0;
+    for (;;) {
+      const line = await this.#reader.line();
+      if (line === null) throw this.#reader.error("The stream ends within data");
+      if (line === delimiter) break;
+      lines.push(`${line}\n`);
+      length += line.length + 1;
+      if (length > MAX_DELIMITED_BYTES) throw this.#reader.error("Data is over the limit");
+    }
+    return new TextEncoder().encode(lines.join(""));
+  }
+
+  async #blob(): Promise<GitCommand> {
+    const mark = await this.#mark();
+    await this.#optional("original-oid ");
+    return { kind: "blob", mark, content: await this.#data(this.#maxFileBytes) };
+  }
+
+  async *#commit(ref: string): AsyncGenerator<GitCommand> {
+    const line = this.#reader.lineNumber;
+    const mark = await this.#mark();
+    await this.#optional("original-oid ");
+    const author = await this.#optional("author ");
+    const committer = await this.#optional("committer ");
+    if (committer === null) throw this.#reader.error('A commit needs a "committer"');
+    let isSigned = false;
+    while (await this.#optional("gpgsig ") !== null) {
+      await this.#data(MAX_MESSAGE_BYTES);
+      isSigned = true;
+    }
+    const declared = await this.#optional("encoding ");
+    const message = await this.#message(declared);
+    const from = await this.#optional("from ");
+    const merges: string[] = [];
+    for (let text = await this.#optional("merge "); text !== null;) {
+      merges.push(text);
+      if (merges.length > MAX_PARENTS) throw this.#reader.error("A commit has too many parents");
+      text = await this.#optional("merge ");
+    }
+    const changes: GitChange[] = [];
+    for await (const change of this.#changes()) {
+      if (change.kind === "blob") yield change;
+      else changes.push(change);
+      if (changes.length > MAX_CHANGES) throw this.#reader.error("A commit has too many changes");
+    }
+    const { text, encoding } = message;
+    const persons = { author, committer };
+    yield {
+      kind: "commit",
+      line,
+      ref,
+      mark,
+      ...persons,
+      message: text,
+      encoding,
+      isSigned,
+      from,
+      merges,
+      changes,
+    };
+  }
+
+  async #message(declared: string | null): Promise<{ text: string; encoding: string | null }> {
+    const bytes = await this.#data(MAX_MESSAGE_BYTES);
+    const decoder = decoderOf(declared);
+    if (decoder !== null) return { text: decoder.decode(bytes), encoding: declared };
+    const text = decodeUtf8(bytes);
+    return { text, encoding: text.includes("\ufffd") ? "unknown" : null };
+  }
+
+  /** Changes of a commit; inline contents come before the change that has them. */
+  async *#changes(): AsyncGenerator<GitChange | (GitCommand & { kind: "blob" })> {
+    for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
+      const change = this.#change(line);
+      if (change === null) {
+        if (line !== "") this.#reader.pushBack(line);
+        return;
+      }
+      if (change.kind === "write" && change.content === "inline") {
+        const mark = --this.#inlineMark;
+        yield { kind: "blob", mark, content: await this.#data(this.#maxFileBytes) };
+        yield { ...change, content: mark };
+      } else yield change;
+    }
+  }
+
+  #change(line: string): GitChange | null {
+    if (line === "deleteall") return { kind: "clear" };
+    const text = line.slice(2);
+    switch (line.slice(0, 2)) {
+      case "M ": {
+        const match = /^([0-7]{1,6}) (\S+) (.*)$/s.exec(text);
+        if (match === null) throw this.#reader.error("A change is malformed");
+        const content = match[2]!.startsWith(":") ? this.#markOf(match[2]!) : match[2]!;
+        return { kind: "write", mode: match[1]!, content, path: this.#path(match[3]!) };
+      }
+      case "D ":
+        return { kind: "delete", path: this.#path(text) };
+      case "R ":
+      case "C ": {
+        const first = readPath(text, true);
+        if (first === null || first.rest === "") throw this.#reader.error("A path is malformed");
+        const kind = line.startsWith("R") ? "rename" : "copy";
+        return { kind, from: first.path, path: this.#path(first.rest) };
+      }
+      case "N ":
+        throw this.#reader.error("Notes can be imported only as the files that hold them");
+      default:
+        return null;
+    }
+  }
+
+  #path(text: string): string {
+    const read = readPath(text, false);
+    if (read === null) throw this.#reader.error("A path is malformed");
+    return read.path;
+  }
+
+  async #tag(name: string): Promise<GitCommand> {
+    const line = this.#reader.lineNumber;
+    const mark = await this.#mark();
+    const from = await this.#optional("from ");
+    if (from === null) throw this.#reader.error('A tag needs a "from"');
+    await this.#optional("original-oid ");
+    const tagger = await this.#optional("tagger ");
+    const message = decodeUtf8(await this.#data(MAX_MESSAGE_BYTES));
+    return { kind: "tag", line, name, mark, from, tagger, message };
+  }
+
+  async #reset(ref: string): Promise<GitCommand> {
+    const line = this.#reader.lineNumber;
+    return { kind: "reset", line, ref, from: await this.#optional("from ") };
+  }
+}
+
+/** Decoder of an encoding that the runtime knows, null for UTF-8 and unknown ones. */
+function decoderOf(encoding: string | null): TextDecoder | null {
+  if (encoding === null || /^utf-?8$/i.test(encoding)) return null;
+  try {
+    return new TextDecoder(encoding);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,10 @@
+/** `git fast-export` streams, as typed commands. Knows nothing of Fossil. */
+export {
+  CommandReader,
+  type GitChange,
+  type GitCommand,
+  type GitCommit,
+  type GitTag,
+} from "./commands.ts";
+export { formatPath } from "./path.ts";
+export { StreamReader } from "./reader.ts";
