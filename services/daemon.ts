@@ -253,7 +253,7 @@ function ircOptions({ config, database, room, observer, log }: IrcSurroundings):
 
 /** What can change while the IRC server runs. */
 function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "limits"> {
-  const { limits } = irc;
+  const { history, limits } = irc;
   const rate = (perSecond: number, burst: number) => perSecond === 0 ? null : { perSecond, burst };
   return {
     ...(irc.motd === "" ? {} : { motd: irc.motd }),
@@ -266,6 +266,8 @@ function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "limits"> 
       connections: limits.connections,
       connectionsPerAddress: limits.connections_per_address || null,
       registrationSeconds: limits.registration_seconds,
+      historyMessages: history.messages,
+      historyBytes: history.bytes,
     },
   };
 }

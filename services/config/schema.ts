@@ -59,6 +59,10 @@ const irc = z.strictObject({
     min_password_length: positive.default(8),
   }).prefault({}),
   operators: z.array(z.strictObject({ name: nick, password_hash: z.string() })).default([]),
+  history: z.strictObject({
+    messages: z.int().min(0).max(100_000).default(1000),
+    bytes: z.int().min(65_536).default(67_108_864),
+  }).prefault({}),
   limits: ircLimits.prefault({}),
 });
 

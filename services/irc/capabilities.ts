@@ -24,6 +24,8 @@ export const Cap = {
   SETNAME: 1 << 13,
   STANDARD_REPLIES: 1 << 14,
   USERHOST_IN_NAMES: 1 << 15,
+  CHATHISTORY: 1 << 16,
+  EVENT_PLAYBACK: 1 << 17,
 } as const;
 
 export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
@@ -32,6 +34,8 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["away-notify", { bit: Cap.AWAY_NOTIFY }],
   ["batch", { bit: Cap.BATCH }],
   ["cap-notify", { bit: Cap.CAP_NOTIFY }],
+  ["draft/chathistory", { bit: Cap.CHATHISTORY }],
+  ["draft/event-playback", { bit: Cap.EVENT_PLAYBACK }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],
   ["extended-join", { bit: Cap.EXTENDED_JOIN }],
   ["invite-notify", { bit: Cap.INVITE_NOTIFY }],

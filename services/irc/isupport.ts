@@ -5,6 +5,9 @@ import type { ServerState } from "./state.ts";
 /** Targets that one PRIVMSG, NOTICE or TAGMSG may name. */
 export const MESSAGE_TARGETS = 4;
 
+/** Messages that one CHATHISTORY may ask for. */
+export const HISTORY_MESSAGES = 1000;
+
 /** What 005 tells, one `NAME=value` each, sorted by name. */
 export function isupportTokens({ limits, options }: ServerState): string[] {
   const letters = STATUSES.map(({ letter }) => letter).join("");
@@ -34,6 +37,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     `CHANMODES=${chanmodes}`,
     `CHANNELLEN=${CHANNEL_LENGTH}`,
     "CHANTYPES=#",
+    `CHATHISTORY=${HISTORY_MESSAGES}`,
     "ELIST=CMNTU",
     "EXCEPTS=e",
     "INVEX=I",
@@ -41,6 +45,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     `LINELEN=${limits.lineBytes}`,
     `MAXLIST=${channelModeLetters("list")}:${limits.listEntries}`,
     `MODES=${MODES_PER_COMMAND}`,
+    "MSGREFTYPES=msgid,timestamp",
     `NAMELEN=${REALNAME_LENGTH}`,
     `NETWORK=${options.networkName}`,
     `NICKLEN=${NICK_LENGTH}`,

@@ -116,6 +116,10 @@ export interface IrcLimits {
   awayBytes: number;
   /** Of the reasons given with KICK, PART and QUIT. */
   reasonBytes: number;
+  /** Messages kept of one channel, and of two users; 0 keeps none. */
+  historyMessages: number;
+  /** Bytes of all that is kept. */
+  historyBytes: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
@@ -133,6 +137,8 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
   topicBytes: 1024,
   awayBytes: 400,
   reasonBytes: 400,
+  historyMessages: 1000,
+  historyBytes: 64 * 1024 * 1024,
 };
 
 export interface IrcServerOptions {

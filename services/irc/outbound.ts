@@ -102,6 +102,18 @@ export class Outbound {
     return wire;
   }
 
+  /** Characters of the message and of the client's tags. */
+  get length(): number {
+    let length = this.#head.length + this.#tail.length;
+    for (const [key, value] of this.tags.client ?? []) length += key.length + value.length;
+    return length;
+  }
+
+  /** Lets go of the forms that were made so far, where the message itself is kept for later. */
+  releaseForms(): void {
+    this.#forms.clear();
+  }
+
   /** The same, with tags that are meant for this receiver alone. */
   wireFor(capabilities: number, reply: ReplyTags): Wire {
     return this.#serialise(capabilities, reply);

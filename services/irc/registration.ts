@@ -49,6 +49,7 @@ export function changeNick({ state, client, reply }: CommandCall, nick: string):
   const neighbours = state.neighboursOf(client);
   state.setNick(client, nick);
   for (const neighbour of neighbours) neighbour.send(change);
+  for (const channel of client.channels) state.history.recordInChannel(channel, change);
   reply.message(change);
 }
 

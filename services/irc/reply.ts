@@ -14,7 +14,8 @@ import type { ServerState } from "./state.ts";
 export class Reply {
   readonly #state: ServerState;
   readonly #client: Client;
-  readonly #label: string | null;
+  /** Null where there is none, or the answer has it already. */
+  #label: string | null;
   readonly #held: Outbound[] = [];
 
   constructor(state: ServerState, client: Client, label: string | null) {
@@ -51,6 +52,37 @@ export class Reply {
     this.message(this.#state.messageFromServer(command, content));
   }
 
+  /**
+   * Answers with a batch of messages and nothing else, sent as they come; without the capability
+   * `batch` as they are. It waits where the client does not read as fast.
+   */
+  async batch(
+    type: string,
+    params: readonly string[],
+    messages: Iterable<Outbound>,
+  ): Promise<void> {
+    const client = this.#client;
+    const reference = client.hasCapability(Cap.BATCH) ? this.#state.nextMessageId() : null;
+    if (reference !== null) {
+      const start = this.#batchMessage([`+${reference}`, type, ...params]);
+      const tags = this.#label === null ? {} : { label: this.#label };
+      client.sendWire(start.wireFor(client.capabilities, tags));
+      this.#label = null;
+    }
+    const tags = reference === null ? {} : { batch: reference };
+    for (const message of messages) {
+      const drained = client.transport.drained();
+      if (drained) await drained;
+      if (client.quitReason !== null) return;
+      client.sendWire(message.wireFor(client.capabilities, tags));
+    }
+    if (reference !== null) client.send(this.#batchMessage([`-${reference}`]));
+  }
+
+  #batchMessage(params: readonly string[]): Outbound {
+    return this.#state.messageFromServer("BATCH", { params });
+  }
+
   /** Adds a FAIL of IRCv3 standard-replies. */
   fail(command: string, code: string, context: readonly string[], description: string): void {
     this.command("FAIL", [command, code, ...context], description);
@@ -79,14 +111,11 @@ export class Reply {
       return;
     }
     const batch = this.#state.nextMessageId();
-    const start = this.#state.messageFromServer("BATCH", {
-      params: [`+${batch}`, "labeled-response"],
-    });
+    const start = this.#batchMessage([`+${batch}`, "labeled-response"]);
     this.#client.sendWire(start.wireFor(capabilities, { label }));
     for (const message of this.#held) {
       this.#client.sendWire(message.wireFor(capabilities, { batch }));
     }
-    const end = this.#state.messageFromServer("BATCH", { params: [`-${batch}`] });
-    this.#client.send(end);
+    this.#client.send(this.#batchMessage([`-${batch}`]));
   }
 }

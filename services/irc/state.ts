@@ -1,5 +1,6 @@
 import { Channel } from "./channel.ts";
 import type { Client, TrafficCounters } from "./client.ts";
+import { History } from "./history.ts";
 import { UserMode } from "./modes.ts";
 import { foldCase } from "./names.ts";
 import {
@@ -36,6 +37,7 @@ export class ServerState {
   /** Every connection, registered or not. */
   readonly clients = new Set<Client>();
   readonly channels = new Map<string, Channel>();
+  readonly history = new History(() => this.#limits);
   readonly counters: TrafficCounters = { linesIn: 0, linesOut: 0 };
   /** Most registered clients at one time. */
   mostRegistered = 0;
@@ -188,8 +190,12 @@ export class ServerState {
     return !login.revoked.has(foldCase(account));
   }
 
-  /** Closes every session of an account, also those about to begin. Returns how many. */
+  /**
+   * Closes every session of an account, also those about to begin, and forgets its messages: who
+   * has the name next may be another. Returns how many sessions there were.
+   */
   disconnectAccount(account: string, reason: string): number {
+    this.history.forgetUser(account);
     for (const login of this.#logins) login.revoked.add(foldCase(account));
     const sessions = this.sessionsOf(account);
     for (const client of sessions) this.disconnect(client, reason);
@@ -207,21 +213,24 @@ export class ServerState {
   }
 
   /**
-   * Sends a message to every member. The client whose command it is gets it through its reply, if
-   * it is a member.
+   * Sends a message to every member and keeps it. The client whose command it is gets it through
+   * its reply, if it is a member.
    */
   tellChannel(channel: Channel, message: Outbound, actor: Client, reply: Reply): void {
     for (const member of channel.members.keys()) {
       if (member === actor) reply.message(message);
       else member.send(message);
     }
+    this.history.recordInChannel(channel, message);
   }
 
   /** Takes a client out of a channel, without telling anybody; an empty channel is gone. */
   leave(client: Client, channel: Channel): void {
     channel.members.delete(client);
     client.channels = client.channels.filter((other) => other !== channel);
-    if (channel.members.size === 0) this.channels.delete(channel.foldedName);
+    if (channel.members.size > 0) return;
+    this.channels.delete(channel.foldedName);
+    this.history.forgetChannel(channel);
   }
 
   /**
@@ -245,10 +254,14 @@ export class ServerState {
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
-      for (const channel of client.channels) this.leave(client, channel);
+      for (const channel of client.channels) {
+        this.history.recordInChannel(channel, quit);
+        this.leave(client, channel);
+      }
       this.#byNick.delete(foldCase(client.nick));
       this.endSession(client, reason);
     }
+    this.history.forgetUser(client);
     this.setAccount(client, null);
   }
 

@@ -147,6 +147,7 @@ function announceJoin(state: ServerState, client: Client, channel: Channel, repl
     member.send(message);
     if (away && member.hasCapability(Cap.AWAY_NOTIFY)) member.send(away);
   }
+  state.history.recordInChannel(channel, plain, extended);
 }
 
 function announceStatus(

@@ -102,16 +102,17 @@ export function sendToChannel(
 }
 
 /**
- * The one place where a channel takes a message: what keeps an ordered log of it belongs here.
- * `status`: the least status of those who get it, or 0 for all.
+ * The one place where a channel takes a message. `status`: the least status of those who get it,
+ * or 0 for all; what is for some alone is not kept.
  */
 function deliver(call: CommandCall, channel: Channel, message: Outbound, status: number): void {
-  const { client, command, reply } = call;
+  const { state, client, command, reply } = call;
   for (const [member, memberStatus] of channel.members) {
     if (member === client || memberStatus < status) continue;
     if (takes(member, command)) member.send(message);
   }
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
+  if (status === 0) state.history.recordInChannel(channel, message);
 }
 
 function sendToUser(call: CommandCall, target: string, text: string): void {
@@ -122,6 +123,7 @@ function sendToUser(call: CommandCall, target: string, text: string): void {
   if (!message) return;
   if (takes(receiver, command)) receiver.send(message);
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
+  state.history.recordBetween(client, receiver, message);
   if (command === "PRIVMSG" && receiver.away !== null) {
     reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
   }

@@ -3,6 +3,7 @@
 import type { CommandDefinition } from "../command.ts";
 import { authenticate } from "./authenticate.ts";
 import { cap } from "./cap.ts";
+import { chathistory } from "./chathistory.ts";
 import { ison, lusers, motd, time, userhost, version } from "./information.ts";
 import { invite } from "./invite.ts";
 import { kick } from "./kick.ts";
@@ -23,6 +24,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["AUTHENTICATE", { handler: authenticate, minParams: 1, beforeRegistration: true }],
   ["AWAY", { handler: away }],
   ["CAP", { handler: cap, minParams: 1, beforeRegistration: true }],
+  ["CHATHISTORY", { handler: chathistory }],
   ["INVITE", { handler: invite, minParams: 2 }],
   ["ISON", { handler: ison, minParams: 1, keepsIdle: true }],
   ["JOIN", { handler: join, minParams: 1 }],
