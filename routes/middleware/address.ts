@@ -12,11 +12,9 @@ export function clientAddress(trustedProxies: readonly string[]) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const socket = context.env.remoteAddress;
     context.set("address", forwardedFor(socket, context.req.header("x-forwarded-for"), trusted));
-    const scheme = trusted.has(socket) ? context.req.header("x-forwarded-proto") : undefined;
-    context.set(
-      "secure",
-      /^https$/i.test(scheme ?? new URL(context.req.url).protocol.slice(0, -1)),
-    );
+    const told = trusted.has(socket) ? context.req.header("x-forwarded-proto") : undefined;
+    const scheme = told ?? new URL(context.req.url).protocol.replace(":", "");
+    context.set("secure", scheme.toLowerCase() === "https");
     await next();
   });
 }
