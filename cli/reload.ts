@@ -8,13 +8,14 @@ const LIVE_KEYS = ["irc.limits.", "irc.motd", "log.", "tls."];
 
 /** What takes a new configuration while it runs. */
 export interface Reloadable {
-  /** @param certificate null where there is no TLS */
-  apply(config: Config, certificate: Certificate | null): Promise<void> | void;
+  /** @param renewed the certificate, where it is another than before */
+  apply(config: Config, renewed: Certificate | null): Promise<void> | void;
 }
 
 export interface ReloaderOptions {
-  /** The configuration of the start. */
+  /** The configuration of the start, and its certificate; null where there is no TLS. */
   readonly config: Config;
+  readonly certificate: Certificate | null;
   readonly server: Reloadable;
   /** Reads the configuration again. */
   readonly read: () => Promise<Config>;
@@ -25,10 +26,12 @@ export interface ReloaderOptions {
 export class Reloader {
   readonly #options: ReloaderOptions;
   #last: Promise<void> = Promise.resolve();
+  #certificate: Certificate | null;
   #stopped = false;
 
   constructor(options: ReloaderOptions) {
     this.#options = options;
+    this.#certificate = options.certificate;
   }
 
   /** Reads it again, as soon as the time before is done. It never fails: the log tells how it went. */
@@ -49,7 +52,7 @@ export class Reloader {
     try {
       const config = await read();
       const waiting = changedKeys(started, config).filter((key) => !isLive(key, started, config));
-      await server.apply(config, await readCertificate(config));
+      await server.apply(config, await this.#renewedCertificate(config));
       log.info("The configuration was read again");
       if (waiting.length > 0) {
         log.warn("Some changes take effect after a restart", { keys: waiting });
@@ -58,6 +61,16 @@ export class Reloader {
       const reason = error instanceof Error ? error.message : String(error);
       log.error("The configuration cannot be used; the one before stays in force", { reason });
     }
+  }
+
+  /** Replacing a listener is felt by whoever connects just then, so that it is not done in vain. */
+  async #renewedCertificate(config: Config): Promise<Certificate | null> {
+    const before = this.#certificate;
+    const present = before === null ? null : await readCertificate(config);
+    if (present === null) return null;
+    if (present.cert === before?.cert && present.key === before.key) return null;
+    this.#certificate = present;
+    return present;
   }
 }
 

@@ -1,4 +1,4 @@
-import { HttpServer } from "../http/mod.ts";
+import { type Certificate, HttpServer } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import type { CommandOptions } from "./mod.ts";
@@ -26,8 +26,10 @@ export async function serve(options: CommandOptions): Promise<void> {
   const log = await startLogging(config.log);
   const ended = untilSignal(log);
   try {
-    const server = await start(config, log);
-    const reloader = new Reloader({ config, server, read: () => readSettings(options), log });
+    const certificate = await readCertificate(config);
+    const server = await start(config, certificate, log);
+    const read = () => readSettings(options);
+    const reloader = new Reloader({ config, certificate, server, read, log });
     Deno.addSignalListener("SIGHUP", () => reloader.reload());
     await ended;
     await reloader.stop();
@@ -44,8 +46,11 @@ interface RunningServer extends Reloadable {
   stop(): Promise<void>;
 }
 
-async function start(config: Config, log: Log): Promise<RunningServer> {
-  const certificate = await readCertificate(config);
+async function start(
+  config: Config,
+  certificate: Certificate | null,
+  log: Log,
+): Promise<RunningServer> {
   DataFolder.check(config.data_dir);
   for (const address of listenAddresses(config)) assertFree(address);
   warnWherePublic(config, log);
@@ -74,10 +79,9 @@ async function start(config: Config, log: Log): Promise<RunningServer> {
   return {
     apply: async (changed, renewed) => {
       await startLogging(changed.log);
-      const current = certificate === null ? null : renewed;
-      daemon.reconfigure(changed, current);
-      if (current === null) return;
-      for (const server of [api, mcp]) server.renewCertificate(current);
+      daemon.reconfigure(changed, renewed);
+      if (renewed === null) return;
+      for (const server of [api, mcp]) server.renewCertificate(renewed);
     },
     stop: async () => {
       const stopped = [api.stop(), mcp.stop()];

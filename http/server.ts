@@ -46,7 +46,8 @@ export class HttpServer {
   /**
    * Gives connections to come another certificate. A listener cannot change its own: another takes
    * its place on the same address and listens before the first one stops accepting. Requests that
-   * run, and streams, go on.
+   * run, and streams, go on. A connection whose first request was not read yet is closed, as an
+   * idle one is; its client must connect again.
    *
    * @throws what the runtime throws where the certificate is not one; all stays as it is then
    */
