@@ -52,10 +52,14 @@ async function list(file: string, { json, limit, offset, status }: TicketOptions
   });
 }
 
-function printTicket({ uuid, fields, comments }: Ticket): void {
+function printTicket({ uuid, fields, body, comments }: Ticket): void {
   print(`uuid: ${uuid}`);
   for (const [name, value] of Object.entries(fields)) {
     if (value !== "" && name !== "comment") print(visible(`${name}: ${value}`));
+  }
+  if (body !== "") {
+    print();
+    printText(`${body}\n`);
   }
   for (const { timestamp, user, comment } of comments) {
     print();

@@ -1,0 +1,321 @@
+/** `muster fossil`, judged by the `fossil` program and by `git`. */
+import assert from "node:assert/strict";
+import { Scratch } from "../services/fossil/support/fossil.ts";
+import { difference, dumpTables } from "../services/fossil/support/tables.ts";
+import { peer } from "../support/peers.ts";
+import { musterCommand, runMuster } from "../support/program.ts";
+
+/** A scratch folder with a repository that both programs work on. */
+class Workbench extends Scratch {
+  readonly repository = this.path("one.fossil");
+
+  /** Runs `muster fossil COMMAND REPOSITORY …`; a failure is a value. */
+  async try(command: string, args: readonly string[] = [], stdin = "") {
+    const words = ["fossil", command, this.repository, ...args];
+    return await runMuster(words, { folder: this.folder, environment: { USER: "alice" }, stdin });
+  }
+
+  /** Runs `muster fossil`, which must succeed; gives its standard output. */
+  async muster(command: string, args: readonly string[] = [], stdin = ""): Promise<string> {
+    const { code, stdout, stderr } = await this.try(command, args, stdin);
+    assert.equal(code, 0, `${command} ${args.join(" ")}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  async json(command: string, ...args: readonly string[]) {
+    return JSON.parse(await this.muster(command, [...args, "--json"]));
+  }
+
+  /** Commits the folder `tree`; gives the check-in's hash. */
+  async commit(message: string, ...more: readonly string[]): Promise<string> {
+    const args = ["--from", "tree", "--message", message, "--user", "bob", ...more];
+    return (await this.muster("commit", args)).trim();
+  }
+
+  /** All content decodes and parses, and a rebuild by either program gives the same tables. */
+  async assertSound(): Promise<void> {
+    const [ours, theirs] = [this.path("ours.fossil"), this.path("theirs.fossil")];
+    this.fossil(["clone", this.repository, this.path("clone.fossil")]);
+    Deno.removeSync(this.path("clone.fossil"));
+    assert.match(this.fossil(["test-integrity", "--parse", "-R", this.repository]), / 0 errors/);
+    for (const copy of [ours, theirs]) Deno.copyFileSync(this.repository, copy);
+    await runMuster(["fossil", "rebuild", ours], { folder: this.folder });
+    this.fossil(["rebuild", theirs]);
+    assert.deepEqual(difference(dumpTables(ours), dumpTables(theirs)), []);
+    assert.deepEqual(difference(dumpTables(this.repository), dumpTables(theirs)), []);
+    Deno.removeSync(ours);
+    Deno.removeSync(theirs);
+  }
+}
+
+const fossil = peer("fossil");
+const git = peer("git");
+
+Deno.test({
+  name: "a folder is committed, opened by fossil, committed on top there and read here",
+  ...fossil,
+  async fn() {
+    using bench = new Workbench();
+    await bench.muster("init");
+    bench.write("tree/README.md", "one\ntwo\n");
+    bench.write("tree/src/ünï cödé 😀.txt", "text");
+    bench.write("tree/.hidden", "dot");
+    bench.write("tree/empty", "");
+    bench.write("tree/bytes.bin", Uint8Array.from({ length: 256 }, (_, index) => index));
+    bench.write("tree/.fslckout", "no file of the tree");
+    bench.write("tree/.git/config", "neither");
+    Deno.chmodSync(bench.write("tree/src/tool", "#!/bin/sh\n"), 0o755);
+    Deno.symlinkSync("README.md", bench.path("tree/link"));
+    const first = await bench.commit("the first files");
+
+    const checkout = bench.path("checkout");
+    Deno.mkdirSync(checkout);
+    bench.fossil(["open", "--nested", bench.repository], checkout);
+    assert.equal(Deno.readTextFileSync(`${checkout}/src/ünï cödé 😀.txt`), "text");
+    assert.equal(Deno.readTextFileSync(`${checkout}/.hidden`), "dot");
+    assert.equal(Deno.readFileSync(`${checkout}/bytes.bin`).length, 256);
+    assert.ok((Deno.statSync(`${checkout}/src/tool`).mode ?? 0) & 0o100);
+    Deno.writeTextFileSync(`${checkout}/README.md`, "one\ntwo\nthree\n");
+    bench.fossil(["mv", "--hard", "empty", "still empty"], checkout);
+    bench.fossil(["commit", "-m", "from the program", "--user-override", "carl"], checkout);
+
+    const { checkins, total } = await bench.json("timeline", "-n", "2");
+    assert.equal(total, 3);
+    assert.deepEqual(
+      checkins.map(({ user, comment }: { user: string; comment: string }) => [user, comment]),
+      [["carl", "from the program"], ["bob", "the first files"]],
+    );
+    assert.equal(checkins[1].uuid, first);
+    assert.deepEqual(checkins[0].parents, [first]);
+    const { checkin, entries } = await bench.json("ls", "--checkin", first.slice(0, 12));
+    assert.equal(checkin, first);
+    const kinds = entries.map((entry: { name: string; type: string; executable: boolean }) =>
+      `${entry.name} ${entry.type}${entry.executable ? " executable" : ""}`
+    );
+    assert.deepEqual(kinds, [
+      ".hidden file",
+      "README.md file",
+      "bytes.bin file",
+      "empty file",
+      "link link",
+      "src/tool file executable",
+      "src/ünï cödé 😀.txt file",
+    ]);
+    assert.equal(await bench.muster("cat", ["README.md"]), "one\ntwo\nthree\n");
+    assert.equal(await bench.muster("cat", ["README.md", "--checkin", first]), "one\ntwo\n");
+    assert.match(await bench.muster("diff", ["README.md"]), /^\+three$/m);
+    const { lines } = await bench.json("blame", "README.md");
+    assert.deepEqual(
+      lines.map(({ text, user }: { text: string; user: string }) => `${user}: ${text}`),
+      ["bob: one", "bob: two", "carl: three"],
+    );
+    const history = await bench.json("history", "still empty");
+    assert.equal(history.total, 2);
+    await bench.assertSound();
+  },
+});
+
+Deno.test({
+  name: "branches are started, merged and closed, tags and comments changed, as fossil sees it",
+  ...fossil,
+  async fn() {
+    using bench = new Workbench();
+    await bench.muster("init");
+    bench.write("tree/a", "1\n2\n3\n4\n5\n");
+    bench.write("tree/b", "b\n");
+    const base = await bench.commit("base");
+    bench.write("tree/a", "1\n2\n3\n4\nfive\n");
+    const work = await bench.commit("work", "--branch", "feature", "--tag", "v1");
+    bench.write("tree/a", "one\n2\n3\n4\n5\n");
+    Deno.removeSync(bench.path("tree/b"));
+    await bench.commit("on trunk", "--branch", "trunk");
+    await bench.muster("merge", ["feature", "--integrate", "--user", "bob"]);
+    assert.equal(await bench.muster("cat", ["a"]), "one\n2\n3\n4\nfive\n");
+    await bench.muster("amend", [work, "--message", "better work"]);
+    await bench.muster("tag", ["v0", base]);
+    await bench.muster("branch", ["next", "--from", base]);
+
+    const listing = bench.fossil(["branch", "list", "-a", "-R", bench.repository]);
+    assert.deepEqual(listing.match(/\w+/g), ["feature", "next", "trunk"]);
+    const open = bench.fossil(["branch", "list", "-R", bench.repository]);
+    assert.deepEqual(open.match(/\w+/g), ["next", "trunk"]);
+    assert.match(bench.fossil(["tag", "list", "-R", bench.repository]), /^v0\n.*v1$/ms);
+    assert.match(bench.fossil(["timeline", "-R", bench.repository]), /better work/);
+    assert.deepEqual((await bench.json("timeline", "--branch", "feature")).total, 1);
+    const states = (await bench.json("branches")).map((
+      { name, status }: { name: string; status: string },
+    ) => `${name} ${status}`);
+    assert.deepEqual(states.sort(), ["feature closed", "next open", "trunk open"]);
+
+    const checkout = bench.path("checkout");
+    Deno.mkdirSync(checkout);
+    bench.fossil(["open", "--nested", bench.repository, "next"], checkout);
+    bench.fossil(["merge", "trunk"], checkout);
+    bench.fossil(["commit", "-m", "merged by the program", "--no-warnings"], checkout);
+    assert.equal(await bench.muster("cat", ["a", "--checkin", "next"]), "one\n2\n3\n4\nfive\n");
+    await bench.assertSound();
+  },
+});
+
+Deno.test({
+  name: "wiki pages and tickets of either program are read by the other",
+  ...fossil,
+  async fn() {
+    using bench = new Workbench();
+    const at = ["-R", bench.repository];
+    await bench.muster("init");
+    await bench.muster("wiki", ["Home", "--write", "--mimetype", "text/x-markdown"], "# Hello\n");
+    assert.equal(bench.fossil(["wiki", "export", "Home", ...at]).trimEnd(), "# Hello");
+    bench.write("page", "from the program");
+    bench.fossil(["wiki", "create", "Second", bench.path("page"), ...at]);
+    assert.equal(await bench.muster("wiki", ["Second"]), "from the program\n");
+    const pages = (await bench.json("wiki")).map(({ name }: { name: string }) => name);
+    assert.deepEqual(pages.sort(), ["Home", "Second"]);
+
+    const id =
+      (await bench.muster("ticket", ["--new", "--set", "title=Broken", "--set", "status=Open"]))
+        .trim();
+    assert.match(bench.fossil(["ticket", "show", "0", ...at]), /Broken/);
+    bench.fossil(["ticket", "set", id, "status", "Fixed", ...at]);
+    const shown = await bench.json("ticket", id.slice(0, 10));
+    assert.equal(shown.status, "Fixed");
+    await bench.muster("ticket", [id, "--set", "status=Closed"]);
+    assert.match(bench.fossil(["ticket", "show", "0", ...at]), /Closed/);
+    await bench.assertSound();
+    assert.match(await bench.muster("search", ["hello"]), /^wiki Home$/m);
+  },
+});
+
+Deno.test({
+  name: "a Git repository is imported, and exported to the same commits",
+  ...(fossil.ignore ? fossil : git),
+  async fn() {
+    using bench = new Workbench();
+    const run = (args: readonly string[], folder: string, stdin?: string) => {
+      const words = ["-c", "user.name=A Ü", "-c", "user.email=a@b", "-c", "core.quotePath=off"];
+      const command = new Deno.Command("git", {
+        args: [...words, "-C", folder, ...args],
+        env: { HOME: bench.folder, GIT_CONFIG_NOSYSTEM: "1" },
+        stdin: stdin === undefined ? "null" : "piped",
+        stdout: "piped",
+        stderr: "piped",
+      });
+      return feed(command, stdin ?? "");
+    };
+    const source = bench.path("source");
+    Deno.mkdirSync(source);
+    await run(["init", "-q", "-b", "main"], source);
+    bench.write("source/dir/a ü", "text\n");
+    Deno.chmodSync(bench.write("source/tool", "tool\n"), 0o755);
+    await run(["add", "-A"], source);
+    await run(["commit", "-qm", "first"], source);
+    await run(["checkout", "-qb", "side"], source);
+    await run(["mv", "tool", "moved"], source);
+    await run(["commit", "-qam", "moved"], source);
+    await run(["tag", "v1"], source);
+    await run(["checkout", "-q", "main"], source);
+    bench.write("source/b", "b\n");
+    await run(["add", "-A"], source);
+    await run(["commit", "-qm", "second"], source);
+    await run(["merge", "-q", "--no-edit", "side"], source);
+
+    await bench.muster("import", [], await run(["fast-export", "--all", "-M"], source));
+    assert.deepEqual(
+      (await bench.json("ls")).entries.map(({ name }: { name: string }) => name),
+      ["b", "dir/a ü", "moved"],
+    );
+    await bench.assertSound();
+    const target = bench.path("target");
+    Deno.mkdirSync(target);
+    await run(["init", "-q", "-b", "main"], target);
+    await run(["fast-import", "--quiet"], target, await bench.muster("export"));
+    const log = ["log", "--all", "--format=%H %an <%ae> %s"];
+    assert.deepEqual((await run(log, target)).split("\n"), (await run(log, source)).split("\n"));
+  },
+});
+
+async function feed(command: Deno.Command, stdin: string): Promise<string> {
+  const process = command.spawn();
+  if (stdin !== "") {
+    const writer = process.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(stdin));
+    await writer.close();
+  }
+  const { code, stdout, stderr } = await process.output();
+  const decoder = new TextDecoder();
+  assert.equal(code, 0, decoder.decode(stderr));
+  return decoder.decode(stdout);
+}
+
+Deno.test("muster fossil says in a sentence what is wrong, and by its exit code whose fault it is", async () => {
+  using bench = new Workbench();
+  await bench.muster("init");
+  bench.write("tree/a", "a\n");
+  await bench.commit("first");
+  bench.write("tree/a", "b\n");
+  await bench.commit("second", "--branch", "side");
+  bench.write("tree/a", "c\n");
+  await bench.commit("third", "--branch", "trunk");
+  bench.write("plain", "no database at all, but quite long ".repeat(100));
+  const table: [code: number, message: RegExp, command: string, ...args: string[]][] = [
+    [1, /"nowhere"/, "info", "--checkin", "nowhere"],
+    [1, /"none"/, "cat", "none"],
+    [1, /conflict/i, "merge", "side"],
+    [1, /changes nothing/, "commit", "--from", "tree", "-m", "again"],
+    [1, /no folder/, "commit", "--from", "absent", "-m", "x"],
+    [1, /exists/, "init"],
+    [2, /required option/, "commit", "-m", "x"],
+    [2, /whole number/, "timeline", "-n", "many"],
+    [2, /unknown option/, "timeline", "--colour"],
+    [2, /name=value/, "ticket", "--new", "--set", "title"],
+  ];
+  for (const [code, message, command, ...args] of table) {
+    const result = await bench.try(command, args);
+    assert.equal(result.code, code, `${command} ${args.join(" ")}: ${result.stderr}`);
+    assert.match(result.stderr, message);
+    assert.doesNotMatch(result.stderr, /\n {4}at /);
+  }
+  for (const file of ["absent.fossil", "plain"]) {
+    const result = await runMuster(["fossil", "timeline", file], { folder: bench.folder });
+    assert.equal(result.code, 1);
+    assert.match(result.stderr, new RegExp(`"${file}"`));
+  }
+  assert.equal((await bench.json("timeline")).total, 4);
+});
+
+Deno.test("a commit that is killed leaves the repository whole", async () => {
+  using bench = new Workbench();
+  await bench.muster("init");
+  const log = `${bench.repository}-wal`;
+  for (let round = 1; round <= 4; round++) {
+    for (let file = 0; file < 300; file++) {
+      bench.write(`tree/${file}`, `round ${round} file ${file}\n`.repeat(500 + file));
+    }
+    const watcher = Deno.watchFs(bench.folder, { recursive: false })[Symbol.asyncIterator]();
+    const args = ["fossil", "commit", bench.repository, "--from", "tree", "-m", "killed"];
+    const process = musterCommand(args, { stdin: "null", stdout: "null", stderr: "null" }).spawn();
+    // Killed at its `round`th write to the log, unless it has ended by then.
+    const ended = process.status.then(() => null);
+    for (let writes = 0; writes < round;) {
+      const event = await Promise.race([watcher.next(), ended]);
+      if (event === null) break;
+      if (event.value?.kind === "modify" && event.value.paths.includes(log)) writes++;
+    }
+    kill(process);
+    await ended;
+    await watcher.return?.();
+    assert.match(await bench.muster("verify"), /all whole/);
+  }
+  bench.write("tree/0", "the last one\n");
+  await bench.commit("not killed");
+  assert.equal(await bench.muster("cat", ["0"]), "the last one\n");
+  if (!fossil.ignore) await bench.assertSound();
+});
+
+function kill(process: Deno.ChildProcess): void {
+  try {
+    process.kill("SIGKILL");
+  } catch {
+    // It has ended already.
+  }
+}
