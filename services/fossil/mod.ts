@@ -27,7 +27,45 @@ export {
 } from "./repository.ts";
 export * from "./git/mod.ts";
 export * from "./merge/mod.ts";
-export * from "./read/mod.ts";
+export {
+  type ActivityOptions,
+  type ArchiveFormat,
+  type ArchiveOptions,
+  type BlameOptions,
+  type DiffOptions,
+  type HistoryOptions,
+  listBranches,
+  listTags,
+  listTickets,
+  listWikiPages,
+  mainBranch,
+  type Paging,
+  type PathOptions,
+  readActivity,
+  readArchive,
+  readBlame,
+  readCheckin,
+  readDiff,
+  Reader,
+  type ReaderOptions,
+  readFile,
+  readHistory,
+  readStatistics,
+  readTicket,
+  readTimeline,
+  readTree,
+  readWikiHistory,
+  readWikiPage,
+  resolveArtifact,
+  resolveCheckin,
+  type Resolved,
+  type TicketListOptions,
+  type TimelineOptions,
+  type TreeOptions,
+  type UnifiedDiff,
+  unifiedDiff,
+} from "./read/mod.ts";
+export type * from "./read/shapes.ts";
 export * from "./search/mod.ts";
 export * from "./write/mod.ts";
 export * from "./workers/mod.ts";

@@ -1,4 +1,7 @@
-/** Reading: functions over a `Reader` that give plain data in the shapes of the JSON API. */
+/**
+ * Reading: functions over a `Reader` that give plain data in the shapes of the JSON API. Some are
+ * for the search alone and not in the engine's own door.
+ */
 export { type ArchiveFormat, type ArchiveOptions, readArchive } from "./archive/mod.ts";
 export { type BlameOptions, readBlame } from "./blame.ts";
 export { listBranches, listTags } from "./branches.ts";

@@ -63,7 +63,7 @@ export function readTicket(reader: Reader, uuid: string): Ticket {
       resolution: text(row, "resolution"),
       body: text(row, "comment"),
       fields: Object.fromEntries(columns.map((column) => [column, text(row, column)])),
-      comments: changes.flatMap(({ uuid, change, ...entry }) => commentOf(uuid, change, entry)),
+      comments: changes.flatMap((change, i) => commentOf(change, i === 0)),
       changes: changes.map(({ uuid, timestamp, user, change }) => ({
         uuid,
         timestamp,
@@ -132,15 +132,16 @@ function changesOf(reader: Reader, ticket: string): ReadChange[] {
   });
 }
 
-/** What a change says to readers: the field "icomment", or what it appends to "comment". */
-function commentOf(
-  uuid: string,
-  change: TicketChange,
-  entry: { readonly timestamp: string; readonly user: string },
-): TicketComment[] {
-  const value = (name: string) => change.fields.find((field) => field.name === name)?.value;
-  const appended = change.fields.find((field) => field.name === "comment" && field.append)?.value;
-  const comment = value("icomment") ?? appended;
-  if (comment === undefined || comment === "") return [];
-  return [{ uuid, ...entry, comment, mimetype: value("mimetype") ?? PLAIN_TEXT }];
+/**
+ * What a change says to readers: the field "icomment", or what it appends to "comment". What the
+ * first change has in "comment" is the ticket's own text.
+ */
+function commentOf(entry: ReadChange, isFirst: boolean): TicketComment[] {
+  const { uuid, timestamp, user, change: { fields } } = entry;
+  const said = fields.find(({ name, append }) =>
+    name === "icomment" || (name === "comment" && append && !isFirst)
+  );
+  if (said === undefined || said.value === "") return [];
+  const mimetype = fields.find(({ name }) => name === "mimetype")?.value ?? PLAIN_TEXT;
+  return [{ uuid, timestamp, user, comment: said.value, mimetype }];
 }

@@ -3,6 +3,7 @@ import type { SqlValue } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { branchColumn, readTimelineCheckin, REF_COLUMNS, refOf, type RefRow } from "./checkins.ts";
 import { graphRows } from "./graph.ts";
+import { normalizePath } from "./manifests.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
@@ -12,7 +13,7 @@ import type { Activity, EventKind, Timeline, TimelineCheckin } from "./shapes.ts
 export interface TimelineOptions extends Paging {
   readonly branch?: string;
   readonly user?: string;
-  /** Only check-ins that change this file. */
+  /** Only check-ins that change this file, or anything below this folder. */
   readonly path?: string;
   /** Only check-ins before a moment (ISO 8601) or a check-in of any name, that one excluded. */
   readonly before?: string;
@@ -129,11 +130,16 @@ function momentOf(reader: Reader, name: string): number {
 }
 
 function changesPath(path: string): Condition {
+  const file = normalizePath(path);
   return {
-    sql: `event.objid IN (SELECT mid FROM mlink JOIN filename USING(fnid) WHERE name=?)`,
-    values: [path],
+    sql: `event.objid IN (SELECT mid FROM mlink JOIN filename USING(fnid)
+      WHERE name=? OR (name>? AND name<?))`,
+    values: [file, `${file}/`, `${file}${PAST_SLASH}`],
   };
 }
+
+/** The character behind "/": what is below a folder sorts before the folder's name with this. */
+const PAST_SLASH = "0";
 
 /** Rows of the page, and how many match at all. */
 function select(
