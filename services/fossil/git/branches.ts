@@ -9,8 +9,10 @@ export interface CommitGraph {
   readonly parents: readonly (readonly number[])[];
   /** Reference under which the stream has a commit. */
   readonly label: (commit: number) => string;
-  /** Where references point at the end. */
+  /** Where references point at the end, but for annotated tags. */
   readonly refs: ReadonlyMap<string, number>;
+  /** Whether a reference points at a commit at the end. */
+  readonly isHeld: (ref: string, commit: number) => boolean;
 }
 
 /** A branch of Fossil. */
@@ -42,7 +44,8 @@ export function mainRefOf(
   const names = [...wanted === undefined ? [] : [wanted], "trunk", "main", "master"];
   const known = names.find((name) => refs.has(HEADS + name));
   if (known !== undefined) return HEADS + known;
-  return [...refs.keys()].find((ref) => ref.startsWith(HEADS)) ?? null;
+  const all = [...refs.keys()];
+  return all.find((ref) => ref.startsWith(HEADS)) ?? all[0] ?? null;
 }
 
 /**
@@ -127,7 +130,7 @@ class Planner {
   #loose(commit: number): number {
     const ref = this.#graph.label(commit);
     this.#closed.add(commit);
-    const held = this.#graph.refs.get(ref) === commit ? ref : `refs/unnamed/${commit + 1}`;
+    const held = this.#graph.isHeld(ref, commit) ? ref : `refs/unnamed/${commit + 1}`;
     return this.#branch(held.replace(/^refs\//, ""), held);
   }
 

@@ -164,6 +164,9 @@ class HistoryWriter {
       parents: spool.parents,
       label: (commit: number) => spool.label(commit),
       refs: intake.refs,
+      isHeld: (ref: string, commit: number) =>
+        intake.refs.get(ref) === commit ||
+        intake.tags.get(ref.replace(/^refs\/tags\//, ""))?.commit === commit,
     };
     this.#plan = planBranches(graph, mainRefOf(intake.refs, options.mainBranch));
   }
@@ -294,7 +297,7 @@ class HistoryWriter {
 
   #writeTag({ name, commit, tagger, message }: SpooledTag): void {
     const target = this.#hash(commit);
-    const signature = parseSignature(tagger ?? this.#source.spool.get(commit).committer)!;
+    const signature = parseSignature(tagger || this.#source.spool.get(commit).committer)!;
     const [user, date] = [userOf(signature.person), dateOf(signature)];
     const text = message.replace(/\n+$/, "");
     const value = text.trim() === "" ? null : text;

@@ -12,6 +12,7 @@ import type { GitCommand, GitCommit, GitTag } from "./stream/mod.ts";
 export interface SpooledTag {
   readonly name: string;
   readonly commit: number;
+  /** "" for an annotated tag that does not tell who made it, null for a tag that is a mere name. */
   readonly tagger: string | null;
   readonly message: string;
 }
@@ -160,7 +161,7 @@ export class Intake {
       );
     }
     if (mark !== null) this.#commits.set(mark, commit);
-    this.tags.set(name, { name, commit, tagger, message });
+    this.tags.set(name, { name, commit, tagger: tagger ?? "", message });
     this.refs.delete(TAGS + name);
   }
 

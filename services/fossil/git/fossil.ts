@@ -1,0 +1,126 @@
+/** Import of another repository file. */
+import { isArtifactHash } from "../codec/mod.ts";
+import type { Database } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
+import { Repository } from "../repository.ts";
+import { requireEmpty } from "./import.ts";
+import type { FossilImportOptions, FossilImportReport } from "./types.ts";
+
+/**
+ * Settings that come over: what the project is, and how its tickets look. What a program would run,
+ * and what says who may do what, stays behind.
+ */
+const SETTINGS = [
+  "hash-policy",
+  "project-code",
+  "project-description",
+  "project-name",
+  "ticket-closed-expr",
+  "ticket-status-column",
+  "ticket-table",
+  "ticket-title-expr",
+  "wiki-use-html",
+] as const;
+
+/** Rows that are read at a time, and the bytes after which fewer are. */
+const BATCH_ROWS = 200;
+/** Artifacts that can be damaged before the message leaves the others out. */
+const MAX_NAMED = 5;
+const NOBODY = { user: null, ip: null };
+
+interface BlobRow {
+  readonly rid: number;
+  readonly size: number;
+  readonly uuid: unknown;
+  readonly content: unknown;
+  readonly srcid: number | null;
+}
+
+/**
+ * Copies the artifacts of a repository file into an empty repository: every one is decoded and
+ * checked against its name, and all derived tables are computed anew. Users, passwords, reports, the
+ * addresses behind concealed ones,
+ * triggers, views, unversioned files and settings but a few stay behind; private artifacts stay
+ * private, shunned names stay shunned. The file is only read. Where it fails the new file is to be
+ * removed.
+ *
+ * @throws {FossilError} `conflict` where the repository is not empty; `unsupported` where the file
+ * is no repository; `corrupt` or `limit` where it has artifacts that are not what they claim.
+ */
+export function importFossil(
+  repository: Repository,
+  path: string,
+  options: FossilImportOptions = {},
+): FossilImportReport {
+  requireEmpty(repository);
+  using source = Repository.open(path, { readOnly: true });
+  const settings = source.read(() =>
+    repository.write(NOBODY, () => {
+      const imported = copySettings(source, repository);
+      copyArtifacts(source.db, repository.db);
+      return imported;
+    })
+  );
+  const damages = repository.verify();
+  if (damages.length > 0) {
+    const named = damages.slice(0, MAX_NAMED).map(({ hash, reason }) => `"${hash}": ${reason}`);
+    const message = `${damages.length} artifacts are damaged: ${named.join("; ")}`;
+    throw new FossilError("corrupt", message);
+  }
+  const { blobs, artifacts, phantoms } = repository.rebuild(options.progress);
+  repository.checkpoint();
+  return { blobs, artifacts, phantoms, settings };
+}
+
+function copySettings(source: Repository, target: Repository): string[] {
+  return SETTINGS.filter((name) => {
+    const value = source.config.get(name);
+    if (value === undefined) return false;
+    if (name === "project-code" && !/^[0-9a-f]{40}$/.test(value)) return false;
+    target.config.set(name, value);
+    return true;
+  });
+}
+
+/** Copies contents as they are stored, deltas as deltas. Nothing is believed yet but their form. */
+function copyArtifacts(source: Database, target: Database): void {
+  const rcvid = target.insert(
+    "INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr) VALUES(NULL,julianday('now'),NULL,NULL)",
+  );
+  const select = `SELECT blob.rid, size, uuid, content, srcid
+    FROM blob LEFT JOIN delta USING(rid) WHERE blob.rid>? ORDER BY blob.rid LIMIT ${BATCH_ROWS}`;
+  for (let last = 0;;) {
+    const rows = source.rows<BlobRow>(select, last);
+    for (const row of rows) copyBlob(target, row, rcvid);
+    if (rows.length < BATCH_ROWS) break;
+    last = rows.at(-1)!.rid;
+  }
+  for (const { rid } of source.rows<{ rid: number }>("SELECT rid FROM private")) {
+    target.run("INSERT OR IGNORE INTO private SELECT rid FROM blob WHERE rid=?", rid);
+  }
+  for (const { uuid } of source.rows<{ uuid: unknown }>("SELECT uuid FROM shun")) {
+    if (typeof uuid !== "string" || !isArtifactHash(uuid)) continue;
+    target.run(
+      "INSERT OR IGNORE INTO shun(uuid,mtime) VALUES(?,CAST(strftime('%s','now') AS INT))",
+      uuid,
+    );
+  }
+}
+
+function copyBlob(target: Database, row: BlobRow, rcvid: number): void {
+  const { rid, size, uuid, content, srcid } = row;
+  const isPhantom = content === null;
+  const isSound = typeof uuid === "string" && isArtifactHash(uuid) &&
+    uuid === uuid.toLowerCase() && Number.isSafeInteger(rid) && Number.isSafeInteger(size) &&
+    (isPhantom || content instanceof Uint8Array) && (isPhantom ? size < 0 : size >= 0);
+  if (!isSound) throw new FossilError("corrupt", `Row ${rid} of the file is no artifact`);
+  target.run(
+    "INSERT INTO blob(rid,rcvid,size,uuid,content) VALUES(?,?,?,?,?)",
+    rid,
+    isPhantom ? 0 : rcvid,
+    isPhantom ? -1 : size,
+    uuid,
+    isPhantom ? null : content,
+  );
+  if (srcid !== null) target.run("INSERT INTO delta(rid,srcid) VALUES(?,?)", rid, srcid);
+}
