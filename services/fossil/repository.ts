@@ -114,6 +114,11 @@ export class Repository implements Disposable {
     return this.#schema;
   }
 
+  /** Whether a `write` is under way: what is read now may never be committed. */
+  get isWriting(): boolean {
+    return this.#isWriting;
+  }
+
   get hashPolicy(): HashPolicy {
     return this.store.hashPolicy();
   }

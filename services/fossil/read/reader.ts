@@ -27,7 +27,7 @@ export class Reader {
   /** To be called again and again by what may take long, so that it can be ended. */
   readonly check: () => void;
   readonly #cache: ByteCache<string, unknown>;
-  #state = "";
+  #state: string | null = null;
   #depth = 0;
 
   constructor(repository: Repository, options: ReaderOptions = {}) {
@@ -50,12 +50,15 @@ export class Reader {
     });
   }
 
-  /** `data_version` tells of other connections, `total_changes` of our own. */
+  /**
+   * `data_version` tells of other connections, `total_changes` of our own. Neither tells of a write
+   * that is undone: what was read in its midst is not kept.
+   */
   #noticeWrites(): void {
-    const { db } = this.repository;
+    const { db, isWriting } = this.repository;
     const state = `${db.dataVersion()} ${db.value<number>("SELECT total_changes()")}`;
-    if (state !== this.#state) this.#cache.clear();
-    this.#state = state;
+    if (state !== this.#state || isWriting) this.#cache.clear();
+    this.#state = isWriting ? null : state;
   }
 
   /**

@@ -132,8 +132,8 @@ function momentOf(reader: Reader, name: string): number {
 function changesPath(path: string): Condition {
   const file = normalizePath(path);
   return {
-    sql: `event.objid IN (SELECT mid FROM mlink JOIN filename USING(fnid)
-      WHERE name=? OR (name>? AND name<?))`,
+    sql: `event.objid IN (SELECT mid FROM mlink WHERE fnid IN
+      (SELECT fnid FROM filename WHERE name=? OR (name>? AND name<?)))`,
     values: [file, `${file}/`, `${file}${PAST_SLASH}`],
   };
 }

@@ -19,6 +19,9 @@ export interface TreeOptions {
   readonly withoutLastCheckin?: boolean;
 }
 
+/** Roughly the bytes that a path and its last change take in memory. */
+const CHANGE_BYTES = 150;
+
 /**
  * A folder at a check-in, in byte order of the names.
  *
@@ -34,7 +37,10 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
     }
     const changes = options.withoutLastCheckin === true
       ? new Map<string, number>()
-      : lastChanges(reader, rid, files);
+      : reader.cached(`last changes ${rid} ${path}`, () => {
+        const value = lastChanges(reader, rid, files);
+        return { value, bytes: 200 + value.size * CHANGE_BYTES };
+      });
     const listing = new Listing(reader, changes);
     const entries = options.recursive === true
       ? files.map((card) => listing.file(card, card.name))

@@ -194,6 +194,21 @@ Deno.test("a reader sees what was written by itself and by others", () => {
   assert.deepEqual(checkins.map(({ comment, tags }) => [comment, tags]), [["better", ["v1"]]]);
 });
 
+Deno.test("what a write saw that was undone is forgotten", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  assert.equal(readTimeline(reader).total, 1);
+  assert.throws(() =>
+    repository.write({ user: "alice", ip: null }, () => {
+      fixture.commit([put("a", "a")]);
+      assert.equal(readTimeline(reader).total, 2);
+      throw new Error("undone");
+    }), /undone/);
+  assert.equal(readTimeline(reader).total, 1);
+  assert.equal(readTimeline(reader).checkins.length, 1);
+});
+
 Deno.test("what cannot be read is told apart by its code", () => {
   using fixture = new Fixture();
   const reader = new Reader(fixture.repository);
