@@ -1,6 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
-import { adoptionSchema, type Agents, registrationSchema } from "../services/agents/mod.ts";
+import {
+  adoptionSchema,
+  agentChangeSchema,
+  type Agents,
+  pauseSchema,
+  rateLimitSchema,
+  registrationSchema,
+} from "../services/agents/mod.ts";
 import { openTo } from "./access.ts";
 import { type AppEnv, callerOf, newRoutes } from "./context.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
@@ -10,10 +17,18 @@ const agentSchema = z.object({
   type: z.string(),
   channels: z.array(z.string()).openapi({ description: "With their #" }),
   revoked: z.boolean(),
+  paused: z.boolean().openapi({ description: "Whether it may say nothing until it is resumed" }),
+  pause_reason: z.string().nullable(),
   created_at: z.iso.datetime(),
   last_seen: z.iso.datetime().nullable(),
   online: z.boolean().openapi({
     description: "Whether it has a live IRC session or was heard of within two minutes",
+  }),
+  messages_per_minute: z.int().openapi({
+    description: "Messages that it sent within the last minute, over IRC, HTTP or MCP",
+  }),
+  rate_limit: rateLimitSchema.nullable().openapi({
+    description: "Its own; null where it may send as much as everybody",
   }),
 }).openapi("Agent");
 
@@ -99,6 +114,36 @@ const deleteAgent = createRoute({
   responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
 });
 
+const changeAgent = createRoute({
+  method: "patch",
+  path: "/v1/agents/{nick}",
+  summary: "Give an agent a rate for its messages, or with null take it away",
+  ...openTo("operator"),
+  request: { params, body: jsonRequest(agentChangeSchema.meta({ id: "AgentChange" })) },
+  responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
+});
+
+const pauseAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/pause",
+  summary: "Refuse every message of an agent until it is resumed, and keep its sessions",
+  ...openTo("operator", optionalBody()),
+  request: {
+    params,
+    body: { ...jsonRequest(pauseSchema.meta({ id: "Pause" })), required: false },
+  },
+  responses: { 204: { description: "It is paused" }, ...errors(400, 404, 409, 413, 503) },
+});
+
+const resumeAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/resume",
+  summary: "Let a paused agent speak again",
+  ...openTo("operator"),
+  request: { params },
+  responses: { 204: { description: "It may speak" }, ...errors(404, 409, 503) },
+});
+
 /** `/v1/agents`: the registry. */
 export function agentRoutes(agents: Agents) {
   return newRoutes()
@@ -128,6 +173,22 @@ export function agentRoutes(agents: Agents) {
     .openapi(deleteAgent, async (context) => {
       const { nick } = context.req.valid("param");
       await agents.delete(nick, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(changeAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      const { rate_limit: rate } = context.req.valid("json");
+      await agents.holds.setRate(nick, rate, callerOf(context));
+      return context.json(await agents.get(nick), 200);
+    })
+    .openapi(pauseAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.holds.pause(nick, context.req.valid("json"), callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(resumeAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.holds.resume(nick, callerOf(context));
       return context.body(null, 204);
     });
 }

@@ -1,5 +1,6 @@
 import type { AdminLogin, Admins } from "../services/admins/mod.ts";
 import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
+import type { Inboxes } from "../services/attendance/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import type { Config } from "../services/config/mod.ts";
 import type { EventLog } from "../services/events/mod.ts";
@@ -12,6 +13,7 @@ import { systemScheduler } from "../services/scheduler.ts";
 import type { Status } from "../services/status.ts";
 import { accountRoutes } from "./accounts.ts";
 import { adminRoutes } from "./admins.ts";
+import { agentMessageRoutes } from "./agent_messages.ts";
 import { agentRoutes } from "./agents.ts";
 import { channelRoutes } from "./channels.ts";
 import { newRoutes } from "./context.ts";
@@ -50,6 +52,7 @@ export interface ApiServices {
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
   readonly agents: Agents;
+  readonly inboxes: Inboxes;
   readonly ircAccounts: IrcAccounts;
   readonly eventLog: EventLog;
   /** Null where the configuration turns the policy store off. */
@@ -82,6 +85,7 @@ export function createApp(services: ApiServices) {
   app.route("/", statusRoutes(status));
   app.route("/", metricRoutes(metrics));
   app.route("/", agentRoutes(agents));
+  app.route("/", agentMessageRoutes(services));
   app.route("/", accountRoutes(ircAccounts));
   app.route("/", tokenRoutes(services));
   app.route("/", llmRoutes(services.llm, identity));

@@ -8,7 +8,7 @@ import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
 import { openedBy } from "./documentation/mod.ts";
 import { type EventStreams, STREAM_HEADERS } from "./event_streams.ts";
-import { errors, json, jsonRequest } from "./schemas.ts";
+import { errors, json, jsonRequest, sinceSchema, wholeNumber } from "./schemas.ts";
 
 export interface ChannelRoutesOptions {
   /** Null where the configuration turns the bridge off. */
@@ -32,17 +32,8 @@ const parameters = z.object({
   channel: z.string().openapi({ description: "Name with or without #", example: "general" }),
 });
 
-const since = z.string().optional().openapi({
-  description: "Only what came after this timestamp, or after the message of this id",
-});
-
-function wholeNumber(description: string) {
-  return z.string().regex(/^\d{1,9}$/, { error: "must be a whole number" }).transform(Number)
-    .optional().openapi({ type: "integer", description });
-}
-
 const messageQuery = z.object({
-  since,
+  since: sinceSchema,
   limit: wholeNumber("How many; at most bridge.buffer_size, which is the default"),
   wait_seconds: wholeNumber("How long to wait where there is nothing yet; at most 60"),
 });
@@ -104,7 +95,7 @@ const streamMessages = createRoute({
   request: {
     params: parameters,
     query: z.object({
-      since,
+      since: sinceSchema,
       token: z.string().optional().openapi({
         description: "The token, for clients that cannot set a header",
       }),

@@ -43,3 +43,14 @@ export function errors<Status extends ErrorStatus>(...statuses: Status[]) {
     ReturnType<typeof json<typeof errorSchema>>
   >;
 }
+
+/** A parameter of a query that is a whole number. */
+export function wholeNumber(description: string) {
+  return z.string().regex(/^\d{1,9}$/, { error: "must be a whole number" }).transform(Number)
+    .optional().openapi({ type: "integer", description });
+}
+
+/** The cursor of whoever reads messages. */
+export const sinceSchema = z.string().optional().openapi({
+  description: "Only what came after this timestamp, or after the message of this id",
+});

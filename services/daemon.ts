@@ -1,6 +1,7 @@
 import { AdminLogin, Admins, type AdminsOptions } from "./admins/mod.ts";
-import { AccountAuthority, Agents, IrcAccounts, type Sessions } from "./agents/mod.ts";
-import { Bridge } from "./bridge/mod.ts";
+import { AccountAuthority, Agents, IrcAccounts, type Sessions, type Speech } from "./agents/mod.ts";
+import { Attendance, Inboxes } from "./attendance/mod.ts";
+import { Bridge, type BridgeOptions } from "./bridge/mod.ts";
 import {
   type Address,
   changedKeys,
@@ -57,6 +58,7 @@ export interface Services {
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;
   readonly agents: Agents;
+  readonly inboxes: Inboxes;
   readonly ircAccounts: IrcAccounts;
   readonly llm: Llm;
   readonly eventLog: EventLog;
@@ -74,8 +76,12 @@ export interface Daemon {
   readonly services: Services;
   /** Where IRC listens; null where it does not. */
   readonly ircAddresses: { readonly plain: Address | null; readonly tls: Address | null };
-  /** Takes from a configuration what can change while the services run. */
-  reconfigure(config: Config, certificate: DaemonOptions["certificate"]): void;
+  /**
+   * Takes from a configuration what can change while the services run.
+   *
+   * @param renewed the certificate, where it is another than before
+   */
+  reconfigure(config: Config, renewed: DaemonOptions["certificate"]): void;
   /** Tells the streams and the IRC clients that it is over and closes them. */
   quiesce(): Promise<void>;
   /** Finishes what is being written and closes everything, in reverse of the start. */
@@ -131,14 +137,36 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const moderation = new IrcModeration({ database, accounts: room.accounts, scheduler, log });
   started.defer(() => moderation.close());
-  const observer = observerOf(agents, moderation);
-  const irc = new IrcServer(ircOptions({ config, database, room, observer, log }));
+  const { identity } = room;
+  const { roster, speech } = agents;
+  const attendance = new Attendance({
+    ...{ identity, roster, speech, scheduler, log },
+    users: {
+      findUser: (user) => irc.findUser(user),
+      addUser: (user) => irc.addUser(user),
+      isMember: (account, channel) => irc.isMember(account, channel),
+    },
+  });
+  started.defer(() => attendance.close());
+  const hears = attendance.hears.bind(attendance);
+  const inboxes = new Inboxes({ identity, roster, hears, scheduler, log });
+  started.defer(() => inboxes.close());
+  const observers = { agents, attendance, inboxes, moderation, bridgeNick: config.bridge.nick };
+  const observer = observerOf(observers);
+  const irc = new IrcServer(ircOptions({ config, database, room, speech, observer, log }));
   started.defer(() => irc.close());
   const ircAddresses = listen(irc, options);
   const policies = config.policies.enabled
     ? new Policies({ ...shared, bridge: config.bridge })
     : null;
-  const bridge = config.bridge.enabled ? startBridge({ config, irc, policies, log }) : null;
+  const onPosted: BridgeOptions["onPosted"] = (channel, { id, nick, text, timestamp }) =>
+    inboxes.takeFromChannel(channel, {
+      ...{ id, from: nick, account: null, text },
+      time: Date.parse(timestamp),
+    });
+  const bridge = config.bridge.enabled
+    ? startBridge({ config, irc, policies, speakers: attendance, onPosted, log })
+    : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   const status = new Status({
     clock,
@@ -161,11 +189,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { eventLog } = events;
   const base = { config, log, metrics, status, eventLog, policies };
   return {
-    services: { ...room, ...administration, ...base, agents, ircAccounts, llm, bridge },
+    services: { ...room, ...administration, ...base, agents, inboxes, ircAccounts, llm, bridge },
     ircAddresses,
-    reconfigure: (changed, certificate) => {
+    reconfigure: (changed, renewed) => {
       irc.reconfigure(ircChanges(changed));
-      if (certificate !== null) irc.renewCertificate(certificate);
+      if (renewed !== null) irc.renewCertificate(renewed);
       events.reloaded(changedKeys(config, changed));
     },
     quiesce: async () => {
@@ -187,14 +215,33 @@ function openAdmins(
   return { admins: new Admins(shared), adminLogin };
 }
 
-function observerOf(agents: Agents, moderation: IrcModeration): IrcObserver {
-  const seen = ({ account }: { account: string }) => agents.sessionSeen(account);
+interface Observers {
+  readonly agents: Agents;
+  readonly attendance: Attendance;
+  readonly inboxes: Inboxes;
+  readonly moderation: IrcModeration;
+  /** What the bridge says is told by the bridge, which knows for whom it says it. */
+  readonly bridgeNick: string;
+}
+
+function observerOf(observers: Observers): IrcObserver {
+  const { agents, attendance, inboxes, moderation, bridgeNick } = observers;
   return {
-    sessionStarted: seen,
-    sessionEnded: seen,
+    sessionStarted: ({ account }) => agents.sessionSeen(account),
+    sessionEnded({ account }) {
+      agents.sessionSeen(account);
+      attendance.sessionEnded(account);
+    },
     operatorGranted: (event) => moderation.operatorGranted(event),
     kicked: (event) => moderation.kicked(event),
     modeChanged: (event) => moderation.modeChanged(event),
+    messageSent({ id, time, sender: { nick: from, account }, channel, receiver, ...message }) {
+      if (account === bridgeNick) return;
+      if (account !== null) agents.speech.sent(account);
+      const incoming = { id, time, from, account, text: message.text };
+      if (channel === null) inboxes.takeDirect(receiver?.account ?? "", incoming);
+      else if (message.statusPrefix === "") inboxes.takeFromChannel(channel, incoming);
+    },
   };
 }
 
@@ -207,10 +254,13 @@ interface BridgeSurroundings {
   readonly config: Config;
   readonly irc: IrcServer;
   readonly policies: Policies | null;
+  readonly speakers: Attendance;
+  readonly onPosted: BridgeOptions["onPosted"];
   readonly log: Log;
 }
 
-function startBridge({ config, irc, policies, log }: BridgeSurroundings): Bridge {
+function startBridge(surroundings: BridgeSurroundings): Bridge {
+  const { config, irc, policies, speakers, onPosted, log } = surroundings;
   const { nick, channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const bridge = new Bridge({
@@ -220,7 +270,7 @@ function startBridge({ config, irc, policies, log }: BridgeSurroundings): Bridge
     maxChannels: max_channels,
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
     connect: () => irc.connect({ account: nick, privileged: true }),
-    log,
+    ...{ speakers, onPosted, log },
   });
   bridge.start();
   return bridge;
@@ -230,11 +280,13 @@ interface IrcSurroundings {
   readonly config: Config;
   readonly database: Database;
   readonly room: IdentityRoom;
+  readonly speech: Speech;
   readonly observer: IrcObserver;
   readonly log: Log;
 }
 
-function ircOptions({ config, database, room, observer, log }: IrcSurroundings): IrcServerOptions {
+function ircOptions(surroundings: IrcSurroundings): IrcServerOptions {
+  const { config, database, room, speech, observer, log } = surroundings;
   const { irc } = config;
   const { accounts, logins } = room;
   return {
@@ -245,7 +297,10 @@ function ircOptions({ config, database, room, observer, log }: IrcSurroundings):
     version: `muster-${VERSION}`,
     password: irc.password === "" ? null : irc.password,
     requireAccount: irc.require_account,
-    accounts: new AccountAuthority({ database, accounts, logins, operators: irc.operators }),
+    accounts: new AccountAuthority({
+      ...{ database, accounts, logins, speech },
+      operators: irc.operators,
+    }),
     observer,
     log,
   };

@@ -1,10 +1,9 @@
 import type { StatementSync } from "node:sqlite";
 import { ulid } from "ulid";
-import { type Change, type Database, Duplicate, statement, Unchanged } from "../database/mod.ts";
+import { type Database, Duplicate, statement } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import {
-  type Account,
   type AccountDirectory,
   type Caller,
   type Endings,
@@ -14,30 +13,29 @@ import {
   originOf,
   sha256,
 } from "../identity/mod.ts";
-import { foldCase } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
+import { Holds, rateColumns } from "./holds.ts";
 import { Presence } from "./presence.ts";
-import type { AdoptionRequest, RegistrationRequest } from "./schemas.ts";
+import {
+  type Agent,
+  type AgentRow,
+  type AgentState,
+  commitOn,
+  describeAgent,
+  findActiveAgent,
+  findAgent,
+  selectAgent,
+  selectAgents,
+} from "./records.ts";
+import { Roster } from "./roster.ts";
+import type { AdoptionRequest, AgentRate, RegistrationRequest } from "./schemas.ts";
+import { Speech } from "./speech.ts";
 
 /** What the registry asks of the IRC server. */
 export interface Sessions {
   /** Closes every live session of the account and says how many there were. */
   disconnectAccount(account: string, reason: string): number;
   isOnline(account: string): boolean;
-}
-
-/** An agent as it is told to callers. */
-export interface Agent {
-  readonly nick: string;
-  readonly type: string;
-  /** With their `#`. */
-  readonly channels: string[];
-  readonly revoked: boolean;
-  /** ISO 8601. */
-  readonly created_at: string;
-  readonly last_seen: string | null;
-  /** Whether it has a live IRC session or has called within two minutes. */
-  readonly online: boolean;
 }
 
 /** What an agent logs in with, told once. */
@@ -61,18 +59,14 @@ export interface AgentsOptions {
   readonly log: Log;
 }
 
-interface AgentRow {
-  readonly account_id: string;
-  readonly name: string;
-  readonly type: string;
-  readonly channels: string;
-  readonly registered_at: number;
-  readonly revoked_at: number | null;
-  readonly last_seen: number | null;
-}
-
 /** The registry of agents. A change is on disk, with its event, before it is acknowledged. */
 export class Agents {
+  /** Those that are not revoked. */
+  readonly roster: Roster;
+  /** How much they say, and whether they may. */
+  readonly speech: Speech;
+  /** Changes what they may say. */
+  readonly holds: Holds;
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #endings: Endings;
@@ -91,6 +85,9 @@ export class Agents {
     this.#serverAddress = options.serverAddress;
     this.#clock = options.clock;
     this.#presence = new Presence(options);
+    this.roster = new Roster(options.database);
+    this.speech = new Speech(this.roster, options.clock);
+    this.holds = new Holds({ ...options, roster: this.roster });
     this.#count = options.database.prepare(
       `SELECT count(*) AS total, count(*) FILTER (WHERE revoked_at IS NULL) AS active
        FROM accounts WHERE kind = 'agent'`,
@@ -102,16 +99,14 @@ export class Agents {
 
   /** Every agent, revoked ones included, by nick. */
   async list(): Promise<Agent[]> {
-    const rows = await this.#select().orderBy("accounts.name_folded").execute();
-    return rows.map((row) => this.#describe(row));
+    const rows = await selectAgents(this.#database).orderBy("accounts.name_folded").execute();
+    return rows.map((row) => describeAgent(row, this.#state(row)));
   }
 
   /** @throws NotFound */
   async get(nick: string): Promise<Agent> {
-    const row = await this.#select().where("accounts.name_folded", "=", foldCase(nick))
-      .executeTakeFirst();
-    if (row === undefined) throw noSuchAgent(nick);
-    return this.#describe(row);
+    const row = await selectAgent(this.#database, nick);
+    return describeAgent(row, this.#state(row));
   }
 
   /** How many agents there are, and how many of them are not revoked. */
@@ -126,9 +121,10 @@ export class Agents {
    * @throws Conflict where the nick is taken or reserved
    */
   async register(request: RegistrationRequest, caller: Caller): Promise<Registration> {
-    const { nick, type, channels } = request;
+    const { nick, type, channels, rate_limit: rate = null } = request;
     this.#accounts.assertFree(nick);
     const now = this.#clock();
+    const origin = originOf(caller);
     const id = ulid(now);
     const passphrase = newSecret();
     const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
@@ -136,13 +132,19 @@ export class Agents {
       await this.#database.commit({
         statements: [
           this.#accounts.insertion({ id, name: nick, kind: "agent", secret, createdAt: now }),
-          this.#insertion(id, request, now),
+          this.#insertion(id, request, now, rate),
         ],
-        events: [newEvent("agent.registered", { nick, type, channels }, originOf(caller), now)],
+        events: [
+          newEvent("agent.registered", { nick, type, channels }, origin, now),
+          ...(rate === null
+            ? []
+            : [newEvent("agent.rate_changed", { nick, ...rateColumns(rate) }, origin, now)]),
+        ],
       });
     } catch (error) {
       throw error instanceof Duplicate ? nameTaken(nick) : error;
     }
+    this.roster.refresh(id);
     return this.#registration(nick, passphrase);
   }
 
@@ -152,12 +154,12 @@ export class Agents {
    * @throws NotFound, or Conflict where the agent is revoked
    */
   async rotate(nick: string, caller: Caller): Promise<Registration> {
-    const { id, name } = this.#active(nick);
+    const { id, name } = findActiveAgent(this.#accounts, nick);
     const passphrase = newSecret();
     const secret = { secret_scheme: "sha256", secret: sha256(passphrase) } as const;
     const update = this.#database.tables.updateTable("accounts").set(secret)
       .where("id", "=", id).where("revoked_at", "is", null);
-    await this.#change(name, {
+    await commitOn(this.#database, name, {
       statements: [statement(update, { mustChange: true })],
       events: [newEvent("agent.rotated", { nick: name }, originOf(caller), this.#clock())],
     });
@@ -180,10 +182,14 @@ export class Agents {
     const now = this.#clock();
     const update = this.#database.tables.updateTable("accounts").set({ kind: "agent" })
       .where("id", "=", id).where("kind", "=", "person");
-    await this.#change(name, {
-      statements: [statement(update, { mustChange: true }), this.#insertion(id, request, now)],
+    await commitOn(this.#database, name, {
+      statements: [
+        statement(update, { mustChange: true }),
+        this.#insertion(id, request, now, null),
+      ],
       events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
     });
+    this.roster.refresh(id);
     return await this.get(name);
   }
 
@@ -193,12 +199,12 @@ export class Agents {
    * @throws NotFound, or Conflict where the agent is revoked already
    */
   async revoke(nick: string, caller: Caller): Promise<void> {
-    const { id, name } = this.#active(nick);
+    const { id, name } = findActiveAgent(this.#accounts, nick);
     const { tables } = this.#database;
     const now = this.#clock();
     const update = tables.updateTable("accounts").set({ revoked_at: now })
       .where("id", "=", id).where("revoked_at", "is", null);
-    await this.#change(name, {
+    await commitOn(this.#database, name, {
       statements: [
         statement(update, { mustChange: true }),
         statement(tables.deleteFrom("tokens").where("owner_id", "=", id)),
@@ -214,9 +220,9 @@ export class Agents {
    * @throws NotFound
    */
   async delete(nick: string, caller: Caller): Promise<void> {
-    const account = this.#find(nick);
+    const account = findAgent(this.#accounts, nick);
     const { id, name } = account;
-    await this.#change(name, {
+    await commitOn(this.#database, name, {
       statements: [this.#accounts.removal(account)],
       events: [newEvent("agent.deleted", { nick: name }, originOf(caller), this.#clock())],
     });
@@ -246,35 +252,20 @@ export class Agents {
     await this.#presence.close();
   }
 
-  #find(nick: string): Account {
-    const account = this.#accounts.find(nick);
-    if (account?.kind !== "agent") throw noSuchAgent(nick);
-    return account;
-  }
-
-  #active(nick: string): Account {
-    const account = this.#find(nick);
-    if (account.revokedAt !== null) throw new Conflict(`The agent "${account.name}" is revoked`);
-    return account;
-  }
-
-  /** Commits a change of an account that was found to allow it a moment ago. */
-  async #change(name: string, change: Change): Promise<void> {
-    try {
-      await this.#database.commit(change);
-    } catch (error) {
-      if (!(error instanceof Unchanged)) throw error;
-      throw new Conflict(`"${name}" was changed by somebody else at the same time`);
-    }
-  }
-
   #end(accountId: string, name: string, reason: string): void {
+    this.roster.refresh(accountId);
+    this.speech.forget(accountId);
     this.#presence.forget(accountId);
     this.#endings.announce({ kind: "account", accountId });
     this.#sessions.disconnectAccount(name, reason);
   }
 
-  #insertion(accountId: string, { type, channels }: AdoptionRequest, now: number) {
+  #insertion(
+    accountId: string,
+    { type, channels }: AdoptionRequest,
+    now: number,
+    rate: AgentRate | null,
+  ) {
     return statement(
       this.#database.tables.insertInto("agents").values({
         account_id: accountId,
@@ -282,6 +273,9 @@ export class Agents {
         channels: JSON.stringify(channels),
         registered_at: now,
         last_seen: null,
+        paused_at: null,
+        pause_reason: null,
+        ...rateColumns(rate),
       }),
     );
   }
@@ -290,36 +284,13 @@ export class Agents {
     return { nick, credentials: { nick, passphrase }, server: this.#serverAddress() };
   }
 
-  #select() {
-    return this.#database.tables.selectFrom("agents")
-      .innerJoin("accounts", "accounts.id", "agents.account_id")
-      .select([
-        "account_id",
-        "name",
-        "type",
-        "channels",
-        "registered_at",
-        "revoked_at",
-        "last_seen",
-      ]);
-  }
-
-  #describe(row: AgentRow): Agent {
-    const id = row.account_id;
-    const connected = this.#sessions.isOnline(row.name);
-    const lastSeen = connected ? this.#clock() : this.#presence.lastSeen(id, row.last_seen);
+  /** What of an agent is not in the database. */
+  #state({ account_id: id, name, last_seen }: AgentRow): AgentState {
+    const connected = this.#sessions.isOnline(name);
     return {
-      nick: row.name,
-      type: row.type,
-      channels: JSON.parse(row.channels),
-      revoked: row.revoked_at !== null,
-      created_at: new Date(row.registered_at).toISOString(),
-      last_seen: lastSeen === null ? null : new Date(lastSeen).toISOString(),
+      lastSeen: connected ? this.#clock() : this.#presence.lastSeen(id, last_seen),
       online: connected || this.#presence.isPresent(id),
+      messagesPerMinute: this.speech.perMinute(id),
     };
   }
-}
-
-function noSuchAgent(nick: string): NotFound {
-  return new NotFound(`There is no agent "${nick}"`);
 }

@@ -7,6 +7,7 @@ import {
   type Logins,
 } from "../identity/mod.ts";
 import { type Accounts, type ChannelStatus, foldCase, type Verification } from "../irc/mod.ts";
+import type { Speech } from "./speech.ts";
 
 /** The owner of reserved nicks; no account can have this name. */
 const NOBODY = "*reserved*";
@@ -23,16 +24,19 @@ export interface AccountAuthorityOptions {
   readonly accounts: AccountDirectory;
   readonly logins: Logins;
   readonly operators: readonly IrcOperator[];
+  readonly speech: Pick<Speech, "muteReason" | "delay">;
 }
 
 /** Tells the IRC server who may log in, which nicks are whose, and who gets what in a channel. */
 export class AccountAuthority implements Accounts {
   readonly #accounts: AccountDirectory;
   readonly #logins: Logins;
+  readonly #speech: AccountAuthorityOptions["speech"];
   readonly #operators: ReadonlyMap<string, IrcOperator>;
   readonly #agentByName: StatementSync;
 
-  constructor({ database, accounts, logins, operators }: AccountAuthorityOptions) {
+  constructor({ database, accounts, logins, operators, speech }: AccountAuthorityOptions) {
+    this.#speech = speech;
     this.#accounts = accounts;
     this.#logins = logins;
     this.#operators = new Map(operators.map((operator) => [foldCase(operator.name), operator]));
@@ -71,6 +75,16 @@ export class AccountAuthority implements Accounts {
       default:
         return "none";
     }
+  }
+
+  /** An agent that is paused may say nothing. */
+  muteReason(account: string): string | null {
+    return this.#speech.muteReason(account);
+  }
+
+  /** An agent may have a rate of its own. */
+  messageDelay(account: string): number {
+    return this.#speech.delay(account);
   }
 
   /** Checks the operators of the configuration first, then the admins. */

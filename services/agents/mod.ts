@@ -1,13 +1,8 @@
 /**
- * The registry of agents and the IRC accounts of people, and what the IRC server asks of both.
+ * The registry of agents and the IRC accounts of people, and what the IRC server asks of both. What
+ * agents may say is changed by `Holds` and kept by `Speech`.
  */
-export {
-  type Agent,
-  Agents,
-  type AgentsOptions,
-  type Registration,
-  type Sessions,
-} from "./agents.ts";
+export { Agents, type AgentsOptions, type Registration, type Sessions } from "./agents.ts";
 export { AccountAuthority, type AccountAuthorityOptions, type IrcOperator } from "./authority.ts";
 export {
   type IrcAccount,
@@ -15,13 +10,21 @@ export {
   type IrcAccountsOptions,
   type NewIrcAccount,
 } from "./irc_accounts.ts";
+export type { Holds } from "./holds.ts";
+export { PRESENCE } from "./presence.ts";
+export type { Agent } from "./records.ts";
+export type { Roster, RosterEntry } from "./roster.ts";
 export {
   type AdoptionRequest,
   adoptionSchema,
   AGENT_TYPES,
+  agentChangeSchema,
   type AgentType,
+  pauseSchema,
   type PersonRequest,
   personSchema,
+  rateLimitSchema,
   type RegistrationRequest,
   registrationSchema,
 } from "./schemas.ts";
+export type { Speech } from "./speech.ts";

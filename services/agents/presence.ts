@@ -3,7 +3,7 @@ import { DeferredTimes } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 
 /** How long an agent counts as present after a call over HTTP or MCP, in milliseconds. */
-const PRESENCE = 2 * 60_000;
+export const PRESENCE = 2 * 60_000;
 
 export interface PresenceOptions {
   readonly database: Database;

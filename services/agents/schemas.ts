@@ -25,6 +25,14 @@ const channelsSchema = z.array(channelSchema).max(MAX_CHANNELS, {
   "The channels that it works in, with or without #",
 );
 
+/** How many messages an agent may send: `burst` at once, then so many a second. */
+export const rateLimitSchema = z.object({
+  messages_per_second: z.number({ error: "must be a number" })
+    .min(0.01, { error: "must be at least 0.01" }).max(1000, { error: "must be at most 1000" }),
+  burst: z.int({ error: "must be a whole number" })
+    .min(1, { error: "must be at least 1" }).max(10_000, { error: "must be at most 10000" }),
+});
+
 /** What an existing IRC account becomes an agent with. */
 export const adoptionSchema = z.object({ type: agentTypeSchema, channels: channelsSchema });
 
@@ -33,6 +41,18 @@ export const registrationSchema = z.object({
   nick: accountNameSchema.describe("Unique name of the agent, also its nick on IRC"),
   type: agentTypeSchema,
   channels: channelsSchema,
+  rate_limit: rateLimitSchema.nullable().optional()
+    .describe("How many messages it may send; null: as many as everybody"),
+});
+
+/** What of an agent can be changed. */
+export const agentChangeSchema = z.object({ rate_limit: rateLimitSchema.nullable() });
+
+/** What an agent is paused with. */
+export const pauseSchema = z.object({
+  reason: z.string().max(200, { error: "must have at most 200 characters" })
+    .regex(/^\P{Cc}+$/u, { error: "must have a character and no control characters" })
+    .nullable().default(null).describe("What the agent is told"),
 });
 
 /** What the IRC account of a person is made with. */
@@ -45,4 +65,6 @@ export const personSchema = z.object({
 
 export type AdoptionRequest = z.infer<typeof adoptionSchema>;
 export type RegistrationRequest = z.infer<typeof registrationSchema>;
+export type Pause = z.infer<typeof pauseSchema>;
+export type AgentRate = z.infer<typeof rateLimitSchema>;
 export type PersonRequest = z.infer<typeof personSchema>;

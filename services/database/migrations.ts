@@ -90,4 +90,10 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     queried_at INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  ALTER TABLE agents ADD COLUMN paused_at INTEGER;
+  ALTER TABLE agents ADD COLUMN pause_reason TEXT;
+  ALTER TABLE agents ADD COLUMN messages_per_second REAL;
+  ALTER TABLE agents ADD COLUMN burst INTEGER;
+  `,
 ]);

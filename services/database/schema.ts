@@ -37,6 +37,12 @@ export interface AgentsTable {
   channels: string;
   registered_at: Fixed<number>;
   last_seen: number | null;
+  /** Since when it may say nothing, or null. */
+  paused_at: number | null;
+  pause_reason: string | null;
+  /** The rate of its messages, with `burst`; null where it has none of its own. */
+  messages_per_second: number | null;
+  burst: number | null;
 }
 
 /** Personal and project tokens; the token itself is derived and never stored. */

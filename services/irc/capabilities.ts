@@ -26,6 +26,7 @@ export const Cap = {
   USERHOST_IN_NAMES: 1 << 15,
   CHATHISTORY: 1 << 16,
   EVENT_PLAYBACK: 1 << 17,
+  EXTENDED_MONITOR: 1 << 18,
 } as const;
 
 export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
@@ -38,6 +39,7 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["draft/event-playback", { bit: Cap.EVENT_PLAYBACK }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],
   ["extended-join", { bit: Cap.EXTENDED_JOIN }],
+  ["extended-monitor", { bit: Cap.EXTENDED_MONITOR }],
   ["invite-notify", { bit: Cap.INVITE_NOTIFY }],
   ["labeled-response", { bit: Cap.LABELED_RESPONSE }],
   ["message-tags", { bit: Cap.MESSAGE_TAGS }],

@@ -1,4 +1,5 @@
 import { channelModeLetters, MODES_PER_COMMAND, STATUSES } from "./modes.ts";
+import { MONITORED_NICKS } from "./monitors.ts";
 import { CHANNEL_LENGTH, NICK_LENGTH, REALNAME_LENGTH, USER_LENGTH } from "./names.ts";
 import type { ServerState } from "./state.ts";
 
@@ -45,6 +46,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     `LINELEN=${limits.lineBytes}`,
     `MAXLIST=${channelModeLetters("list")}:${limits.listEntries}`,
     `MODES=${MODES_PER_COMMAND}`,
+    `MONITOR=${MONITORED_NICKS}`,
     "MSGREFTYPES=msgid,timestamp",
     `NAMELEN=${REALNAME_LENGTH}`,
     `NETWORK=${options.networkName}`,

@@ -19,6 +19,7 @@ export const ChannelFlag = {
   NO_EXTERNAL: 1 << 2,
   SECRET: 1 << 3,
   TOPIC_BY_OPERATORS: 1 << 4,
+  NO_CTCP: 1 << 5,
 } as const;
 
 export const MemberStatus = {
@@ -39,6 +40,7 @@ export const CHANNEL_MODES: ReadonlyMap<string, ChannelMode> = new Map(
     ["I", "list", 0],
     ["k", "key", 0],
     ["l", "setting", 0],
+    ["C", "flag", ChannelFlag.NO_CTCP],
     ["i", "flag", ChannelFlag.INVITE_ONLY],
     ["m", "flag", ChannelFlag.MODERATED],
     ["n", "flag", ChannelFlag.NO_EXTERNAL],
@@ -56,6 +58,7 @@ export const UserMode = {
   BOT: 1 << 0,
   INVISIBLE: 1 << 1,
   OPERATOR: 1 << 2,
+  WALLOPS: 1 << 3,
 } as const;
 
 /** `settable`: whether a user may set it for itself; every mode can be taken off. */
@@ -63,6 +66,7 @@ export const USER_MODES: ReadonlyMap<string, { bit: number; settable: boolean }>
   ["B", { bit: UserMode.BOT, settable: true }],
   ["i", { bit: UserMode.INVISIBLE, settable: true }],
   ["o", { bit: UserMode.OPERATOR, settable: false }],
+  ["w", { bit: UserMode.WALLOPS, settable: true }],
 ]);
 
 /** Changes that one MODE command may make to modes with a parameter; told as `MODES`. */

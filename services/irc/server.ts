@@ -130,10 +130,10 @@ export class IrcServer {
   /**
    * Adds a user without a connection, who is like any other to everybody else. It has to go when a
    * client of the same account takes its nick. Null where the nick cannot be had, also because its
-   * own account has it.
+   * own account has it, and once the server closes.
    */
   addUser(identity: UserIdentity): User | null {
-    if (this.#closing.signal.aborted) throw new TypeError("Cannot add: the server is closed");
+    if (this.#closing.signal.aborted) return null;
     const client = addVirtualUser(this.#state, identity);
     return client === null ? null : new User(this.#state, client);
   }

@@ -1,6 +1,10 @@
 import { Channel } from "./channel.ts";
 import type { Client, TrafficCounters } from "./client.ts";
+import { Cap } from "./capabilities.ts";
+import { FormerUsers } from "./former_users.ts";
 import { History } from "./history.ts";
+import { Monitors } from "./monitors.ts";
+import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./numerics.ts";
 import { UserMode } from "./modes.ts";
 import { foldCase } from "./names.ts";
 import {
@@ -38,6 +42,8 @@ export class ServerState {
   readonly clients = new Set<Client>();
   readonly channels = new Map<string, Channel>();
   readonly history = new History(() => this.#limits);
+  readonly monitors = new Monitors();
+  readonly formerUsers = new FormerUsers();
   readonly counters: TrafficCounters = { linesIn: 0, linesOut: 0 };
   /** Most registered clients at one time. */
   mostRegistered = 0;
@@ -159,10 +165,12 @@ export class ServerState {
 
   /** Gives a registered client its nick, which must be free, in place of the one it had. */
   setNick(client: Client, nick: string): void {
-    if (this.findClient(client.nick) === client) this.#byNick.delete(foldCase(client.nick));
+    const isOther = foldCase(client.nick) !== foldCase(nick);
+    if (this.findClient(client.nick) === client && isOther) this.#releaseNick(client);
     client.nick = nick;
     this.#byNick.set(foldCase(nick), client);
     this.mostRegistered = Math.max(this.mostRegistered, this.#byNick.size);
+    if (isOther) this.#tellWatchers(nick, RPL_MONONLINE, client.mask);
   }
 
   /** Notes that a client is logged in to an account, or with null to none. */
@@ -200,6 +208,20 @@ export class ServerState {
     const sessions = this.sessionsOf(account);
     for (const client of sessions) this.disconnect(client, reason);
     return sessions.length;
+  }
+
+  /**
+   * Sends a message to those who see the client and asked for what they want to know: who shares a
+   * channel with it, or watches its nick with `extended-monitor`.
+   */
+  tellFollowers(client: Client, capability: number, message: Outbound): void {
+    const followers = this.neighboursOf(client);
+    for (const watcher of this.monitors.watchersOf(client.nick)) {
+      if (watcher !== client && watcher.hasCapability(Cap.EXTENDED_MONITOR)) followers.add(watcher);
+    }
+    for (const follower of followers) {
+      if (follower.hasCapability(capability)) follower.send(message);
+    }
   }
 
   /** Every other client that shares a channel with this one. */
@@ -251,6 +273,7 @@ export class ServerState {
     client.quitReason = reason;
     client.endPause();
     this.clients.delete(client);
+    this.monitors.clear(client);
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);
@@ -258,11 +281,23 @@ export class ServerState {
         this.history.recordInChannel(channel, quit);
         this.leave(client, channel);
       }
-      this.#byNick.delete(foldCase(client.nick));
+      this.#releaseNick(client);
       this.endSession(client, reason);
     }
     this.history.forgetUser(client);
     this.setAccount(client, null);
+  }
+
+  #releaseNick(client: Client): void {
+    this.#byNick.delete(foldCase(client.nick));
+    this.formerUsers.add(client, this.now());
+    this.#tellWatchers(client.nick, RPL_MONOFFLINE, client.nick);
+  }
+
+  #tellWatchers(nick: string, { code }: Numeric, text: string): void {
+    for (const watcher of this.monitors.watchersOf(nick)) {
+      watcher.send(this.messageFromServer(code, { params: [watcher.nick], text }));
+    }
   }
 
   /** Tells the observer that a client no longer counts as the account's. */

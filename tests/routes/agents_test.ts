@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BY_OPERATOR } from "../support/rooms.ts";
+import { BY_OPERATOR, eventTypes } from "../support/rooms.ts";
 import { byEverybody, withApi } from "../support/scenarios.ts";
 
 const AGENTS = ["reader", "writer", "passphrase", "operator"] as const;
@@ -15,6 +15,9 @@ Deno.test("/v1/agents is read by agents and changed by the operator alone", asyn
       ...byEverybody("POST /v1/agents/nobody/adopt", OPERATOR, 404),
       ...byEverybody("POST /v1/agents/nobody/revoke", OPERATOR, 404),
       ...byEverybody("DELETE /v1/agents/nobody", OPERATOR, 404),
+      ...byEverybody("PATCH /v1/agents/nobody", OPERATOR, 400),
+      ...byEverybody("POST /v1/agents/nobody/pause", OPERATOR, 404),
+      ...byEverybody("POST /v1/agents/nobody/resume", OPERATOR, 404),
     ]);
   });
 });
@@ -33,9 +36,13 @@ Deno.test("POST /v1/agents/register answers with credentials, once", async () =>
       type: "worker",
       channels: ["#dev"],
       revoked: false,
+      paused: false,
+      pause_reason: null,
       created_at: "2026-11-20T12:00:00.000Z",
       last_seen: null,
       online: false,
+      messages_per_minute: 0,
+      rate_limit: null,
     });
     const request = "POST /v1/agents/register";
     await api.expect([
@@ -125,6 +132,61 @@ Deno.test("POST /v1/agents/{nick}/adopt takes a body, an empty one, or none", as
       { request: "POST /v1/agents/dan/adopt", body: { channels }, status: 200, matches: /"#ops"/ },
       { request: "POST /v1/agents/ann/adopt", status: 409 },
       { request: "POST /v1/agents/eve/adopt", status: 404 },
+    ]);
+  });
+});
+
+Deno.test("the operator pauses an agent, resumes it and sets its rate", async () => {
+  await withApi(async (api) => {
+    const [pause, resume] = ["POST /v1/agents/caller/pause", "POST /v1/agents/caller/resume"];
+    const patch = "PATCH /v1/agents/caller";
+    const rate_limit = { messages_per_second: 0.5, burst: 10 };
+    await api.expect([
+      { request: resume, status: 204 },
+      { request: pause, status: 204 },
+      {
+        request: "GET /v1/agents/caller",
+        status: 200,
+        matches: /"paused":true,"pause_reason":null/,
+      },
+      { request: pause, body: { reason: "" }, status: 400, matches: /reason/ },
+      { request: pause, body: { reason: "x".repeat(201) }, status: 400, matches: /reason/ },
+      { request: pause, body: { reason: "a\nb" }, status: 400, matches: /reason/ },
+      { request: pause, body: { reason: "too loud" }, status: 204 },
+      { request: pause, body: { reason: "too loud" }, status: 204 },
+      { request: "GET /v1/agents/caller", status: 200, matches: /"pause_reason":"too loud"/ },
+      { request: resume, status: 204 },
+      { request: "GET /v1/agents/caller", status: 200, matches: /"paused":false/ },
+      { request: patch, body: {}, status: 400, matches: /rate_limit/ },
+      { request: patch, body: { rate_limit: { burst: 1 } }, status: 400, matches: /per_second/ },
+      {
+        request: patch,
+        body: { rate_limit: { messages_per_second: 0, burst: 1 } },
+        status: 400,
+        matches: /messages_per_second.* at least/,
+      },
+      { request: patch, body: { rate_limit: { ...rate_limit, burst: 1.5 } }, status: 400 },
+      { request: patch, body: { rate_limit }, status: 200, matches: /"messages_per_second":0.5/ },
+      { request: patch, body: { rate_limit: null }, status: 200, matches: /"rate_limit":null/ },
+      {
+        request: "POST /v1/agents/register",
+        body: { nick: "slow", rate_limit },
+        status: 200,
+      },
+      { request: "GET /v1/agents/slow", status: 200, matches: /"burst":10/ },
+      { request: "POST /v1/agents/slow/revoke", status: 204 },
+      { request: "POST /v1/agents/slow/pause", status: 409, matches: /revoked/ },
+      { request: "POST /v1/agents/slow/resume", status: 409 },
+      { request: "PATCH /v1/agents/slow", body: { rate_limit }, status: 409 },
+    ]);
+    const logged = await eventTypes(api.rooms);
+    assert.deepEqual(logged.filter((type) => /paused|resumed|rate/.test(type)), [
+      "agent.paused",
+      "agent.paused",
+      "agent.resumed",
+      "agent.rate_changed",
+      "agent.rate_changed",
+      "agent.rate_changed",
     ]);
   });
 });

@@ -62,7 +62,7 @@ Deno.test("what is not there is 404, and a method that is not taken 405 with All
       { request: "BREW /v1/status", status: 405 },
     ]);
     const response = await api.send({ request: "PUT /v1/agents/coder" });
-    assert.equal(response.headers.get("allow"), "GET, HEAD, DELETE, OPTIONS");
+    assert.equal(response.headers.get("allow"), "GET, HEAD, PATCH, DELETE, OPTIONS");
   });
 });
 

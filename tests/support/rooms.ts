@@ -9,6 +9,7 @@ import {
   registrationSchema,
   type Sessions,
 } from "../../services/agents/mod.ts";
+import { Inboxes } from "../../services/attendance/mod.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import { Database } from "../../services/database/mod.ts";
 import { EventLog } from "../../services/events/mod.ts";
@@ -93,6 +94,8 @@ export interface Rooms extends IdentityRoom {
   readonly eventLog: EventLog;
   readonly policies: Policies;
   readonly agents: Agents;
+  /** Of agents that hear every channel. */
+  readonly inboxes: Inboxes;
   readonly ircAccounts: IrcAccounts;
   readonly authority: AccountAuthority;
   readonly admins: Admins;
@@ -137,7 +140,9 @@ export async function openRooms(
   const admins = new Admins({ ...shared, passwords });
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
-  const authority = new AccountAuthority({ database, accounts, logins, operators });
+  const { roster, speech } = agents;
+  const inboxes = new Inboxes({ identity, roster, hears: () => true, scheduler: clock, log });
+  const authority = new AccountAuthority({ database, accounts, logins, operators, speech });
   const llm = openLlm({
     ...{ database, log, scheduler: clock },
     config: configSchema.parse({ llm: options.llm ?? {} }).llm,
@@ -146,11 +151,12 @@ export async function openRooms(
   return {
     ...room,
     ...{ folder, database, eventLog, policies },
-    ...{ agents, ircAccounts, authority, admins, adminLogin },
+    ...{ agents, inboxes, ircAccounts, authority, admins, adminLogin },
     ...{ llm, sessions, clock, log },
     async close() {
       eventLog.close();
       await llm.gateway.close();
+      inboxes.close();
       await agents.close();
       await room.close();
       await database.close();

@@ -126,8 +126,6 @@ function logIn({ state, client, reply }: CommandCall, account: string): void {
 function tellAccount(state: ServerState, client: Client): void {
   if (!client.registered) return;
   const message = state.messageFrom(client, "ACCOUNT", { params: [client.account ?? "*"] });
-  for (const neighbour of state.neighboursOf(client)) {
-    if (neighbour.hasCapability(Cap.ACCOUNT_NOTIFY)) neighbour.send(message);
-  }
+  state.tellFollowers(client, Cap.ACCOUNT_NOTIFY, message);
   if (client.hasCapability(Cap.ACCOUNT_NOTIFY)) client.send(message);
 }

@@ -3,17 +3,26 @@ import type { CommandCall } from "../command.ts";
 import { ChannelFlag } from "../modes.ts";
 import {
   ERR_CHANOPRIVSNEEDED,
+  ERR_NEEDMOREPARAMS,
   ERR_NOSUCHCHANNEL,
   ERR_NOSUCHNICK,
   ERR_NOTONCHANNEL,
   ERR_USERONCHANNEL,
   RPL_AWAY,
+  RPL_ENDOFINVITATIONS,
+  RPL_INVITATION,
   RPL_INVITING,
 } from "../numerics.ts";
 
-/** INVITE nick channel. Every member may, where the channel is not for invited users alone. */
-export function invite({ state, client, params, reply }: CommandCall): void {
-  const [nick = "", name = ""] = params;
+/**
+ * INVITE nick channel. Every member may, where the channel is not for invited users alone. Without
+ * parameters it lists the channels that invited the client itself.
+ */
+export function invite(call: CommandCall): void {
+  const { state, client, command, params, reply } = call;
+  if (params.length === 0) return sendInvitations(call);
+  const [nick, name] = params;
+  if (nick === undefined || name === undefined) return reply.numeric(ERR_NEEDMOREPARAMS, command);
   const target = state.findClient(nick);
   if (!target) return reply.numeric(ERR_NOSUCHNICK, nick);
   const channel = state.findChannel(name);
@@ -36,4 +45,11 @@ export function invite({ state, client, params, reply }: CommandCall): void {
   }
   reply.numeric(RPL_INVITING, target.nick, channel.name);
   if (target.away !== null) reply.numericText(RPL_AWAY, [target.nick], target.away);
+}
+
+function sendInvitations({ state, client, reply }: CommandCall): void {
+  for (const channel of state.channels.values()) {
+    if (channel.holdsInvitation(client)) reply.numeric(RPL_INVITATION, channel.name);
+  }
+  reply.numeric(RPL_ENDOFINVITATIONS);
 }

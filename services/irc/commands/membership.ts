@@ -64,6 +64,7 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   channel.forgetInvitation(client);
   announceJoin(state, client, channel, reply);
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
+  if (client.virtual) return;
   if (channel.topic) sendTopic(call, channel);
   sendNames(call, channel);
   reply.numeric(RPL_ENDOFNAMES, channel.name);

@@ -93,6 +93,9 @@ export function sendToChannel(
   if (!maySpeak(channel, client, standing ?? standingOf(channel, client))) {
     return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
   }
+  if (channel.has(ChannelFlag.NO_CTCP) && isCtcpQuery(text) && !client.privileged) {
+    return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
+  }
   const message = outgoing(call, (prefix?.prefix ?? "") + channel.name, text);
   if (message === null) return null;
   deliver(call, channel, message, prefix?.bit ?? 0);
@@ -185,6 +188,11 @@ function refuseMuted({ command, reply }: CommandCall, target: string, reason: st
 /** Whether the accounts have a say in what the client sends. */
 function isAnswerable(client: Client): client is Client & { account: string } {
   return client.account !== null && !client.privileged;
+}
+
+/** CTCP is what begins with its delimiter; ACTION is speech rather than a question. */
+function isCtcpQuery(text: string): boolean {
+  return text.startsWith("\x01") && !text.startsWith("\x01ACTION ");
 }
 
 /** TAGMSG is for those who asked for tags alone. */

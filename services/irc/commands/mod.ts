@@ -11,27 +11,35 @@ import { list } from "./list.ts";
 import { join, part } from "./membership.ts";
 import { notice, privmsg, tagmsg } from "./messages.ts";
 import { mode } from "./mode.ts";
+import { monitor } from "./monitor.ts";
 import { names } from "./names.ts";
-import { oper } from "./operator.ts";
+import { kill, oper, wallops } from "./operator.ts";
 import { nick, pass, user } from "./registration.ts";
+import { admin, info, links, stats } from "./server_queries.ts";
 import { ping, pong, quit } from "./session.ts";
 import { topic } from "./topic.ts";
 import { away, setname } from "./user_state.ts";
 import { isWhoOfOne, who } from "./who.ts";
 import { whois } from "./whois.ts";
+import { whowas } from "./whowas.ts";
 
 export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, CommandDefinition>([
+  ["ADMIN", { handler: admin }],
   ["AUTHENTICATE", { handler: authenticate, minParams: 1, beforeRegistration: true }],
   ["AWAY", { handler: away }],
   ["CAP", { handler: cap, minParams: 1, beforeRegistration: true }],
   ["CHATHISTORY", { handler: chathistory }],
-  ["INVITE", { handler: invite, minParams: 2 }],
+  ["INFO", { handler: info }],
+  ["INVITE", { handler: invite }],
   ["ISON", { handler: ison, minParams: 1, keepsIdle: true }],
   ["JOIN", { handler: join, minParams: 1 }],
   ["KICK", { handler: kick, minParams: 2 }],
+  ["KILL", { handler: kill, minParams: 1, operatorOnly: true }],
+  ["LINKS", { handler: links }],
   ["LIST", { handler: list }],
   ["LUSERS", { handler: lusers }],
   ["MODE", { handler: mode, minParams: 1 }],
+  ["MONITOR", { handler: monitor, minParams: 1, keepsIdle: true }],
   ["MOTD", { handler: motd }],
   ["NAMES", { handler: names }],
   ["NICK", { handler: nick, beforeRegistration: true }],
@@ -44,14 +52,17 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["PRIVMSG", { handler: privmsg }],
   ["QUIT", { handler: quit, beforeRegistration: true }],
   ["SETNAME", { handler: setname, minParams: 1 }],
+  ["STATS", { handler: stats }],
   ["TAGMSG", { handler: tagmsg, minParams: 1 }],
   ["TIME", { handler: time }],
   ["TOPIC", { handler: topic, minParams: 1 }],
   ["USER", { handler: user, minParams: 4, beforeRegistration: true }],
   ["USERHOST", { handler: userhost, minParams: 1, keepsIdle: true }],
   ["VERSION", { handler: version }],
+  ["WALLOPS", { handler: wallops, minParams: 1, operatorOnly: true }],
   ["WHO", { handler: who, keepsIdle: true, isAutomatic: isWhoOfOne }],
   ["WHOIS", { handler: whois }],
+  ["WHOWAS", { handler: whowas }],
 ]);
 
 function always(): boolean {

@@ -1,6 +1,12 @@
 import type { CommandCall } from "../command.ts";
 import { UserMode } from "../modes.ts";
-import { ERR_PASSWDMISMATCH, RPL_YOUREOPER } from "../numerics.ts";
+import {
+  ERR_CANTKILLSERVER,
+  ERR_NOSUCHNICK,
+  ERR_PASSWDMISMATCH,
+  RPL_YOUREOPER,
+} from "../numerics.ts";
+import { truncate } from "../outbound.ts";
 
 /** OPER name password. */
 export async function oper({ state, client, params, reply }: CommandCall): Promise<void> {
@@ -21,4 +27,26 @@ export async function oper({ state, client, params, reply }: CommandCall): Promi
   reply.message(state.messageFrom(client, "MODE", { params: [client.nick, "+o"] }));
   const event = { actor: client.actor, operator: result.account };
   state.observe((observer) => observer.operatorGranted?.(event));
+}
+
+/** KILL nick [reason]: ends a user's connection. Users of this program cannot be killed. */
+export function kill({ state, client, params, reply }: CommandCall): void {
+  const nick = params[0] ?? "";
+  const target = state.findClient(nick);
+  if (!target) return reply.numeric(ERR_NOSUCHNICK, nick);
+  if (target.transport.internal) return reply.numeric(ERR_CANTKILLSERVER);
+  const reason = truncate(params[1] || "No reason given", state.limits.reasonBytes);
+  state.log.info("IRC client killed", { nick: target.nick, operator: client.nick, reason });
+  target.send(state.messageFrom(client, "KILL", { params: [target.nick], text: reason }));
+  state.disconnect(target, `Killed (${client.nick} (${reason}))`);
+}
+
+/** WALLOPS :text, to every user that asked for it with mode `w`. */
+export function wallops({ state, client, params, reply }: CommandCall): void {
+  const message = state.messageFrom(client, "WALLOPS", { params: [], text: params[0] ?? "" });
+  for (const user of state.clients) {
+    if (!user.registered || !user.hasMode(UserMode.WALLOPS)) continue;
+    if (user === client) reply.message(message);
+    else user.send(message);
+  }
 }

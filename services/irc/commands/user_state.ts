@@ -13,9 +13,7 @@ export function away({ state, client, params, reply }: CommandCall): void {
   client.away = reason;
   const content: MessageContent = reason === null ? { params: [] } : { params: [], text: reason };
   const message = state.messageFrom(client, "AWAY", content);
-  for (const neighbour of state.neighboursOf(client)) {
-    if (neighbour.hasCapability(Cap.AWAY_NOTIFY)) neighbour.send(message);
-  }
+  state.tellFollowers(client, Cap.AWAY_NOTIFY, message);
 }
 
 /** SETNAME :real name (IRCv3 setname). */
@@ -26,8 +24,6 @@ export function setname({ state, client, command, params, reply }: CommandCall):
   }
   client.realname = name;
   const message = state.messageFrom(client, "SETNAME", { params: [], text: name });
-  for (const neighbour of state.neighboursOf(client)) {
-    if (neighbour.hasCapability(Cap.SETNAME)) neighbour.send(message);
-  }
+  state.tellFollowers(client, Cap.SETNAME, message);
   reply.message(message);
 }

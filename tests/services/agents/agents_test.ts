@@ -47,9 +47,13 @@ Deno.test("register() makes an agent that can log in with what it was told", asy
       type: "observer",
       channels: ["#Dev", "#ops"],
       revoked: false,
+      paused: false,
+      pause_reason: null,
       created_at: "2026-11-20T12:00:00.000Z",
       last_seen: null,
       online: false,
+      messages_per_minute: 0,
+      rate_limit: null,
     };
     assert.deepEqual(await rooms.agents.get("cODER-1"), agent);
     assert.deepEqual(await rooms.agents.list(), [agent]);

@@ -1,0 +1,205 @@
+import { PRESENCE, type Roster, type RosterEntry, type Speech } from "../agents/mod.ts";
+import type { Speaker, Speakers } from "../bridge/mod.ts";
+import { Conflict } from "../errors.ts";
+import type { Ended, Identity, Principal } from "../identity/mod.ts";
+import { foldCase, type User, type UserIdentity } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+/** Most channels, beside those it was registered with, that an agent comes back to. */
+const MAX_HOMES = 100;
+
+/** What is asked of the IRC server. */
+export interface UserDirectory {
+  /** The user of this nick and account, with a connection or without; or null. */
+  findUser(identity: UserIdentity): User | null;
+  /** Adds a user without a connection. Null where the nick cannot be had. */
+  addUser(identity: UserIdentity): User | null;
+  /** Whether a user of the account is in the channel. */
+  isMember(account: string, channel: string): boolean;
+}
+
+export interface AttendanceOptions {
+  readonly identity: Pick<Identity, "onAuthenticated" | "onEnded">;
+  readonly roster: Pick<Roster, "get" | "find">;
+  readonly speech: Pick<Speech, "admit">;
+  readonly users: UserDirectory;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * Makes agents users of the IRC server from their first call over HTTP or MCP until two minutes
+ * after the last one. An agent that has its nick on IRC by a session of its own speaks through that
+ * session; one that logs in takes the nick, and is back without a socket when the session ends.
+ *
+ * Such a user is in the channels that the agent was registered with, and in those that it joined or
+ * spoke in, as far as they let it in.
+ */
+export class Attendance implements Speakers {
+  readonly #options: AttendanceOptions;
+  /** When each agent that attends last called, by internal id; whoever called last is the last. */
+  readonly #lastCalls = new Map<string, number>();
+  /** Channels that agents joined or spoke in: folded name to name, by internal id. */
+  readonly #homes = new Map<string, Map<string, string>>();
+  readonly #stopListening: readonly (() => void)[];
+  #cancelSweep: (() => void) | null = null;
+
+  constructor(options: AttendanceOptions) {
+    this.#options = options;
+    const { identity } = options;
+    this.#stopListening = [
+      identity.onAuthenticated(({ kind, id }) => {
+        if (kind === "agent" && id !== null) this.#attend(id);
+      }),
+      identity.onEnded((ended) => this.#forget(ended)),
+    ];
+  }
+
+  /** How many agents attend. */
+  get size(): number {
+    return this.#lastCalls.size;
+  }
+
+  speaker({ kind, id }: Principal): Speaker | null {
+    const agent = kind === "agent" && id !== null ? this.#options.roster.get(id) : null;
+    if (agent === null) return null;
+    const user = this.#userOf(agent);
+    if (user === null) return null;
+    const settle = (channel: string) => {
+      if (user.isIn(channel) && user.virtual) this.#addHome(agent, channel);
+    };
+    return {
+      join(channel) {
+        const refusal = user.join(channel);
+        settle(channel);
+        return refusal;
+      },
+      part: (channel) => {
+        user.part(channel);
+        this.#homes.get(agent.id)?.delete(foldCase(channel));
+      },
+      room: (channel) => user.room(channel),
+      say(channel, texts) {
+        const spoken = user.say(channel, texts);
+        settle(channel);
+        if (spoken.kind === "sent") return spoken.ids;
+        throw new Conflict(`IRC refused the message: ${spoken.reason}`);
+      },
+    };
+  }
+
+  admit({ kind, id }: Principal, messages: number): void {
+    if (kind === "agent" && id !== null) this.#options.speech.admit(id, messages);
+  }
+
+  /**
+   * Whether what is said in a channel is for an agent to hear: it was registered with the channel,
+   * is in it, or was when it last attended.
+   */
+  hears(agent: RosterEntry, channel: string): boolean {
+    const folded = foldCase(channel);
+    return agent.channels.some((name) => foldCase(name) === folded) ||
+      (this.#homes.get(agent.id)?.has(folded) ?? false) ||
+      this.#options.users.isMember(agent.nick, channel);
+  }
+
+  /** Brings an agent back whose session on IRC is over. */
+  sessionEnded(account: string): void {
+    const agent = this.#options.roster.find(account);
+    if (agent === null || !this.#lastCalls.has(agent.id)) return;
+    // The nick may be about to go to another session of the same account.
+    queueMicrotask(() => {
+      if (this.#lastCalls.has(agent.id)) this.#userOf(agent);
+    });
+  }
+
+  /** Ends all attendance. */
+  close(): void {
+    for (const stop of this.#stopListening) stop();
+    this.#cancelSweep?.();
+    this.#lastCalls.clear();
+  }
+
+  #attend(id: string): void {
+    const agent = this.#options.roster.get(id);
+    if (agent === null) return;
+    this.#lastCalls.delete(id);
+    this.#lastCalls.set(id, this.#options.scheduler.now());
+    this.#userOf(agent);
+    this.#scheduleSweep();
+  }
+
+  /** The agent's user, made where there is none. Null where somebody else has its nick. */
+  #userOf(agent: RosterEntry): User | null {
+    const { users, log } = this.#options;
+    const identity = identityOf(agent);
+    const found = users.findUser(identity);
+    if (found !== null) return found;
+    const user = users.addUser(identity);
+    if (user === null) return null;
+    for (const channel of [...agent.channels, ...this.#homes.get(agent.id)?.values() ?? []]) {
+      const refusal = user.join(channel);
+      if (refusal !== null) {
+        log.debug("A channel refuses an agent", { agent: agent.nick, channel, refusal });
+      }
+    }
+    return user;
+  }
+
+  #addHome({ id, channels }: RosterEntry, channel: string): void {
+    const folded = foldCase(channel);
+    if (channels.some((name) => foldCase(name) === folded)) return;
+    const homes = this.#homes.get(id) ?? new Map<string, string>();
+    this.#homes.set(id, homes);
+    homes.delete(folded);
+    homes.set(folded, channel);
+    const [oldest] = homes.keys();
+    if (homes.size > MAX_HOMES && oldest !== undefined) homes.delete(oldest);
+  }
+
+  #scheduleSweep(): void {
+    const [oldest] = this.#lastCalls.values();
+    if (this.#cancelSweep !== null || oldest === undefined) return;
+    const { scheduler } = this.#options;
+    this.#cancelSweep = scheduler.after(Math.max(oldest + PRESENCE - scheduler.now(), 0), () => {
+      this.#cancelSweep = null;
+      this.#sweep();
+    });
+  }
+
+  /** Lets go of those whose last call is too long ago. */
+  #sweep(): void {
+    const now = this.#options.scheduler.now();
+    for (const [id, calledAt] of this.#lastCalls) {
+      if (now - calledAt < PRESENCE) break;
+      this.#lastCalls.delete(id);
+      this.#leave(id, "Two minutes since its last call");
+    }
+    this.#scheduleSweep();
+  }
+
+  #leave(id: string, reason: string): void {
+    const agent = this.#options.roster.get(id);
+    if (agent === null) return;
+    const user = this.#options.users.findUser(identityOf(agent));
+    if (user === null || !user.virtual) return;
+    // It does not come back to where it was removed from.
+    const homes = this.#homes.get(id);
+    for (const [folded, channel] of homes ?? []) {
+      if (!user.isIn(channel)) homes?.delete(folded);
+    }
+    user.leave(reason);
+  }
+
+  /** Ends at once what was opened by a credential that is good for nothing any more. */
+  #forget({ accountId, tokenId }: Ended): void {
+    if (accountId === null || tokenId !== null) return;
+    if (this.#lastCalls.delete(accountId)) this.#leave(accountId, "Its passphrase was changed");
+    if (this.#options.roster.get(accountId) === null) this.#homes.delete(accountId);
+  }
+}
+
+function identityOf({ nick, type }: RosterEntry): UserIdentity {
+  return { nick, account: nick, realname: `An agent without a socket (${type})` };
+}

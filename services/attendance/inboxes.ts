@@ -1,0 +1,162 @@
+import type { Roster, RosterEntry } from "../agents/mod.ts";
+import { Forbidden, NotFound } from "../errors.ts";
+import type { Ended, Identity, Principal } from "../identity/mod.ts";
+import { foldCase } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import {
+  checkQuery,
+  type Logged,
+  MessageLog,
+  type MessageQuery,
+  MessageReaders,
+} from "../messages/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { isAddressed, readAddressees } from "./mentions.ts";
+
+/** Messages that are kept for each agent. */
+export const INBOX_CAPACITY = 200;
+
+/** UTF-16 units of text that are kept for each agent. */
+const MAX_UNITS = 64 * 1024;
+
+/** Most readers that wait at once. */
+const MAX_WAITING = 5000;
+
+const CTCP = "\x01";
+const ACTION = `${CTCP}ACTION `;
+
+/** A message that is addressed to an agent. */
+export interface AddressedText {
+  readonly id: string;
+  /** The nick of who said it. */
+  readonly from: string;
+  /** Null where it was said to the agent alone. */
+  readonly channel: string | null;
+  readonly text: string;
+}
+
+/** Such a message as it is kept. */
+export type Addressed = Logged<AddressedText>;
+
+/** A message as it comes from IRC. */
+export interface Incoming {
+  /** The IRC server's id of it. */
+  readonly id: string;
+  readonly from: string;
+  /** The account of who said it, or null. */
+  readonly account: string | null;
+  readonly text: string;
+  /** When the server took it, in Unix milliseconds. */
+  readonly time: number;
+}
+
+export interface InboxesOptions {
+  readonly identity: Pick<Identity, "onEnded">;
+  readonly roster: Pick<Roster, "get" | "find" | "all">;
+  /** Whether an agent hears what is said in a channel. */
+  readonly hears: (agent: RosterEntry, channel: string) => boolean;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * What others said to agents: messages to an agent alone, and those in channels that mention it,
+ * whether it was there or not. The newest are kept, in memory. Reading consumes nothing.
+ */
+export class Inboxes {
+  readonly #options: InboxesOptions;
+  readonly #logs = new Map<string, MessageLog<AddressedText>>();
+  readonly #readers: MessageReaders;
+  readonly #stopListening: () => void;
+
+  constructor(options: InboxesOptions) {
+    this.#options = options;
+    this.#readers = new MessageReaders({ scheduler: options.scheduler, max: MAX_WAITING });
+    this.#stopListening = options.identity.onEnded((ended) => this.#forget(ended));
+  }
+
+  /** Takes in a message to one user, who may be no agent. */
+  takeDirect(receiver: string, incoming: Incoming): void {
+    const agent = this.#options.roster.find(receiver);
+    if (agent !== null) this.#keep(agent, null, incoming);
+  }
+
+  /** Takes in a message to a channel. */
+  takeFromChannel(channel: string, incoming: Incoming): void {
+    const { roster, hears } = this.#options;
+    const addressees = readAddressees(incoming.text);
+    const many = addressees.everybody || addressees.types.size > 0 ||
+      addressees.prefixes.length > 0;
+    const candidates = many ? roster.all() : findAll(roster, addressees.nicks);
+    for (const agent of candidates) {
+      if (isAddressed(addressees, agent) && hears(agent, channel)) {
+        this.#keep(agent, channel, incoming);
+      }
+    }
+  }
+
+  /**
+   * Reads what was said to an agent, oldest first: without `since` the newest, with it the first
+   * ones that came after. An agent reads its own, the operator everybody's.
+   *
+   * @throws Forbidden, NotFound where there is no such agent or it is revoked, Invalid, TooMany
+   */
+  async read(nick: string, query: MessageQuery, principal: Principal): Promise<Addressed[]> {
+    if (principal.kind === "agent" && foldCase(principal.name) !== foldCase(nick)) {
+      throw new Forbidden(`You are "${principal.name}" and cannot read what was said to "${nick}"`);
+    }
+    const agent = this.#options.roster.find(nick);
+    if (agent === null) throw new NotFound(`There is no agent "${nick}", or it is revoked`);
+    checkQuery(query, INBOX_CAPACITY);
+    return await this.#readers.read(this.#logOf(agent), {
+      ...query,
+      limit: query.limit ?? INBOX_CAPACITY,
+    });
+  }
+
+  /** Ends every reader. */
+  close(): void {
+    this.#stopListening();
+    for (const log of this.#logs.values()) log.end("The server is shutting down");
+    this.#logs.clear();
+  }
+
+  #keep(agent: RosterEntry, channel: string | null, incoming: Incoming): void {
+    const { id, from, account, time } = incoming;
+    if (foldCase(account ?? from) === foldCase(agent.nick)) return;
+    const text = readable(incoming);
+    if (text !== null) this.#logOf(agent).append({ id, from, channel, text }, time);
+  }
+
+  #logOf({ id, nick }: RosterEntry): MessageLog<AddressedText> {
+    let messages = this.#logs.get(id);
+    if (messages === undefined) {
+      const { log } = this.#options;
+      messages = new MessageLog({
+        capacity: INBOX_CAPACITY,
+        maxUnits: MAX_UNITS,
+        onFailure: (error) => log.error("A reader of an inbox failed", { agent: nick, error }),
+      });
+      this.#logs.set(id, messages);
+    }
+    return messages;
+  }
+
+  /** Drops what was said to an agent that is gone. */
+  #forget({ accountId }: Ended): void {
+    if (accountId === null || this.#options.roster.get(accountId) !== null) return;
+    this.#logs.get(accountId)?.end("The agent is gone");
+    this.#logs.delete(accountId);
+  }
+}
+
+function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): RosterEntry[] {
+  return Array.from(nicks, (nick) => roster.find(nick)).filter((agent) => agent !== null);
+}
+
+/** The text as a channel's log shows it: an ACTION as `* nick text`, other CTCP not at all. */
+function readable({ from, text }: Incoming): string | null {
+  if (!text.startsWith(CTCP)) return text;
+  if (!text.startsWith(ACTION)) return null;
+  return `* ${from} ${text.slice(ACTION.length).replaceAll(CTCP, "")}`;
+}

@@ -1,0 +1,87 @@
+/** Whom a message in a channel is addressed to. */
+
+import { z } from "zod";
+import type { RosterEntry } from "../agents/mod.ts";
+import { parseEnvelope } from "../bridge/mod.ts";
+import { foldCase } from "../irc/mod.ts";
+
+/** Most prefixes of one message that are looked at: each is compared with every agent. */
+const MAX_PREFIXES = 16;
+
+/** A run of what words, paths and host names are made of. */
+const WORD = /[A-Za-z0-9_./\\-]+/g;
+const OUTER_DOTS = /^\.+|\.+$/g;
+
+/** A run of what nicks are made of, for those that are no word. */
+const NICK_RUN = /[A-Za-z0-9[\]\\`_^{|}-]+/g;
+
+/** `@` and a name that stands alone, with `*` where it is the beginning of several. */
+const AT_NAME = /(?<![\w.@-])@([A-Za-z0-9[\]\\`_^{|}-]+)(\*?)(?![\w*-]|\.\w)/g;
+
+const TYPE = /^(worker|observer|orchestrator|operator)s?$/;
+
+/** The `to` of an envelope, which is not part of what makes one. */
+const recipientsSchema = z.array(z.string());
+
+/** Those whom a message is addressed to. Names are folded. */
+export interface Addressees {
+  readonly everybody: boolean;
+  readonly types: ReadonlySet<string>;
+  readonly prefixes: readonly string[];
+  readonly nicks: ReadonlySet<string>;
+}
+
+/**
+ * Reads whom a message in a channel is addressed to.
+ *
+ * In a text these count: a nick that stands alone, which means that it is no part of a longer word,
+ * a path or a host name; `@all`; `@worker`, `@workers` and so on for each type; and `@prefix*` for
+ * all whose nick begins so. An envelope is addressed to what its `to` lists, by the same words;
+ * without `to` it is for the channel, and addresses nobody.
+ */
+export function readAddressees(text: string): Addressees {
+  const envelope = parseEnvelope(text);
+  if (envelope === null) return collect(atNames(text), standingAlone(text));
+  const recipients = recipientsSchema.safeParse(envelope["to"]).data ?? [];
+  const named = recipients.filter((recipient) => !recipient.startsWith("@"));
+  return collect(recipients.flatMap((recipient) => atNames(recipient)), named);
+}
+
+/** Whether an agent is among them. */
+export function isAddressed(
+  { everybody, types, prefixes, nicks }: Addressees,
+  { nick, type }: Pick<RosterEntry, "nick" | "type">,
+): boolean {
+  const folded = foldCase(nick);
+  return everybody || types.has(type) || nicks.has(folded) ||
+    prefixes.some((prefix) => folded.startsWith(prefix));
+}
+
+interface AtName {
+  readonly name: string;
+  readonly prefix: boolean;
+}
+
+function atNames(text: string): AtName[] {
+  return Array.from(text.matchAll(AT_NAME), ([, name = "", star]) => ({
+    name: foldCase(name),
+    prefix: star === "*",
+  }));
+}
+
+function standingAlone(text: string): string[] {
+  const words = text.match(WORD) ?? [];
+  return [...words.map((word) => word.replace(OUTER_DOTS, "")), ...text.match(NICK_RUN) ?? []];
+}
+
+function collect(atNames: readonly AtName[], nicks: readonly string[]): Addressees {
+  const names = atNames.filter(({ prefix }) => !prefix).map(({ name }) => name);
+  const types = names.flatMap((name) => TYPE.exec(name)?.[1] ?? []);
+  const prefixes = atNames.filter(({ prefix }) => prefix).map(({ name }) => name);
+  return {
+    everybody: names.includes("all"),
+    types: new Set(types),
+    prefixes: prefixes.slice(0, MAX_PREFIXES),
+    nicks: new Set([...names, ...nicks.map(foldCase)]),
+  };
+}

@@ -1,0 +1,65 @@
+/** MONITOR of the IRCv3 document "monitor". */
+
+import type { CommandCall } from "../command.ts";
+import { MONITORED_NICKS } from "../monitors.ts";
+import { isNick } from "../names.ts";
+import {
+  ERR_MONLISTFULL,
+  ERR_UNKNOWNERROR,
+  type Numeric,
+  RPL_ENDOFMONLIST,
+  RPL_MONLIST,
+  RPL_MONOFFLINE,
+  RPL_MONONLINE,
+} from "../numerics.ts";
+
+/** Characters of nicks or masks in one line, which leaves room for the rest of a classic one. */
+const LINE_LENGTH = 380;
+
+/** MONITOR + nicks, - nicks, C to clear, L to list, S to be told who is there. */
+export function monitor(call: CommandCall): void {
+  const { state, client, command, params, reply } = call;
+  const subcommand = (params[0] ?? "").toUpperCase();
+  const nicks = (params[1] ?? "").split(",").filter(isNick);
+  switch (subcommand) {
+    case "+":
+      return add(call, nicks);
+    case "-":
+      return nicks.forEach((nick) => state.monitors.remove(client, nick));
+    case "C":
+      return state.monitors.clear(client);
+    case "L":
+      sendLines(call, RPL_MONLIST, state.monitors.nicksOf(client));
+      return reply.numeric(RPL_ENDOFMONLIST);
+    case "S":
+      return sendPresence(call, state.monitors.nicksOf(client));
+    default:
+      reply.numericText(ERR_UNKNOWNERROR, [command], "Unknown subcommand");
+  }
+}
+
+function add(call: CommandCall, nicks: readonly string[]): void {
+  const { state, client, reply } = call;
+  const refused = nicks.findIndex((nick) => !state.monitors.add(client, nick));
+  sendPresence(call, refused === -1 ? nicks : nicks.slice(0, refused));
+  if (refused === -1) return;
+  reply.numeric(ERR_MONLISTFULL, String(MONITORED_NICKS), nicks.slice(refused).join(","));
+}
+
+function sendPresence(call: CommandCall, nicks: readonly string[]): void {
+  const users = nicks.map((nick) => call.state.findClient(nick));
+  sendLines(call, RPL_MONONLINE, users.flatMap((user) => user?.mask ?? []));
+  sendLines(call, RPL_MONOFFLINE, nicks.filter((_, index) => users[index] === undefined));
+}
+
+function sendLines({ reply }: CommandCall, numeric: Numeric, entries: readonly string[]): void {
+  let line = "";
+  for (const entry of entries) {
+    if (line !== "" && line.length + entry.length >= LINE_LENGTH) {
+      reply.numericText(numeric, [], line);
+      line = "";
+    }
+    line += line === "" ? entry : `,${entry}`;
+  }
+  if (line !== "") reply.numericText(numeric, [], line);
+}

@@ -1,0 +1,49 @@
+/** What clients ask about the server itself, beside LUSERS, MOTD, TIME and VERSION. */
+
+import type { CommandCall } from "../command.ts";
+import { DEFAULT_VERSION } from "../greeting.ts";
+import {
+  ERR_NOADMININFO,
+  RPL_ENDOFINFO,
+  RPL_ENDOFLINKS,
+  RPL_ENDOFSTATS,
+  RPL_INFO,
+  RPL_LINKS,
+  RPL_STATSUPTIME,
+} from "../numerics.ts";
+
+const DAY_SECONDS = 86_400;
+
+/** ADMIN: whom to ask is what the message of the day is for. */
+export function admin({ state, reply }: CommandCall): void {
+  reply.numeric(ERR_NOADMININFO, state.serverName);
+}
+
+/** INFO. */
+export function info({ state, reply }: CommandCall): void {
+  const { serverName, serverDescription, version = DEFAULT_VERSION } = state.options;
+  const started = new Date(state.startedAt).toISOString();
+  for (const line of [`${serverName}: ${serverDescription}`, version, `Started at ${started}`]) {
+    reply.numericText(RPL_INFO, [], line);
+  }
+  reply.numeric(RPL_ENDOFINFO);
+}
+
+/** LINKS: there is this server alone. */
+export function links({ state, reply }: CommandCall): void {
+  const { serverName, serverDescription } = state.options;
+  reply.numericText(RPL_LINKS, [serverName, serverName], `0 ${serverDescription}`);
+  reply.numeric(RPL_ENDOFLINKS, "*");
+}
+
+/** STATS letter: `u` tells how long the server runs; other letters have nothing to tell. */
+export function stats({ state, params, reply }: CommandCall): void {
+  const letter = params[0] || "*";
+  if (letter.toLowerCase() === "u") {
+    const seconds = Math.floor((state.now() - state.startedAt) / 1000);
+    const clock = new Date((seconds % DAY_SECONDS) * 1000).toISOString().slice(11, 19);
+    const text = `Server up ${Math.floor(seconds / DAY_SECONDS)} days ${clock}`;
+    reply.numericText(RPL_STATSUPTIME, [], text);
+  }
+  reply.numeric(RPL_ENDOFSTATS, letter);
+}
