@@ -7,7 +7,10 @@ import {
 } from "@logtape/logtape";
 import type { Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";
-import { printError } from "./output.ts";
+import { LineWriter } from "./line_writer.ts";
+
+/** How long the end of the program waits for whoever reads the log, in milliseconds. */
+const FLUSH_LIMIT = 1000;
 
 /**
  * Sets the process's logging up: one line per record on standard error, for people where that is a
@@ -16,8 +19,10 @@ import { printError } from "./output.ts";
 export async function startLogging({ level, format }: Config["log"]): Promise<Log> {
   const json = format === "json" || (format === "auto" && !Deno.stderr.isTerminal());
   const formatter = json ? getJsonLinesFormatter({ properties: "flatten" }) : readableLine;
+  const writer = new LineWriter(Deno.stderr);
+  const write = (record: LogRecord) => writer.write(formatter(record).trimEnd());
   await configure({
-    sinks: { stderr: (record: LogRecord) => printError(formatter(record).trimEnd()) },
+    sinks: { stderr: Object.assign(write, { [Symbol.asyncDispose]: () => flush(writer) }) },
     loggers: [
       { category: "muster", sinks: ["stderr"], lowestLevel: level },
       { category: ["logtape", "meta"], sinks: ["stderr"], lowestLevel: "warning" },
@@ -30,6 +35,13 @@ export async function startLogging({ level, format }: Config["log"]): Promise<Lo
 /** Writes out what is still to be written. */
 export async function stopLogging(): Promise<void> {
   await dispose();
+}
+
+async function flush(writer: LineWriter): Promise<void> {
+  const limit = Promise.withResolvers<void>();
+  const timer = setTimeout(limit.resolve, FLUSH_LIMIT);
+  await Promise.race([writer.flush(), limit.promise]);
+  clearTimeout(timer);
 }
 
 function readableLine(record: LogRecord): string {
