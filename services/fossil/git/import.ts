@@ -4,7 +4,7 @@ import { addUser } from "../content/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
-import { type BranchPlan, mainRefOf, planBranches } from "./branches.ts";
+import { type BranchPlan, mainRefOf, planBranches, UNNAMED } from "./branches.ts";
 import {
   COMMIT_PROPERTY,
   formatHeaders,
@@ -67,7 +67,6 @@ export async function importGit(
   writer.writeCommits();
   writer.writeNames();
   addAuthors(repository);
-  repository.db.exec("VACUUM");
   repository.checkpoint();
   return {
     checkins: spool.size,
@@ -169,6 +168,10 @@ class HistoryWriter {
         intake.tags.get(ref.replace(/^refs\/tags\//, ""))?.commit === commit,
     };
     this.#plan = planBranches(graph, mainRefOf(intake.refs, options.mainBranch));
+    for (const { name, ref } of this.#plan.branches) {
+      if (!ref.startsWith(UNNAMED)) continue;
+      source.notices.add("ref", ref, `Commits that no reference holds are on the branch "${name}"`);
+    }
   }
 
   /** Branches of Git that came over, with those that have no check-in of their own. */
@@ -258,7 +261,8 @@ class HistoryWriter {
     const { name, ref } = branches[branchOf[id]!]!;
     const before = parent === undefined ? undefined : branches[branchOf[parent]!]!.name;
     if (before === name) return [];
-    const value = ref === `refs/heads/${name}` ? null : ref;
+    const isPlain = ref === `refs/heads/${name}` && name !== "trunk";
+    const value = isPlain ? null : ref;
     const tags: TagCard[] = [
       { sign: "*", name: "branch", target: null, value: name },
       { sign: "*", name: `sym-${name}`, target: null, value },
