@@ -1,7 +1,7 @@
 import { AdminLogin, Admins, type AdminsOptions } from "./admins/mod.ts";
 import { AccountAuthority, Agents, IrcAccounts, type Sessions, type Speech } from "./agents/mod.ts";
 import { Attendance, Inboxes } from "./attendance/mod.ts";
-import { Bridge, type BridgeOptions } from "./bridge/mod.ts";
+import { Bridge } from "./bridge/mod.ts";
 import {
   type Address,
   changedKeys,
@@ -149,23 +149,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   started.defer(() => attendance.close());
   const hears = attendance.hears.bind(attendance);
-  const inboxes = new Inboxes({ identity, roster, hears, scheduler, log });
+  const { nick: bridgeNick } = config.bridge;
+  const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, scheduler, log });
   started.defer(() => inboxes.close());
-  const observers = { agents, attendance, inboxes, moderation, bridgeNick: config.bridge.nick };
-  const observer = observerOf(observers);
+  const observer = observerOf({ agents, attendance, inboxes, moderation });
   const irc = new IrcServer(ircOptions({ config, database, room, speech, observer, log }));
   started.defer(() => irc.close());
   const ircAddresses = listen(irc, options);
   const policies = config.policies.enabled
     ? new Policies({ ...shared, bridge: config.bridge })
     : null;
-  const onPosted: BridgeOptions["onPosted"] = (channel, { id, nick, text, timestamp }) =>
-    inboxes.takeFromChannel(channel, {
-      ...{ id, from: nick, account: null, text },
-      time: Date.parse(timestamp),
-    });
   const bridge = config.bridge.enabled
-    ? startBridge({ config, irc, policies, speakers: attendance, onPosted, log })
+    ? startBridge({ config, irc, policies, speakers: attendance, inboxes, log })
     : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   const status = new Status({
@@ -220,12 +215,10 @@ interface Observers {
   readonly attendance: Attendance;
   readonly inboxes: Inboxes;
   readonly moderation: IrcModeration;
-  /** What the bridge says is told by the bridge, which knows for whom it says it. */
-  readonly bridgeNick: string;
 }
 
 function observerOf(observers: Observers): IrcObserver {
-  const { agents, attendance, inboxes, moderation, bridgeNick } = observers;
+  const { agents, attendance, inboxes, moderation } = observers;
   return {
     sessionStarted: ({ account }) => agents.sessionSeen(account),
     sessionEnded({ account }) {
@@ -235,12 +228,9 @@ function observerOf(observers: Observers): IrcObserver {
     operatorGranted: (event) => moderation.operatorGranted(event),
     kicked: (event) => moderation.kicked(event),
     modeChanged: (event) => moderation.modeChanged(event),
-    messageSent({ id, time, sender: { nick: from, account }, channel, receiver, ...message }) {
-      if (account === bridgeNick) return;
-      if (account !== null) agents.speech.sent(account);
-      const incoming = { id, time, from, account, text: message.text };
-      if (channel === null) inboxes.takeDirect(receiver?.account ?? "", incoming);
-      else if (message.statusPrefix === "") inboxes.takeFromChannel(channel, incoming);
+    messageSent(message) {
+      if (message.sender.account !== null) agents.speech.sent(message.sender.account);
+      inboxes.take(message);
     },
   };
 }
@@ -255,12 +245,12 @@ interface BridgeSurroundings {
   readonly irc: IrcServer;
   readonly policies: Policies | null;
   readonly speakers: Attendance;
-  readonly onPosted: BridgeOptions["onPosted"];
+  readonly inboxes: Inboxes;
   readonly log: Log;
 }
 
 function startBridge(surroundings: BridgeSurroundings): Bridge {
-  const { config, irc, policies, speakers, onPosted, log } = surroundings;
+  const { config, irc, policies, speakers, inboxes, log } = surroundings;
   const { nick, channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const bridge = new Bridge({
@@ -270,7 +260,8 @@ function startBridge(surroundings: BridgeSurroundings): Bridge {
     maxChannels: max_channels,
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
     connect: () => irc.connect({ account: nick, privileged: true }),
-    ...{ speakers, onPosted, log },
+    onPosted: (channel, message) => inboxes.takePosted(channel, message),
+    ...{ speakers, log },
   });
   bridge.start();
   return bridge;

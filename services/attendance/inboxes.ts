@@ -1,7 +1,8 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
+import type { ChannelMessage } from "../bridge/mod.ts";
 import { Forbidden, NotFound } from "../errors.ts";
 import type { Ended, Identity, Principal } from "../identity/mod.ts";
-import { foldCase } from "../irc/mod.ts";
+import { foldCase, type ObservedMessage } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import {
   checkQuery,
@@ -38,15 +39,14 @@ export interface AddressedText {
 /** Such a message as it is kept. */
 export type Addressed = Logged<AddressedText>;
 
-/** A message as it comes from IRC. */
-export interface Incoming {
-  /** The IRC server's id of it. */
+/** A message on its way to those whom it is addressed to. */
+interface Incoming {
   readonly id: string;
   readonly from: string;
-  /** The account of who said it, or null. */
-  readonly account: string | null;
+  /** The name of an agent, if it is one who said it. */
+  readonly speaker: string;
   readonly text: string;
-  /** When the server took it, in Unix milliseconds. */
+  /** When IRC took it, in Unix milliseconds. */
   readonly time: number;
 }
 
@@ -55,6 +55,8 @@ export interface InboxesOptions {
   readonly roster: Pick<Roster, "get" | "find" | "all">;
   /** Whether an agent hears what is said in a channel. */
   readonly hears: (agent: RosterEntry, channel: string) => boolean;
+  /** The account of the bridge, which tells itself what it says, and for whom. */
+  readonly bridgeNick: string;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -75,24 +77,21 @@ export class Inboxes {
     this.#stopListening = options.identity.onEnded((ended) => this.#forget(ended));
   }
 
-  /** Takes in a message to one user, who may be no agent. */
-  takeDirect(receiver: string, incoming: Incoming): void {
-    const agent = this.#options.roster.find(receiver);
+  /** Takes in a message that the IRC server accepted. */
+  take(message: ObservedMessage): void {
+    const { id, time, sender, channel, receiver, statusPrefix, text } = message;
+    if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
+    const speaker = sender.account ?? sender.nick;
+    const incoming = { id, from: sender.nick, speaker, text, time };
+    if (channel !== null) return this.#takeFromChannel(channel, incoming);
+    const agent = this.#options.roster.find(receiver?.account ?? "");
     if (agent !== null) this.#keep(agent, null, incoming);
   }
 
-  /** Takes in a message to a channel. */
-  takeFromChannel(channel: string, incoming: Incoming): void {
-    const { roster, hears } = this.#options;
-    const addressees = readAddressees(incoming.text);
-    const many = addressees.everybody || addressees.types.size > 0 ||
-      addressees.prefixes.length > 0;
-    const candidates = many ? roster.all() : findAll(roster, addressees.nicks);
-    for (const agent of candidates) {
-      if (isAddressed(addressees, agent) && hears(agent, channel)) {
-        this.#keep(agent, channel, incoming);
-      }
-    }
+  /** Takes in a message that the bridge said for somebody. */
+  takePosted(channel: string, { id, nick, text, timestamp }: ChannelMessage): void {
+    const time = Date.parse(timestamp);
+    this.#takeFromChannel(channel, { id, from: nick, speaker: nick, text, time });
   }
 
   /**
@@ -121,9 +120,22 @@ export class Inboxes {
     this.#logs.clear();
   }
 
+  #takeFromChannel(channel: string, incoming: Incoming): void {
+    const { roster, hears } = this.#options;
+    const addressees = readAddressees(incoming.text);
+    const many = addressees.everybody || addressees.types.size > 0 ||
+      addressees.prefixes.length > 0;
+    const candidates = many ? roster.all() : findAll(roster, addressees.nicks);
+    for (const agent of candidates) {
+      if (isAddressed(addressees, agent) && hears(agent, channel)) {
+        this.#keep(agent, channel, incoming);
+      }
+    }
+  }
+
   #keep(agent: RosterEntry, channel: string | null, incoming: Incoming): void {
-    const { id, from, account, time } = incoming;
-    if (foldCase(account ?? from) === foldCase(agent.nick)) return;
+    const { id, from, speaker, time } = incoming;
+    if (foldCase(speaker) === foldCase(agent.nick)) return;
     const text = readable(incoming);
     if (text !== null) this.#logOf(agent).append({ id, from, channel, text }, time);
   }

@@ -12,8 +12,9 @@ const MAX_PREFIXES = 16;
 const WORD = /[A-Za-z0-9_./\\-]+/g;
 const OUTER_DOTS = /^\.+|\.+$/g;
 
-/** A run of what nicks are made of, for those that are no word. */
+/** A run of what nicks are made of, and what makes one of them more than a word. */
 const NICK_RUN = /[A-Za-z0-9[\]\\`_^{|}-]+/g;
+const UNUSUAL = /[[\]\\`^{|}]/;
 
 /** `@` and a name that stands alone, with `*` where it is the beginning of several. */
 const AT_NAME = /(?<![\w.@-])@([A-Za-z0-9[\]\\`_^{|}-]+)(\*?)(?![\w*-]|\.\w)/g;
@@ -71,7 +72,11 @@ function atNames(text: string): AtName[] {
 
 function standingAlone(text: string): string[] {
   const words = text.match(WORD) ?? [];
-  return [...words.map((word) => word.replace(OUTER_DOTS, "")), ...text.match(NICK_RUN) ?? []];
+  const runs = text.match(NICK_RUN) ?? [];
+  return [
+    ...words.map((word) => word.replace(OUTER_DOTS, "")),
+    ...runs.filter((run) => UNUSUAL.test(run)),
+  ];
 }
 
 function collect(atNames: readonly AtName[], nicks: readonly string[]): Addressees {

@@ -9,5 +9,4 @@ export {
   INBOX_CAPACITY,
   Inboxes,
   type InboxesOptions,
-  type Incoming,
 } from "./inboxes.ts";

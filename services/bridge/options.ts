@@ -63,7 +63,7 @@ export interface BridgeOptions {
   /** Where it is absent, the bridge speaks for everybody, as much as they like. */
   readonly speakers?: Speakers;
   /** Told of each message that the bridge said, under the name that it was said for. Must not throw. */
-  readonly onPosted?: ((channel: string, message: ChannelMessage) => void) | undefined;
+  readonly onPosted?: (channel: string, message: ChannelMessage) => void;
   readonly scheduler?: Scheduler;
   /** A number from 0 to 1, for jitter. */
   readonly random?: () => number;

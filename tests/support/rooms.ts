@@ -141,7 +141,11 @@ export async function openRooms(
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
   const { roster, speech } = agents;
-  const inboxes = new Inboxes({ identity, roster, hears: () => true, scheduler: clock, log });
+  const inboxes = new Inboxes({
+    ...{ identity, roster, log, bridgeNick: "bridge" },
+    hears: () => true,
+    scheduler: clock,
+  });
   const authority = new AccountAuthority({ database, accounts, logins, operators, speech });
   const llm = openLlm({
     ...{ database, log, scheduler: clock },

@@ -41,14 +41,20 @@ export class IrcUser {
   #read = 0;
   #wake: () => void = () => {};
 
-  constructor(server: IrcServer, nick: string, capabilities = "") {
+  /** @param password logs in to the account of that name, which needs the capability `sasl` */
+  constructor(server: IrcServer, nick: string, capabilities = "", password?: string) {
     this.nick = nick;
     this.#connection = server.connect();
     this.#connection.onLine = (line) => {
       this.lines.push(line);
       this.#wake();
     };
-    if (capabilities !== "") this.send(`CAP REQ :${capabilities}`, "CAP END");
+    if (capabilities !== "") this.send(`CAP REQ :${capabilities}`);
+    if (password !== undefined) {
+      const response = btoa(`\0${nick}\0${password}`);
+      this.send("AUTHENTICATE PLAIN", `AUTHENTICATE ${response}`);
+    }
+    if (capabilities !== "") this.send("CAP END");
     this.send(`NICK ${nick}`, `USER ${nick} 0 * :${nick}`);
   }
 

@@ -1,0 +1,84 @@
+/** Agents without a socket on a real IRC server with a real bridge, all in memory. */
+import { Attendance, Inboxes } from "../../../services/attendance/mod.ts";
+import { Bridge } from "../../../services/bridge/mod.ts";
+import type { Caller } from "../../../services/identity/mod.ts";
+import { IrcServer } from "../../../services/irc/mod.ts";
+import { silentLog } from "../../../services/log.ts";
+import { anAgent, type Rooms, withRooms } from "../../support/rooms.ts";
+import { IrcUser } from "../bridge/support.ts";
+
+/** What a test gets. */
+export interface World {
+  readonly rooms: Rooms;
+  readonly server: IrcServer;
+  readonly bridge: Bridge;
+  readonly attendance: Attendance;
+  readonly inboxes: Inboxes;
+  /** Registers an agent and gives its passphrase. */
+  register(nick: string, more?: { type?: string; channels?: string[] }): Promise<string>;
+  /** Has an agent call with its own credential. */
+  call(nick: string, passphrase: string): Promise<Caller>;
+}
+
+/** Runs a test in a world of its own, in which the bridge is up. */
+export async function withAttendance(run: (world: World) => Promise<void>): Promise<void> {
+  await withRooms(async (rooms) => {
+    const { agents, authority, clock: scheduler, identity, sessions } = rooms;
+    const { roster, speech } = agents;
+    const server: IrcServer = new IrcServer({
+      ...{ serverName: "irc.test", networkName: "test", serverDescription: "test" },
+      requireAccount: false,
+      accounts: authority,
+      clock: scheduler.read,
+      limits: { strangerRate: null, accountRate: null },
+      observer: {
+        sessionEnded: ({ account }) => attendance.sessionEnded(account),
+        messageSent: (message) => inboxes.take(message),
+      },
+    });
+    const [log, bridgeNick] = [silentLog, "bridge"];
+    const attendance = new Attendance({ identity, roster, speech, users: server, scheduler, log });
+    const hears = attendance.hears.bind(attendance);
+    const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, scheduler, log });
+    const bridge = new Bridge({
+      ...{ nick: bridgeNick, channels: ["general"], bufferSize: 50, maxChannels: 20 },
+      webUserTtlMilliseconds: () => 300_000,
+      connect: () => server.connect({ account: bridgeNick, privileged: true }),
+      onPosted: (channel, message) => inboxes.takePosted(channel, message),
+      ...{ scheduler, log, speakers: attendance },
+    });
+    sessions.disconnectAccount = (account, reason) => server.disconnectAccount(account, reason);
+    sessions.isOnline = (account) => server.isOnline(account);
+    bridge.start();
+    try {
+      await bridge.whenReady();
+      await run({
+        ...{ rooms, server, bridge, attendance, inboxes },
+        register: (nick, more) => anAgent(rooms, nick, more),
+        async call(name, password) {
+          const principal = await identity.authenticate({ kind: "basic", name, password }, "::1");
+          return { principal, address: "::1", requestId: null };
+        },
+      });
+    } finally {
+      await bridge.stop();
+      inboxes.close();
+      attendance.close();
+      await server.close();
+    }
+  });
+}
+
+/** Somebody with an IRC client in #general; what joining said is read already. */
+export async function aWatcher({ server }: World, nick = "eve"): Promise<IrcUser> {
+  const user = new IrcUser(server, nick);
+  await user.join("#general");
+  return user;
+}
+
+/** Logs an agent in to IRC, and into #general. */
+export async function aSession({ server }: World, nick: string, password: string) {
+  const session = new IrcUser(server, nick, "sasl", password);
+  await session.join("#general");
+  return session;
+}
