@@ -34,6 +34,8 @@ export interface BranchPlan {
 }
 
 const HEADS = "refs/heads/";
+/** Below it are lines that no reference of Git holds. */
+export const UNNAMED = "refs/unnamed/";
 const NONE = -1;
 
 /** The main branch: the one that was asked for, or the one that people would name. */
@@ -130,7 +132,7 @@ class Planner {
   #loose(commit: number): number {
     const ref = this.#graph.label(commit);
     this.#closed.add(commit);
-    const held = this.#graph.isHeld(ref, commit) ? ref : `refs/unnamed/${commit + 1}`;
+    const held = this.#graph.isHeld(ref, commit) ? ref : `${UNNAMED}${commit + 1}`;
     return this.#branch(held.replace(/^refs\//, ""), held);
   }
 

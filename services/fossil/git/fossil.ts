@@ -22,8 +22,8 @@ const SETTINGS = [
   "wiki-use-html",
 ] as const;
 
-/** Rows that are read at a time, and the bytes after which fewer are. */
-const BATCH_ROWS = 200;
+/** Rows that are read at a time. */
+const BATCH_ROWS = 20;
 /** Artifacts that can be damaged before the message leaves the others out. */
 const MAX_NAMED = 5;
 const NOBODY = { user: null, ip: null };
@@ -38,11 +38,10 @@ interface BlobRow {
 
 /**
  * Copies the artifacts of a repository file into an empty repository: every one is decoded and
- * checked against its name, and all derived tables are computed anew. Users, passwords, reports, the
- * addresses behind concealed ones,
- * triggers, views, unversioned files and settings but a few stay behind; private artifacts stay
- * private, shunned names stay shunned. The file is only read. Where it fails the new file is to be
- * removed.
+ * checked against its name, and all derived tables are computed anew. Users, passwords, reports,
+ * the texts behind concealed values, triggers, views, unversioned files and settings but a few stay
+ * behind; private artifacts stay private, shunned names stay shunned. The file is only read. Where
+ * it fails the new file is to be removed.
  *
  * @throws {FossilError} `conflict` where the repository is not empty; `unsupported` where the file
  * is no repository; `corrupt` or `limit` where it has artifacts that are not what they claim.

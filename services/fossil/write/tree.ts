@@ -39,8 +39,8 @@ export function changeTree(
     touched.add(change.path);
   }
   for (const change of changes) {
-    if (change.kind === "move") takeOut(tree, change.from, touched);
-    if (change.kind === "delete") takeOut(tree, change.path, null);
+    if (change.kind === "move") takeOut(tree, change.from);
+    if (change.kind === "delete") takeOut(tree, change.path);
   }
   const before = new Map(files.map((card) => [card.name, card]));
   for (const change of changes) {
@@ -54,14 +54,9 @@ function invalid(path: string, reason: string): FossilError {
   return new FossilError("invalid", `File "${path}" ${reason}`);
 }
 
-/** Takes a file out of the tree, unless another change has put one in its place. */
-function takeOut(
-  tree: Map<string, FileCard>,
-  path: string,
-  kept: ReadonlySet<string> | null,
-): void {
-  if (!tree.has(path)) throw invalid(path, "does not exist");
-  if (kept?.has(path) !== true) tree.delete(path);
+/** Takes a file out of the tree, before other changes put one in its place. */
+function takeOut(tree: Map<string, FileCard>, path: string): void {
+  if (!tree.delete(path)) throw invalid(path, "does not exist");
 }
 
 function applyChange(

@@ -1,0 +1,306 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import {
+  createEmptyRepository,
+  encodeUtf8,
+  exportGit,
+  FossilError,
+  type GitImportOptions,
+  type GitImportReport,
+  importFossil,
+  importGit,
+  Repository,
+  writeCheckin,
+  writeRelease,
+  writeWiki,
+} from "../../../services/fossil/mod.ts";
+import { peer } from "../../support/peers.ts";
+import { Fixture, put } from "./support/fixture.ts";
+import { Scratch } from "./support/fossil.ts";
+import { git, GitHistory, initGit, refsOf } from "./support/git.ts";
+import { difference, dumpTables } from "./support/tables.ts";
+
+/** A stream that comes in small pieces of odd sizes. */
+async function* inPieces(stream: Uint8Array, size = 97): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < stream.length; i += size) {
+    yield await Promise.resolve(stream.subarray(i, i + size));
+  }
+}
+
+/** Imports into a new repository of a scratch folder. */
+async function imported(
+  scratch: Scratch,
+  stream: Uint8Array | string,
+  options: GitImportOptions = {},
+): Promise<{ repository: Repository; report: GitImportReport }> {
+  const path = scratch.path(`${crypto.randomUUID()}.fossil`);
+  const repository = createEmptyRepository(path, { admin: "alice" });
+  try {
+    const bytes = typeof stream === "string" ? encodeUtf8(stream) : stream;
+    return { repository, report: await importGit(repository, inPieces(bytes), options) };
+  } catch (error) {
+    repository.close();
+    throw error;
+  }
+}
+
+function exported(repository: Repository): Uint8Array {
+  return Buffer.concat([...exportGit(repository)]);
+}
+
+const AUTHOR = "A Ü <a@b> 1600000000 +0200";
+
+/** A commit of a stream. */
+function commit(ref: string, lines: string, from = ""): string {
+  return `commit ${ref}\nauthor ${AUTHOR}\ncommitter ${AUTHOR}\ndata 2\nm\n\n${from}${lines}\n`;
+}
+
+function branchesOf(repository: Repository): Record<string, string> {
+  const rows = repository.db.rows<{ value: string; comments: string }>(
+    `SELECT value, group_concat(comment, ' ' ORDER BY objid) AS comments
+      FROM tagxref JOIN event ON objid=rid WHERE tagxref.tagid=8 GROUP BY value ORDER BY value`,
+  );
+  return Object.fromEntries(rows.map(({ value, comments }) => [value, comments]));
+}
+
+Deno.test({
+  name: "a Git history comes back from Fossil commit by commit and tag by tag, hash by hash",
+  ...peer("git"),
+  fn: async () => {
+    for (let seed = 0; seed < 8; seed++) {
+      using scratch = new Scratch();
+      for (const folder of ["before", "after"]) initGit(scratch, folder);
+      const history = new GitHistory(seed).stream(25);
+      git(scratch, "before", ["fast-import", "--quiet", "--force"], history);
+      const args = ["fast-export", "--all", "--signed-tags=strip", ...seed % 2 ? ["-M", "-C"] : []];
+      const { repository } = await imported(scratch, git(scratch, "before", args));
+      using _ = repository;
+      git(scratch, "after", ["fast-import", "--quiet"], exported(repository));
+      assert.deepEqual(refsOf(scratch, "after"), refsOf(scratch, "before"), `seed ${seed}`);
+    }
+  },
+});
+
+Deno.test({
+  name: "fossil reads an imported repository, and its tables are those of a rebuild",
+  ...peer("fossil"),
+  fn: async () => {
+    using scratch = new Scratch();
+    initGit(scratch, "git");
+    git(scratch, "git", ["fast-import", "--quiet", "--force"], new GitHistory(3).stream(20));
+    const stream = git(scratch, "git", ["fast-export", "--all", "--signed-tags=strip"]);
+    const { repository } = await imported(scratch, stream);
+    const path = repository.db.value<string>("SELECT file FROM pragma_database_list") ?? "";
+    repository.close();
+    const copy = scratch.path("copy.fossil");
+    Deno.copyFileSync(path, copy);
+    assert.match(scratch.fossil(["test-integrity", "--parse", "-R", copy]), / 0 errors/);
+    scratch.fossil(["rebuild", copy]);
+    assert.deepEqual(difference(dumpTables(path), dumpTables(copy)), []);
+  },
+});
+
+Deno.test({
+  name: "the program's own export of an imported repository has the authors right",
+  ...peer("fossil"),
+  fn: async () => {
+    using scratch = new Scratch();
+    const { repository } = await imported(scratch, commit("refs/heads/main", ""));
+    const path = repository.db.value<string>("SELECT file FROM pragma_database_list") ?? "";
+    repository.close();
+    assert.match(scratch.fossil(["export", "--git", path]), /^committer A Ü <a@b> 1600000000/m);
+  },
+});
+
+Deno.test("branches are where Git's references end, whatever the labels of the stream say", async () => {
+  const at = (name: string, mark: number, parents: number[]) =>
+    `commit refs/heads/feature\nmark :${mark}\ncommitter ${AUTHOR}\ndata 2\n${name}\n` +
+    parents.map((parent, i) => `${i === 0 ? "from" : "merge"} :${parent}\n`).join("");
+  const stream = [
+    at("a", 1, []),
+    at("b", 2, [1]),
+    at("s", 3, [1]),
+    at("m", 4, [2, 3]),
+    at("f", 5, [2]),
+    at("t", 6, [2]),
+    "reset refs/heads/master\nfrom :4\n\nreset refs/heads/old\nfrom :2\n\n",
+    "reset refs/heads/feature\nfrom :5\n\nreset refs/tags/v1\nfrom :6\n\n",
+  ].join("");
+  using scratch = new Scratch();
+  const { repository, report } = await imported(scratch, stream);
+  using _ = repository;
+  assert.deepEqual(branchesOf(repository), {
+    "trunk": "a b s m",
+    "feature": "f",
+    "unnamed/6": "t",
+  });
+  assert.deepEqual([report.branches, report.tags], [3, 1]);
+  assert.equal(repository.db.value("SELECT count(*) FROM leaf"), 3);
+  const closed = "SELECT comment FROM tagxref JOIN event ON objid=rid WHERE tagxref.tagid=9 AND tagtype=1";
+  assert.equal(repository.db.value(closed), "t");
+  assert.match(new TextDecoder().decode(exported(repository)), /reset refs\/heads\/old\nfrom/);
+});
+
+Deno.test("what Fossil cannot hold is told and never silently dropped", async () => {
+  const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n";
+  const latin = Buffer.concat([
+    encodeUtf8(
+      `commit refs/heads/main\nmark :9\ncommitter ${AUTHOR}\nencoding ISO-8859-1\ndata 5\n`,
+    ),
+    Uint8Array.of(0x67, 0x72, 0xfc, 0xdf, 0x0a),
+    encodeUtf8("from refs/heads/main^0\n\n"),
+  ]);
+  const stream = Buffer.concat([
+    encodeUtf8(commit(
+      "refs/heads/main",
+      `M 160000 ${
+        "1".repeat(40)
+      } module\nM 100644 inline big.bin\ndata ${pointer.length}\n${pointer}\n` +
+        "M 100644 inline _FOSSIL_\ndata 1\nx\nM 100644 inline kept\ndata 1\ny\n",
+    )),
+    latin,
+  ]);
+  using scratch = new Scratch();
+  const { repository, report } = await imported(scratch, stream);
+  using _ = repository;
+  assert.deepEqual(report.notices.counts, { submodule: 1, "lfs-pointer": 1, path: 1, encoding: 1 });
+  assert.deepEqual(
+    report.notices.first.map(({ kind, subject }) => `${kind} ${subject}`).toSorted(),
+    ["encoding commit :9", "lfs-pointer big.bin", "path _FOSSIL_", "submodule module"],
+  );
+  assert.equal(repository.db.value("SELECT comment FROM event ORDER BY objid DESC"), "grüß");
+  const names = "SELECT group_concat(name) FROM (SELECT name FROM filename ORDER BY name)";
+  assert.equal(repository.db.value(names), "big.bin,kept");
+});
+
+Deno.test("a file of a stream that Fossil would take for an artifact is left out and told", async () => {
+  using fixture = new Fixture();
+  const trunk = fixture.repository.store.require(1);
+  const stream = Buffer.concat([
+    encodeUtf8(`blob\nmark :1\ndata ${trunk.length}\n`),
+    trunk,
+    encodeUtf8(commit("refs/heads/main", "M 100644 :1 evil\nM 100644 inline good\ndata 1\nx\n")),
+  ]);
+  const { repository, report } = await imported(fixture.scratch, stream);
+  using _ = repository;
+  assert.deepEqual(report.notices.counts, { artifact: 1 });
+  assert.equal(report.checkins, 1);
+  assert.equal(repository.db.value("SELECT count(*) FROM mlink"), 1);
+});
+
+Deno.test("a malformed or greedy stream is refused with the number of its line", async () => {
+  const main = "refs/heads/main";
+  const streams: [string, RegExp][] = [
+    ["ls :1 x\n", /Line 1 .*no command/],
+    ["blob\nmark :1\ndata 99999999999\n", /Line 3 .*over the limit/],
+    ["blob\nmark :1\ndata 50\nshort", /Line 3 .*ends within data/],
+    ["blob\nmark :x\ndata 0\n", /Line 2 .*no mark/],
+    ["blob\nmark :1\ndata -1\n", /Line 3 .*no length/],
+    [`commit ${main}\ndata 0\n`, /"committer"/],
+    [`commit ${main}\ncommitter nobody\ndata 0\n`, /Line 1 .*no author with a date/],
+    [commit(main, "M 100644 :7 a\n"), /Line 1 .*not in the stream/],
+    [commit(main, `M 100644 ${"a".repeat(40)} a\n`), /Line 1 .*not in the stream/],
+    [commit(main, "M 040000 inline a\ndata 1\nx\n"), /Line 1 .*Mode "040000"/],
+    [commit(main, "", "from :3\n"), /Line 1 .*no commit of the stream/],
+    [commit(main, 'M 100644 inline "a\ndata 1\nx\n'), /Line \d+ .*path is malformed/],
+    ["tag v\nfrom :1\ndata 0\n", /Line 1 .*no commit of the stream/],
+    ["x".repeat(100_000), /Line 1 .*longer/],
+  ];
+  for (const [stream, message] of streams) {
+    using scratch = new Scratch();
+    await assert.rejects(imported(scratch, stream), (error: unknown) => {
+      assert.ok(error instanceof FossilError, String(error));
+      assert.equal(error.code, "invalid");
+      assert.match(error.message, message);
+      return true;
+    });
+  }
+});
+
+Deno.test("an import goes into an empty repository only, and stops when it is told to", async () => {
+  using fixture = new Fixture();
+  const none = inPieces(new Uint8Array(0));
+  await assert.rejects(importGit(fixture.repository, none), { code: "conflict" });
+  const signal = AbortSignal.abort(new Error("stop"));
+  const stream = commit("refs/heads/main", "");
+  await assert.rejects(imported(fixture.scratch, stream, { signal }), /stop/);
+});
+
+Deno.test({
+  name: "a Fossil history goes to Git with users, branches, forks, releases and amendments",
+  ...peer("git"),
+  fn: () => {
+    using fixture = new Fixture();
+    const { repository } = fixture;
+    const first = fixture.commit([put("a b", "1\n"), put("run", "x", "executable")]);
+    const release = { name: "v 1", checkin: first, message: "First release" };
+    writeRelease(repository, { ...fixture.author("Zoë"), ...release });
+    fixture.commit([put("a b", "2\n")], { branch: "side", user: "bob" });
+    const fork = { parent: first, allowFork: true, comment: "fork" };
+    fixture.commit([put("c", "1\n")], { ...fork, comment: "older fork" });
+    fixture.commit([put("c", "2\n")], fork);
+    writeWiki(repository, { ...fixture.author(), title: "Page", text: "text" });
+    const pieces = exportGit(repository);
+    const out: Uint8Array[] = [];
+    let next = pieces.next();
+    for (; next.done !== true; next = pieces.next()) out.push(next.value);
+    initGit(fixture.scratch, "git");
+    git(fixture.scratch, "git", ["fast-import", "--quiet"], Buffer.concat(out));
+    const show = (...args: string[]) =>
+      new TextDecoder().decode(git(fixture.scratch, "git", args)).trim();
+    assert.equal(show("log", "--format=%s|%an <%ae>", "side", "-1"), "a commit|bob <bob>");
+    assert.equal(show("log", "--format=%s", "main", "-1"), "fork");
+    assert.equal(show("cat-file", "-p", "v_1").split("\n\n")[1], "First release");
+    assert.match(show("cat-file", "-p", "v_1"), /^tagger Zoë <Zoë> /m);
+    assert.equal(show("show", "side:a b"), "2");
+    assert.match(show("ls-tree", "main", "run"), /^100755/);
+    assert.match(show("for-each-ref", "--format=%(refname)"), /refs\/heads\/main-fork-/);
+    assert.deepEqual(next.value.notices.counts, { ref: 2, kind: 1 });
+  },
+});
+
+Deno.test("a repository file is imported by its artifacts, and leaves its rights behind", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const tip = fixture.commit([put("a", "1\n")], { tags: ["v1"] });
+  fixture.commit([put("a", "2\n")]);
+  repository.config.set("project-name", "Name");
+  repository.config.set("th1-setup", "puts hello");
+  repository.checkpoint();
+  const path = fixture.scratch.path("copy.fossil");
+  using copy = createEmptyRepository(path, { admin: "root" });
+  const report = importFossil(copy, fixture.path);
+  assert.deepEqual([report.blobs, report.artifacts, report.phantoms], [5, 3, 0]);
+  assert.deepEqual(report.settings.toSorted(), ["hash-policy", "project-code", "project-name"]);
+  assert.equal(copy.config.get("th1-setup"), undefined);
+  assert.equal(copy.config.get("project-code"), repository.config.get("project-code"));
+  assert.equal(copy.db.value("SELECT count(*) FROM user WHERE login='alice'"), 0);
+  assert.equal(copy.artifact(copy.ridOf(tip))?.kind, "manifest");
+  copy.checkpoint();
+  assert.deepEqual(difference(dumpTables(path), dumpTables(fixture.path)), []);
+  writeCheckin(copy, {
+    ...fixture.author(),
+    parent: fixture.tip(),
+    comment: "on",
+    changes: [put("b", "")],
+  });
+});
+
+Deno.test("a damaged repository file is refused", () => {
+  for (
+    const damage of [
+      "UPDATE blob SET content=(SELECT content FROM blob WHERE rid=1) WHERE rid=2",
+      "UPDATE blob SET uuid='xyz' || substr(uuid,4) WHERE rid=2",
+      "UPDATE blob SET content=x'7fffffff00' WHERE rid=2",
+      "INSERT INTO delta VALUES(2,3),(3,2)",
+    ]
+  ) {
+    using fixture = new Fixture();
+    fixture.commit([put("a", "1\n".repeat(50))]);
+    fixture.repository.db.exec(`DELETE FROM delta; ${damage}`);
+    fixture.repository.checkpoint();
+    const path = fixture.scratch.path("copy.fossil");
+    using copy = createEmptyRepository(path, { admin: "root" });
+    assert.throws(() => importFossil(copy, fixture.path), { code: "corrupt" }, damage);
+  }
+});
