@@ -9,9 +9,15 @@ const agentSchema = z.object({
   type: z.string(),
   channels: z.array(z.string()),
   revoked: z.boolean(),
+  paused: z.boolean(),
+  pause_reason: z.string().nullable(),
   online: z.boolean(),
   last_seen: z.string().nullable(),
+  messages_per_minute: z.number(),
+  rate_limit: z.object({ messages_per_second: z.number(), burst: z.number() }).nullable(),
 });
+
+type Agent = z.infer<typeof agentSchema>;
 
 const registrationSchema = z.object({
   nick: z.string(),
@@ -29,11 +35,17 @@ export async function listAgents(options: CommandOptions): Promise<void> {
   const rows = agents.map((agent) => [
     agent.nick,
     agent.type,
-    agent.revoked ? "revoked" : agent.online ? "online" : "offline",
+    stateOf(agent),
+    String(agent.messages_per_minute),
     agent.last_seen ?? "never",
     agent.channels.join(" "),
   ]);
-  print(table(["NICK", "TYPE", "STATE", "LAST SEEN", "CHANNELS"], rows));
+  print(table(["NICK", "TYPE", "STATE", "MESSAGES/MIN", "LAST SEEN", "CHANNELS"], rows));
+}
+
+function stateOf({ revoked, paused, online }: Agent): string {
+  if (revoked) return "revoked";
+  return `${online ? "online" : "offline"}${paused ? ", paused" : ""}`;
 }
 
 /** `muster agent register`: makes an agent and prints what it logs in with. */
@@ -65,6 +77,19 @@ export async function endAgent(
   const path = `/v1/agents/${encodeURIComponent(nick)}`;
   if (action === "revoke") await client.call("POST", `${path}/revoke`, z.undefined());
   else await client.call("DELETE", path, z.undefined());
+}
+
+/** `muster agent pause`: its messages are refused until it is resumed. */
+export async function pauseAgent(nick: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `/v1/agents/${encodeURIComponent(nick)}/pause`;
+  await client.call("POST", path, z.undefined(), { reason: options.reason ?? null });
+}
+
+/** `muster agent resume`. */
+export async function resumeAgent(nick: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  await client.call("POST", `/v1/agents/${encodeURIComponent(nick)}/resume`, z.undefined());
 }
 
 function printRegistration(

@@ -129,6 +129,19 @@ function addAgents(program: Command): void {
     .action(async (nick: string, _, command: Command) => {
       await (await import("./agent.ts")).rotateAgent(nick, optionsOf(command));
     });
+  agent.command("pause <nick>")
+    .description("refuse every message of an agent; its sessions stay")
+    .option("--reason <text>", "what the agent is told")
+    .addOption(urlOption())
+    .action(async (nick: string, _, command: Command) => {
+      await (await import("./agent.ts")).pauseAgent(nick, optionsOf(command));
+    });
+  agent.command("resume <nick>")
+    .description("let a paused agent speak again")
+    .addOption(urlOption())
+    .action(async (nick: string, _, command: Command) => {
+      await (await import("./agent.ts")).resumeAgent(nick, optionsOf(command));
+    });
   for (const action of ["revoke", "delete"] as const) {
     agent.command(`${action} <nick>`)
       .description(
@@ -321,6 +334,7 @@ export interface CommandOptions {
   readonly client?: string;
   readonly passwordStdin?: boolean;
   readonly name?: string;
+  readonly reason?: string;
   readonly scopes?: string;
   readonly days?: number;
   readonly follow?: boolean;

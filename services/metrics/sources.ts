@@ -8,7 +8,12 @@ export interface MetricSources {
   readonly irc: { stats(): IrcStats };
   /** Null where the configuration turns the bridge off. */
   readonly bridge: { stats(): BridgeStats; readonly ready: boolean } | null;
-  readonly agents: { counts(): { readonly active: number; readonly total: number } };
+  readonly agents: {
+    counts(): { readonly active: number; readonly total: number };
+    readonly speech: {
+      rates(): Iterable<{ readonly nick: string; readonly perMinute: number }>;
+    };
+  };
   readonly llm: { stats(): readonly BackendStats[] };
   readonly refusals: {
     totals(): Iterable<{ readonly door: string; readonly reason: string; readonly count: number }>;
@@ -22,6 +27,7 @@ export function addSources(
 ): void {
   addRefusals(registry, refusals);
   addAgents(registry, agents);
+  addSpeech(registry, agents);
   addIrc(registry, irc);
   if (bridge !== null) addBridge(registry, bridge);
   addLlm(registry, llm);
@@ -39,6 +45,20 @@ function addAgents(registry: Registry, agents: MetricSources["agents"]): void {
       { labels: ["revoked"], value: total - active },
     ];
   });
+}
+
+/** Only agents that said something lately have a sample: an agent that is silent costs none. */
+function addSpeech(registry: Registry, { speech }: MetricSources["agents"]): void {
+  registry.sampled(
+    "gauge",
+    {
+      name: "agent_messages_per_minute",
+      help: "Messages that an agent sent within the last minute, over IRC, HTTP or MCP",
+      labels: ["nick"],
+    },
+    (): Sample[] =>
+      Array.from(speech.rates(), ({ nick, perMinute }) => ({ labels: [nick], value: perMinute })),
+  );
 }
 
 function addRefusals(registry: Registry, refusals: MetricSources["refusals"]): void {

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { call, ChannelStream, type Credentials, registerAgent } from "../support/api.ts";
+import { IrcClient } from "../support/irc_client.ts";
+import { type Program, runMuster, startProgram } from "../support/program.ts";
+
+/** Calls the API as the agent itself. */
+function callAs(
+  { api }: Program,
+  { nick, passphrase }: Credentials,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  return fetch(api + path, {
+    method,
+    headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+Deno.test("an agent that only speaks HTTP is a member like any other", async () => {
+  await using program = await startProgram();
+  const scout = await registerAgent(program, "scout", { channels: ["general"] });
+  await using ann = await IrcClient.connect(program.irc);
+  await ann.register({ nick: "ann" });
+  await ann.join("#general");
+  await using stream = await ChannelStream.open(program, "general");
+
+  const status = await callAs(program, scout, "GET", "/v1/status");
+  assert.equal(status.status, 200);
+  await status.body?.cancel();
+  await ann.expect(/^:scout!agent@\S+ JOIN #general$/);
+  await ann.send("NAMES #general", "WHOIS scout");
+  assert.match(await ann.expect(/ 353 /), /[ :]\+scout( |$)/);
+  await ann.expect(/ 330 ann scout scout :is logged in as$/);
+
+  const path = "/v1/agents/scout/messages";
+  const waiting = callAs(
+    program,
+    scout,
+    "GET",
+    `${path}?since=2000-01-01T00:00:00Z&wait_seconds=60`,
+  );
+  await ann.send("PRIVMSG scout :are you there?");
+  const [direct] = await (await waiting).json();
+  assert.deepEqual([direct.from, direct.channel, direct.text], ["ann", null, "are you there?"]);
+
+  const posted = await callAs(program, scout, "POST", "/v1/channels/general/messages", {
+    text: "I am",
+  });
+  assert.equal(posted.status, 204);
+  await ann.expect(/^:scout!agent@\S+ PRIVMSG #general :I am$/);
+  const streamed = await stream.next();
+  assert.deepEqual([streamed?.nick, streamed?.text], ["scout", "I am"]);
+  const history = await (await call(program, "GET", "/v1/channels/general/messages")).json();
+  assert.deepEqual(history.map(({ nick, text }: { nick: string; text: string }) => [nick, text]), [
+    ["scout", "I am"],
+  ]);
+
+  await ann.send("PRIVMSG #general :good, scout");
+  const news = await callAs(program, scout, "GET", `${path}?since=${direct.id}&wait_seconds=60`);
+  const [mention] = await news.json();
+  assert.deepEqual([mention.channel, mention.text], ["#general", "good, scout"]);
+
+  await using session = await IrcClient.connect(program.irc);
+  await session.register({ nick: "scout", password: scout.passphrase });
+  await ann.expect(/^:scout!agent@\S+ QUIT :Now connected to IRC$/);
+});
+
+Deno.test("muster agent pause holds an agent's messages, over a restart, until resume", async () => {
+  await using program = await startProgram();
+  const { folder } = program;
+  const scout = await registerAgent(program, "scout", { channels: ["general"] });
+  await using irc = await IrcClient.connect(program.irc);
+  await irc.register({ nick: "scout", password: scout.passphrase });
+  await irc.join("#general");
+  const muster = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runMuster(args, {
+      folder,
+      environment: { MUSTER_URL: program.api },
+    });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const post = { text: "hello" };
+
+  await muster("agent", "pause", "scout", "--reason", "too loud");
+  await irc.send("PRIVMSG #general :hello");
+  await irc.expect(/ 404 scout #general :This agent is paused: too loud$/);
+  const refused = await callAs(program, scout, "POST", "/v1/channels/general/messages", post);
+  assert.equal(refused.status, 403);
+  assert.deepEqual(await refused.json(), { error: "This agent is paused: too loud" });
+  assert.match(await muster("agent", "list"), /^scout +worker +online, paused +0 /m);
+
+  await program.stop();
+  await using again = await startProgram({ folder });
+  const still = await callAs(again, scout, "POST", "/v1/channels/general/messages", post);
+  assert.equal(still.status, 403);
+  await still.body?.cancel();
+  const { code } = await runMuster(["agent", "resume", "scout"], {
+    folder,
+    environment: { MUSTER_URL: again.api },
+  });
+  assert.equal(code, 0);
+  const spoken = await callAs(again, scout, "POST", "/v1/channels/general/messages", post);
+  assert.equal(spoken.status, 204);
+  const agent = await (await call(again, "GET", "/v1/agents/scout")).json();
+  assert.deepEqual([agent.paused, agent.messages_per_minute], [false, 1]);
+  const metrics = await (await call(again, "GET", "/v1/metrics")).text();
+  assert.match(metrics, /^muster_agent_messages_per_minute\{nick="scout"\} 1$/m);
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import type { Rooms } from "../support/rooms.ts";
+import { anAgent } from "../support/rooms.ts";
+import { byEverybody, withApi } from "../support/scenarios.ts";
+
+const MESSAGES = "GET /v1/agents/caller/messages";
+
+function say({ inboxes }: Rooms, text: string, channel: string | null = null): void {
+  const actor = { address: "192.0.2.7" };
+  inboxes.take({
+    id: `id-${text}`,
+    time: Date.parse("2026-11-20T12:00:00Z"),
+    sender: { ...actor, nick: "ann", account: null },
+    command: "PRIVMSG",
+    channel,
+    receiver: channel === null ? { ...actor, nick: "caller", account: "caller" } : null,
+    statusPrefix: "",
+    text,
+  });
+}
+
+Deno.test("GET /v1/agents/{nick}/messages is open to the agent itself and the operator", async () => {
+  await withApi(async (api) => {
+    await anAgent(api.rooms, "other");
+    const itself = ["reader", "writer", "passphrase", "operator"] as const;
+    await api.expect([
+      ...byEverybody(MESSAGES, itself, 200),
+      ...byEverybody("GET /v1/agents/other/messages", ["operator"], 200),
+      ...byEverybody("GET /v1/agents/nobody/messages", ["operator"], 404),
+      { request: `${MESSAGES}?limit=0`, status: 400, matches: /limit/ },
+      { request: `${MESSAGES}?limit=201`, status: 400, matches: /limit/ },
+      { request: `${MESSAGES}?wait_seconds=61`, status: 400, matches: /wait_seconds/ },
+      { request: `${MESSAGES}?since=yesterday`, status: 400, matches: /since/ },
+    ]);
+  });
+});
+
+Deno.test("GET /v1/agents/{nick}/messages gives what was said, as often as it is read", async () => {
+  await withApi(async (api) => {
+    say(api.rooms, "psst");
+    say(api.rooms, "hello @all", "#general");
+    const expected = [
+      {
+        id: "id-psst",
+        from: "ann",
+        channel: null,
+        text: "psst",
+        timestamp: "2026-11-20T12:00:00.000000Z",
+      },
+      {
+        id: "id-hello @all",
+        from: "ann",
+        channel: "#general",
+        text: "hello @all",
+        timestamp: "2026-11-20T12:00:00.000001Z",
+      },
+    ];
+    assert.deepEqual(await api.answer(MESSAGES), expected);
+    assert.deepEqual(await api.answer(MESSAGES), expected);
+    assert.deepEqual(await api.answer(`${MESSAGES}?since=id-psst`), expected.slice(1));
+    assert.deepEqual(await api.answer(`${MESSAGES}?limit=1`), expected.slice(1));
+  });
+});
+
+Deno.test("GET /v1/agents/{nick}/messages waits, and ends with the agent's credential", async () => {
+  await withApi(async (api) => {
+    const request = `${MESSAGES}?since=2099-01-01T00:00:00Z&wait_seconds=60`;
+    const waiting = api.send({ who: "reader", request });
+    // The agent is authenticated before its request waits.
+    await api.send({ request: "GET /v1/agents/caller" });
+    say(api.rooms, "wake up");
+    assert.match(await (await waiting).text(), /^\[\{[^{]*"text":"wake up"[^{]*\}\]$/);
+    const ended = api.send({ who: "writer", request });
+    await api.send({ request: "GET /v1/agents/caller" });
+    await api.send({ request: "POST /v1/agents/caller/revoke" });
+    assert.equal(await (await ended).text(), "[]");
+  });
+});
