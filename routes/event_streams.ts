@@ -27,7 +27,7 @@ export const STREAM_HEADERS = {
 export interface EventStreamsOptions {
   /** How many may be open at once. */
   readonly max: number;
-  readonly identity: Pick<Identity, "onEnded">;
+  readonly identity: Pick<Identity, "onEnded" | "notePresence">;
   readonly scheduler: Scheduler;
   readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
 }
@@ -58,7 +58,7 @@ export type Followed =
 /**
  * The open event streams (WHATWG HTML, "Server-sent events"). What all of them do at once is done
  * once: a message is encoded for the first stream and the bytes go to every one, and one timer
- * keeps all connections alive. A stream ends with the credential that it was opened by.
+ * keeps all connections alive. Who has a stream open counts as present. A stream ends with the credential that it was opened by.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
@@ -117,7 +117,10 @@ export class EventStreams {
   #scheduleKeepAlive(): void {
     this.#cancelKeepAlive = this.#options.scheduler.after(KEEP_ALIVE_MILLISECONDS, () => {
       this.#scheduleKeepAlive();
-      for (const stream of [...this.#open]) stream.keepAlive();
+      for (const stream of [...this.#open]) {
+        stream.keepAlive();
+        this.#options.identity.notePresence(stream.principal);
+      }
     });
   }
 

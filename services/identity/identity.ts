@@ -46,12 +46,18 @@ export class Identity {
     const principal = credential.kind === "bearer"
       ? this.#authenticateToken(credential.token, address)
       : await this.#authenticateAgent(credential.name, credential.password, address);
-    for (const listener of this.#listeners) listener(principal);
+    this.notePresence(principal);
     return principal;
   }
 
+  /** Tells who listens that a principal is here: it called, or what it opened is open still. */
+  notePresence(principal: Principal): void {
+    for (const listener of this.#listeners) listener(principal);
+  }
+
   /**
-   * Calls back whenever somebody was authenticated.
+   * Calls back whenever somebody was authenticated, and now and then as long as a stream of it is
+   * open.
    *
    * @returns a function that ends the subscription
    */

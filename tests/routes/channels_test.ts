@@ -240,6 +240,21 @@ Deno.test("A stream replays, goes on and keeps the connection alive", () =>
     await until(() => stream.ended);
   }));
 
+Deno.test("An agent is present as long as a stream of it is open", () =>
+  withChannels(async ({ send, rooms, scheduler }) => {
+    const online = async () => (await rooms.agents.get("caller")).online;
+    const request = "GET /v1/channels/general/stream";
+    const stream = new StreamReader(await send({ who: "reader", request }));
+    rooms.clock.advance(119_000);
+    scheduler.advance(15_000);
+    rooms.clock.advance(119_000);
+    assert.equal(await online(), true);
+    await stream.cancel();
+    rooms.clock.advance(1000);
+    scheduler.advance(15_000);
+    assert.equal(await online(), false);
+  }));
+
 Deno.test("A wait is answered when something is said", () =>
   withChannels(async ({ send, bridge, rooms }) => {
     await bridge.whenReady();
