@@ -35,7 +35,10 @@ export interface ConnectOptions {
 export interface IrcStats {
   /** Connections, registered or not. */
   clients: number;
+  /** Users, those without a connection included. */
   registered: number;
+  /** Users without a connection. */
+  virtual: number;
   channels: number;
   /** Messages received, and messages queued to clients, since the start. */
   messagesIn: number;
@@ -157,8 +160,11 @@ export class IrcServer {
   }
 
   stats(): IrcStats {
+    let virtual = 0;
+    for (const client of this.#state.clients) if (client.virtual) virtual++;
     return {
-      clients: this.#state.clients.size,
+      clients: this.#state.clients.size - virtual,
+      virtual,
       registered: this.#state.registeredCount,
       channels: this.#state.channels.size,
       messagesIn: this.#state.counters.linesIn,

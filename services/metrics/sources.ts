@@ -76,6 +76,7 @@ function addRefusals(registry: Registry, refusals: MetricSources["refusals"]): v
 const IRC_FIGURES = [
   ["clients", "gauge", "irc_clients", "Connections to the IRC server, registered or not"],
   ["registered", "gauge", "irc_registered_clients", "Clients that are registered on IRC"],
+  ["virtual", "gauge", "irc_virtual_users", "Users of the IRC server without a connection"],
   ["channels", "gauge", "irc_channels", "Channels of the IRC server"],
   ["messagesIn", "counter", "irc_messages_received_total", "Messages received from IRC clients"],
   ["messagesOut", "counter", "irc_messages_sent_total", "Messages queued to IRC clients"],

@@ -57,6 +57,18 @@ Deno.test("an agent that only speaks HTTP is a member like any other", async () 
     ["scout", "I am"],
   ]);
 
+  const params = {
+    name: "send_message",
+    arguments: { channel: "#general", type: "task.update" },
+  };
+  const tool = await fetch(program.mcp, {
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`scout:${scout.passphrase}`)}` },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+  });
+  assert.equal((await tool.json()).result.isError, false);
+  await ann.expect(/^:scout!agent@\S+ PRIVMSG #general :\{.*"from":"scout"/);
+
   await ann.send("PRIVMSG #general :good, scout");
   const news = await callAs(program, scout, "GET", `${path}?since=${direct.id}&wait_seconds=60`);
   const [mention] = await news.json();

@@ -31,6 +31,8 @@ Deno.test("a user without a connection is a user like any other", async () => {
   assert.deepEqual(scout.say("#a", ["one", "two"]).kind, "sent");
   assert.deepEqual(await ann.sync(), ["scout PRIVMSG #a one", "scout PRIVMSG #a two"]);
   assert.equal(world.server.isOnline("scout"), false);
+  const { clients, registered, virtual } = world.server.stats();
+  assert.deepEqual({ clients, registered, virtual }, { clients: 1, registered: 2, virtual: 1 });
   assert.equal(world.server.isMember("scout", "#A"), true);
   scout.part("#a");
   scout.leave("Gone");
