@@ -1,12 +1,12 @@
+import { Cap } from "./capabilities.ts";
 import { Channel } from "./channel.ts";
 import type { Client, TrafficCounters } from "./client.ts";
-import { Cap } from "./capabilities.ts";
 import { FormerUsers } from "./former_users.ts";
 import { History } from "./history.ts";
-import { Monitors } from "./monitors.ts";
-import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./numerics.ts";
 import { UserMode } from "./modes.ts";
+import { Monitors } from "./monitors.ts";
 import { foldCase } from "./names.ts";
+import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./numerics.ts";
 import {
   DEFAULT_LIMITS,
   type IrcLimits,
@@ -14,8 +14,8 @@ import {
   type IrcObserver,
   type IrcServerOptions,
 } from "./options.ts";
-import type { Reply } from "./reply.ts";
 import { Outbound, type OutboundTags } from "./outbound.ts";
+import type { Reply } from "./reply.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 
