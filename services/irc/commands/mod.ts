@@ -5,6 +5,7 @@ import { authenticate } from "./authenticate.ts";
 import { cap } from "./cap.ts";
 import { chathistory } from "./chathistory.ts";
 import { ison, lusers, motd, time, userhost, version } from "./information.ts";
+import { help } from "./help.ts";
 import { invite } from "./invite.ts";
 import { kick } from "./kick.ts";
 import { list } from "./list.ts";
@@ -29,6 +30,8 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["AWAY", { handler: away }],
   ["CAP", { handler: cap, minParams: 1, beforeRegistration: true }],
   ["CHATHISTORY", { handler: chathistory }],
+  ["HELP", { handler: help }],
+  ["HELPOP", { handler: help }],
   ["INFO", { handler: info }],
   ["INVITE", { handler: invite }],
   ["ISON", { handler: ison, minParams: 1, keepsIdle: true }],

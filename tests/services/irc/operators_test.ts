@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { TestClient } from "./support/client.ts";
+import { COMMANDS } from "../../../services/irc/commands/mod.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 
 Deno.test("KILL ends users for operators, and nobody of this program", async () => {
@@ -93,6 +94,22 @@ Deno.test("the server tells about itself", async () => {
     "242 bob Server up 1 days 01:01:01",
     "219 bob u End of /STATS report",
     "219 bob * End of /STATS report",
+  ]);
+});
+
+Deno.test("HELP knows every command", async () => {
+  await using server = startServer();
+  const client = await server.client("bob");
+  client.send("HELP");
+  const index = (await client.syncMessages()).filter(({ command }) => command === "705")
+    .flatMap(({ params }) => params.at(-1)?.split(" ") ?? []);
+  assert.deepEqual(index.toSorted(), [...COMMANDS.keys()].toSorted());
+  client.send("HELPOP invite", "HELP nonsense");
+  assert.deepEqual(await client.sync(), [
+    "704 bob invite INVITE [nick channel]",
+    "705 bob invite Invites a user, or lists your invitations.",
+    "706 bob invite End of help",
+    "524 bob nonsense No help is available on this subject",
   ]);
 });
 

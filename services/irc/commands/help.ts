@@ -1,0 +1,75 @@
+import type { CommandCall } from "../command.ts";
+import { ERR_HELPNOTFOUND, RPL_ENDOFHELP, RPL_HELPSTART, RPL_HELPTXT } from "../numerics.ts";
+
+/** Characters of names in one line of the index. */
+const INDEX_LENGTH = 72;
+
+/** How each command is written, and what it does. */
+const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = new Map([
+  ["ADMIN", ["ADMIN", "Tells whom to ask about this server."]],
+  ["AUTHENTICATE", ["AUTHENTICATE mechanism", "Logs in to an account (SASL)."]],
+  ["AWAY", ["AWAY [reason]", "Marks you as away, or as back."]],
+  ["CAP", ["CAP LS|LIST|REQ|END", "Agrees on extensions of the protocol."]],
+  ["CHATHISTORY", ["CHATHISTORY subcommand target ...", "Reads what was said before."]],
+  ["HELP", ["HELP [command]", "Lists the commands, or explains one."]],
+  ["HELPOP", ["HELPOP [command]", "The same as HELP."]],
+  ["INFO", ["INFO", "Tells about this server."]],
+  ["INVITE", ["INVITE [nick channel]", "Invites a user, or lists your invitations."]],
+  ["ISON", ["ISON nick{ nick}", "Tells which of these users are here."]],
+  ["JOIN", ["JOIN channel{,channel} [key{,key}]", "Enters channels; JOIN 0 leaves them all."]],
+  ["KICK", ["KICK channel nick{,nick} [reason]", "Removes users from a channel."]],
+  ["KILL", ["KILL nick [reason]", "Ends a user's connection; for IRC operators."]],
+  ["LINKS", ["LINKS", "Lists the servers of this network."]],
+  ["LIST", ["LIST [condition{,condition}]", "Lists channels."]],
+  ["LUSERS", ["LUSERS", "Counts users and channels."]],
+  ["MODE", ["MODE target [changes [parameters]]", "Shows or changes modes."]],
+  ["MONITOR", ["MONITOR +|-|C|L|S [nick{,nick}]", "Watches nicks."]],
+  ["MOTD", ["MOTD", "Shows the message of the day."]],
+  ["NAMES", ["NAMES channel{,channel}", "Lists the members of channels."]],
+  ["NICK", ["NICK nick", "Takes a nick."]],
+  ["NOTICE", ["NOTICE target{,target} :text", "Sends a message that is never answered."]],
+  ["OPER", ["OPER name password", "Makes you an IRC operator."]],
+  ["PART", ["PART channel{,channel} [reason]", "Leaves channels."]],
+  ["PASS", ["PASS password", "Gives the password of this server, before NICK and USER."]],
+  ["PING", ["PING token", "Asks for a PONG with the same token."]],
+  ["PONG", ["PONG token", "Answers a PING."]],
+  ["PRIVMSG", ["PRIVMSG target{,target} :text", "Sends a message to users and channels."]],
+  ["QUIT", ["QUIT [reason]", "Ends your connection."]],
+  ["SETNAME", ["SETNAME :name", "Changes your real name."]],
+  ["STATS", ["STATS u", "Tells how long this server runs."]],
+  ["TAGMSG", ["TAGMSG target{,target}", "Sends tags without a text."]],
+  ["TIME", ["TIME", "Tells the time of this server."]],
+  ["TOPIC", ["TOPIC channel [:text]", "Shows or changes the topic of a channel."]],
+  ["USER", ["USER name 0 * :real name", "Tells who you are, when you connect."]],
+  ["USERHOST", ["USERHOST nick{ nick}", "Tells the hosts of users."]],
+  ["VERSION", ["VERSION", "Tells the version of this server and what it supports."]],
+  ["WALLOPS", ["WALLOPS :text", "Tells all users with mode w; for IRC operators."]],
+  ["WHO", ["WHO mask [%fields[,token]]", "Lists users."]],
+  ["WHOIS", ["WHOIS nick", "Tells about a user."]],
+  ["WHOWAS", ["WHOWAS nick [count]", "Tells who had a nick."]],
+]);
+
+/** HELP [command]: how a command is used, or which there are. */
+export function help({ params, reply }: CommandCall): void {
+  const subject = params[0] ?? "";
+  const text = subject === "" ? index() : TEXTS.get(subject.toUpperCase());
+  const about = subject || "*";
+  if (!text) return reply.numeric(ERR_HELPNOTFOUND, about);
+  const [title = "", ...lines] = text;
+  reply.numericText(RPL_HELPSTART, [about], title);
+  for (const line of lines) reply.numericText(RPL_HELPTXT, [about], line);
+  reply.numeric(RPL_ENDOFHELP, about);
+}
+
+function index(): string[] {
+  const lines = ["Commands; HELP and the name of one tells more"];
+  let line = "";
+  for (const name of TEXTS.keys()) {
+    if (line !== "" && line.length + name.length >= INDEX_LENGTH) {
+      lines.push(line);
+      line = "";
+    }
+    line += line === "" ? name : ` ${name}`;
+  }
+  return [...lines, line];
+}
