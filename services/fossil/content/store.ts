@@ -380,14 +380,14 @@ export class ContentStore {
 
   /**
    * Reads back everything this transaction wrote and checks its hash, from the file and not from
-   * memory. To be called before COMMIT.
+   * memory; newest first, which older ones are deltas of. To be called before COMMIT.
    *
    * @throws {FossilError} `corrupt`: the transaction must be undone.
    */
   verifyTouched(): void {
     this.#packAll();
     this.#cache.clear();
-    for (const rid of this.#touched) this.verify(rid);
+    for (const rid of [...this.#touched].reverse()) this.verify(rid);
     this.#touched.clear();
   }
 

@@ -34,8 +34,8 @@ const BATCH_BYTES = 16 * 1024 * 1024;
 const BATCH_COMMANDS = 2000;
 /** Check-ins and tags of one transaction. */
 const BATCH_WRITES = 250;
-/** Trees of commits that are kept, for their children. */
-const MAX_TREES = 64;
+/** Files of the trees that are kept for the children of their commits, at most. */
+const MAX_KEPT_FILES = 200_000;
 /** What the import does, nobody has sent. */
 const NOBODY = { user: null, ip: null };
 
@@ -134,7 +134,10 @@ async function readStream(
 function sizeOf(command: GitCommand): number {
   if (command.kind === "blob") return command.content.length;
   if (command.kind !== "commit") return 1000;
-  return command.message.length + command.changes.length * 200;
+  return command.message.length + command.changes.reduce(
+    (sum, change) => sum + 200 + ("path" in change ? change.path.length : 0),
+    0,
+  );
 }
 
 interface Source {
@@ -152,6 +155,7 @@ class HistoryWriter {
   /** Row of each check-in by number of the commit. */
   readonly #rids: Int32Array;
   readonly #trees = new Map<number, GitTree>();
+  #keptFiles = 0;
   tags = 0;
 
   constructor(repository: Repository, source: Source) {
@@ -239,10 +243,11 @@ class HistoryWriter {
 
   #keep(id: number, tree: GitTree): void {
     this.#trees.set(id, tree);
-    if (this.#trees.size <= MAX_TREES) return;
-    for (const oldest of this.#trees.keys()) {
+    this.#keptFiles += tree.size;
+    for (const [oldest, { size }] of this.#trees) {
+      if (this.#keptFiles <= MAX_KEPT_FILES || oldest === id) break;
       this.#trees.delete(oldest);
-      break;
+      this.#keptFiles -= size;
     }
   }
 

@@ -17,8 +17,11 @@ export interface SpooledTag {
   readonly message: string;
 }
 
-/** Marks of one stream; each takes some memory. */
+/** Marks of one stream, and commits; each takes some memory. */
 const MAX_MARKS = 10_000_000;
+/** References and tags of one stream, and the longest name of one, in characters. */
+const MAX_NAMES = 500_000;
+const MAX_NAME_LENGTH = 1000;
 const TAGS = "refs/tags/";
 const LFS_POINTER = "version https://git-lfs.github.com/spec/v1\n";
 const MAX_LFS_POINTER_BYTES = 1024;
@@ -37,6 +40,7 @@ export class Intake {
   readonly refs = new Map<string, number>();
   readonly tags = new Map<string, SpooledTag>();
   #files = 0;
+  #names = 0;
 
   constructor(repository: Repository, spool: CommitSpool, notices: NoticeLog) {
     this.#repository = repository;
@@ -61,6 +65,7 @@ export class Intake {
       case "reset": {
         const { ref, from, line } = command;
         const tip = from === null ? null : this.#commitOf(from, line);
+        this.#checkName(ref, line);
         if (tip === null) this.refs.delete(ref);
         else this.refs.set(ref, tip);
       }
@@ -93,6 +98,10 @@ export class Intake {
 
   #takeCommit(commit: GitCommit): void {
     const { ref, mark, line, from, merges } = commit;
+    this.#checkName(ref, line);
+    if (this.#spool.size >= MAX_MARKS) {
+      throw new FossilError("limit", `The stream has more than ${MAX_MARKS} commits`);
+    }
     this.#checkSignatures(commit);
     const parents = new Set<number>();
     const first = from === null ? this.refs.get(ref) ?? null : this.#commitOf(from, line);
@@ -142,7 +151,17 @@ export class Intake {
     }
   }
 
+  /** Counts names, also those that are taken away again. */
+  #checkName(name: string, line: number): void {
+    if (name.length > MAX_NAME_LENGTH) throw errorAt(line, "A name is too long");
+    if (!this.refs.has(name) && !this.tags.has(name)) this.#names++;
+    if (this.#names > MAX_NAMES) {
+      throw new FossilError("limit", `The stream has more than ${MAX_NAMES} names`);
+    }
+  }
+
   #takeTag({ name, mark, from, tagger, message, line }: GitTag): void {
+    this.#checkName(name, line);
     const known = /^:\d+$/.test(from) ? this.#contents.has(Number(from.slice(1))) : false;
     if (known) {
       this.#notices.add("ref", TAGS + name, "A tag that is not on a commit was left out");

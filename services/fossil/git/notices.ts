@@ -4,6 +4,8 @@ import type { GitNoticeKind, GitNotices } from "./types.ts";
 const MAX_KEPT = 200;
 /** Subjects that are remembered, so that each is told once. */
 const MAX_REMEMBERED = 10_000;
+/** Longest subject, in characters. */
+const MAX_SUBJECT_LENGTH = 500;
 
 /** Collects what did not come over as it was. */
 export class NoticeLog {
@@ -12,7 +14,8 @@ export class NoticeLog {
   readonly #told = new Set<string>();
 
   /** Notes something once for each subject. */
-  add(kind: GitNoticeKind, subject: string, message: string): void {
+  add(kind: GitNoticeKind, fullSubject: string, message: string): void {
+    const subject = fullSubject.slice(0, MAX_SUBJECT_LENGTH);
     const key = `${kind} ${subject}`;
     if (this.#told.has(key)) return;
     if (this.#told.size < MAX_REMEMBERED) this.#told.add(key);

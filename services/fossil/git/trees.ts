@@ -26,6 +26,8 @@ const MODES: ReadonlyMap<string, FileMode> = new Map([
   ["120000", "link"],
 ]);
 const SUBMODULE = "160000";
+/** Files of one tree: copies of folders into themselves double it with every line. */
+const MAX_FILES = 1_000_000;
 
 /** Changes a copy of a parent's tree. */
 export class TreeEditor {
@@ -73,6 +75,9 @@ export class TreeEditor {
     if (hash === null) return this.#delete(path);
     const known = this.#files.get(path);
     if (known === undefined) this.#added.push(path);
+    if (this.#files.size >= MAX_FILES) {
+      throw new TreeError(`The tree has more than ${MAX_FILES} files`);
+    }
     this.#files.set(path, { hash, mode: fileMode, origin: known?.origin ?? null });
   }
 
@@ -98,6 +103,9 @@ export class TreeEditor {
 
   #move(from: string, path: string, isCopy: boolean): void {
     const names = this.#files.has(from) ? [from] : this.#below(from);
+    if (this.#files.size + names.length > MAX_FILES) {
+      throw new TreeError(`The tree has more than ${MAX_FILES} files`);
+    }
     const entries = names.map((name) => ({ name, entry: this.#files.get(name)! }));
     if (!isCopy) names.forEach((name) => this.#files.delete(name));
     this.#delete(path);

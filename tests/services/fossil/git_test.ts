@@ -136,7 +136,8 @@ Deno.test("branches are where Git's references end, whatever the labels of the s
   });
   assert.deepEqual([report.branches, report.tags], [3, 1]);
   assert.equal(repository.db.value("SELECT count(*) FROM leaf"), 3);
-  const closed = "SELECT comment FROM tagxref JOIN event ON objid=rid WHERE tagxref.tagid=9 AND tagtype=1";
+  const closed =
+    "SELECT comment FROM tagxref JOIN event ON objid=rid WHERE tagxref.tagid=9 AND tagtype=1";
   assert.equal(repository.db.value(closed), "t");
   assert.match(new TextDecoder().decode(exported(repository)), /reset refs\/heads\/old\nfrom/);
 });
@@ -204,6 +205,15 @@ Deno.test("a malformed or greedy stream is refused with the number of its line",
     [commit(main, "", "from :3\n"), /Line 1 .*no commit of the stream/],
     [commit(main, 'M 100644 inline "a\ndata 1\nx\n'), /Line \d+ .*path is malformed/],
     ["tag v\nfrom :1\ndata 0\n", /Line 1 .*no commit of the stream/],
+    [`reset refs/heads/${"x".repeat(2000)}\n`, /Line 1 .*too long/],
+    [
+      commit(
+        main,
+        "M 100644 inline d/a\ndata 1\nx\n" +
+          Array.from({ length: 40 }, (_, i) => `C d d/${i}\n`).join(""),
+      ),
+      /Line 1 .*more than 1000000 files/,
+    ],
     ["x".repeat(100_000), /Line 1 .*longer/],
   ];
   for (const [stream, message] of streams) {

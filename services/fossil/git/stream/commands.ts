@@ -64,6 +64,8 @@ export interface GitTag {
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Changes and parents of one commit. */
 const MAX_CHANGES = 1_000_000;
+/** Characters of all lines with changes of one commit. */
+const MAX_CHANGES_LENGTH = 128 * 1024 * 1024;
 const MAX_PARENTS = 256;
 /** Longest delimiter of `data <<`. */
 const MAX_DELIMITED_BYTES = 16 * 1024 * 1024;
@@ -212,7 +214,10 @@ export class CommandReader {
 
   /** Changes of a commit; inline contents come before the change that has them. */
   async *#changes(): AsyncGenerator<GitChange | (GitCommand & { kind: "blob" })> {
+    let length = 0;
     for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
+      length += line.length;
+      if (length > MAX_CHANGES_LENGTH) throw this.#reader.error("A commit has too many changes");
       const change = this.#change(line);
       if (change === null) {
         if (line !== "") this.#reader.pushBack(line);
