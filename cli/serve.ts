@@ -10,7 +10,7 @@ import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApp } from "../routes/app.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../services/config/mod.ts";
-import { type Daemon, startDaemon, StartError } from "../services/daemon.ts";
+import { type Daemon, startDaemon, StartError } from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/data_folder.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";

@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { createMcpHandler } from "../../mcp/mod.ts";
 import { configSchema } from "../../services/config/mod.ts";
-import { startDaemon } from "../../services/daemon.ts";
+import { startDaemon } from "../../services/daemon/mod.ts";
 import { silentLog } from "../../services/log.ts";
 import { withFolder } from "../support/temporary.ts";
 

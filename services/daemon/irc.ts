@@ -1,0 +1,90 @@
+import { AccountAuthority } from "../agents/mod.ts";
+import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
+import { IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { VERSION } from "../version.ts";
+import { type Certificate, StartError } from "./options.ts";
+import type { People } from "./people.ts";
+import type { Stores } from "./stores.ts";
+
+/** Where IRC listens; null where it does not. */
+export interface IrcAddresses {
+  readonly plain: Address | null;
+  readonly tls: Address | null;
+}
+
+/** Makes the IRC server; it listens nowhere yet. */
+export function makeIrcServer(stores: Stores, { agents, observer }: People): IrcServer {
+  const { config, log, database, room, cloakKey } = stores;
+  const { irc } = config;
+  const { accounts, logins } = room;
+  const { speech } = agents;
+  const { operators } = irc;
+  return new IrcServer({
+    ...ircChanges(config),
+    serverName: irc.server_name,
+    serverDescription: irc.server_description,
+    networkName: irc.network_name,
+    version: `muster-${VERSION}`,
+    password: irc.password === "" ? null : irc.password,
+    requireAccount: irc.require_account,
+    accounts: new AccountAuthority({ database, accounts, logins, speech, operators }),
+    ...{ observer, cloakKey, log },
+  });
+}
+
+/** What can change while the IRC server runs. */
+export function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "limits"> {
+  const { history, limits } = irc;
+  const rate = (perSecond: number, burst: number) => perSecond === 0 ? null : { perSecond, burst };
+  return {
+    ...(irc.motd === "" ? {} : { motd: irc.motd }),
+    limits: {
+      lineBytes: limits.line_bytes,
+      receiveQueueBytes: limits.recvq_bytes,
+      sendQueueBytes: limits.sendq_bytes,
+      strangerRate: rate(limits.flood_lines_per_second, limits.flood_burst),
+      accountRate: rate(limits.account_lines_per_second, limits.account_burst),
+      connections: limits.connections,
+      connectionsPerAddress: limits.connections_per_address || null,
+      registrationSeconds: limits.registration_seconds,
+      historyMessages: history.messages,
+      historyBytes: history.bytes,
+    },
+  };
+}
+
+/**
+ * Opens the listeners of the IRC server.
+ *
+ * @throws StartError where an address cannot be listened on
+ */
+export function listen(
+  server: IrcServer,
+  { irc }: Config,
+  certificate: Certificate | null,
+): IrcAddresses {
+  const open = (text: string, tls: Certificate | null): Address | null => {
+    const address = parseAddress(text);
+    if (address === null) return null;
+    try {
+      const { hostname, port } = server.listen({ ...address, ...(tls === null ? {} : { tls }) });
+      return { hostname, port };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartError(`IRC cannot listen on ${formatAddress(address)}: ${reason}`);
+    }
+  };
+  return { plain: open(irc.listen, null), tls: open(irc.tls_listen, certificate) };
+}
+
+/** The address of the IRC server as agents are told it. */
+export function ircUrl({ irc }: Config, { plain, tls }: IrcAddresses): string {
+  const scheme = tls === null ? "irc" : "ircs";
+  const told = parseAddress(irc.public_address);
+  if (told !== null) return `${scheme}://${formatAddress(told)}`;
+  const bound = tls ?? plain;
+  if (bound === null) return "";
+  const everywhere = bound.hostname === "0.0.0.0" || bound.hostname === "::";
+  const hostname = everywhere ? Deno.hostname() : bound.hostname;
+  return `${scheme}://${formatAddress({ hostname, port: bound.port })}`;
+}

@@ -1,0 +1,3 @@
+/** The services, built from the configuration, started, and stopped in reverse. */
+export { type Daemon, type Services, startDaemon } from "./daemon.ts";
+export { type DaemonOptions, StartError } from "./options.ts";

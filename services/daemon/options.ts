@@ -1,0 +1,24 @@
+import type { Config } from "../config/mod.ts";
+import type { Log } from "../log.ts";
+
+/** The program cannot start; the message says why in one sentence. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}
+
+/** A certificate chain and its key, as PEM texts. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface DaemonOptions {
+  readonly config: Config;
+  readonly log: Log;
+  /** For every listener with TLS, or null. */
+  readonly certificate: Certificate | null;
+  /** The API token that the environment pins, or null. */
+  readonly pinnedToken: string | null;
+  /** Unix milliseconds. */
+  readonly clock?: () => number;
+}

@@ -1,0 +1,102 @@
+import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
+import { Agents, IrcAccounts } from "../agents/mod.ts";
+import { Attendance, Inboxes } from "../attendance/mod.ts";
+import type { Config } from "../config/mod.ts";
+import type { IdentityRoom } from "../identity/mod.ts";
+import type { IrcObserver, IrcServer } from "../irc/mod.ts";
+import { IrcModeration } from "../irc_moderation.ts";
+import { loginLimits, type Stores } from "./stores.ts";
+
+/** The IRC server as those see it who are made before it. */
+export interface LaterIrc {
+  readonly server: () => IrcServer;
+  /** Its address as agents are told it. */
+  readonly address: () => string;
+}
+
+/** Everybody who can log in, and what is kept for them. */
+export interface People {
+  readonly agents: Agents;
+  readonly ircAccounts: IrcAccounts;
+  readonly admins: Admins | null;
+  readonly adminLogin: AdminLogin | null;
+  readonly attendance: Attendance;
+  readonly inboxes: Inboxes;
+  /** To be told what happens on the IRC server. */
+  readonly observer: IrcObserver;
+}
+
+/**
+ * Makes the services about those who log in. They ask the IRC server, which is made later and tells
+ * them in turn what happens.
+ */
+export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposableStack): People {
+  const { config, log, scheduler, database, room } = stores;
+  const { identity } = room;
+  const shared = {
+    ...{ database, log, ...room },
+    clock: scheduler.now,
+    serverAddress: irc.address,
+    sessions: {
+      disconnectAccount: (account: string, reason: string) =>
+        irc.server().disconnectAccount(account, reason),
+      isOnline: (account: string) => irc.server().isOnline(account),
+    },
+  };
+  const agents = new Agents(shared);
+  started.defer(() => agents.close());
+  const minPasswordLength = config.irc.accounts.min_password_length;
+  const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
+
+  const { roster, speech } = agents;
+  const attendance = new Attendance({
+    ...{ identity, roster, speech, scheduler, log },
+    users: {
+      findUser: (user) => irc.server().findUser(user),
+      addUser: (user) => irc.server().addUser(user),
+      isMember: (account, channel) => irc.server().isMember(account, channel),
+    },
+  });
+  started.defer(() => attendance.close());
+  const hears = attendance.hears.bind(attendance);
+  const bridgeNick = config.bridge.nick;
+  const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, scheduler, log });
+  started.defer(() => inboxes.close());
+  const moderation = new IrcModeration({ database, accounts: room.accounts, scheduler, log });
+  started.defer(() => moderation.close());
+  return {
+    ...{ agents, ircAccounts, attendance, inboxes },
+    ...openAdmins(config, shared),
+    observer: observerOf({ agents, attendance, inboxes, moderation }),
+  };
+}
+
+function openAdmins(
+  config: Config,
+  shared: AdminsOptions & IdentityRoom,
+): Pick<People, "admins" | "adminLogin"> {
+  if (!config.admins.enabled) return { admins: null, adminLogin: null };
+  const adminLogin = new AdminLogin({ ...shared, ...loginLimits(config) });
+  return { admins: new Admins(shared), adminLogin };
+}
+
+interface Observers extends Pick<People, "agents" | "attendance" | "inboxes"> {
+  readonly moderation: IrcModeration;
+}
+
+function observerOf({ agents, attendance, inboxes, moderation }: Observers): IrcObserver {
+  return {
+    sessionStarted: ({ account }) => agents.sessionSeen(account),
+    sessionEnded({ account }) {
+      agents.sessionSeen(account);
+      attendance.sessionEnded(account);
+    },
+    operatorGranted: (event) => moderation.operatorGranted(event),
+    kicked: (event) => moderation.kicked(event),
+    modeChanged: (event) => moderation.modeChanged(event),
+    messageSent(message) {
+      if (message.sender.account !== null) agents.speech.sent(message.sender.account);
+      inboxes.take(message);
+    },
+  };
+}
