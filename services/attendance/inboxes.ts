@@ -98,14 +98,14 @@ export class Inboxes {
    * Reads what was said to an agent, oldest first: without `since` the newest, with it the first
    * ones that came after. An agent reads its own, the operator everybody's.
    *
-   * @throws Forbidden, NotFound where there is no such agent or it is revoked, Invalid, TooMany
+   * @throws NotFound where there is no such agent or it is revoked, Forbidden, Invalid, TooMany
    */
   async read(nick: string, query: MessageQuery, principal: Principal): Promise<Addressed[]> {
-    if (principal.kind === "agent" && foldCase(principal.name) !== foldCase(nick)) {
-      throw new Forbidden(`You are "${principal.name}" and cannot read what was said to "${nick}"`);
-    }
     const agent = this.#options.roster.find(nick);
     if (agent === null) throw new NotFound(`There is no agent "${nick}", or it is revoked`);
+    if (principal.kind === "agent" && principal.id !== agent.id) {
+      throw new Forbidden(`You are "${principal.name}" and cannot read what was said to "${nick}"`);
+    }
     checkQuery(query, INBOX_CAPACITY);
     return await this.#readers.read(this.#logOf(agent), {
       ...query,

@@ -28,6 +28,15 @@ const STEPS: readonly Step[] = [
   { endpoint: "GET /v1/agents", status: 200 },
   { endpoint: "GET /v1/agents/{nick}", path: ["scout"], status: 200 },
   { endpoint: "POST /v1/agents/{nick}/rotate", path: ["scout"], status: 200 },
+  { endpoint: "POST /v1/agents/{nick}/pause", path: ["scout"], body: {}, status: 204 },
+  { endpoint: "POST /v1/agents/{nick}/resume", path: ["scout"], status: 204 },
+  {
+    endpoint: "PATCH /v1/agents/{nick}",
+    path: ["scout"],
+    body: { rate_limit: { messages_per_second: 5, burst: 10 } },
+    status: 200,
+  },
+  { endpoint: "GET /v1/agents/{nick}/messages", path: ["scout"], status: 200 },
   {
     endpoint: "POST /v1/irc/accounts",
     body: { account: "ann", password: "correct horse" },

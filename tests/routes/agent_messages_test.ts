@@ -26,7 +26,7 @@ Deno.test("GET /v1/agents/{nick}/messages is open to the agent itself and the op
     await api.expect([
       ...byEverybody(MESSAGES, itself, 200),
       ...byEverybody("GET /v1/agents/other/messages", ["operator"], 200),
-      ...byEverybody("GET /v1/agents/nobody/messages", ["operator"], 404),
+      ...byEverybody("GET /v1/agents/nobody/messages", itself, 404),
       { request: `${MESSAGES}?limit=0`, status: 400, matches: /limit/ },
       { request: `${MESSAGES}?limit=201`, status: 400, matches: /limit/ },
       { request: `${MESSAGES}?wait_seconds=61`, status: 400, matches: /wait_seconds/ },
