@@ -11,7 +11,7 @@ import type { Transport, TransportReceiver } from "./transport.ts";
 const CLIENT_TAG_BYTES = 4096;
 
 /** The longest tags that any line may have; a receive queue holds them and a line. */
-const TAG_BYTES = 8191;
+export const RECEIVED_TAG_BYTES = 8191;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -40,7 +40,7 @@ export class Connection implements TransportReceiver {
     this.client = new Client(transport, { privileged, now, counters: state.counters });
     this.#lastHeardAt = now;
     const { receiveQueueBytes, lineBytes } = state.limits;
-    this.#input = new LineBuffer(Math.max(receiveQueueBytes, lineBytes + TAG_BYTES));
+    this.#input = new LineBuffer(Math.max(receiveQueueBytes, lineBytes + RECEIVED_TAG_BYTES));
   }
 
   receive(chunk: Uint8Array): void | Promise<void> {

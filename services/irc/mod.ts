@@ -6,6 +6,7 @@
  */
 export { IrcServer } from "./server.ts";
 export type { ConnectOptions, IrcStats, ListenOptions } from "./server.ts";
+export type { WebSocketListenOptions } from "./websocket_listener.ts";
 export type { MemoryConnection } from "./transport_memory.ts";
 export type { Spoken, User, UserIdentity } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";

@@ -1,12 +1,18 @@
 import { addressNetwork, isLoopback } from "./cloak.ts";
-import { Connection } from "./connection.ts";
+import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import type { IrcServerOptions } from "./options.ts";
 import { isSameAccount } from "./registration.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport.ts";
 import { type MemoryConnection, MemoryTransport } from "./transport_memory.ts";
 import { StreamTransport } from "./transport_stream.ts";
+import { WebSocketTransport } from "./transport_websocket.ts";
 import { addVirtualUser, User, type UserIdentity } from "./user.ts";
+import {
+  type OpenedWebSocket,
+  WebSocketListener,
+  type WebSocketListenOptions,
+} from "./websocket_listener.ts";
 
 /** How often it is looked for clients that take too long. */
 const SWEEP_MILLISECONDS = 1000;
@@ -61,6 +67,7 @@ export class IrcServer {
   readonly #open = new Map<Transport, Connection | null>();
   /** Connections from outside by network. */
   readonly #perNetwork = new Map<string, number>();
+  readonly #webSocketListeners: WebSocketListener[] = [];
   readonly #accepting = new Set<Promise<void>>();
   readonly #onClosed = (transport: Transport) => this.#forget(transport);
   readonly #closing = new AbortController();
@@ -87,6 +94,17 @@ export class IrcServer {
     const accepting = this.#accept(listener, tls !== undefined);
     this.#accepting.add(accepting);
     return listener.addr as Deno.NetAddr;
+  }
+
+  /**
+   * Opens a listener for IRC over WebSocket, without TLS. Returns the bound address. Throws what the
+   * runtime throws when the address is in use.
+   */
+  listenWebSocket(options: WebSocketListenOptions): Deno.NetAddr {
+    if (this.#closing.signal.aborted) throw new TypeError("Cannot listen: the server is closed");
+    const listener = new WebSocketListener(options, (opened) => this.#admitWebSocket(opened));
+    this.#webSocketListeners.push(listener);
+    return listener.addr;
   }
 
   /**
@@ -184,6 +202,7 @@ export class IrcServer {
     this.#empty ??= new Promise((resolve) => this.#resolveEmpty = resolve);
     if (this.#open.size === 0) this.#resolveEmpty?.();
     await this.#empty;
+    await Promise.all(this.#webSocketListeners.map((listener) => listener.close()));
   }
 
   async #accept(listener: Deno.Listener, secure: boolean): Promise<void> {
@@ -198,15 +217,27 @@ export class IrcServer {
     }
   }
 
-  /** Takes a new connection in, or closes it at once when there are too many. */
   #admit(conn: Deno.Conn, secure: boolean): void {
-    const { limits } = this.#state;
     if (!disableDelay(conn, secure)) return conn.close();
-    const transport = new StreamTransport(conn, {
-      secure,
-      sendQueueBytes: limits.sendQueueBytes,
+    const { sendQueueBytes } = this.#state.limits;
+    this.#enter(new StreamTransport(conn, { secure, sendQueueBytes, onClosed: this.#onClosed }));
+  }
+
+  #admitWebSocket({ socket, address, binary }: OpenedWebSocket): void {
+    if (this.#closing.signal.aborted) return socket.close();
+    const { lineBytes, sendQueueBytes } = this.#state.limits;
+    const transport = new WebSocketTransport(socket, {
+      ...{ address, binary, sendQueueBytes },
+      secure: false,
+      messageBytes: lineBytes + RECEIVED_TAG_BYTES,
       onClosed: this.#onClosed,
     });
+    this.#enter(transport);
+  }
+
+  /** Takes a new connection in, or closes it at once when there are too many. */
+  #enter(transport: StreamTransport | WebSocketTransport): void {
+    const { limits } = this.#state;
     const network = addressNetwork(transport.address);
     const count = (this.#perNetwork.get(network) ?? 0) + 1;
     this.#perNetwork.set(network, count);

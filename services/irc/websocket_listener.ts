@@ -1,0 +1,70 @@
+/** Subprotocols of the IRCv3 document "websocket": lines as binary messages, or as text. */
+const BINARY = "binary.ircv3.net";
+const TEXT = "text.ircv3.net";
+
+export interface WebSocketListenOptions {
+  hostname: string;
+  /** 0 takes a free one. */
+  port: number;
+  /**
+   * Origins of web pages that may connect, or `*` for all. Clients that are no browsers name none
+   * and always may.
+   */
+  origins: readonly string[];
+  /** The client's address, given the one of the connection and the request's headers. */
+  addressOf?: (address: string, headers: Headers) => string;
+}
+
+/** A WebSocket that is open. */
+export interface OpenedWebSocket {
+  readonly socket: WebSocket;
+  readonly address: string;
+  readonly binary: boolean;
+}
+
+/** Takes WebSockets of IRC clients on a port of its own. */
+export class WebSocketListener {
+  readonly addr: Deno.NetAddr;
+  readonly #options: WebSocketListenOptions;
+  readonly #onOpen: (opened: OpenedWebSocket) => void;
+  readonly #closing = new AbortController();
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+
+  constructor(options: WebSocketListenOptions, onOpen: (opened: OpenedWebSocket) => void) {
+    this.#options = options;
+    this.#onOpen = onOpen;
+    const { hostname, port } = options;
+    const { signal } = this.#closing;
+    this.#server = Deno.serve(
+      { hostname, port, signal, onListen() {} },
+      (request, { remoteAddr }) => this.#upgrade(request, remoteAddr.hostname),
+    );
+    this.addr = this.#server.addr;
+  }
+
+  /** Closes the port and what is left on it. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#server.finished;
+  }
+
+  #upgrade(request: Request, peer: string): Response {
+    if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+      return new Response("This port is for IRC over WebSocket.\n", { status: 426 });
+    }
+    const origin = request.headers.get("origin");
+    const { origins } = this.#options;
+    if (origin !== null && !origins.includes(origin) && !origins.includes("*")) {
+      return new Response("This origin may not connect.\n", { status: 403 });
+    }
+    const offered = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? [];
+    const protocol = offered.find((name) => name === BINARY || name === TEXT);
+    const { socket, response } = Deno.upgradeWebSocket(
+      request,
+      protocol === undefined ? {} : { protocol },
+    );
+    const address = this.#options.addressOf?.(peer, request.headers) ?? peer;
+    socket.onopen = () => this.#onOpen({ socket, address, binary: protocol === BINARY });
+    return response;
+  }
+}

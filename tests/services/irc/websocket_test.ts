@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import type { WebSocketListenOptions } from "../../../services/irc/mod.ts";
+import { startServer, type TestServer } from "./support/server.ts";
+
+const PAGE = "https://chat.example";
+
+Deno.test("each side's preferred subprotocol carries one line per message", async () => {
+  await using server = startServer();
+  const url = listen(server);
+  const plain = await server.client("plain");
+  const cases: [string[], string, boolean][] = [
+    [["text.ircv3.net"], "text.ircv3.net", false],
+    [["binary.ircv3.net", "text.ircv3.net"], "binary.ircv3.net", true],
+    [["other.example", "text.ircv3.net", "binary.ircv3.net"], "text.ircv3.net", false],
+    [[], "", false],
+  ];
+  for (const [index, [offered, expected, binary]] of cases.entries()) {
+    await using web = await WebClient.open(url, offered);
+    assert.equal(web.protocol, expected);
+    web.send(`NICK web${index}`, `USER web 0 * :Web`);
+    await web.until(/ 422 /);
+    web.send("PRIVMSG plain :gr\u00fc\u00dfe\r\n");
+    await web.sync();
+    assert.deepEqual(await plain.sync(), [`web${index} PRIVMSG plain gr\u00fc\u00dfe`]);
+    plain.send(`PRIVMSG web${index} :hi`, `NOTICE web${index} :there`);
+    await plain.sync();
+    const lines = await web.sync();
+    assert.deepEqual(lines.map((line) => line.replace(/^\S+ /, "")), [
+      `PRIVMSG web${index} :hi`,
+      `NOTICE web${index} :there`,
+    ]);
+    assert.equal(web.binary, binary);
+  }
+});
+
+Deno.test("web pages connect only from origins that are named", async () => {
+  await using server = startServer();
+  const url = listen(server, { origins: [PAGE] });
+  assert.equal(await handshake(url, "https://evil.example"), 403);
+  assert.equal(await handshake(url, PAGE), 101);
+  assert.equal(await handshake(url, null), 101);
+  const response = await fetch(url.replace("ws:", "http:"));
+  await response.body?.cancel();
+  assert.equal(response.status, 426);
+});
+
+Deno.test("the address is the one that is told to be the client's", async () => {
+  await using server = startServer({ requireAccount: "auto" });
+  const url = listen(server, { addressOf: () => "192.0.2.7" });
+  await using web = await WebClient.open(url, ["text.ircv3.net"]);
+  web.send("NICK web", "USER web 0 * :Web");
+  await web.until(/ACCOUNT_REQUIRED/);
+  await web.untilClosed();
+});
+
+Deno.test("a message over the limit ends its client, an odd one does not", async () => {
+  await using server = startServer({ limits: { lineBytes: 512 } });
+  const url = listen(server);
+  const watcher = await server.client("watcher");
+  await using web = await WebClient.open(url, ["text.ircv3.net"]);
+  web.send("NICK web", "USER web 0 * :Web", "JOIN #c");
+  await web.until(/ 366 /);
+  watcher.send("JOIN #c");
+  await watcher.sync();
+  web.sendBytes(new Uint8Array([0x50, 0x49, 0xff]));
+  await web.until(/INVALID_UTF8/);
+  web.send(`PRIVMSG #c :${"x".repeat(600)}`);
+  await web.until(/ 417 /);
+  web.send("x".repeat(20_000));
+  await web.untilClosed();
+  assert.deepEqual(await watcher.until("QUIT").then((all) => all.at(-1)?.params), [
+    "Message too long",
+  ]);
+});
+
+Deno.test("limits on connections hold for WebSockets", async () => {
+  await using server = startServer({ limits: { connections: 1 } });
+  const url = listen(server);
+  await using first = await WebClient.open(url, ["text.ircv3.net"]);
+  first.send("NICK web", "USER web 0 * :Web");
+  await first.until(/ 422 /);
+  await using second = await WebClient.open(url, ["text.ircv3.net"]);
+  await second.until(/ERROR :Too many connections/);
+  await second.untilClosed();
+  assert.equal(server.server.stats().connectionsRefused, 1);
+});
+
+function listen(server: TestServer, options: Partial<WebSocketListenOptions> = {}): string {
+  const { hostname, port } = server.server.listenWebSocket({
+    hostname: "127.0.0.1",
+    port: 0,
+    origins: [],
+    ...options,
+  });
+  return `ws://${hostname}:${port}/`;
+}
+
+/** Status of a handshake that names this origin. */
+async function handshake(url: string, origin: string | null): Promise<number> {
+  const { host, hostname, port } = new URL(url);
+  using conn = await Deno.connect({ hostname, port: Number(port) });
+  const headers = [
+    "GET / HTTP/1.1",
+    `Host: ${host}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    `Sec-WebSocket-Key: ${btoa("sixteen bytes!!!")}`,
+    ...origin === null ? [] : [`Origin: ${origin}`],
+  ];
+  await conn.write(new TextEncoder().encode(`${headers.join("\r\n")}\r\n\r\n`));
+  const buffer = new Uint8Array(1024);
+  const count = await conn.read(buffer) ?? 0;
+  return Number(new TextDecoder().decode(buffer.subarray(0, count)).split(" ")[1]);
+}
+
+/** A client over WebSocket that waits for what it is told to wait for. */
+class WebClient implements AsyncDisposable {
+  /** Whether the last message of the server was binary. */
+  binary = false;
+  readonly #socket: WebSocket;
+  readonly #closed: Promise<unknown>;
+  readonly #lines: string[] = [];
+  #ended = false;
+  #wake: (() => void) | null = null;
+  #syncs = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+      this.binary = typeof data !== "string";
+      this.#lines.push(typeof data === "string" ? data : new TextDecoder().decode(data));
+      this.#wake?.();
+    };
+    this.#closed = new Promise((resolve) => {
+      socket.onclose = () => {
+        this.#ended = true;
+        this.#wake?.();
+        resolve(null);
+      };
+    });
+  }
+
+  static async open(url: string, protocols: string[]): Promise<WebClient> {
+    const socket = new WebSocket(url, protocols);
+    const client = new WebClient(socket);
+    await new Promise((resolve, reject) => {
+      socket.onopen = resolve;
+      socket.onerror = reject;
+    });
+    socket.onerror = null;
+    return client;
+  }
+
+  get protocol(): string {
+    return this.#socket.protocol;
+  }
+
+  send(...lines: string[]): void {
+    for (const line of lines) this.#socket.send(line);
+  }
+
+  sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#socket.send(bytes);
+  }
+
+  /** Every line up to and with the first that matches. */
+  async until(pattern: RegExp): Promise<string[]> {
+    const lines: string[] = [];
+    for (;;) {
+      const line = this.#lines.shift();
+      if (line === undefined) {
+        assert.ok(!this.#ended, `closed before ${pattern}: ${lines.join(" | ")}`);
+        await new Promise<void>((resolve) => this.#wake = resolve);
+        continue;
+      }
+      lines.push(line);
+      if (pattern.test(line)) return lines;
+    }
+  }
+
+  async sync(): Promise<string[]> {
+    const token = `sync-${++this.#syncs}`;
+    this.send(`PING ${token}`);
+    return (await this.until(new RegExp(` PONG .*${token}`))).slice(0, -1);
+  }
+
+  async untilClosed(): Promise<void> {
+    await this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#socket.close();
+    await this.#closed;
+  }
+}
