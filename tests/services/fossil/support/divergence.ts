@@ -79,18 +79,20 @@ export class Divergence {
   }
 
   #read(checkin: string): Map<string, Draft> {
-    return new Map(treeOf(this.#repository, checkin).entries().map(([path, { text, mode }]) => [
-      path,
-      { lines: text.split("\n").slice(0, -1), mode: mode === "executable" ? mode : "file" },
-    ]));
+    return new Map(
+      treeOf(this.#repository, checkin).entries().map(([path, { text, mode }]) => [
+        path,
+        { lines: text.split("\n").slice(0, -1), mode: mode === "executable" ? mode : "file" },
+      ]),
+    );
   }
 
   #edited(parent: string, edits: number): Map<string, Draft & { from?: string }> {
     const random = this.#random;
     const tree = new Map<string, Draft & { from?: string }>(
-      this.#trees.get(parent)!.entries().map(([path, { lines, mode }]) =>
-        [path, { lines: [...lines], mode, from: path }]
-      ),
+      this.#trees.get(parent)!.entries().map((
+        [path, { lines, mode }],
+      ) => [path, { lines: [...lines], mode, from: path }]),
     );
     for (let i = 0; i < edits; i++) {
       const path = random.pick([...tree.keys()]);
