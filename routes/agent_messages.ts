@@ -43,7 +43,7 @@ const listMessages = createRoute({
   },
   responses: {
     200: json(z.array(messageSchema), "The newest, or the first ones after `since`"),
-    ...errors(400, 404, 429),
+    ...errors(400, 404, 429, 503),
   },
 });
 

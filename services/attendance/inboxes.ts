@@ -1,6 +1,6 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage } from "../bridge/mod.ts";
-import { Forbidden, NotFound } from "../errors.ts";
+import { Forbidden, NotFound, Unavailable } from "../errors.ts";
 import type { Ended, Identity, Principal } from "../identity/mod.ts";
 import { foldCase, type ObservedMessage } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
@@ -70,6 +70,7 @@ export class Inboxes {
   readonly #logs = new Map<string, MessageLog<AddressedText>>();
   readonly #readers: MessageReaders;
   readonly #stopListening: () => void;
+  #closed = false;
 
   constructor(options: InboxesOptions) {
     this.#options = options;
@@ -98,7 +99,8 @@ export class Inboxes {
    * Reads what was said to an agent, oldest first: without `since` the newest, with it the first
    * ones that came after. An agent reads its own, the operator everybody's.
    *
-   * @throws NotFound where there is no such agent or it is revoked, Forbidden, Invalid, TooMany
+   * @throws NotFound where there is no such agent or it is revoked, Forbidden, Invalid, TooMany,
+   * Unavailable once it is closed
    */
   async read(nick: string, query: MessageQuery, principal: Principal): Promise<Addressed[]> {
     const agent = this.#options.roster.find(nick);
@@ -107,6 +109,7 @@ export class Inboxes {
       throw new Forbidden(`You are "${principal.name}" and cannot read what was said to "${nick}"`);
     }
     checkQuery(query, INBOX_CAPACITY);
+    if (this.#closed) throw new Unavailable("The server is shutting down");
     return await this.#readers.read(this.#logOf(agent), {
       ...query,
       limit: query.limit ?? INBOX_CAPACITY,
@@ -115,6 +118,7 @@ export class Inboxes {
 
   /** Ends every reader. */
   close(): void {
+    this.#closed = true;
     this.#stopListening();
     for (const log of this.#logs.values()) log.end("The server is shutting down");
     this.#logs.clear();

@@ -99,6 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       events.reloaded(changedKeys(config, changed));
     },
     quiesce: async () => {
+      people.inboxes.close();
       await gateway.close();
       await bridge?.stop();
       await irc.close();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Forbidden, Invalid, NotFound } from "../../../services/errors.ts";
+import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { BY_OPERATOR } from "../../support/rooms.ts";
 import { aSession, aWatcher, withAttendance, type World } from "./support.ts";
@@ -94,6 +94,15 @@ Deno.test("a reader waits for what is said to it, and ends with its agent", () =
     );
     await rooms.agents.revoke("scout", BY_OPERATOR);
     assert.deepEqual(await ended, []);
+  }));
+
+Deno.test("closing the inboxes ends their readers and takes no more", () =>
+  withAttendance(async ({ inboxes, register }) => {
+    await register("scout");
+    const waiting = inboxes.read("scout", { waitSeconds: 60 }, OPERATOR);
+    inboxes.close();
+    assert.deepEqual(await waiting, []);
+    await assert.rejects(inboxes.read("scout", {}, OPERATOR), Unavailable);
   }));
 
 Deno.test("an agent reads its own inbox, the operator everybody's", () =>
