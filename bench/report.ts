@@ -9,12 +9,14 @@ export interface Result {
   readonly figures: readonly Figure[];
   /** Why there are no figures. */
   readonly failure?: string;
+  /** Why it was not measured, where that is no failure. */
+  readonly skipped?: string;
 }
 
 /** Figures from here on are written without decimals. */
 const WHOLE_NUMBERS_FROM = 100;
 
-const NAME_WIDTH = 36;
+const NAME_WIDTH = 44;
 const VALUE_WIDTH = 12;
 const UNIT_WIDTH = 4;
 
@@ -22,6 +24,7 @@ const UNIT_WIDTH = 4;
 export function formatResult(result: Result, reference?: Result): string {
   const lines = [`${result.scenario} (${result.server}): ${result.description}`];
   if (result.failure !== undefined) lines.push(`  FAILED: ${result.failure}`);
+  if (result.skipped !== undefined) lines.push(`  skipped: ${result.skipped}`);
   for (const figure of result.figures) {
     const value = formatNumber(figure.value).padStart(VALUE_WIDTH);
     const name = figure.name.padEnd(NAME_WIDTH);

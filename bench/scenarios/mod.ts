@@ -1,4 +1,5 @@
 /** Everything that can be measured, in the order in which it is. */
+import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT } from "./channel_messages.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
 import type { Scenario } from "./scenario.ts";
@@ -16,4 +17,5 @@ export const SCENARIOS: readonly Scenario[] = [
   IDLE,
   STREAMS,
   START,
+  ...FOSSIL_SCENARIOS,
 ];

@@ -22,6 +22,8 @@ export interface Sizes {
   readonly rate: number;
   /** Starts of the program. */
   readonly starts: number;
+  /** File of the Fossil repository that is measured with. */
+  readonly repository: string;
 }
 
 /** One measured value. */
@@ -38,6 +40,8 @@ export interface Scenario {
   readonly name: string;
   /** Whether it needs no more than IRC, so that other servers can be measured too. */
   readonly anyIrcServer: boolean;
+  /** Why it cannot be measured here; null where it can. */
+  obstacle?(sizes: Sizes): string | null;
   /** What is measured, in one line. */
   describe(sizes: Sizes): string;
   /** @throws Error where the server did not do what was asked of it */

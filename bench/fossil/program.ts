@@ -1,0 +1,82 @@
+import { median } from "../statistics.ts";
+
+/** How the program is run. */
+interface RunOptions {
+  /** Where it starts. */
+  readonly folder?: string;
+  /** File that it reads. */
+  readonly stdin?: string;
+  /** File that it writes. */
+  readonly stdout?: string;
+}
+
+/** The `fossil` program, in a home of its own so that no setting of the machine matters. */
+export class FossilProgram {
+  /** Whose name it writes in. */
+  readonly user = "checkouts";
+  readonly #home: string;
+
+  /** @param home a folder that the program may write to. */
+  constructor(home: string) {
+    this.#home = home;
+  }
+
+  /**
+   * Runs the program; gives the milliseconds from its start to its end.
+   *
+   * @throws Error where it fails
+   */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<number> {
+    const { folder = this.#home, stdin, stdout } = options;
+    const startedAt = performance.now();
+    const process = new Deno.Command("fossil", {
+      args: [...args],
+      cwd: folder,
+      clearEnv: true,
+      env: { HOME: this.#home, USER: this.user, PATH: Deno.env.get("PATH") ?? "" },
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: stdout === undefined ? "null" : "piped",
+      stderr: "piped",
+    }).spawn();
+    const sent = stdin === undefined
+      ? Promise.resolve()
+      : Deno.open(stdin).then((file) => file.readable.pipeTo(process.stdin));
+    const received = stdout === undefined
+      ? Promise.resolve()
+      : Deno.create(stdout).then((file) => process.stdout.pipeTo(file.writable));
+    const [{ success }, problem] = await Promise.all([
+      process.status,
+      new Response(process.stderr).text(),
+      sent,
+      received,
+    ]);
+    if (success) return performance.now() - startedAt;
+    throw new Error(`fossil ${args.join(" ")}: ${problem}`);
+  }
+
+  /** Runs the program several times; gives the median of the milliseconds. */
+  async time(
+    times: number,
+    args: readonly string[],
+    folder?: string,
+    before: (round: number) => void = () => {},
+  ): Promise<number> {
+    const all: number[] = [];
+    for (let round = 0; round < times; round++) {
+      before(round);
+      all.push(await this.run(args, folder === undefined ? {} : { folder }));
+    }
+    return median(all);
+  }
+}
+
+/** Whether the program is installed. */
+export function hasFossil(): boolean {
+  return (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
+    try {
+      return Deno.statSync(`${folder}/fossil`).isFile;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,90 @@
+import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { Figure } from "../scenarios/scenario.ts";
+import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";
+import { compared, timeCalls } from "./workbench.ts";
+
+/** How often muster is asked; the median counts. */
+const CALLS = 20;
+
+/** One read, as muster is asked for it and as the program is. */
+interface Read {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly aim: number;
+  call(round: number): Promise<unknown>;
+}
+
+export const READS = fossilScenario(
+  "fossil-reads",
+  "reads from an open repository in a worker, and by the fossil program",
+  async (source, bench) => {
+    const path = await bench.copy(source, "reads.fossil");
+    const checkout = await bench.checkout(path, "checkout");
+    const repository = await bench.pool.open(path);
+    const reads = await readsOf(repository, path);
+    const figures: Figure[] = [];
+    for (const { name, args, aim, call } of reads) {
+      await repository.close();
+      const { first, median } = await timeCalls(CALLS, call);
+      const fossil = await bench.program.time(PROGRAM_RUNS, args, checkout);
+      figures.push(...compared(name, median, fossil, aim));
+      figures.push({ name: `${name}: just opened`, value: first, unit: "ms" });
+    }
+    return figures;
+  },
+);
+
+async function readsOf(repository: PooledRepository, path: string): Promise<Read[]> {
+  const { checkins } = await repository.timeline({ limit: CALLS + 1 });
+  const checkin = (round: number) => checkins[round % checkins.length]?.uuid ?? "tip";
+  const [longest = "", second = ""] = await longestHistories(repository);
+  const at = ["-R", path];
+  return [
+    {
+      name: "timeline of 50",
+      args: ["timeline", "-n", "50", "-t", "ci", ...at],
+      aim: AIM.read,
+      call: (round) => repository.timeline({ limit: 50, offset: round }),
+    },
+    {
+      name: "tip tree",
+      args: ["ls", "-r", "trunk", ...at],
+      aim: AIM.read,
+      call: () => repository.tree({ recursive: true, withoutLastCheckin: true }),
+    },
+    {
+      name: "tip tree with last changes",
+      args: ["ls", "--age", "-r", "trunk", ...at],
+      aim: AIM.read,
+      call: () => repository.tree({ recursive: true }),
+    },
+    {
+      name: "file",
+      args: ["cat", longest, "-r", "trunk", ...at],
+      aim: AIM.read,
+      call: (round) => repository.file({ path: longest, checkin: checkin(round) }),
+    },
+    {
+      name: "diff",
+      args: ["diff", "-i", "--checkin", checkin(1), ...at],
+      aim: AIM.read,
+      call: (round) => repository.diff({ to: checkin(round) }),
+    },
+    ...[longest, second].map((file): Read => ({
+      name: `blame of ${file}`,
+      args: ["annotate", file, "-n", "none"],
+      aim: AIM.whole,
+      call: () => repository.blame({ path: file }),
+    })),
+  ];
+}
+
+/** Files of the tip, those first that were changed most often. */
+export async function longestHistories(repository: PooledRepository): Promise<string[]> {
+  const { entries } = await repository.tree({ recursive: true, withoutLastCheckin: true });
+  const lengths = new Map<string, number>();
+  for (const { name } of entries) {
+    lengths.set(name, (await repository.history({ path: name, limit: 0 })).total);
+  }
+  return [...lengths].toSorted((left, right) => right[1] - left[1]).map(([name]) => name);
+}

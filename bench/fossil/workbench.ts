@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import { type PooledRepository, RepositoryPool } from "../../services/fossil/mod.ts";
+import type { Figure } from "../scenarios/scenario.ts";
+import { median } from "../statistics.ts";
+import { FossilProgram } from "./program.ts";
+
+/** A folder with copies of a repository, for muster's engine and for the `fossil` program. */
+export class Workbench implements AsyncDisposable {
+  readonly folder: string;
+  readonly program: FossilProgram;
+  /** As the server opens repositories: in workers. */
+  readonly pool = new RepositoryPool();
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.program = new FossilProgram(folder);
+  }
+
+  static async open(): Promise<Workbench> {
+    return new Workbench(await Deno.makeTempDir({ prefix: "muster-bench-" }));
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** A copy of a repository; gives its path. */
+  async copy(source: string, name: string): Promise<string> {
+    const target = this.path(name);
+    await Deno.copyFile(source, target);
+    await Deno.chmod(target, 0o600);
+    return target;
+  }
+
+  /** A checkout of a repository; gives its path. */
+  async checkout(repository: string, name: string): Promise<string> {
+    const folder = this.path(name);
+    await Deno.mkdir(folder);
+    await this.program.run(["user", "new", this.program.user, "", "secret", "-R", repository]);
+    await this.program.run(["open", "--nested", repository], { folder });
+    return folder;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pool.close();
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+/** Milliseconds of the first call, which finds nothing in memory, and the median of the others. */
+export async function timeCalls(
+  times: number,
+  call: (round: number) => Promise<unknown>,
+): Promise<{ first: number; median: number }> {
+  const all: number[] = [];
+  for (let round = 0; round <= times; round++) {
+    const startedAt = performance.now();
+    await call(round);
+    all.push(performance.now() - startedAt);
+  }
+  const [first = NaN, ...others] = all;
+  return { first, median: median(others) };
+}
+
+/**
+ * What muster and the program took for the same.
+ *
+ * @param aim the largest part of the program's time that muster may take
+ */
+export function compared(name: string, muster: number, fossil: number, aim: number): Figure[] {
+  return [
+    { name, value: muster, unit: "ms" },
+    { name: `${name} by fossil`, value: fossil, unit: "ms" },
+    { name: `${name}: part of fossil's`, value: muster / fossil, unit: "×", aim },
+  ];
+}
+
+/** Gives a file another content at the tip of trunk; gives the check-in's hash. */
+export async function commitOne(
+  repository: PooledRepository,
+  parent: string,
+  path: string,
+  text: string,
+): Promise<string> {
+  return await repository.commit({
+    user: "bench",
+    date: Date.now(),
+    parent,
+    comment: "one file",
+    changes: [{ kind: "write", path, content: new TextEncoder().encode(text) }],
+  });
+}
