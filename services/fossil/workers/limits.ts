@@ -13,6 +13,13 @@ export type Operations = {
   readonly [Name in OperationName]: Call<(typeof OPERATIONS)[Name]>;
 };
 
+/** The same, for JSON (UTF-8) in place of the results: of those that are plain data. */
+export type JsonOperations = {
+  readonly [Name in OperationName]: (
+    ...args: Parameters<Operations[Name]>
+  ) => Promise<Uint8Array<ArrayBuffer>>;
+};
+
 /** For what a person waits for. */
 const READ_MS = 10_000;
 /** For what must end some time, however much was given to it. */

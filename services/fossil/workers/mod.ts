@@ -1,7 +1,7 @@
 /** The asynchronous door: repositories in workers. */
 export type { ImportOptions, ImportReport } from "./import.ts";
 export type { CallOptions } from "./lane.ts";
-export type { Operations } from "./limits.ts";
+export type { JsonOperations, Operations } from "./limits.ts";
 export {
   type ImportedRepository,
   type PooledRepository,

@@ -7,6 +7,8 @@ export class OpenRepository implements Disposable {
   readonly path: string;
   readonly repository: Repository;
   readonly reader: Reader;
+  /** When it was last asked for, on the clock of `performance.now()`. */
+  usedAt = performance.now();
   #index: SearchIndex | null = null;
 
   /** @param check throws where the running job is to end. */

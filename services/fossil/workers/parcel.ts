@@ -12,6 +12,12 @@ export type Parcel =
 /** What is larger is handed over to the main thread, smaller things are copied there. */
 const TRANSFER_BYTES = 256 * 1024;
 
+/** Packs plain data as the bytes of JSON. */
+export function packJson(result: unknown): { parcel: Parcel; transfer: ArrayBuffer[] } {
+  const value = new TextEncoder().encode(JSON.stringify(result ?? null));
+  return { parcel: { kind: "bytes", value }, transfer: transferable([value]) };
+}
+
 /** Packs a result: plain data, bytes, or an object of plain data with bytes in some properties. */
 export function pack(result: unknown): { parcel: Parcel; transfer: ArrayBuffer[] } {
   if (result === undefined) return { parcel: { kind: "nothing" }, transfer: [] };

@@ -3,7 +3,7 @@ import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane } from "./lane.ts";
-import { type Operations, TIME_LIMITS_MS } from "./limits.ts";
+import { type JsonOperations, type Operations, TIME_LIMITS_MS } from "./limits.ts";
 import type { OperationName } from "./operations.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
 
@@ -25,6 +25,8 @@ export interface PoolOptions extends Partial<WorkerSettings> {
 export type PooledRepository = Operations & {
   /** The file, as the operating system names it. */
   readonly path: string;
+  /** The same operations for results that are sent on as JSON: this thread does not read them. */
+  readonly json: JsonOperations;
   /**
    * Copies the repository to a file, which must not exist, while it is in use.
    *
@@ -181,21 +183,9 @@ async function realPath(path: string): Promise<string> {
 }
 
 function handle(path: string, lane: Lane): PooledRepository {
-  const names = Object.keys(TIME_LIMITS_MS) as OperationName[];
-  const operations = Object.fromEntries(names.map((operation) => {
-    const call = (input: unknown, options?: CallOptions) => {
-      const limitMs = TIME_LIMITS_MS[operation];
-      const wantsProgress = options?.onProgress !== undefined;
-      return lane.submit(
-        path,
-        { kind: "run", path, operation, input, limitMs, wantsProgress },
-        options,
-      );
-    };
-    return [operation, call];
-  }));
   return Object.freeze({
-    ...operations as Operations,
+    ...operationsOf(path, lane, false) as Operations,
+    json: operationsOf(path, lane, true) as JsonOperations,
     path,
     backUp: async (target: string, options?: CallOptions) => {
       await lane.submit(path, { kind: "backup", path, target }, options);
@@ -204,4 +194,18 @@ function handle(path: string, lane: Lane): PooledRepository {
       await lane.submit(path, { kind: "close", path });
     },
   });
+}
+
+/** One method per operation; `limits.ts` says what each takes and gives. */
+function operationsOf(path: string, lane: Lane, asJson: boolean): Record<string, unknown> {
+  const names = Object.keys(TIME_LIMITS_MS) as OperationName[];
+  return Object.fromEntries(names.map((operation) => {
+    const call = (input: unknown, options?: CallOptions) => {
+      const limitMs = TIME_LIMITS_MS[operation];
+      const wantsProgress = options?.onProgress !== undefined;
+      const request = { operation, input, asJson, limitMs, wantsProgress };
+      return lane.submit(path, { kind: "run", path, ...request }, options);
+    };
+    return [operation, call];
+  }));
 }

@@ -29,6 +29,8 @@ export type JobRequest =
     readonly path: string;
     readonly operation: OperationName;
     readonly input: unknown;
+    /** Whether the result is wanted as JSON, to be sent on and not read. */
+    readonly asJson: boolean;
     /** How long it may take, in milliseconds; null for as long as it needs. */
     readonly limitMs: number | null;
     /** Whether messages of progress are wanted. */

@@ -7,7 +7,7 @@ import { failureOf } from "./failure.ts";
 import { importRepository } from "./import.ts";
 import { OpenRepository } from "./open_repository.ts";
 import { type Context, OPERATIONS } from "./operations.ts";
-import { pack } from "./parcel.ts";
+import { pack, packJson } from "./parcel.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
 import { Interrupted, Watch } from "./watch.ts";
 
@@ -88,22 +88,24 @@ class RepositoryWorker {
     }
     this.#open.delete(path);
     this.#open.set(path, known);
-    this.#restartIdleTimer(path);
+    known.usedAt = performance.now();
     return known;
   }
 
   #keep(path: string, repository: Repository): OpenRepository {
     const open = new OpenRepository(path, repository, () => this.#watch?.check());
     this.#open.set(path, open);
-    this.#restartIdleTimer(path);
+    this.#closeWhenIdle(open);
     const [oldest] = this.#open.keys();
     if (oldest !== undefined && this.#open.size > this.#settings.maxOpen) this.#close(oldest);
     return open;
   }
 
-  #restartIdleTimer(path: string): void {
-    clearTimeout(this.#idleTimers.get(path));
-    this.#idleTimers.set(path, setTimeout(() => this.#close(path), this.#settings.idleMs));
+  /** One timer per repository, set anew when it runs out and not at each use. */
+  #closeWhenIdle(open: OpenRepository): void {
+    const left = open.usedAt + this.#settings.idleMs - performance.now();
+    if (left <= 0) this.#close(open.path);
+    else this.#idleTimers.set(open.path, setTimeout(() => this.#closeWhenIdle(open), left));
   }
 
   #close(path: string): void {
@@ -128,7 +130,9 @@ function serve(): void {
       return;
     }
     try {
-      const { parcel, transfer } = pack(await worker?.execute(data));
+      const result = await worker?.execute(data);
+      const isJson = data.kind === "run" && data.asJson;
+      const { parcel, transfer } = isJson ? packJson(result) : pack(result);
       respond({ kind: "done", parcel }, transfer);
     } catch (error) {
       respond(failureOf(error));

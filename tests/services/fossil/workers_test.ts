@@ -57,6 +57,8 @@ Deno.test("a pooled repository is written and read, in the order of the calls", 
     const { checkins, total } = await repository.timeline({ limit: 2 });
     assert.equal(total, 3);
     assert.deepEqual(checkins.map(({ uuid }) => uuid), [second, first]);
+    const json = await repository.json.timeline({ limit: 2 });
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(json)), { checkins, total });
     const file = await repository.file({ path: "large.txt" });
     assert.deepEqual(file.content, large);
     assert.deepEqual((await repository.file({ path: "large.txt" })).content, large);
