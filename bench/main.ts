@@ -60,6 +60,7 @@ function createCommand(): Command {
     .option("--idle <count>", "IRC clients that do nothing", wholeNumber, 5000)
     .option("--readers <count>", "readers of event streams", wholeNumber, 1000)
     .option("--events <count>", "messages of one round to the event streams", wholeNumber, 200)
+    .option("--logins <count>", "logins of an admin at the same time", wholeNumber, 200)
     .option("--rate <count>", "messages per second where latency is measured", wholeNumber, 20)
     .option("--starts <count>", "starts of the program", wholeNumber, 10)
     .option("--repository <file>", "Fossil repository to measure with", EXPRESS)

@@ -3,3 +3,4 @@ export type { Address } from "./connection.ts";
 export { EventStreamClient } from "./event_stream.ts";
 export { IrcClient, type Login } from "./irc.ts";
 export { Ledger } from "./ledger.ts";
+export { LOGIN_LIMIT, type LoginAnswer, LoginCrowd, loopbackAddresses } from "./login_crowd.ts";

@@ -1,5 +1,6 @@
 /** Everything that can be measured, in the order in which it is. */
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
+import { ADMIN_LOGINS } from "./admin_logins.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT } from "./channel_messages.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
 import type { Scenario } from "./scenario.ts";
@@ -16,6 +17,7 @@ export const SCENARIOS: readonly Scenario[] = [
   JOIN,
   IDLE,
   STREAMS,
+  ADMIN_LOGINS,
   START,
   ...FOSSIL_SCENARIOS,
 ];

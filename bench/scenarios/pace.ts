@@ -26,15 +26,24 @@ export async function sendInWindows(ledger: Ledger, windows: Windows): Promise<v
   await ledger.reached(windows.count * windows.deliveriesEach);
 }
 
-/** Sends at a fixed rate, however long the sending of one message takes. */
+/** Sends so many messages at a fixed rate, however long the sending of one takes. */
 export async function sendAtRate(
   perSecond: number,
   count: number,
   send: (index: number) => Promise<void>,
 ): Promise<void> {
+  await sendAtRateWhile(perSecond, (index) => index < count, send);
+}
+
+/** Sends at a fixed rate, until there is to be no message with the next index; gives their count. */
+export async function sendAtRateWhile(
+  perSecond: number,
+  wanted: (index: number) => boolean,
+  send: (index: number) => Promise<void>,
+): Promise<number> {
   const startedAt = performance.now();
   const sending: Promise<void>[] = [];
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; wanted(index); index++) {
     await delay(startedAt + index * 1000 / perSecond - performance.now());
     const sent = send(index);
     // It is awaited below, and may fail before.
@@ -42,4 +51,5 @@ export async function sendAtRate(
     sending.push(sent);
   }
   await Promise.all(sending);
+  return sending.length;
 }

@@ -18,6 +18,8 @@ export interface Sizes {
   readonly readers: number;
   /** Messages of one round to the event streams. */
   readonly events: number;
+  /** Admins' logins at the same time, each from an address of its own. */
+  readonly logins: number;
   /** Messages per second where latency is measured. */
   readonly rate: number;
   /** Starts of the program. */

@@ -1,21 +1,15 @@
-import { EventStreamClient, Ledger } from "../client/mod.ts";
-import { inParallel } from "../parallel.ts";
 import { measure } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
+import { postMessage, Readers } from "./readers.ts";
 import type { Scenario } from "./scenario.ts";
-
-const CHANNEL_PATH = "/v1/channels/bench";
 
 /** How many post at the same time. */
 const POSTERS = 4;
 
 /** What a poster posts, one after the other, before it waits for the readers. */
 const POSTS_PER_WINDOW = 5;
-
-/** How many streams are being opened at the same time. */
-const PARALLEL_OPENINGS = 50;
 
 /** What one event to one reader may cost the server, in µs of processor time. */
 const EVENT_AIM = 15;
@@ -56,45 +50,9 @@ export const STREAMS: Scenario = {
   },
 };
 
-/** Readers of one channel's event stream. */
-class Readers implements Disposable {
-  readonly #clients: readonly EventStreamClient[];
-
-  private constructor(clients: readonly EventStreamClient[]) {
-    this.#clients = clients;
-  }
-
-  static async open({ api, token }: MusterProcess, count: number): Promise<Readers> {
-    const stream = { address: api, path: `${CHANNEL_PATH}/stream`, token };
-    const places = Array.from({ length: count });
-    const clients = await inParallel(
-      places,
-      PARALLEL_OPENINGS,
-      () => EventStreamClient.open(stream),
-    );
-    return new Readers(clients);
-  }
-
-  /** A ledger for this many posts, of which every reader is a receiver. */
-  expect(messagesPerSender: number): Ledger {
-    const receivers = this.#clients.length;
-    const ledger = new Ledger({ receivers, senders: POSTERS, messagesPerSender });
-    this.#clients.forEach((client, index) => client.count(ledger, index));
-    return ledger;
-  }
-
-  get count(): number {
-    return this.#clients.length;
-  }
-
-  [Symbol.dispose](): void {
-    for (const client of this.#clients) client.close();
-  }
-}
-
 async function postInWindows(server: MusterProcess, readers: Readers, events: number) {
   const windows = Math.ceil(events / POSTERS / POSTS_PER_WINDOW);
-  const ledger = readers.expect(windows * POSTS_PER_WINDOW);
+  const ledger = readers.expect(POSTERS, windows * POSTS_PER_WINDOW);
   const postMany = async (poster: number) => {
     for (let post = 0; post < POSTS_PER_WINDOW; post++) {
       await postMessage(server, ledger.stamp(poster));
@@ -117,7 +75,7 @@ async function postInWindows(server: MusterProcess, readers: Readers, events: nu
 
 async function postAtRate(server: MusterProcess, readers: Readers, rate: number) {
   const messages = rate * PACED_SECONDS;
-  const ledger = readers.expect(Math.ceil(messages / POSTERS));
+  const ledger = readers.expect(POSTERS, Math.ceil(messages / POSTERS));
   const cost = await measure(server.pid, async () => {
     await sendAtRate(
       rate,
@@ -131,10 +89,4 @@ async function postAtRate(server: MusterProcess, readers: Readers, rate: number)
     p99: percentile(ledger.latencies, 0.99),
     serverMicros: cost.serverSeconds * 1e6 / ledger.delivered,
   };
-}
-
-async function postMessage(server: MusterProcess, stamp: string): Promise<void> {
-  const body = { nick: "bench", text: "x".repeat(71) + stamp };
-  const response = await server.post(`${CHANNEL_PATH}/messages`, body);
-  await response.body?.cancel();
 }

@@ -1,0 +1,68 @@
+import { type CrowdRequest, LOG_IN, type LoginAnswer } from "./login_protocol.ts";
+
+export { LOGIN_LIMIT, type LoginAnswer } from "./login_protocol.ts";
+
+/**
+ * People who log in over HTTP at the same moment, each from a loopback address of its own.
+ *
+ * They live in a thread of their own, so that what they cost does not show in the latencies that
+ * this one measures. Their sockets are bound to the addresses: no header stands for one.
+ */
+export class LoginCrowd implements Disposable {
+  readonly #worker: Worker;
+
+  private constructor() {
+    this.#worker = new Worker(new URL("./login_crowd_worker.ts", import.meta.url), {
+      type: "module",
+      name: "login crowd",
+    });
+  }
+
+  /** Makes everybody ready, and connects nobody. */
+  static async gather(request: CrowdRequest): Promise<LoginCrowd> {
+    const crowd = new LoginCrowd();
+    try {
+      await crowd.#ask(request);
+      return crowd;
+    } catch (error) {
+      crowd[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /**
+   * Lets everybody log in at once; gives the answers in the order of the addresses.
+   *
+   * @throws Error where somebody got no answer
+   */
+  async logIn(): Promise<readonly LoginAnswer[]> {
+    return await this.#ask(LOG_IN) as readonly LoginAnswer[];
+  }
+
+  [Symbol.dispose](): void {
+    this.#worker.terminate();
+  }
+
+  #ask(question: CrowdRequest | typeof LOG_IN): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#worker.onmessage = ({ data }) => resolve(data);
+      this.#worker.onerror = (event) => {
+        event.preventDefault();
+        reject(new Error(`The logins failed: ${event.message}`));
+      };
+      this.#worker.postMessage(question);
+    });
+  }
+}
+
+/**
+ * Addresses of 127.0.0.0/8 that are all different, from 127.0.1.0 on.
+ *
+ * @param first how many come before the first
+ */
+export function loopbackAddresses(first: number, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = 256 + first + index;
+    return `127.${number >> 16 & 255}.${number >> 8 & 255}.${number & 255}`;
+  });
+}

@@ -1,0 +1,22 @@
+/** What a crowd is told first: who its people are. It answers `null` when they are ready. */
+export interface CrowdRequest {
+  /** Where they log in. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** The local address of each. */
+  readonly addresses: readonly string[];
+}
+
+/** What the crowd is told next; it answers with one {@link LoginAnswer} for each address. */
+export const LOG_IN = "log in";
+
+/** How long a login may take before everybody's failed, in seconds. */
+export const LOGIN_LIMIT = 60;
+
+/** How a login was answered. */
+export interface LoginAnswer {
+  readonly status: number;
+  /** From the start of the request, before it was connected, to the end of the answer. */
+  readonly milliseconds: number;
+}
