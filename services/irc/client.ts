@@ -54,6 +54,8 @@ export class Client {
   capVersion = 301;
   /** Sum of the bits of {@linkcode UserMode}. */
   modes = 0;
+  /** Under which name OPER was accepted, as long as the client is an operator by it. */
+  operatorName: string | null = null;
   away: string | null = null;
   sasl: SaslExchange | null = null;
   /** Null once the client is registered. */

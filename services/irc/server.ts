@@ -159,7 +159,10 @@ export class IrcServer {
     return client === null ? null : new User(this.#state, client);
   }
 
-  /** Closes every live session of the account, now. Returns how many. */
+  /**
+   * Closes every live session of the account, now, and takes the status of operator from whoever
+   * got it with the account's password. Returns how many sessions there were.
+   */
   disconnectAccount(account: string, reason: string): number {
     return this.#state.disconnectAccount(account, reason);
   }

@@ -199,15 +199,28 @@ export class ServerState {
   }
 
   /**
-   * Closes every session of an account, also those about to begin, and forgets its messages: who
-   * has the name next may be another. Returns how many sessions there were.
+   * Closes every session of an account, also those about to begin, takes back what its password
+   * gave with OPER, and forgets its messages: who has the name next may be another. Returns how many
+   * sessions there were.
    */
   disconnectAccount(account: string, reason: string): number {
     this.history.forgetUser(account);
     for (const login of this.#logins) login.revoked.add(foldCase(account));
     const sessions = this.sessionsOf(account);
     for (const client of sessions) this.disconnect(client, reason);
+    for (const client of this.clients) {
+      if (client.operatorName !== null && foldCase(client.operatorName) === foldCase(account)) {
+        this.#endOperator(client);
+      }
+    }
     return sessions.length;
+  }
+
+  #endOperator(client: Client): void {
+    client.operatorName = null;
+    if (!client.isOperator) return;
+    client.modes &= ~UserMode.OPERATOR;
+    client.send(this.messageFrom(client, "MODE", { params: [client.nick, "-o"] }));
   }
 
   /**

@@ -23,6 +23,7 @@ export async function oper({ state, client, params, reply }: CommandCall): Promi
     return reply.numericText(ERR_PASSWDMISMATCH, [], text);
   }
   client.modes |= UserMode.OPERATOR;
+  client.operatorName = result.account;
   reply.numeric(RPL_YOUREOPER);
   reply.message(state.messageFrom(client, "MODE", { params: [client.nick, "+o"] }));
   const event = { actor: client.actor, operator: result.account };

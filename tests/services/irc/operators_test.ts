@@ -30,6 +30,15 @@ Deno.test("KILL ends users for operators, and nobody of this program", async () 
   assert.deepEqual(await friend.sync(), ["victim QUIT Killed (op (flooding))"]);
 });
 
+Deno.test("an operator whose password is good for nothing any more is one no longer", async () => {
+  await using server = withAdmin();
+  const operator = await operatorOf(server);
+  server.server.disconnectAccount("Admin", "Password changed");
+  assert.deepEqual(await operator.sync(), ["op MODE op -o"]);
+  operator.send("WALLOPS :still here");
+  assert.deepEqual((await operator.sync()).map((line) => line.split(" ")[0]), ["481"]);
+});
+
 Deno.test("WALLOPS goes to those who want it, from operators", async () => {
   await using server = withAdmin();
   const operator = await operatorOf(server);
