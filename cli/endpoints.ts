@@ -10,6 +10,7 @@ const endpointsSchema = z.object({
   mcp: z.string(),
   irc: z.string().optional(),
   ircs: z.string().optional(),
+  irc_websocket: z.string().optional(),
 });
 
 /** Where a running server listens, as URLs; one without IRC, or without TLS for it, lacks those. */
@@ -21,12 +22,13 @@ export interface BoundAddresses {
   readonly mcp: Address;
   readonly irc: Address | null;
   readonly ircs: Address | null;
+  readonly ircWebSocket: Address | null;
 }
 
 /** Writes down where the parts listen, for whoever gave port 0 and must find them. */
 export function writeEndpoints(
   folder: string,
-  { api, mcp, irc, ircs }: BoundAddresses,
+  { api, mcp, irc, ircs, ircWebSocket }: BoundAddresses,
   scheme: "http" | "https",
 ): void {
   const endpoints: Endpoints = {
@@ -34,6 +36,7 @@ export function writeEndpoints(
     mcp: `${urlOf(scheme, mcp)}/mcp`,
     ...(irc === null ? {} : { irc: urlOf("irc", irc) }),
     ...(ircs === null ? {} : { ircs: urlOf("ircs", ircs) }),
+    ...(ircWebSocket === null ? {} : { irc_websocket: urlOf("ws", ircWebSocket) }),
   };
   const path = join(folder, FILE);
   Deno.writeTextFileSync(`${path}.new`, `${JSON.stringify(endpoints, null, 2)}\n`);

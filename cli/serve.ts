@@ -1,4 +1,4 @@
-import { type Certificate, HttpServer } from "../http/mod.ts";
+import { type Certificate, forwardedFor, HttpServer } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import type { CommandOptions } from "./mod.ts";
@@ -55,11 +55,13 @@ async function start(
   for (const address of listenAddresses(config)) assertFree(address);
   warnWherePublic(config, log);
 
+  const trusted = new Set(config.trusted_proxies);
   const daemon = await startDaemon({
     config,
     log,
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
+    clientAddress: (socket, header) => forwardedFor(socket, header ?? undefined, trusted),
   });
   const app = createApp(daemon.services);
   const api = new HttpServer({
@@ -112,15 +114,17 @@ interface Started {
 }
 
 function announce({ config, daemon, firstAdmin, api, mcp }: Started, log: Log): void {
-  const { plain, tls } = daemon.ircAddresses;
+  const { plain, tls, webSocket } = daemon.ircAddresses;
   const addresses = {
     api: formatAddress(api),
     mcp: formatAddress(mcp),
     ...(plain === null ? {} : { irc: formatAddress(plain) }),
     ...(tls === null ? {} : { ircs: formatAddress(tls) }),
+    ...(webSocket === null ? {} : { ircWebSocket: formatAddress(webSocket) }),
   };
   const scheme = config.tls.cert === "" ? "http" : "https";
-  writeEndpoints(config.data_dir, { api, mcp, irc: plain, ircs: tls }, scheme);
+  const bound = { api, mcp, irc: plain, ircs: tls, ircWebSocket: webSocket };
+  writeEndpoints(config.data_dir, bound, scheme);
   log.info("Listening", addresses);
   if (Deno.stdout.isTerminal()) {
     printWelcome({ ...addresses, scheme }, config, firstAdmin);
@@ -161,7 +165,7 @@ function requireAddress(text: string): Address {
 }
 
 function listenAddresses({ api_addr, mcp_addr, irc }: Config): Address[] {
-  return [api_addr, mcp_addr, irc.listen, irc.tls_listen]
+  return [api_addr, mcp_addr, irc.listen, irc.tls_listen, irc.websocket_listen]
     .filter((text) => text !== "")
     .map(requireAddress);
 }
@@ -185,7 +189,12 @@ function assertFree(address: Address): void {
 function warnWherePublic(config: Config, log: Log): void {
   const { tls, trusted_proxies, api_addr, irc } = config;
   if (tls.cert !== "" || trusted_proxies.length > 0) return;
-  for (const [key, text] of [["api_addr", api_addr], ["irc.listen", irc.listen]] as const) {
+  const open = [
+    ["api_addr", api_addr],
+    ["irc.listen", irc.listen],
+    ["irc.websocket_listen", irc.websocket_listen],
+  ] as const;
+  for (const [key, text] of open) {
     if (text !== "" && !isLoopback(requireAddress(text).hostname)) {
       log.warn("Passwords and tokens travel in the clear: no TLS, no trusted proxy", { key });
     }

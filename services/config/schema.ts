@@ -42,6 +42,7 @@ const irc = z.strictObject({
   }).default("embedded"),
   listen: optionalAddress.default("127.0.0.1:6667"),
   tls_listen: optionalAddress.default(""),
+  websocket_listen: optionalAddress.default(""),
   server_name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, {
     error: "must be a host name of 1 to 63 characters",
   }).default("irc.muster.local"),

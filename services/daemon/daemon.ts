@@ -71,7 +71,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const people = openPeople(stores, later, started);
   const irc = makeIrcServer(stores, people);
   started.defer(() => irc.close());
-  const ircAddresses = listen(irc, config, options.certificate);
+  const ircAddresses = listen(irc, options);
 
   const policies = config.policies.enabled
     ? new Policies({ database, log, clock: scheduler.now, bridge: config.bridge })

@@ -2,7 +2,7 @@ import { AccountAuthority } from "../agents/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
 import { IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { VERSION } from "../version.ts";
-import { type Certificate, StartError } from "./options.ts";
+import { type DaemonOptions, StartError } from "./options.ts";
 import type { People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
@@ -10,6 +10,7 @@ import type { Stores } from "./stores.ts";
 export interface IrcAddresses {
   readonly plain: Address | null;
   readonly tls: Address | null;
+  readonly webSocket: Address | null;
 }
 
 /** Makes the IRC server; it listens nowhere yet. */
@@ -60,21 +61,34 @@ export function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "li
  */
 export function listen(
   server: IrcServer,
-  { irc }: Config,
-  certificate: Certificate | null,
+  { config, certificate, clientAddress }: DaemonOptions,
 ): IrcAddresses {
-  const open = (text: string, tls: Certificate | null): Address | null => {
+  const open = (text: string, bind: (address: Address) => Deno.NetAddr): Address | null => {
     const address = parseAddress(text);
     if (address === null) return null;
     try {
-      const { hostname, port } = server.listen({ ...address, ...(tls === null ? {} : { tls }) });
+      const { hostname, port } = bind(address);
       return { hostname, port };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new StartError(`IRC cannot listen on ${formatAddress(address)}: ${reason}`);
     }
   };
-  return { plain: open(irc.listen, null), tls: open(irc.tls_listen, certificate) };
+  const tls = certificate === null ? {} : { tls: certificate };
+  const webSocket = {
+    origins: config.cors.origins,
+    addressOf: (socket: string, headers: Headers) =>
+      clientAddress?.(socket, headers.get("x-forwarded-for")) ?? socket,
+  };
+  const { irc } = config;
+  return {
+    plain: open(irc.listen, (address) => server.listen(address)),
+    tls: open(irc.tls_listen, (address) => server.listen({ ...address, ...tls })),
+    webSocket: open(
+      irc.websocket_listen,
+      (address) => server.listenWebSocket({ ...address, ...webSocket }),
+    ),
+  };
 }
 
 /** The address of the IRC server as agents are told it. */

@@ -19,6 +19,8 @@ export interface DaemonOptions {
   readonly certificate: Certificate | null;
   /** The API token that the environment pins, or null. */
   readonly pinnedToken: string | null;
+  /** The client's address, given the socket's and `X-Forwarded-For`; default the socket's. */
+  readonly clientAddress?: (socket: string, forwardedFor: string | null) => string;
   /** Unix milliseconds. */
   readonly clock?: () => number;
 }

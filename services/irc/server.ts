@@ -200,12 +200,13 @@ export class IrcServer {
     clearInterval(this.#sweeper);
     for (const listener of this.#listeners.keys()) listener.close();
     this.#listeners.clear();
+    const webSockets = this.#webSocketListeners.map((listener) => listener.close());
     for (const client of [...this.#state.clients]) this.#state.disconnect(client, reason);
     await Promise.all(this.#accepting);
     this.#empty ??= new Promise((resolve) => this.#resolveEmpty = resolve);
     if (this.#open.size === 0) this.#resolveEmpty?.();
     await this.#empty;
-    await Promise.all(this.#webSocketListeners.map((listener) => listener.close()));
+    await Promise.all(webSockets);
   }
 
   async #accept(listener: Deno.Listener, secure: boolean): Promise<void> {

@@ -27,25 +27,22 @@ export class WebSocketListener {
   readonly addr: Deno.NetAddr;
   readonly #options: WebSocketListenOptions;
   readonly #onOpen: (opened: OpenedWebSocket) => void;
-  readonly #closing = new AbortController();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
   constructor(options: WebSocketListenOptions, onOpen: (opened: OpenedWebSocket) => void) {
     this.#options = options;
     this.#onOpen = onOpen;
     const { hostname, port } = options;
-    const { signal } = this.#closing;
     this.#server = Deno.serve(
-      { hostname, port, signal, onListen() {} },
+      { hostname, port, onListen() {} },
       (request, { remoteAddr }) => this.#upgrade(request, remoteAddr.hostname),
     );
     this.addr = this.#server.addr;
   }
 
-  /** Closes the port and what is left on it. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#server.finished;
+  /** Closes the port. Resolves when the WebSockets that it opened are closed too. */
+  close(): Promise<void> {
+    return this.#server.shutdown();
   }
 
   #upgrade(request: Request, peer: string): Response {
@@ -59,11 +56,12 @@ export class WebSocketListener {
     }
     const offered = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? [];
     const protocol = offered.find((name) => name === BINARY || name === TEXT);
+    // The headers are gone once the request is upgraded.
+    const address = this.#options.addressOf?.(peer, request.headers) ?? peer;
     const { socket, response } = Deno.upgradeWebSocket(
       request,
       protocol === undefined ? {} : { protocol },
     );
-    const address = this.#options.addressOf?.(peer, request.headers) ?? peer;
     socket.onopen = () => this.#onOpen({ socket, address, binary: protocol === BINARY });
     return response;
   }

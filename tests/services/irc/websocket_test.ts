@@ -46,7 +46,9 @@ Deno.test("web pages connect only from origins that are named", async () => {
 
 Deno.test("the address is the one that is told to be the client's", async () => {
   await using server = startServer({ requireAccount: "auto" });
-  const url = listen(server, { addressOf: () => "192.0.2.7" });
+  const url = listen(server, {
+    addressOf: (_peer, headers) => headers.get("x-told") ?? "192.0.2.7",
+  });
   await using web = await WebClient.open(url, ["text.ircv3.net"]);
   web.send("NICK web", "USER web 0 * :Web");
   await web.until(/ACCOUNT_REQUIRED/);
