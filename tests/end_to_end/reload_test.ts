@@ -27,6 +27,21 @@ async function statusOf(client: Deno.HttpClient, { api, token }: Program): Promi
   return response.status;
 }
 
+/** How often a client may have to connect again. */
+const CONNECTS = 20;
+
+/** As {@link statusOf}, by a client that connects again where the old listener took it last. */
+async function statusInTheEnd(client: Deno.HttpClient, program: Program): Promise<number> {
+  for (let connect = 1; connect < CONNECTS; connect++) {
+    try {
+      return await statusOf(client, program);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+  return await statusOf(client, program);
+}
+
 Deno.test("SIGHUP renews the certificates of API, MCP and IRC; what is open stays open", {
   ...peer("openssl"),
 }, async () => {
@@ -52,7 +67,7 @@ Deno.test("SIGHUP renews the certificates of API, MCP and IRC; what is open stay
     const { cert: after } = await makeCertificate(folder);
     await hangUp(program, READ_AGAIN);
     using renewed = clientFor(after);
-    assert.equal(await statusOf(renewed, program), 200);
+    assert.equal(await statusInTheEnd(renewed, program), 200);
     const called = await fetch(program.mcp, {
       client: renewed,
       method: "POST",
