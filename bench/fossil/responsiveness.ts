@@ -1,4 +1,5 @@
 import { delay } from "../delay.ts";
+import { spin } from "../spin.ts";
 import { eventLoopLag } from "./lag.ts";
 import { longestHistories } from "./reads.ts";
 import { fossilScenario } from "./scenario.ts";
@@ -41,15 +42,3 @@ export const RESPONSIVENESS = fossilScenario(
     ];
   },
 );
-
-/** Keeps some threads busy with nothing: what the machine's scheduler alone makes late. */
-async function spin(threads: number, milliseconds: number): Promise<void> {
-  const workers = Array.from({ length: threads }, () => {
-    const url = new URL("./busy_worker.ts", import.meta.url);
-    const worker = new Worker(url, { type: "module" });
-    worker.postMessage(null);
-    return worker;
-  });
-  await delay(milliseconds);
-  for (const worker of workers) worker.terminate();
-}

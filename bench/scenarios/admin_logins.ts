@@ -1,5 +1,7 @@
 import { LOGIN_LIMIT, type LoginAnswer, LoginCrowd, loopbackAddresses } from "../client/mod.ts";
+import { delay } from "../delay.ts";
 import { MusterProcess } from "../servers/mod.ts";
+import { spin } from "../spin.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { PACED_SECONDS, sendAtRateWhile } from "./pace.ts";
 import { postMessage, Readers } from "./readers.ts";
@@ -14,6 +16,9 @@ const READERS = 5;
 /** How many post in turn: a poster's next post must not overtake the last one, if that is slow. */
 const POSTERS = 50;
 
+/** Passwords that muster checks at a time, each on a core. */
+const HASHING_THREADS = 2;
+
 const ADMIN = { username: "bench", password: "correct horse battery staple" };
 
 /** Logged in; too many from this address; too many at this moment. */
@@ -24,9 +29,10 @@ export const ADMIN_LOGINS: Scenario = {
   name: "admin-logins",
   anyIrcServer: false,
   describe: ({ logins, rate, rounds }) =>
-    `${rate} messages/s, from POST to each of ${READERS} streams, first while nobody logs in, ` +
-    `then while ${logins} do at once, each from a socket bound to a loopback address of its own; ` +
-    `latencies of all ${rounds} rounds together, logins as medians`,
+    `${rate} messages/s, from POST to each of ${READERS} streams: while nobody logs in, the same ` +
+    `beside ${HASHING_THREADS} busy threads of the bench, and while ${logins} log in at once, each ` +
+    `from a socket bound to a loopback address of its own; latencies of all ${rounds} rounds ` +
+    "together, logins as medians",
   measure: async (sizes) => {
     await using server = await MusterProcess.start();
     await createAdmin(server);
@@ -36,9 +42,11 @@ export const ADMIN_LOGINS: Scenario = {
       rounds.push(await measureRound(server, readers, sizes, round));
     }
     const calm = together(rounds.map((round) => round.calm));
+    const crowded = together(rounds.map((round) => round.crowded));
     const busy = together(rounds.map((round) => round.busy));
     return [
       ...describeLatencies("without logins", calm),
+      ...describeLatencies("beside busy threads", crowded),
       ...describeLatencies("during logins", busy),
       {
         name: "longest delay by logins",
@@ -54,6 +62,8 @@ export const ADMIN_LOGINS: Scenario = {
 /** What happened before and while everybody logged in once; latencies in milliseconds. */
 interface Round {
   readonly calm: Float32Array;
+  /** Of the same, while as many threads as check passwords kept the machine busy. */
+  readonly crowded: Float32Array;
   readonly busy: Float32Array;
   readonly answers: readonly LoginAnswer[];
 }
@@ -76,32 +86,38 @@ async function measureRound(
     url: `http://${hostname}:${port}/login`,
     addresses: loopbackAddresses(round * logins, logins),
   });
-  const calmMessages = rate * PACED_SECONDS;
-  const calm = await postWhile(server, readers, rate, (index) => index < calmMessages);
-  let areAnswered = false;
-  const [answers, busy] = await Promise.all([
-    crowd.logIn().finally(() => areAnswered = true),
-    postWhile(server, readers, rate, () => !areAnswered),
-  ]);
-  return { calm, busy, answers };
+  const post = <T>(work: () => Promise<T>) => postDuring(server, readers, rate, work);
+  const calm = await post(() => delay(PACED_SECONDS * 1000));
+  const crowded = await post(() => spin(HASHING_THREADS, PACED_SECONDS * 1000));
+  const busy = await post(() => crowd.logIn());
+  return {
+    calm: calm.latencies,
+    crowded: crowded.latencies,
+    busy: busy.latencies,
+    answers: busy.result,
+  };
 }
 
-/** Posts at the rate; gives the latencies of all deliveries. */
-async function postWhile(
+/** Posts at the rate while some work goes on; gives the latencies of all deliveries. */
+async function postDuring<Result>(
   server: MusterProcess,
   readers: Readers,
   rate: number,
-  wanted: (index: number) => boolean,
-): Promise<Float32Array> {
+  work: () => Promise<Result>,
+): Promise<{ result: Result; latencies: Float32Array }> {
   const limit = rate * LOGIN_LIMIT;
   const ledger = readers.expect(POSTERS, Math.ceil(limit / POSTERS));
-  const count = await sendAtRateWhile(
-    rate,
-    (index) => index < limit && wanted(index),
-    (index) => postMessage(server, ledger.stamp(index % POSTERS)),
-  );
+  let isOver = false;
+  const [result, count] = await Promise.all([
+    work().finally(() => isOver = true),
+    sendAtRateWhile(
+      rate,
+      (index) => !isOver && index < limit,
+      (index) => postMessage(server, ledger.stamp(index % POSTERS)),
+    ),
+  ]);
   await ledger.reached(count * readers.count);
-  return ledger.latencies;
+  return { result, latencies: ledger.latencies };
 }
 
 function together(parts: readonly Float32Array[]): Float32Array {
