@@ -34,7 +34,7 @@ export class WebSocketListener {
     this.#onOpen = onOpen;
     const { hostname, port } = options;
     this.#server = Deno.serve(
-      { hostname, port, onListen() {} },
+      { hostname, port, onListen() {}, onError: refuseHandshake },
       (request, { remoteAddr }) => this.#upgrade(request, remoteAddr.hostname),
     );
     this.addr = this.#server.addr;
@@ -65,4 +65,9 @@ export class WebSocketListener {
     socket.onopen = () => this.#onOpen({ socket, address, binary: protocol === BINARY });
     return response;
   }
+}
+
+/** Answers what only looks like a handshake; the runtime would report it as a fault of ours. */
+function refuseHandshake(): Response {
+  return new Response("This is no WebSocket handshake.\n", { status: 400 });
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { WebSocketListenOptions } from "../../../services/irc/mod.ts";
 import { startServer, type TestServer } from "./support/server.ts";
 
+const KEY = btoa("sixteen bytes!!!");
 const PAGE = "https://chat.example";
 
 Deno.test("each side's preferred subprotocol carries one line per message", async () => {
@@ -39,6 +40,7 @@ Deno.test("web pages connect only from origins that are named", async () => {
   assert.equal(await handshake(url, "https://evil.example"), 403);
   assert.equal(await handshake(url, PAGE), 101);
   assert.equal(await handshake(url, null), 101);
+  assert.equal(await handshake(url, null, ""), 400);
   const response = await fetch(url.replace("ws:", "http:"));
   await response.body?.cancel();
   assert.equal(response.status, 426);
@@ -98,7 +100,7 @@ function listen(server: TestServer, options: Partial<WebSocketListenOptions> = {
 }
 
 /** Status of a handshake that names this origin. */
-async function handshake(url: string, origin: string | null): Promise<number> {
+async function handshake(url: string, origin: string | null, key = KEY): Promise<number> {
   const { host, hostname, port } = new URL(url);
   using conn = await Deno.connect({ hostname, port: Number(port) });
   const headers = [
@@ -107,7 +109,7 @@ async function handshake(url: string, origin: string | null): Promise<number> {
     "Connection: Upgrade",
     "Upgrade: websocket",
     "Sec-WebSocket-Version: 13",
-    `Sec-WebSocket-Key: ${btoa("sixteen bytes!!!")}`,
+    ...key === "" ? [] : [`Sec-WebSocket-Key: ${key}`],
     ...origin === null ? [] : [`Origin: ${origin}`],
   ];
   await conn.write(new TextEncoder().encode(`${headers.join("\r\n")}\r\n\r\n`));
