@@ -48,6 +48,14 @@ Deno.test("loadConfig() lets the environment win over the file and flags over bo
   });
 });
 
+Deno.test("loadConfig() takes an address without a host for every interface", async () => {
+  const environment = { MUSTER_API_ADDR: ":8080", MUSTER_MCP_ADDR: ":8081" };
+  const { config } = await loadConfig({ ...NOTHING, environment });
+  for (const [text, port] of [[config.api_addr, 8080], [config.mcp_addr, 8081]] as const) {
+    assert.deepEqual(parseAddress(text), { hostname: "0.0.0.0", port });
+  }
+});
+
 Deno.test("loadConfig() warns of a variable that is no key, and not of those with another use", async () => {
   const environment = { MUSTER_SERVICE_HOST: "10.0.0.1", MUSTER_API_TOKEN: "x", HOME: "/root" };
   const { warnings } = await loadConfig({ ...NOTHING, environment });

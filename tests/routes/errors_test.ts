@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { newRoutes } from "../../routes/context.ts";
+import { errorHandler } from "../../routes/middleware/errors.ts";
+import { requestId } from "../../routes/middleware/request_id.ts";
+import { TooMany } from "../../services/errors.ts";
+import { silentLog } from "../../services/log.ts";
+
+const SECRET = "a secret that an exception happened to hold";
+
+/** An application whose only handler fails with this. */
+function failingWith(error: Error, logged: (properties: Record<string, unknown>) => void) {
+  const app = newRoutes();
+  app.onError(errorHandler({ ...silentLog, error: (_, properties = {}) => logged(properties) }));
+  app.use(requestId());
+  return app.get("/", () => {
+    throw error;
+  });
+}
+
+Deno.test("a bug is answered 500 with the id under which the log tells of it, and nothing else", async () => {
+  const bug = new Error(SECRET);
+  const records: Record<string, unknown>[] = [];
+  const app = failingWith(bug, (properties) => records.push(properties));
+  const response = await app.request("/", {}, { remoteAddress: "192.0.2.1" });
+  const id = response.headers.get("x-request-id");
+  assert.equal(response.status, 500);
+  assert.deepEqual(await response.json(), { error: `internal error (${id})` });
+  assert.deepEqual(records, [{ requestId: id, error: bug }]);
+});
+
+Deno.test("a limit that was reached is answered 429 and says when to come back", async () => {
+  const app = failingWith(new TooMany("Too many", 1.2), () => {});
+  const response = await app.request("/", {}, { remoteAddress: "192.0.2.1" });
+  assert.equal(response.status, 429);
+  assert.equal(response.headers.get("retry-after"), "2");
+  assert.deepEqual(await response.json(), { error: "Too many" });
+});
