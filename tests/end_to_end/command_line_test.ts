@@ -1,19 +1,9 @@
 import assert from "node:assert/strict";
 import { registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
-import { musterCommand, type Program, runMuster, startProgram } from "../support/program.ts";
+import { run, succeed } from "../support/commands.ts";
+import { musterCommand, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-
-/** Runs a command against a started program, in its folder, as a person would. */
-function run(program: Program, ...args: string[]) {
-  return runMuster(args, { folder: program.folder, environment: { MUSTER_URL: program.api } });
-}
-
-async function succeed(program: Program, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run(program, ...args);
-  assert.equal(code, 0, stderr);
-  return stdout;
-}
 
 Deno.test("agents are registered, listed, rotated, revoked and deleted from the command line", async () => {
   await using program = await startProgram();

@@ -3,18 +3,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { call, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
-import { musterCommand, type Program, runMuster, startProgram } from "../support/program.ts";
+import { run, succeed } from "../support/commands.ts";
+import { musterCommand, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
-
-function run(program: Program, ...args: string[]) {
-  return runMuster(args, { folder: program.folder, environment: { MUSTER_URL: program.api } });
-}
-
-async function succeed(program: Program, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await run(program, ...args);
-  assert.equal(code, 0, stderr);
-  return stdout;
-}
 
 Deno.test("policies are read and set from the command line and take effect at once", async () => {
   await using program = await startProgram();

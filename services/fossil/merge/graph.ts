@@ -49,15 +49,17 @@ export class CheckinGraph {
     return this.#repository.db.value<number>(select, rid) ?? 0;
   }
 
-  /** The check-in, its primary parent, and so on, up to the first one in `stop`, inclusive. */
+  /**
+   * The check-in, its primary parent, and so on, up to the first one in `stop`, inclusive. It ends
+   * where a damaged repository has a check-in among its own ancestors.
+   */
   primaryChain(rid: number, stop: ReadonlySet<number>): number[] {
-    const chain = [rid];
-    for (let next = rid; !stop.has(next);) {
-      const primary = this.parents(next)[0];
-      if (primary === undefined) break;
-      chain.push(primary);
-      next = primary;
+    const chain = new Set<number>();
+    let next: number | undefined = rid;
+    while (next !== undefined && !chain.has(next)) {
+      chain.add(next);
+      next = stop.has(next) ? undefined : this.parents(next)[0];
     }
-    return chain;
+    return [...chain];
   }
 }

@@ -42,7 +42,7 @@ Deno.test("verify() refuses whatever is no hash", async () => {
   });
 });
 
-Deno.test("two passwords are hashed at a time, 64 wait, one more is refused", async () => {
+Deno.test("no more than two passwords are hashed at a time, 64 wait, one more is refused", async () => {
   await withPasswords(async (passwords) => {
     const outcomes = Array.from(
       { length: 67 },
