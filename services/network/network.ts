@@ -1,0 +1,78 @@
+/** An IRC network that muster does not run itself, as the registry of agents sees it. */
+
+/** An account as the network tells of it. */
+export interface NetworkAccount {
+  readonly account: string;
+  /** Whether nobody can log in to it; null where the network does not tell. */
+  readonly suspended: boolean | null;
+}
+
+/** What a channel gives to members who are logged in to an account. */
+export type NetworkStatus = "operator" | "voice";
+
+/**
+ * The accounts of an IRC network. Each change can be made again: where the network is already as it
+ * is asked to be, nothing happens.
+ *
+ * Every method rejects with Unavailable where the network cannot be reached, does not answer in
+ * time, or refuses us. A change may have happened all the same.
+ */
+export interface NetworkAccounts {
+  /**
+   * Makes an account.
+   *
+   * @returns "exists" where there is an account of this name, or one that cannot be had, and nothing
+   * was changed
+   */
+  register(account: string, passphrase: string): Promise<"created" | "exists">;
+  /**
+   * Replaces the passphrase of an account and ends its sessions.
+   *
+   * @throws NotFound where there is no such account
+   */
+  setPassphrase(account: string, passphrase: string): Promise<void>;
+  /** Whether the account can be logged in to with this passphrase. */
+  verify(account: string, passphrase: string): Promise<boolean>;
+  /**
+   * Lets nobody log in to an account any more, and ends its sessions.
+   *
+   * @throws NotFound where there is no such account
+   */
+  suspend(account: string, reason: string): Promise<void>;
+  /**
+   * Takes back what {@link suspend} did.
+   *
+   * @throws NotFound where there is no such account
+   */
+  unsuspend(account: string): Promise<void>;
+  /** Removes an account, frees its nick and ends its sessions. */
+  remove(account: string): Promise<void>;
+  /** The account as it is known there, under whatever case; null where there is none. */
+  find(account: string): Promise<NetworkAccount | null>;
+  /** Every account that the network tells of; null where it tells of none. */
+  list(): Promise<readonly NetworkAccount[] | null>;
+  /**
+   * Sets what a channel gives to the members of an account, at once and from now on. A channel that
+   * is not registered is left as it is.
+   */
+  setChannelStatus(channel: string, account: string, status: NetworkStatus | null): Promise<void>;
+}
+
+/**
+ * An operator's connection to the network, over which its services are asked. It connects when it is
+ * first asked, stays, and comes back by itself.
+ */
+export interface ServicesConsole {
+  /**
+   * Says something to a service and gathers what it answers. Questions are asked one by one.
+   *
+   * @param service its nick, such as `NickServ`
+   * @param command one line without control characters
+   * @returns the lines of its notices, without formatting
+   * @throws Unavailable where the network cannot be reached or the service does not answer in time
+   */
+  ask(service: string, command: string): Promise<readonly string[]>;
+  /** Whether it is connected. */
+  readonly up: boolean;
+  close(): Promise<void>;
+}
