@@ -7,6 +7,7 @@ import {
   type Logins,
 } from "../identity/mod.ts";
 import { type Accounts, type ChannelStatus, foldCase, type Verification } from "../irc/mod.ts";
+import type { SelfRegistration } from "./self_registration.ts";
 import type { Speech } from "./speech.ts";
 
 /** The owner of reserved nicks; no account can have this name. */
@@ -25,17 +26,24 @@ export interface AccountAuthorityOptions {
   readonly logins: Logins;
   readonly operators: readonly IrcOperator[];
   readonly speech: Pick<Speech, "muteReason" | "delay">;
+  /** How people make accounts themselves, or null where they cannot. */
+  readonly selfRegistration: SelfRegistration | null;
 }
 
 /** Tells the IRC server who may log in, which nicks are whose, and who gets what in a channel. */
 export class AccountAuthority implements Accounts {
+  readonly register?: NonNullable<Accounts["register"]>;
   readonly #accounts: AccountDirectory;
   readonly #logins: Logins;
   readonly #speech: AccountAuthorityOptions["speech"];
   readonly #operators: ReadonlyMap<string, IrcOperator>;
   readonly #agentByName: StatementSync;
 
-  constructor({ database, accounts, logins, operators, speech }: AccountAuthorityOptions) {
+  constructor(options: AccountAuthorityOptions) {
+    const { database, accounts, logins, operators, speech, selfRegistration } = options;
+    if (selfRegistration !== null) {
+      this.register = selfRegistration.register.bind(selfRegistration);
+    }
     this.#speech = speech;
     this.#accounts = accounts;
     this.#logins = logins;

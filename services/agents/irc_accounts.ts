@@ -1,7 +1,7 @@
 import { ulid } from "ulid";
 import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Invalid, NotFound } from "../errors.ts";
-import { newEvent } from "../events/mod.ts";
+import { newEvent, type Origin } from "../events/mod.ts";
 import {
   type AccountDirectory,
   type Caller,
@@ -62,7 +62,25 @@ export class IrcAccounts {
    * @throws Invalid where the password is too short, Conflict where the name is taken or reserved
    * @throws Unavailable where too many passwords wait to be hashed
    */
-  async create({ account: name, password }: PersonRequest, caller: Caller): Promise<NewIrcAccount> {
+  create(request: PersonRequest, caller: Caller): Promise<NewIrcAccount> {
+    return this.#insert(request, () => originOf(caller));
+  }
+
+  /**
+   * Makes an account for the person who asks for it, and who is the one that the event names.
+   *
+   * @param address the person's IP address
+   * @throws Invalid, Conflict, Unavailable as {@link create} does
+   */
+  register(request: PersonRequest, address: string): Promise<NewIrcAccount> {
+    const actor = `person:${request.account}`;
+    return this.#insert(request, (actorId) => ({ actor, actorId, address, cause: null }));
+  }
+
+  async #insert(
+    { account: name, password }: PersonRequest,
+    originFor: (id: string) => Origin,
+  ): Promise<NewIrcAccount> {
     const { database, accounts, passwords, minPasswordLength, clock } = this.#options;
     if (password.length < minPasswordLength) {
       throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
@@ -70,12 +88,11 @@ export class IrcAccounts {
     accounts.assertFree(name);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const now = clock();
+    const id = ulid(now);
     try {
       await database.commit({
-        statements: [
-          accounts.insertion({ id: ulid(now), name, kind: "person", secret, createdAt: now }),
-        ],
-        events: [newEvent("account.created", { account: name }, originOf(caller), now)],
+        statements: [accounts.insertion({ id, name, kind: "person", secret, createdAt: now })],
+        events: [newEvent("account.created", { account: name }, originFor(id), now)],
       });
     } catch (error) {
       throw error instanceof Duplicate ? nameTaken(name) : error;

@@ -27,4 +27,5 @@ export {
   type RegistrationRequest,
   registrationSchema,
 } from "./schemas.ts";
+export { SelfRegistration, type SelfRegistrationOptions } from "./self_registration.ts";
 export type { Speech } from "./speech.ts";

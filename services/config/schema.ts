@@ -57,6 +57,10 @@ const irc = z.strictObject({
     error: "must be auto, true or false",
   }).default("auto"),
   accounts: z.strictObject({
+    self_registration: z.union([z.literal("connected"), z.boolean()], {
+      error: "must be true, false or connected",
+    }).default(false),
+    registrations_per_hour: count.default(10),
     min_password_length: positive.default(8),
   }).prefault({}),
   operators: z.array(z.strictObject({ name: nick, password_hash: z.string() })).default([]),

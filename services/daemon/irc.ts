@@ -1,4 +1,4 @@
-import { AccountAuthority } from "../agents/mod.ts";
+import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
 import { IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { VERSION } from "../version.ts";
@@ -14,7 +14,8 @@ export interface IrcAddresses {
 }
 
 /** Makes the IRC server; it listens nowhere yet. */
-export function makeIrcServer(stores: Stores, { agents, observer }: People): IrcServer {
+export function makeIrcServer(stores: Stores, people: People): IrcServer {
+  const { agents, observer } = people;
   const { config, log, database, room, cloakKey } = stores;
   const { irc } = config;
   const { accounts, logins } = room;
@@ -28,9 +29,22 @@ export function makeIrcServer(stores: Stores, { agents, observer }: People): Irc
     version: `muster-${VERSION}`,
     password: irc.password === "" ? null : irc.password,
     requireAccount: irc.require_account,
-    accounts: new AccountAuthority({ database, accounts, logins, speech, operators }),
+    registerBeforeConnect: irc.accounts.self_registration === true,
+    accounts: new AccountAuthority({
+      ...{ database, accounts, logins, speech, operators },
+      selfRegistration: openSelfRegistration(stores, people),
+    }),
     ...{ observer, cloakKey, log },
   });
+}
+
+function openSelfRegistration(
+  { config, room: { accounts }, scheduler }: Stores,
+  { ircAccounts }: People,
+): SelfRegistration | null {
+  const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
+  if (allowed === false) return null;
+  return new SelfRegistration({ accounts, ircAccounts, perHour, clock: scheduler.now });
 }
 
 /** What can change while the IRC server runs. */

@@ -1,10 +1,15 @@
 /** The capabilities that clients can ask for. To add one is to add an entry here. */
 
+import type { Client } from "./client.ts";
+import type { ServerState } from "./state.ts";
+
 /** One capability. A client's set of them is the sum of their bits. */
 export interface Capability {
   readonly bit: number;
   /** What `CAP LS 302` shows after the equals sign. */
-  readonly value?: string;
+  readonly value?: string | ((state: ServerState, client: Client) => string);
+  /** Whether the client is offered it; default yes. */
+  readonly isOffered?: (state: ServerState, client: Client) => boolean;
 }
 
 export const Cap = {
@@ -27,6 +32,7 @@ export const Cap = {
   CHATHISTORY: 1 << 16,
   EVENT_PLAYBACK: 1 << 17,
   EXTENDED_MONITOR: 1 << 18,
+  ACCOUNT_REGISTRATION: 1 << 19,
 } as const;
 
 export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
@@ -35,6 +41,12 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["away-notify", { bit: Cap.AWAY_NOTIFY }],
   ["batch", { bit: Cap.BATCH }],
   ["cap-notify", { bit: Cap.CAP_NOTIFY }],
+  ["draft/account-registration", {
+    bit: Cap.ACCOUNT_REGISTRATION,
+    value: ({ registersBeforeConnect }) =>
+      `${registersBeforeConnect ? "before-connect," : ""}custom-account-name`,
+    isOffered: ({ options }) => options.accounts.register !== undefined,
+  }],
   ["draft/chathistory", { bit: Cap.CHATHISTORY }],
   ["draft/event-playback", { bit: Cap.EVENT_PLAYBACK }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],
@@ -44,12 +56,32 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["labeled-response", { bit: Cap.LABELED_RESPONSE }],
   ["message-tags", { bit: Cap.MESSAGE_TAGS }],
   ["multi-prefix", { bit: Cap.MULTI_PREFIX }],
-  ["sasl", { bit: Cap.SASL, value: "PLAIN" }],
+  ["sasl", { bit: Cap.SASL, value: (state) => saslMechanisms(state).join(",") }],
   ["server-time", { bit: Cap.SERVER_TIME }],
   ["setname", { bit: Cap.SETNAME }],
   ["standard-replies", { bit: Cap.STANDARD_REPLIES }],
   ["userhost-in-names", { bit: Cap.USERHOST_IN_NAMES }],
 ]);
+
+/** The SASL mechanisms by which clients can log in. */
+export function saslMechanisms(_state: ServerState): string[] {
+  return ["PLAIN"];
+}
+
+/** The names that a client is offered, each with its value where `withValues`. */
+export function offeredCapabilities(
+  state: ServerState,
+  client: Client,
+  withValues: boolean,
+): string[] {
+  const names: string[] = [];
+  for (const [name, { value, isOffered }] of CAPABILITIES) {
+    if (isOffered && !isOffered(state, client)) continue;
+    if (value === undefined || !withValues) names.push(name);
+    else names.push(`${name}=${typeof value === "string" ? value : value(state, client)}`);
+  }
+  return names;
+}
 
 /** Names of the capabilities whose bits are set. */
 export function capabilityNames(bits: number): string[] {

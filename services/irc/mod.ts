@@ -11,6 +11,7 @@ export type { MemoryConnection } from "./transport_memory.ts";
 export type { Spoken, User, UserIdentity } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
+  AccountRegistration,
   Accounts,
   ChannelStatus,
   IrcLimits,

@@ -7,6 +7,17 @@ export type Verification =
   | { kind: "throttled"; retryAfterSeconds: number }
   | { kind: "unavailable" };
 
+/** What is wrong with an account that somebody wants to make: its name or its password. */
+export type RegistrationFault = "taken" | "name" | "weak" | "password";
+
+/** Outcome of making an account for oneself. */
+export type AccountRegistration =
+  | { kind: "registered"; account: string }
+  /** `reason`: a sentence for who asked. */
+  | { kind: "refused"; fault: RegistrationFault; reason: string }
+  | { kind: "throttled"; retryAfterSeconds: number }
+  | { kind: "unavailable" };
+
 /** What an account is in a channel that it has something to do with. */
 export type ChannelStatus = "operator" | "voice" | "none";
 
@@ -26,6 +37,11 @@ export interface Accounts {
   channelStatus(account: string, channel: string): ChannelStatus | null;
   /** Checks the credentials given with OPER. */
   verifyOperator(name: string, password: string, address: string): Promise<Verification>;
+  /**
+   * Makes an account for the person who asks for it. Absent where people cannot do so. `address` is
+   * the client's, for throttling.
+   */
+  register?(name: string, password: string, address: string): Promise<AccountRegistration>;
   /** Why the account may send no messages at present, as a sentence; null where it may. */
   muteReason?(account: string): string | null;
   /**
@@ -155,6 +171,11 @@ export interface IrcServerOptions {
   observer?: IrcObserver;
   /** `auto`: clients from loopback may come without an account, others may not. */
   requireAccount: "auto" | boolean;
+  /**
+   * Whether accounts can also be made by who is not connected yet; default yes. Where there is a
+   * `password`, never: who has an account is not asked for it.
+   */
+  registerBeforeConnect?: boolean;
   /** Asked (PASS) of clients that do not log in to an account. */
   password?: string | null;
   limits?: Partial<IrcLimits>;

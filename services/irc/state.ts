@@ -83,6 +83,12 @@ export class ServerState {
     return this.#options.serverName;
   }
 
+  /** Whether a client may make an account before its registration is complete. */
+  get registersBeforeConnect(): boolean {
+    const { registerBeforeConnect = true, password } = this.#options;
+    return registerBeforeConnect && !password;
+  }
+
   /** Takes other values for what may change while the server runs. */
   reconfigure({ motd = "", limits }: Pick<IrcServerOptions, "motd" | "limits">): void {
     this.#options = { ...this.#options, motd };

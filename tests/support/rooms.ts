@@ -7,6 +7,7 @@ import {
   IrcAccounts,
   type IrcOperator,
   registrationSchema,
+  SelfRegistration,
   type Sessions,
 } from "../../services/agents/mod.ts";
 import { Inboxes } from "../../services/attendance/mod.ts";
@@ -146,7 +147,11 @@ export async function openRooms(
     hears: () => true,
     scheduler: clock,
   });
-  const authority = new AccountAuthority({ database, accounts, logins, operators, speech });
+  const perHour = 2;
+  const authority = new AccountAuthority({
+    ...{ database, accounts, logins, operators, speech },
+    selfRegistration: new SelfRegistration({ accounts, ircAccounts, perHour, clock: clock.read }),
+  });
   const llm = openLlm({
     ...{ database, log, scheduler: clock },
     config: configSchema.parse({ llm: options.llm ?? {} }).llm,

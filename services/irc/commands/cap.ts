@@ -1,4 +1,4 @@
-import { Cap, CAPABILITIES, capabilityNames } from "../capabilities.ts";
+import { Cap, CAPABILITIES, capabilityNames, offeredCapabilities } from "../capabilities.ts";
 import type { CommandCall } from "../command.ts";
 import { ERR_INVALIDCAPCMD } from "../numerics.ts";
 import { tryRegister } from "../registration.ts";
@@ -27,16 +27,13 @@ export function cap(call: CommandCall): void {
 }
 
 function list(call: CommandCall): void {
-  const { client, params } = call;
+  const { state, client, params } = call;
   const version = Number.parseInt(params[1] ?? "", 10);
   if (version > client.capVersion) client.capVersion = version;
   if (client.capVersion >= VERSION_302) client.capabilities |= Cap.CAP_NOTIFY;
   if (client.registration) client.registration.negotiating = true;
   const withValues = client.capVersion >= VERSION_302;
-  const names = Array.from(CAPABILITIES, ([name, { value }]) => {
-    return value !== undefined && withValues ? `${name}=${value}` : name;
-  });
-  sendList(call, "LS", names);
+  sendList(call, "LS", offeredCapabilities(state, client, withValues));
 }
 
 function sendList({ client, reply }: CommandCall, subcommand: string, names: string[]): void {
@@ -52,7 +49,7 @@ function sendList({ client, reply }: CommandCall, subcommand: string, names: str
 }
 
 /** All or nothing: one name that is unknown refuses the whole request. */
-function request({ client, params, reply }: CommandCall): void {
+function request({ state, client, params, reply }: CommandCall): void {
   if (client.registration) client.registration.negotiating = true;
   const asked = params[1] ?? "";
   let capabilities = client.capabilities;
@@ -61,8 +58,9 @@ function request({ client, params, reply }: CommandCall): void {
     if (word === "") continue;
     const remove = word.startsWith("-");
     const capability = CAPABILITIES.get(remove ? word.slice(1) : word);
-    if (!capability) known = false;
-    else if (remove) capabilities &= ~capability.bit;
+    if (!capability || (capability.isOffered && !capability.isOffered(state, client))) {
+      known = false;
+    } else if (remove) capabilities &= ~capability.bit;
     else capabilities |= capability.bit;
   }
   if (known) client.capabilities = capabilities;

@@ -15,6 +15,7 @@ import { mode } from "./mode.ts";
 import { monitor } from "./monitor.ts";
 import { names } from "./names.ts";
 import { kill, oper, wallops } from "./operator.ts";
+import { register, verify } from "./register.ts";
 import { nick, pass, user } from "./registration.ts";
 import { admin, info, links, stats } from "./server_queries.ts";
 import { ping, pong, quit } from "./session.ts";
@@ -54,6 +55,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["PONG", { handler: pong, beforeRegistration: true, keepsIdle: true, isAutomatic: always }],
   ["PRIVMSG", { handler: privmsg }],
   ["QUIT", { handler: quit, beforeRegistration: true }],
+  ["REGISTER", { handler: register, minParams: 3, beforeRegistration: true }],
   ["SETNAME", { handler: setname, minParams: 1 }],
   ["STATS", { handler: stats }],
   ["TAGMSG", { handler: tagmsg, minParams: 1 }],
@@ -61,6 +63,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["TOPIC", { handler: topic, minParams: 1 }],
   ["USER", { handler: user, minParams: 4, beforeRegistration: true }],
   ["USERHOST", { handler: userhost, minParams: 1, keepsIdle: true }],
+  ["VERIFY", { handler: verify, minParams: 2, beforeRegistration: true }],
   ["VERSION", { handler: version }],
   ["WALLOPS", { handler: wallops, minParams: 1, operatorOnly: true }],
   ["WHO", { handler: who, keepsIdle: true, isAutomatic: isWhoOfOne }],

@@ -52,3 +52,41 @@ Deno.test("a short password is refused", async () => {
     await assert.rejects(creation, { name: "Invalid", message: /"password".* 8 / });
   });
 });
+
+Deno.test("people make accounts themselves, in the one namespace and with an event of their own", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "coder");
+    const { authority } = rooms;
+    const register = async (name: string, password = PASSWORD) => {
+      const outcome = await authority.register?.(name, password, ADDRESS);
+      return outcome?.kind === "refused" ? outcome.fault : outcome?.kind;
+    };
+    assert.equal(await register("Ann"), "registered");
+    assert.equal((await authority.verify("ann", PASSWORD, ADDRESS)).kind, "accepted");
+    assert.equal(await register("ann"), "taken");
+    assert.equal(await register("CODER"), "taken");
+    assert.equal(await register("NickServ"), "name");
+    assert.equal(await register("no name"), "name");
+    assert.equal(await register("bob", "short"), "weak");
+    assert.equal(await register("bob", "a\tlong password"), "password");
+    const events = await rooms.database.tables.selectFrom("events").select(["actor", "address"])
+      .where("type", "=", "account.created").execute();
+    assert.deepEqual(events.map(({ actor, address }) => [actor, address]), [
+      ["person:Ann", ADDRESS],
+    ]);
+  });
+});
+
+Deno.test("one address makes so many accounts in an hour", async () => {
+  await withRooms(async ({ authority, clock }) => {
+    const register = (name: string, address: string) =>
+      authority.register?.(name, PASSWORD, address);
+    await register("ann", ADDRESS);
+    await register("bob", ADDRESS);
+    const refused = await register("cid", ADDRESS);
+    assert.deepEqual(refused, { kind: "throttled", retryAfterSeconds: 3600 });
+    assert.equal((await register("cid", "198.51.100.7"))?.kind, "registered");
+    clock.advance(60 * 60_000);
+    assert.equal((await register("dan", ADDRESS))?.kind, "registered");
+  });
+});

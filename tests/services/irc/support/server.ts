@@ -1,4 +1,5 @@
 import {
+  type AccountRegistration,
   type Accounts,
   IrcServer,
   type IrcServerOptions,
@@ -12,11 +13,24 @@ export class TestAccounts implements Accounts {
   outcome: Verification | null = null;
   muteReason?: (account: string) => string | null;
   messageDelay?: (account: string) => number;
-  readonly #passwords: Readonly<Record<string, string>>;
+  register?: (name: string, password: string) => Promise<AccountRegistration>;
+  readonly #passwords: Record<string, string>;
   readonly #status = new Map<string, "operator" | "voice">();
 
-  constructor(passwords: Readonly<Record<string, string>> = {}) {
+  constructor(passwords: Record<string, string> = {}) {
     this.#passwords = passwords;
+  }
+
+  /** Lets people make accounts themselves, with passwords of at least three characters. */
+  allowRegistration(): this {
+    this.register = async (name, password) => {
+      await Promise.resolve();
+      if (this.ownerOf(name) !== null) return refused("taken");
+      if (password.length < 3) return refused("weak");
+      this.#passwords[name] = password;
+      return { kind: "registered", account: name };
+    };
+    return this;
   }
 
   /** Status that the account gets in every channel. */
@@ -46,6 +60,10 @@ export class TestAccounts implements Accounts {
   async verifyOperator(name: string, password: string): Promise<Verification> {
     return name === "admin" ? await this.verify(name, password) : { kind: "refused" };
   }
+}
+
+function refused(fault: "taken" | "weak"): AccountRegistration {
+  return { kind: "refused", fault, reason: `It is ${fault}` };
 }
 
 /** A server on a free port of loopback, closed at the end of the test with all its clients. */

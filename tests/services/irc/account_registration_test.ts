@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { startServer, TestAccounts } from "./support/server.ts";
+
+const CAPABILITY = "draft/account-registration";
+
+Deno.test("REGISTER makes an account under the nick, or another name, and logs in to it", async () => {
+  await using server = startServer({ accounts: new TestAccounts().allowRegistration() });
+  const ann = await server.client("ann");
+  ann.send("REGISTER * * secret", "REGISTER other * secret");
+  const answers = await ann.syncMessages();
+  assert.deepEqual(answers.map(({ command, params }) => [command, ...params.slice(0, -1)]), [
+    ["REGISTER", "SUCCESS", "ann"],
+    ["900", "ann", answers[1]?.params[1], "ann"],
+    ["FAIL", "REGISTER", "ALREADY_AUTHENTICATED", "ann"],
+  ]);
+  const bob = await server.client("bob");
+  bob.send("REGISTER robert mail@example.org secret", "WHOIS bob");
+  const told = await bob.sync();
+  assert.equal(told[0], "REGISTER SUCCESS robert The account is made");
+  assert.ok(told.includes("330 bob bob robert is logged in as"), told.join("\n"));
+});
+
+Deno.test("an account can be made before the connection is complete, and the nick is then its own", async () => {
+  await using server = startServer({
+    accounts: new TestAccounts().allowRegistration(),
+    requireAccount: true,
+  });
+  const client = await server.dial();
+  client.send("CAP LS 302", "REGISTER * * secret", "NICK ann", "USER ann 0 * :Ann");
+  const offered = (await client.until("CAP"))[0]?.params[2] ?? "";
+  assert.ok(offered.includes(`${CAPABILITY}=before-connect,custom-account-name`), offered);
+  client.send("REGISTER * * secret", "CAP END");
+  const answers = await client.until("001");
+  assert.deepEqual(answers.slice(0, -1).map(({ command, params }) => [command, params[1]]), [
+    ["FAIL", "NEED_NICK"],
+    ["REGISTER", "ann"],
+    ["900", "*"],
+  ]);
+});
+
+Deno.test("who is not connected yet makes no account where that would spare it the password", async () => {
+  await using server = startServer({
+    accounts: new TestAccounts().allowRegistration(),
+    password: "open sesame",
+  });
+  const client = await server.dial();
+  client.send("CAP LS 302", "NICK ann", "REGISTER * * secret", "VERIFY ann 123");
+  const offered = (await client.until("CAP"))[0]?.params[2] ?? "";
+  assert.ok(offered.includes(`${CAPABILITY}=custom-account-name`), offered);
+  assert.deepEqual(await client.sync(), [
+    "FAIL REGISTER COMPLETE_CONNECTION_REQUIRED * Complete the connection first",
+    "FAIL VERIFY COMPLETE_CONNECTION_REQUIRED ann Complete the connection first",
+  ]);
+});
+
+Deno.test("REGISTER says what is wrong with an account", async () => {
+  const accounts = new TestAccounts({ owner: "secret" }).allowRegistration();
+  await using server = startServer({ accounts });
+  await server.client("holder");
+  const ann = await server.client("ann");
+  ann.send("REGISTER owner * secret", "REGISTER holder * secret", "REGISTER 1st * secret");
+  ann.send("REGISTER ann * pw", "VERIFY ann 1234", "REGISTER ann *");
+  assert.deepEqual(await ann.sync(), [
+    "FAIL REGISTER ACCOUNT_EXISTS owner It is taken",
+    "FAIL REGISTER ACCOUNT_EXISTS holder Somebody else uses this nick",
+    "FAIL REGISTER BAD_ACCOUNT_NAME 1st An account's name has the form of a nick",
+    "FAIL REGISTER WEAK_PASSWORD ann It is weak",
+    "FAIL VERIFY INVALID_CODE ann No registration waits for a code",
+    "461 ann REGISTER Not enough parameters",
+  ]);
+  accounts.register = () => Promise.resolve({ kind: "throttled", retryAfterSeconds: 7 });
+  ann.send("REGISTER ann * secret");
+  assert.deepEqual(await ann.sync(), [
+    "FAIL REGISTER TEMPORARILY_UNAVAILABLE ann Too many accounts from your address, try again in " +
+    "7 seconds",
+  ]);
+});
+
+Deno.test("where people make no accounts, nothing is offered", async () => {
+  await using server = startServer();
+  const client = await server.dial();
+  client.send("CAP LS 302", `CAP REQ :${CAPABILITY}`, "REGISTER * * secret");
+  const [list] = await client.until("CAP");
+  assert.ok(!list?.params[2]?.includes(CAPABILITY));
+  assert.deepEqual(await client.sync(), [
+    `CAP * NAK ${CAPABILITY}`,
+    "421 * REGISTER Unknown command",
+  ]);
+});
