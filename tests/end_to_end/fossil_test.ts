@@ -1,6 +1,7 @@
 /** `muster fossil`, judged by the `fossil` program and by `git`. */
 import assert from "node:assert/strict";
 import { Scratch } from "../services/fossil/support/fossil.ts";
+import { judged } from "../services/fossil/support/judges.ts";
 import { difference, dumpTables } from "../services/fossil/support/tables.ts";
 import { peer } from "../support/peers.ts";
 import { musterCommand, runMuster } from "../support/program.ts";
@@ -51,11 +52,10 @@ class Workbench extends Scratch {
 const fossil = peer("fossil");
 const git = peer("git");
 
-Deno.test({
-  name: "a folder is committed, opened by fossil, committed on top there and read here",
-  ...fossil,
-  async fn() {
-    using bench = new Workbench();
+judged(
+  "a folder is committed, opened by fossil, committed on top there and read here",
+  async (program) => {
+    using bench = new Workbench(program);
     await bench.muster("init");
     bench.write("tree/README.md", "one\ntwo\n");
     bench.write("tree/src/ünï cödé 😀.txt", "text");
@@ -113,13 +113,12 @@ Deno.test({
     assert.equal(history.total, 2);
     await bench.assertSound();
   },
-});
+);
 
-Deno.test({
-  name: "branches are started, merged and closed, tags and comments changed, as fossil sees it",
-  ...fossil,
-  async fn() {
-    using bench = new Workbench();
+judged(
+  "branches are started, merged and closed, tags and comments changed, as fossil sees it",
+  async (program) => {
+    using bench = new Workbench(program);
     await bench.muster("init");
     bench.write("tree/a", "1\n2\n3\n4\n5\n");
     bench.write("tree/b", "b\n");
@@ -155,84 +154,76 @@ Deno.test({
     assert.equal(await bench.muster("cat", ["a", "--checkin", "next"]), "one\n2\n3\n4\nfive\n");
     await bench.assertSound();
   },
+);
+
+judged("wiki pages and tickets of either program are read by the other", async (program) => {
+  using bench = new Workbench(program);
+  const at = ["-R", bench.repository];
+  await bench.muster("init");
+  await bench.muster("wiki", ["Home", "--write", "--mimetype", "text/x-markdown"], "# Hello\n");
+  assert.equal(bench.fossil(["wiki", "export", "Home", ...at]).trimEnd(), "# Hello");
+  bench.write("page", "from the program");
+  bench.fossil(["wiki", "create", "Second", bench.path("page"), ...at]);
+  assert.equal(await bench.muster("wiki", ["Second"]), "from the program\n");
+  const pages = (await bench.json("wiki")).map(({ name }: { name: string }) => name);
+  assert.deepEqual(pages.sort(), ["Home", "Second"]);
+
+  const id =
+    (await bench.muster("ticket", ["--new", "--set", "title=Broken", "--set", "status=Open"]))
+      .trim();
+  assert.match(bench.fossil(["ticket", "show", "0", ...at]), /Broken/);
+  bench.fossil(["ticket", "set", id, "status", "Fixed", ...at]);
+  const shown = await bench.json("ticket", id.slice(0, 10));
+  assert.equal(shown.status, "Fixed");
+  await bench.muster("ticket", [id, "--set", "status=Closed"]);
+  assert.match(bench.fossil(["ticket", "show", "0", ...at]), /Closed/);
+  await bench.assertSound();
+  assert.match(await bench.muster("search", ["hello"]), /^wiki Home$/m);
 });
 
-Deno.test({
-  name: "wiki pages and tickets of either program are read by the other",
-  ...fossil,
-  async fn() {
-    using bench = new Workbench();
-    const at = ["-R", bench.repository];
-    await bench.muster("init");
-    await bench.muster("wiki", ["Home", "--write", "--mimetype", "text/x-markdown"], "# Hello\n");
-    assert.equal(bench.fossil(["wiki", "export", "Home", ...at]).trimEnd(), "# Hello");
-    bench.write("page", "from the program");
-    bench.fossil(["wiki", "create", "Second", bench.path("page"), ...at]);
-    assert.equal(await bench.muster("wiki", ["Second"]), "from the program\n");
-    const pages = (await bench.json("wiki")).map(({ name }: { name: string }) => name);
-    assert.deepEqual(pages.sort(), ["Home", "Second"]);
+judged("a Git repository is imported, and exported to the same commits", async (program) => {
+  using bench = new Workbench(program);
+  const run = (args: readonly string[], folder: string, stdin?: string) => {
+    const words = ["-c", "user.name=A Ü", "-c", "user.email=a@b", "-c", "core.quotePath=off"];
+    const command = new Deno.Command("git", {
+      args: [...words, "-C", folder, ...args],
+      env: { HOME: bench.folder, GIT_CONFIG_NOSYSTEM: "1" },
+      stdin: stdin === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    });
+    return feed(command, stdin ?? "");
+  };
+  const source = bench.path("source");
+  Deno.mkdirSync(source);
+  await run(["init", "-q", "-b", "main"], source);
+  bench.write("source/dir/a ü", "text\n");
+  Deno.chmodSync(bench.write("source/tool", "tool\n"), 0o755);
+  await run(["add", "-A"], source);
+  await run(["commit", "-qm", "first"], source);
+  await run(["checkout", "-qb", "side"], source);
+  await run(["mv", "tool", "moved"], source);
+  await run(["commit", "-qam", "moved"], source);
+  await run(["tag", "v1"], source);
+  await run(["checkout", "-q", "main"], source);
+  bench.write("source/b", "b\n");
+  await run(["add", "-A"], source);
+  await run(["commit", "-qm", "second"], source);
+  await run(["merge", "-q", "--no-edit", "side"], source);
 
-    const id =
-      (await bench.muster("ticket", ["--new", "--set", "title=Broken", "--set", "status=Open"]))
-        .trim();
-    assert.match(bench.fossil(["ticket", "show", "0", ...at]), /Broken/);
-    bench.fossil(["ticket", "set", id, "status", "Fixed", ...at]);
-    const shown = await bench.json("ticket", id.slice(0, 10));
-    assert.equal(shown.status, "Fixed");
-    await bench.muster("ticket", [id, "--set", "status=Closed"]);
-    assert.match(bench.fossil(["ticket", "show", "0", ...at]), /Closed/);
-    await bench.assertSound();
-    assert.match(await bench.muster("search", ["hello"]), /^wiki Home$/m);
-  },
-});
-
-Deno.test({
-  name: "a Git repository is imported, and exported to the same commits",
-  ...(fossil.ignore ? fossil : git),
-  async fn() {
-    using bench = new Workbench();
-    const run = (args: readonly string[], folder: string, stdin?: string) => {
-      const words = ["-c", "user.name=A Ü", "-c", "user.email=a@b", "-c", "core.quotePath=off"];
-      const command = new Deno.Command("git", {
-        args: [...words, "-C", folder, ...args],
-        env: { HOME: bench.folder, GIT_CONFIG_NOSYSTEM: "1" },
-        stdin: stdin === undefined ? "null" : "piped",
-        stdout: "piped",
-        stderr: "piped",
-      });
-      return feed(command, stdin ?? "");
-    };
-    const source = bench.path("source");
-    Deno.mkdirSync(source);
-    await run(["init", "-q", "-b", "main"], source);
-    bench.write("source/dir/a ü", "text\n");
-    Deno.chmodSync(bench.write("source/tool", "tool\n"), 0o755);
-    await run(["add", "-A"], source);
-    await run(["commit", "-qm", "first"], source);
-    await run(["checkout", "-qb", "side"], source);
-    await run(["mv", "tool", "moved"], source);
-    await run(["commit", "-qam", "moved"], source);
-    await run(["tag", "v1"], source);
-    await run(["checkout", "-q", "main"], source);
-    bench.write("source/b", "b\n");
-    await run(["add", "-A"], source);
-    await run(["commit", "-qm", "second"], source);
-    await run(["merge", "-q", "--no-edit", "side"], source);
-
-    await bench.muster("import", [], await run(["fast-export", "--all", "-M"], source));
-    assert.deepEqual(
-      (await bench.json("ls")).entries.map(({ name }: { name: string }) => name),
-      ["b", "dir/a ü", "moved"],
-    );
-    await bench.assertSound();
-    const target = bench.path("target");
-    Deno.mkdirSync(target);
-    await run(["init", "-q", "-b", "main"], target);
-    await run(["fast-import", "--quiet"], target, await bench.muster("export"));
-    const log = ["log", "--all", "--format=%H %an <%ae> %s"];
-    assert.deepEqual((await run(log, target)).split("\n"), (await run(log, source)).split("\n"));
-  },
-});
+  await bench.muster("import", [], await run(["fast-export", "--all", "-M"], source));
+  assert.deepEqual(
+    (await bench.json("ls")).entries.map(({ name }: { name: string }) => name),
+    ["b", "dir/a ü", "moved"],
+  );
+  await bench.assertSound();
+  const target = bench.path("target");
+  Deno.mkdirSync(target);
+  await run(["init", "-q", "-b", "main"], target);
+  await run(["fast-import", "--quiet"], target, await bench.muster("export"));
+  const log = ["log", "--all", "--format=%H %an <%ae> %s"];
+  assert.deepEqual((await run(log, target)).split("\n"), (await run(log, source)).split("\n"));
+}, git.ignore);
 
 async function feed(command: Deno.Command, stdin: string): Promise<string> {
   const process = command.spawn();

@@ -9,6 +9,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["fossil", "apt-get install fossil"],
   ["git", "apt-get install git"],
   ["irssi", "apt-get install irssi"],
+  ["newer fossil", 'export MUSTER_NEWER_FOSSIL="$(scripts/newer_fossil)"'],
   ["openssl", "apt-get install openssl"],
   ["promtool", "apt-get install prometheus"],
   ["tmux", "apt-get install tmux"],
@@ -27,7 +28,13 @@ export function peer(program: string): { ignore: boolean } {
   return { ignore: true };
 }
 
+/** Path of a `fossil` that is newer than the machine's, as the environment names it; else empty. */
+export function newerFossil(): string {
+  return Deno.env.get("MUSTER_NEWER_FOSSIL") ?? "";
+}
+
 function isInstalled(program: string): boolean {
+  if (program === "newer fossil") return isFile(newerFossil());
   const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
   return folders.some((folder) => isFile(`${folder}/${program}`));
 }

@@ -30,7 +30,8 @@ function describeTag(tag: TagCard): string {
   switch (tag.sign + tag.name) {
     case "*branch": {
       const checkin = longPrefix(tag.target ?? "");
-      return `Move to branch [/timeline?r=${value}&nd&dp=${checkin}&unhide | ${value}].`;
+      const query = `r=${encodeQuery(tag.value ?? "")}&nd&dp=${checkin}&unhide`;
+      return `Move to branch [/timeline?${query} | ${value}].`;
     }
     case "*bgcolor":
       return `Change branch background color to "${value}".`;
@@ -51,6 +52,13 @@ function describeTag(tag: TagCard): string {
     default:
       return describeOther(tag, value);
   }
+}
+
+/** A value of a query as Fossil writes it since 2.28; older ones leave the link broken. */
+function encodeQuery(value: string): string {
+  return encodeURIComponent(value)
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll("%24", "$").replaceAll("%20", "+");
 }
 
 function withNote(sentence: string, note: string): string {

@@ -17,7 +17,7 @@ import {
   unescapeToken,
   unpackBlob,
 } from "../../../services/fossil/mod.ts";
-import { peer } from "../../support/peers.ts";
+import { judged } from "./support/judges.ts";
 import { Scratch } from "./support/fossil.ts";
 
 /** Two byte strings that have much in common: pieces of one are moved, dropped and changed. */
@@ -76,19 +76,15 @@ Deno.test("applyDelta() refuses a delta that declares too much before it allocat
   assert.throws(() => applyDelta(new Uint8Array(9), encodeUtf8("4\n4@6,0;")), { code: "corrupt" });
 });
 
-Deno.test({
-  name: "createDelta() writes what fossil writes",
-  ...peer("fossil"),
-  fn() {
-    using scratch = new Scratch();
-    const samples = [...fc.sample(related, { numRuns: 40, seed: 7 }), largeSample()];
-    for (const { source, target } of samples) {
-      const args = [scratch.write("source", source), scratch.write("target", target)];
-      scratch.fossil(["test-delta-create", ...args, scratch.path("delta")]);
-      const expected = Deno.readFileSync(scratch.path("delta"));
-      assert.deepEqual(createDelta(source, target), expected);
-    }
-  },
+judged("createDelta() writes what fossil writes", (program) => {
+  using scratch = new Scratch(program);
+  const samples = [...fc.sample(related, { numRuns: 40, seed: 7 }), largeSample()];
+  for (const { source, target } of samples) {
+    const args = [scratch.write("source", source), scratch.write("target", target)];
+    scratch.fossil(["test-delta-create", ...args, scratch.path("delta")]);
+    const expected = Deno.readFileSync(scratch.path("delta"));
+    assert.deepEqual(createDelta(source, target), expected);
+  }
 });
 
 /** Text with runs that repeat more often than candidates are looked at, and signed bytes. */

@@ -11,7 +11,7 @@ import {
   writeCheckin,
   writeWiki,
 } from "../../../services/fossil/mod.ts";
-import { peer } from "../../support/peers.ts";
+import { judged } from "./support/judges.ts";
 import { Scratch } from "./support/fossil.ts";
 import { History } from "./support/history.ts";
 import { difference, dumpTables } from "./support/tables.ts";
@@ -30,21 +30,17 @@ function tamper(path: string, sql: string): void {
   db.close();
 }
 
-Deno.test({
-  name: "fossil takes a new repository for its own",
-  ...peer("fossil"),
-  fn() {
-    using scratch = new Scratch();
-    const path = scratch.path("new.fossil");
-    const options = { admin: "alice", password: "secret", projectName: "Übung", date: DATE };
-    Repository.create(path, options).close();
-    assert.match(scratch.fossil(["info", "-R", path]), /project-name:\s+Übung/);
-    assert.match(scratch.fossil(["timeline", "-R", path]), /initial empty check-in/);
-    assert.match(scratch.fossil(["user", "capabilities", "alice", "-R", path]), /^s/);
-    assert.match(scratch.fossil(["settings", "autosync", "-R", path]), /\b1\b/);
-    const branches = scratch.fossil(["branch", "list", "-R", path]);
-    assert.match(branches, /trunk/);
-  },
+judged("fossil takes a new repository for its own", (program) => {
+  using scratch = new Scratch(program);
+  const path = scratch.path("new.fossil");
+  const options = { admin: "alice", password: "secret", projectName: "Übung", date: DATE };
+  Repository.create(path, options).close();
+  assert.match(scratch.fossil(["info", "-R", path]), /project-name:\s+Übung/);
+  assert.match(scratch.fossil(["timeline", "-R", path]), /initial empty check-in/);
+  assert.match(scratch.fossil(["user", "capabilities", "alice", "-R", path]), /^s/);
+  assert.match(scratch.fossil(["settings", "autosync", "-R", path]), /\b1\b/);
+  const branches = scratch.fossil(["branch", "list", "-R", path]);
+  assert.match(branches, /trunk/);
 });
 
 Deno.test("create() refuses a file that exists", () => {
@@ -366,32 +362,28 @@ Deno.test("what a public check-in names becomes public, and never hangs on a pri
   assert.ok(store.isPrivate(repository.ridOf(store.nameOf(young))));
 });
 
-Deno.test({
-  name: "shunned artifacts are refused, and gone after a rebuild, as in fossil",
-  ...peer("fossil"),
-  fn() {
-    using scratch = new Scratch();
-    const path = scratch.path("new.fossil");
-    {
-      using repository = create(scratch);
-      new History(repository, 11).run(60);
-      const hashes = repository.db.rows<{ uuid: string }>(
-        "SELECT uuid FROM blob WHERE rid>1 AND rid%7=0",
-      ).map(({ uuid }) => uuid);
-      repository.write(ALICE, () => hashes.forEach((hash) => repository.shun(hash)));
-    }
-    Deno.copyFileSync(path, scratch.path("theirs.fossil"));
-    scratch.fossil(["rebuild", scratch.path("theirs.fossil")]);
-    using repository = Repository.open(path);
-    repository.rebuild();
-    const theirs = dumpTables(scratch.path("theirs.fossil"));
-    assert.deepEqual(difference(dumpTables(path), theirs), []);
-    const hash = repository.db.value<string>("SELECT uuid FROM shun") ?? "";
-    assert.throws(() =>
-      repository.write(ALICE, () =>
-        repository.receive(encodeUtf8("x"), {
-          hash: sha3("x"),
-          deltaSource: hash,
-        })), { code: "invalid" });
-  },
+judged("shunned artifacts are refused, and gone after a rebuild, as in fossil", (program) => {
+  using scratch = new Scratch(program);
+  const path = scratch.path("new.fossil");
+  {
+    using repository = create(scratch);
+    new History(repository, 11).run(60);
+    const hashes = repository.db.rows<{ uuid: string }>(
+      "SELECT uuid FROM blob WHERE rid>1 AND rid%7=0",
+    ).map(({ uuid }) => uuid);
+    repository.write(ALICE, () => hashes.forEach((hash) => repository.shun(hash)));
+  }
+  Deno.copyFileSync(path, scratch.path("theirs.fossil"));
+  scratch.fossil(["rebuild", scratch.path("theirs.fossil")]);
+  using repository = Repository.open(path);
+  repository.rebuild();
+  const theirs = dumpTables(scratch.path("theirs.fossil"));
+  assert.deepEqual(difference(dumpTables(path), theirs), []);
+  const hash = repository.db.value<string>("SELECT uuid FROM shun") ?? "";
+  assert.throws(() =>
+    repository.write(ALICE, () =>
+      repository.receive(encodeUtf8("x"), {
+        hash: sha3("x"),
+        deltaSource: hash,
+      })), { code: "invalid" });
 });

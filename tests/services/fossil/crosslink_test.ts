@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createDelta, Repository } from "../../../services/fossil/mod.ts";
-import { peer } from "../../support/peers.ts";
+import { judged } from "./support/judges.ts";
 import { Scratch } from "./support/fossil.ts";
 import { History, Random } from "./support/history.ts";
 import { difference, dumpTables } from "./support/tables.ts";
@@ -53,30 +53,28 @@ function assertTables(scratch: Scratch, path: string): void {
 }
 
 for (const seed of [1, 2, 3, 4]) {
-  Deno.test({
-    name: `every kind of write leaves the tables that fossil rebuild makes (history ${seed})`,
-    ...peer("fossil"),
-    fn() {
-      using scratch = new Scratch();
+  judged(
+    `every kind of write leaves the tables that fossil rebuild makes (history ${seed})`,
+    (program) => {
+      using scratch = new Scratch(program);
       const path = scratch.path("history.fossil");
       makeHistory(path, seed, { rivals: true });
       assert.match(scratch.fossil(["test-integrity", "--parse", "-R", path]), / 0 errors/);
       assertTables(scratch, path);
     },
-  });
+  );
 
-  Deno.test({
-    name: `artifacts in any order leave the tables that fossil rebuild makes (history ${seed})`,
-    ...peer("fossil"),
-    fn() {
-      using scratch = new Scratch();
+  judged(
+    `artifacts in any order leave the tables that fossil rebuild makes (history ${seed})`,
+    (program) => {
+      using scratch = new Scratch(program);
       const [source, path] = [scratch.path("source.fossil"), scratch.path("shuffled.fossil")];
       makeHistory(source, seed, { rivals: false });
       receiveShuffled(path, contents(source), new Random(seed));
       assertTables(scratch, path);
       assert.match(scratch.fossil(["test-integrity", "--parse", "-R", path]), / 0 errors/);
     },
-  });
+  );
 }
 
 Deno.test("deltas whose source comes later give the same tables", () => {
@@ -115,15 +113,11 @@ function isMissing(url: URL): boolean {
   }
 }
 
-Deno.test({
-  name: "a rebuild of express.fossil equals the one of fossil",
-  ignore: peer("fossil").ignore || isMissing(EXPRESS),
-  fn() {
-    using scratch = new Scratch();
-    const path = scratch.path("express.fossil");
-    Deno.copyFileSync(EXPRESS, path);
-    assertTables(scratch, path);
-    using repository = Repository.open(path, { readOnly: true });
-    assert.deepEqual(repository.verify(), []);
-  },
-});
+judged("a rebuild of express.fossil equals the one of fossil", (program) => {
+  using scratch = new Scratch(program);
+  const path = scratch.path("express.fossil");
+  Deno.copyFileSync(EXPRESS, path);
+  assertTables(scratch, path);
+  using repository = Repository.open(path, { readOnly: true });
+  assert.deepEqual(repository.verify(), []);
+}, isMissing(EXPRESS));

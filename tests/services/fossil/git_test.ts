@@ -15,6 +15,7 @@ import {
   writeWiki,
 } from "../../../services/fossil/mod.ts";
 import { peer } from "../../support/peers.ts";
+import { judged } from "./support/judges.ts";
 import { Fixture, put } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
 import { git, GitHistory, initGit, refsOf } from "./support/git.ts";
@@ -81,11 +82,10 @@ Deno.test({
   },
 });
 
-Deno.test({
-  name: "fossil reads an imported repository, and its tables are those of a rebuild",
-  ...peer("fossil"),
-  fn: async () => {
-    using scratch = new Scratch();
+judged(
+  "fossil reads an imported repository, and its tables are those of a rebuild",
+  async (program) => {
+    using scratch = new Scratch(program);
     initGit(scratch, "git");
     git(scratch, "git", ["fast-import", "--quiet", "--force"], new GitHistory(3).stream(20));
     const stream = git(scratch, "git", ["fast-export", "--all", "--signed-tags=strip"]);
@@ -98,19 +98,18 @@ Deno.test({
     scratch.fossil(["rebuild", copy]);
     assert.deepEqual(difference(dumpTables(path), dumpTables(copy)), []);
   },
-});
+);
 
-Deno.test({
-  name: "the program's own export of an imported repository has the authors right",
-  ...peer("fossil"),
-  fn: async () => {
-    using scratch = new Scratch();
+judged(
+  "the program's own export of an imported repository has the authors right",
+  async (program) => {
+    using scratch = new Scratch(program);
     const { repository } = await imported(scratch, commit("refs/heads/main", ""));
     const path = repository.db.value<string>("SELECT file FROM pragma_database_list") ?? "";
     repository.close();
     assert.match(scratch.fossil(["export", "--git", path]), /^committer A Ü <a@b> 1600000000/m);
   },
-});
+);
 
 Deno.test("branches are where Git's references end, whatever the labels of the stream say", async () => {
   const at = (name: string, mark: number, parents: number[]) =>

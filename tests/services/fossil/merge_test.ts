@@ -15,7 +15,7 @@ import {
   writePick,
   writeRelease,
 } from "../../../services/fossil/mod.ts";
-import { peer } from "../../support/peers.ts";
+import { judged } from "./support/judges.ts";
 import { Divergence, treeOf } from "./support/divergence.ts";
 import { Fixture, put, refuses } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
@@ -329,37 +329,33 @@ Deno.test("large texts that have little in common are merged in bounded time", (
   assert.ok(performance.now() - started < 8000);
 });
 
-Deno.test({
-  name: "random merges that are clean here and in fossil have the same tree",
-  ...peer("fossil"),
-  fn: () => {
-    let compared = 0;
-    for (let seed = 1000; seed < 1024; seed++) {
-      using scratch = new Scratch();
-      const path = scratch.path("it.fossil");
-      using repository = Repository.create(path, { admin: "alice", date: History.start });
-      const lines = new Divergence(repository, seed);
-      lines.advance(3);
-      const { left: ours, right: theirs } = lines;
-      const { checkin } = writeMerge(repository, { ...lines.author(), ours, theirs });
-      if (checkin === null) continue;
-      repository.checkpoint();
-      const folder = scratch.path("checkout");
-      Deno.mkdirSync(folder);
-      scratch.fossil(["open", "--nosync", path, ours], folder);
-      const output = scratch.fossil(["merge", theirs], folder);
-      if (/conflict|WARNING/i.test(output)) continue;
-      compared++;
-      for (const [name, { text }] of treeOf(repository, checkin)) {
-        assert.equal(Deno.readTextFileSync(`${folder}/${name}`), text, `seed ${seed}: ${name}`);
-      }
-      const extra = scratch.fossil(["ls"], folder).trim().split("\n").filter((name) =>
-        !treeOf(repository, checkin).has(name) && exists(`${folder}/${name}`)
-      );
-      assert.deepEqual(extra, [], `seed ${seed}`);
+judged("random merges that are clean here and in fossil have the same tree", (program) => {
+  let compared = 0;
+  for (let seed = 1000; seed < 1024; seed++) {
+    using scratch = new Scratch(program);
+    const path = scratch.path("it.fossil");
+    using repository = Repository.create(path, { admin: "alice", date: History.start });
+    const lines = new Divergence(repository, seed);
+    lines.advance(3);
+    const { left: ours, right: theirs } = lines;
+    const { checkin } = writeMerge(repository, { ...lines.author(), ours, theirs });
+    if (checkin === null) continue;
+    repository.checkpoint();
+    const folder = scratch.path("checkout");
+    Deno.mkdirSync(folder);
+    scratch.fossil(["open", "--nosync", path, ours], folder);
+    const output = scratch.fossil(["merge", theirs], folder);
+    if (/conflict|WARNING/i.test(output)) continue;
+    compared++;
+    for (const [name, { text }] of treeOf(repository, checkin)) {
+      assert.equal(Deno.readTextFileSync(`${folder}/${name}`), text, `seed ${seed}: ${name}`);
     }
-    assert.ok(compared >= 8, `only ${compared} merges were clean`);
-  },
+    const extra = scratch.fossil(["ls"], folder).trim().split("\n").filter((name) =>
+      !treeOf(repository, checkin).has(name) && exists(`${folder}/${name}`)
+    );
+    assert.deepEqual(extra, [], `seed ${seed}`);
+  }
+  assert.ok(compared >= 8, `only ${compared} merges were clean`);
 });
 
 function exists(path: string): boolean {
@@ -370,29 +366,25 @@ function exists(path: string): boolean {
   }
 }
 
-Deno.test({
-  name: "merges, picks and releases leave tables that equal a rebuild",
-  ...peer("fossil"),
-  fn: () => {
-    using fixture = new Fixture();
-    const lines = new Divergence(fixture.repository, 4);
-    for (let i = 0; i < 3; i++) {
-      lines.advance(2);
-      lines.cross();
-    }
-    const author = () => ({ ...lines.author(), allowFork: true });
-    writePick(fixture.repository, {
-      ...author(),
-      onto: lines.left,
-      checkin: lines.left,
-      backout: true,
-    });
-    writeRelease(fixture.repository, {
-      ...author(),
-      name: "v1",
-      checkin: lines.left,
-      message: "m",
-    });
-    fixture.assertSound();
-  },
+judged("merges, picks and releases leave tables that equal a rebuild", (program) => {
+  using fixture = new Fixture(program);
+  const lines = new Divergence(fixture.repository, 4);
+  for (let i = 0; i < 3; i++) {
+    lines.advance(2);
+    lines.cross();
+  }
+  const author = () => ({ ...lines.author(), allowFork: true });
+  writePick(fixture.repository, {
+    ...author(),
+    onto: lines.left,
+    checkin: lines.left,
+    backout: true,
+  });
+  writeRelease(fixture.repository, {
+    ...author(),
+    name: "v1",
+    checkin: lines.left,
+    message: "m",
+  });
+  fixture.assertSound();
 });

@@ -13,8 +13,8 @@ import {
   Repository,
   resolveArtifact,
 } from "../../../services/fossil/mod.ts";
-import { peer } from "../../support/peers.ts";
 import { Scratch } from "./support/fossil.ts";
+import { judged } from "./support/judges.ts";
 import { patched } from "./support/patch.ts";
 
 /** Kept beside this repository; not every machine has it. */
@@ -22,11 +22,12 @@ const EXPRESS = new URL("../../../../shared/data/express.fossil", import.meta.ur
 
 /** A copy of the repository, a reader of it, and a checkout for commands that need one. */
 class Express implements Disposable {
-  readonly scratch = new Scratch();
+  readonly scratch: Scratch;
   readonly repository: Repository;
   readonly reader: Reader;
 
-  constructor() {
+  constructor(program: string) {
+    this.scratch = new Scratch(program);
     const path = this.scratch.path("express.fossil");
     Deno.copyFileSync(EXPRESS, path);
     Deno.mkdirSync(this.scratch.path("checkout"));
@@ -65,14 +66,10 @@ function isMissing(url: URL): boolean {
 }
 
 function express(name: string, fn: (express: Express) => void): void {
-  Deno.test({
-    name: `express.fossil: ${name}`,
-    ignore: peer("fossil").ignore || isMissing(EXPRESS),
-    fn() {
-      using fixture = new Express();
-      fn(fixture);
-    },
-  });
+  judged(`express.fossil: ${name}`, (program) => {
+    using fixture = new Express(program);
+    fn(fixture);
+  }, isMissing(EXPRESS));
 }
 
 /** A timestamp as the program prints it. */

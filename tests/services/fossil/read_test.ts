@@ -21,7 +21,7 @@ import {
   writeBranch,
   writeTags,
 } from "../../../services/fossil/mod.ts";
-import { peer } from "../../support/peers.ts";
+import { judged } from "./support/judges.ts";
 import { Fixture, put, refuses } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
 import { History } from "./support/history.ts";
@@ -33,11 +33,10 @@ function lines(...numbers: readonly number[]): string {
 }
 
 for (const seed of [1, 2]) {
-  Deno.test({
-    name: `names, trees and branches of a random history are those of fossil (seed ${seed})`,
-    ...peer("fossil"),
-    fn() {
-      using scratch = new Scratch();
+  judged(
+    `names, trees and branches of a random history are those of fossil (seed ${seed})`,
+    (program) => {
+      using scratch = new Scratch(program);
       const path = scratch.path("random.fossil");
       using repository = Repository.create(path, { admin: "alice", date: History.start });
       new History(repository, seed).run(150);
@@ -65,7 +64,7 @@ for (const seed of [1, 2]) {
         assert.deepEqual(entries.map(({ name }) => name).sort(), theirs.sort());
       }
     },
-  });
+  );
 }
 
 Deno.test("a file is followed through renames by history, blame and diff", () => {

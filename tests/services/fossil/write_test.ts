@@ -8,15 +8,14 @@ import {
   writeBranch,
   writeTags,
 } from "../../../services/fossil/mod.ts";
-import { peer } from "../../support/peers.ts";
+import { judged } from "./support/judges.ts";
 import { Fixture, put, refuses } from "./support/fixture.ts";
 import { dumpTables } from "./support/tables.ts";
 
-Deno.test({
-  name: "a checkout of fossil has what writeCheckin() wrote, and both commit on top of the other",
-  ...peer("fossil"),
-  fn() {
-    using fixture = new Fixture();
+judged(
+  "a checkout of fossil has what writeCheckin() wrote, and both commit on top of the other",
+  (program) => {
+    using fixture = new Fixture(program);
     const { scratch } = fixture;
     fixture.commit([
       put("README.md", "hello\n"),
@@ -52,70 +51,74 @@ Deno.test({
     assert.equal(Deno.readTextFileSync(`${checkout}/theirs.txt`), "ours\n");
     fixture.assertSound();
   },
+);
+
+judged("branches, merges, tags and amendments are what fossil shows", (program) => {
+  using fixture = new Fixture(program);
+  const { repository } = fixture;
+  const first = fixture.commit([put("a", "a\n")]);
+  const branch = writeBranch(repository, { ...fixture.author(), name: "feature x", from: first });
+  const second = fixture.commit([put("b", "b\n")], { parent: branch });
+  fixture.commit([put("c", "c\n")]);
+  fixture.commit([put("b", "b\n")], { merged: [second], integrated: [second], comment: "merge" });
+  assert.match(fixture.fossil("branch", "list", "--closed"), /feature x/);
+  assert.doesNotMatch(fixture.fossil("branch", "list"), /feature x/);
+  amendCheckin(repository, {
+    ...fixture.author(),
+    checkin: first,
+    comment: "edited comment",
+    newUser: "bob",
+  });
+  const change = { sign: "+", name: "sym-release", target: first } as const;
+  writeTags(repository, { ...fixture.author(), changes: [change] });
+  const info = fixture.fossil("info", "release");
+  assert.match(info, /comment:\s+edited comment/);
+  assert.match(info, new RegExp(first.slice(0, 40)));
+  writeTags(repository, { ...fixture.author(), changes: [{ ...change, sign: "-" }] });
+  assert.doesNotMatch(fixture.fossil("tag", "list"), /release/);
+  const leaf = fixture.commit([put("d", "d\n")]);
+  amendCheckin(repository, { ...fixture.author(), checkin: leaf, closed: true });
+  refuses("conflict", () => fixture.commit([put("d", "e\n")], { parent: leaf }));
+  amendCheckin(repository, { ...fixture.author(), checkin: leaf, closed: false });
+  fixture.commit([put("d", "e\n")], { parent: leaf });
+  const moved = fixture.commit([put("d", "f\n")]);
+  amendCheckin(repository, { ...fixture.author(), checkin: moved, branch: "other" });
+  assert.match(fixture.fossil("info", "other"), new RegExp(moved.slice(0, 40)));
+  fixture.assertSound();
 });
 
-Deno.test({
-  name: "branches, merges, tags and amendments are what fossil shows",
-  ...peer("fossil"),
-  fn() {
-    using fixture = new Fixture();
-    const { repository } = fixture;
-    const first = fixture.commit([put("a", "a\n")]);
-    const branch = writeBranch(repository, { ...fixture.author(), name: "feature x", from: first });
-    const second = fixture.commit([put("b", "b\n")], { parent: branch });
-    fixture.commit([put("c", "c\n")]);
-    fixture.commit([put("b", "b\n")], { merged: [second], integrated: [second], comment: "merge" });
-    assert.match(fixture.fossil("branch", "list", "--closed"), /feature x/);
-    assert.doesNotMatch(fixture.fossil("branch", "list"), /feature x/);
-    amendCheckin(repository, {
-      ...fixture.author(),
-      checkin: first,
-      comment: "edited comment",
-      newUser: "bob",
-    });
-    const change = { sign: "+", name: "sym-release", target: first } as const;
-    writeTags(repository, { ...fixture.author(), changes: [change] });
-    const info = fixture.fossil("info", "release");
-    assert.match(info, /comment:\s+edited comment/);
-    assert.match(info, new RegExp(first.slice(0, 40)));
-    writeTags(repository, { ...fixture.author(), changes: [{ ...change, sign: "-" }] });
-    assert.doesNotMatch(fixture.fossil("tag", "list"), /release/);
-    const leaf = fixture.commit([put("d", "d\n")]);
-    amendCheckin(repository, { ...fixture.author(), checkin: leaf, closed: true });
-    refuses("conflict", () => fixture.commit([put("d", "e\n")], { parent: leaf }));
-    amendCheckin(repository, { ...fixture.author(), checkin: leaf, closed: false });
-    fixture.commit([put("d", "e\n")], { parent: leaf });
-    const moved = fixture.commit([put("d", "f\n")]);
-    amendCheckin(repository, { ...fixture.author(), checkin: moved, branch: "other" });
-    assert.match(fixture.fossil("info", "other"), new RegExp(moved.slice(0, 40)));
-    fixture.assertSound();
-  },
+Deno.test("a move to a branch of any name is told with a link that works", () => {
+  using fixture = new Fixture();
+  const checkin = fixture.commit([put("a", "a")]);
+  const branch = "a b!\"#$%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~ü😀";
+  amendCheckin(fixture.repository, { ...fixture.author(), checkin, branch });
+  const comment = fixture.repository.db.value<string>("SELECT comment FROM event WHERE type='g'");
+  // As Fossil 2.28 has it.
+  const name = "a+b%21%22%23$%25%26%27%28%29%2A%2B%2C-.%2F09%3A%3B%3C%3D%3E%3F%40AZ%5B%5C%5D%5E_" +
+    "%60az%7B%7C%7D~%C3%BC%F0%9F%98%80";
+  assert.match(comment ?? "", /^Edit \[[0-9a-f|]+\]: Move to branch \[/);
+  assert.equal(/r=(.*?)&nd/.exec(comment ?? "")?.[1], name);
 });
 
-Deno.test({
-  name: "a check-in can be given other parents",
-  ...peer("fossil"),
-  fn() {
-    using fixture = new Fixture();
-    const first = fixture.commit([put("a", "a\n".repeat(50))]);
-    const second = fixture.commit([put("b", "b\n".repeat(50))]);
-    const third = fixture.commit([put("c", "c\n".repeat(50))]);
-    amendCheckin(fixture.repository, { ...fixture.author(), checkin: third, parents: [first] });
-    const parents = fixture.repository.db.rows(
-      "SELECT uuid FROM plink JOIN blob ON blob.rid=pid WHERE cid=?",
-      fixture.repository.ridOf(third),
-    );
-    assert.deepEqual(parents.map((row) => ({ ...row as object })), [{ uuid: first }]);
-    assert.match(fixture.fossil("leaves"), new RegExp(second.slice(0, 10)));
-    fixture.assertSound();
-  },
+judged("a check-in can be given other parents", (program) => {
+  using fixture = new Fixture(program);
+  const first = fixture.commit([put("a", "a\n".repeat(50))]);
+  const second = fixture.commit([put("b", "b\n".repeat(50))]);
+  const third = fixture.commit([put("c", "c\n".repeat(50))]);
+  amendCheckin(fixture.repository, { ...fixture.author(), checkin: third, parents: [first] });
+  const parents = fixture.repository.db.rows(
+    "SELECT uuid FROM plink JOIN blob ON blob.rid=pid WHERE cid=?",
+    fixture.repository.ridOf(third),
+  );
+  assert.deepEqual(parents.map((row) => ({ ...row as object })), [{ uuid: first }]);
+  assert.match(fixture.fossil("leaves"), new RegExp(second.slice(0, 10)));
+  fixture.assertSound();
 });
 
-Deno.test({
-  name: "a private check-in stays out of what is synchronised, until a public one needs its files",
-  ...peer("fossil"),
-  fn() {
-    using fixture = new Fixture();
+judged(
+  "a private check-in stays out of what is synchronised, until a public one needs its files",
+  (program) => {
+    using fixture = new Fixture(program);
     const { repository } = fixture;
     const text = "private\n".repeat(40);
     const checkin = fixture.commit([put("a", text), put("b", "b\n".repeat(40))], {
@@ -134,7 +137,7 @@ Deno.test({
     assert.notEqual(fixture.scratch.run(["artifact", checkin, "-R", clone]).code, 0);
     assert.match(fixture.scratch.fossil(["test-integrity", "-R", clone]), / 0 errors/);
   },
-});
+);
 
 Deno.test("writeCheckin() refuses what does not fit, and says which kind of refusal it is", () => {
   using fixture = new Fixture();

@@ -13,10 +13,17 @@ import { difference, dumpTables } from "./tables.ts";
 
 /** A repository, with a clock that goes on by a minute for each write. */
 export class Fixture implements Disposable {
-  readonly scratch = new Scratch();
-  readonly path = this.scratch.path("fixture.fossil");
-  readonly repository = Repository.create(this.path, { admin: "alice", date: History.start });
+  readonly scratch: Scratch;
+  readonly path: string;
+  readonly repository: Repository;
   #now = History.start;
+
+  /** @param program the `fossil` that judges. */
+  constructor(program?: string) {
+    this.scratch = new Scratch(program);
+    this.path = this.scratch.path("fixture.fossil");
+    this.repository = Repository.create(this.path, { admin: "alice", date: History.start });
+  }
 
   author(user = "alice") {
     this.#now += 60_000;

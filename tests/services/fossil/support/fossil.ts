@@ -10,6 +10,12 @@ export interface Run {
 /** A scratch folder with a `fossil` to run in it; gone when disposed. */
 export class Scratch implements Disposable {
   readonly folder = Deno.makeTempDirSync({ prefix: "muster-fossil-" });
+  readonly #program: string;
+
+  /** @param program the `fossil` to run: a name or a path. */
+  constructor(program = "fossil") {
+    this.#program = program;
+  }
 
   path(name: string): string {
     return `${this.folder}/${name}`;
@@ -24,7 +30,7 @@ export class Scratch implements Disposable {
 
   /** Runs `fossil`; a failure is a value. */
   run(args: readonly string[], folder = this.folder): Run {
-    const output = new Deno.Command("fossil", {
+    const output = new Deno.Command(this.#program, {
       args: [...args],
       cwd: folder,
       stdin: "null",

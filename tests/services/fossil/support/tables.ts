@@ -66,6 +66,9 @@ const QUERIES: Readonly<Record<string, string>> = {
 /** Ids that are given anew by every rebuild. */
 const VOLATILE = ["tkt_id", "tkt_rid"];
 
+/** The link of a control artifact to a branch: its name is encoded since Fossil 2.28 only. */
+const BRANCH_LINK = /\/timeline\?r=.*?&nd/;
+
 /** Every row of the derived tables as a line of text, sorted. */
 export function dumpTables(path: string, skip: readonly string[] = []): string[] {
   const db = new DatabaseSync(path, { readOnly: true });
@@ -77,7 +80,8 @@ export function dumpTables(path: string, skip: readonly string[] = []): string[]
       .flatMap(([table, query]) =>
         db.prepare(query).all().map((row) => {
           const entries = Object.entries(row).filter(([name]) => !VOLATILE.includes(name));
-          return `${table} ${JSON.stringify(Object.fromEntries(entries.map(roundDay)))}`;
+          return `${table} ${JSON.stringify(Object.fromEntries(entries.map(roundDay)))}`
+            .replace(BRANCH_LINK, "/timeline?r=&nd");
         }).sort()
       );
   } finally {
