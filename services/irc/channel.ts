@@ -1,3 +1,4 @@
+import { type ChannelMask, compileChannelMask } from "./channel_mask.ts";
 import type { Client } from "./client.ts";
 import {
   CHANNEL_MODES,
@@ -6,7 +7,7 @@ import {
   type ModeChange,
   NEW_CHANNEL_FLAGS,
 } from "./modes.ts";
-import { compileMask, foldCase } from "./names.ts";
+import { foldCase } from "./names.ts";
 
 export interface Topic {
   text: string;
@@ -22,7 +23,7 @@ export interface ListEntry {
   setBy: string;
   /** Unix time in milliseconds. */
   setAt: number;
-  matches(text: string): boolean;
+  readonly test: ChannelMask;
 }
 
 /** A channel with its members and modes. It exists as long as somebody is in it. */
@@ -74,12 +75,12 @@ export class Channel {
     return this.#lists.get(letter) ?? [];
   }
 
-  /** Adds to a list. False when the mask is there already. */
+  /** Adds to a list a mask in its canonical form. False when the mask is there already. */
   addToList(letter: string, mask: string, setBy: string, setAt: number): boolean {
     const entries = this.#lists.get(letter) ?? [];
     const folded = foldCase(mask);
     if (entries.some((entry) => foldCase(entry.mask) === folded)) return false;
-    entries.push({ mask, setBy, setAt, matches: compileMask(mask) });
+    entries.push({ mask, setBy, setAt, test: compileChannelMask(mask) });
     this.#lists.set(letter, entries);
     return true;
   }
@@ -96,6 +97,13 @@ export class Channel {
   /** Whether the client is banned and not excepted. */
   isBanned(client: Client): boolean {
     return this.#isListed("b", client) && !this.#isListed("e", client);
+  }
+
+  /** Whether the client, as long as it has no status, may say nothing: banned or muted. */
+  isSilenced(client: Client): boolean {
+    if (this.isBanned(client)) return true;
+    return this.#isListed("b", client, true) && !this.#isListed("e", client, true) &&
+      !this.#isListed("e", client);
   }
 
   /** Whether the client may join although only the invited may. */
@@ -142,10 +150,11 @@ export class Channel {
     return changed;
   }
 
-  #isListed(letter: string, client: Client): boolean {
+  /** Whether a mask matches the client: of those about everything, or of those about speaking. */
+  #isListed(letter: string, client: Client, mutes = false): boolean {
     const entries = this.#lists.get(letter);
     if (entries === undefined || entries.length === 0) return false;
     const masks = client.masks();
-    return entries.some((entry) => masks.some((mask) => entry.matches(mask)));
+    return entries.some(({ test }) => test.mutes === mutes && test.matches(client, masks));
   }
 }

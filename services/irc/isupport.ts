@@ -1,3 +1,4 @@
+import { ACCOUNT_MASK, EXTENDED_MASKS } from "./channel_mask.ts";
 import { channelModeLetters, MODES_PER_COMMAND, STATUSES } from "./modes.ts";
 import { MONITORED_NICKS } from "./monitors.ts";
 import { CHANNEL_LENGTH, NICK_LENGTH, REALNAME_LENGTH, USER_LENGTH } from "./names.ts";
@@ -31,6 +32,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     "WHOIS:1",
   ].join(",");
   const tokens = [
+    `ACCOUNTEXTBAN=${ACCOUNT_MASK}`,
     `AWAYLEN=${limits.awayBytes}`,
     "BOT=B",
     "CASEMAPPING=ascii",
@@ -41,6 +43,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     `CHATHISTORY=${HISTORY_MESSAGES}`,
     "ELIST=CMNTU",
     "EXCEPTS=e",
+    `EXTBAN=,${EXTENDED_MASKS}`,
     "INVEX=I",
     `KICKLEN=${limits.reasonBytes}`,
     `LINELEN=${limits.lineBytes}`,

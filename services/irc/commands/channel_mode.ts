@@ -1,4 +1,5 @@
 import type { Channel } from "../channel.ts";
+import { canonicalMask } from "../channel_mask.ts";
 import type { CommandCall } from "../command.ts";
 import {
   CHANNEL_MODES,
@@ -8,7 +9,6 @@ import {
   MODES_PER_COMMAND,
   parseChannelModes,
 } from "../modes.ts";
-import { completeMask } from "../names.ts";
 import {
   ERR_BANLISTFULL,
   ERR_CHANOPRIVSNEEDED,
@@ -187,11 +187,13 @@ function applyList(
   { add, letter, param }: ModeChange,
 ): ModeChange | null {
   const { state, client, reply } = call;
-  if (param === null || param === "" || param.includes(" ") || param.length > MASK_LENGTH) {
+  const fits = param !== null && param !== "" && !param.includes(" ") &&
+    param.length <= MASK_LENGTH;
+  const mask = fits ? canonicalMask(param, letter) : null;
+  if (mask === null) {
     refuseParameter(call, channel, letter, param || "*", "Mask is not valid");
     return null;
   }
-  const mask = completeMask(param);
   if (!add) {
     const removed = channel.removeFromList(letter, mask);
     return removed === null ? null : { add, letter, param: removed };

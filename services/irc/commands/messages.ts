@@ -213,5 +213,5 @@ function maySpeak(channel: Channel, client: Client, { member, status }: Standing
   if (client.privileged || status !== 0) return true;
   if (channel.has(ChannelFlag.MODERATED)) return false;
   if (channel.has(ChannelFlag.NO_EXTERNAL) && !member) return false;
-  return !channel.isBanned(client);
+  return !channel.isSilenced(client);
 }

@@ -24,7 +24,9 @@ export function topic(call: CommandCall): void {
   }
   if (!client.privileged) {
     if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
-    if (channel.has(ChannelFlag.TOPIC_BY_OPERATORS) && !channel.isOperator(client)) {
+    const silenced = channel.statusOf(client) === 0 && channel.isSilenced(client);
+    const needsOperator = channel.has(ChannelFlag.TOPIC_BY_OPERATORS);
+    if (silenced || (needsOperator && !channel.isOperator(client))) {
       return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
     }
   }
