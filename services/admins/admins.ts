@@ -130,6 +130,7 @@ export class Admins {
     });
     endings.announce({ kind: "account", accountId: id });
     sessions.disconnectAccount(name, "Admin removed");
+    sessions.forgetAccount(name);
   }
 
   async #insert(name: string, secret: Secret, origin: Origin): Promise<void> {

@@ -35,6 +35,8 @@ import { Speech } from "./speech.ts";
 export interface Sessions {
   /** Closes every live session of the account and says how many there were. */
   disconnectAccount(account: string, reason: string): number;
+  /** Forgets what was said to the account and by it. */
+  forgetAccount(account: string): void;
   isOnline(account: string): boolean;
 }
 
@@ -258,6 +260,7 @@ export class Agents {
     this.#presence.forget(accountId);
     this.#endings.announce({ kind: "account", accountId });
     this.#sessions.disconnectAccount(name, reason);
+    this.#sessions.forgetAccount(name);
   }
 
   #insertion(

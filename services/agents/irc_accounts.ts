@@ -117,6 +117,7 @@ export class IrcAccounts {
     }
     endings.announce({ kind: "account", accountId: account.id });
     sessions.disconnectAccount(account.name, "Account deleted");
+    sessions.forgetAccount(account.name);
   }
 }
 

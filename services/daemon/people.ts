@@ -40,6 +40,7 @@ export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposab
     sessions: {
       disconnectAccount: (account: string, reason: string) =>
         irc.server().disconnectAccount(account, reason),
+      forgetAccount: (account: string) => irc.server().forgetAccount(account),
       isOnline: (account: string) => irc.server().isOnline(account),
     },
   };

@@ -33,6 +33,8 @@ export const Cap = {
   EVENT_PLAYBACK: 1 << 17,
   EXTENDED_MONITOR: 1 << 18,
   ACCOUNT_REGISTRATION: 1 << 19,
+  NO_IMPLICIT_NAMES: 1 << 29,
+  PRE_AWAY: 1 << 30,
 } as const;
 
 export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
@@ -49,6 +51,8 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   }],
   ["draft/chathistory", { bit: Cap.CHATHISTORY }],
   ["draft/event-playback", { bit: Cap.EVENT_PLAYBACK }],
+  ["draft/no-implicit-names", { bit: Cap.NO_IMPLICIT_NAMES }],
+  ["draft/pre-away", { bit: Cap.PRE_AWAY }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],
   ["extended-join", { bit: Cap.EXTENDED_JOIN }],
   ["extended-monitor", { bit: Cap.EXTENDED_MONITOR }],
@@ -56,6 +60,7 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["labeled-response", { bit: Cap.LABELED_RESPONSE }],
   ["message-tags", { bit: Cap.MESSAGE_TAGS }],
   ["multi-prefix", { bit: Cap.MULTI_PREFIX }],
+  ["no-implicit-names", { bit: Cap.NO_IMPLICIT_NAMES }],
   ["sasl", { bit: Cap.SASL, value: (state) => saslMechanisms(state).join(",") }],
   ["server-time", { bit: Cap.SERVER_TIME }],
   ["setname", { bit: Cap.SETNAME }],

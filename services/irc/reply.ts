@@ -4,6 +4,9 @@ import type { Numeric } from "./numerics.ts";
 import type { Outbound } from "./outbound.ts";
 import type { ServerState } from "./state.ts";
 
+/** Lines of a labelled answer that are held; of a longer one the batch is begun while it is made. */
+const HELD_LINES = 64;
+
 /**
  * The answer to one command.
  *
@@ -16,7 +19,9 @@ export class Reply {
   readonly #client: Client;
   /** Null where there is none, or the answer has it already. */
   #label: string | null;
-  readonly #held: Outbound[] = [];
+  #held: Outbound[] = [];
+  /** The reference of the batch in which a long labelled answer goes out. */
+  #batch: string | null = null;
 
   constructor(state: ServerState, client: Client, label: string | null) {
     this.#state = state;
@@ -26,8 +31,14 @@ export class Reply {
 
   /** Adds a message that is not from the server, such as the client's own JOIN or its echo. */
   message(message: Outbound): void {
-    if (this.#label === null) this.#client.send(message);
-    else this.#held.push(message);
+    if (this.#batch !== null) {
+      this.#client.sendWire(message.wireFor(this.#client.capabilities, { batch: this.#batch }));
+    } else if (this.#label === null) {
+      this.#client.send(message);
+    } else {
+      this.#held.push(message);
+      if (this.#held.length > HELD_LINES) this.#sendHeld(this.#label);
+    }
   }
 
   /** Adds a numeric; its fixed text, if it has one, comes after the parameters. */
@@ -91,31 +102,31 @@ export class Reply {
   /** Sends what was held. Called once, after the command is done. */
   finish(): void {
     const label = this.#label;
-    if (label === null || this.#client.quitReason !== null) return;
+    if (this.#client.quitReason !== null) return;
     const { capabilities } = this.#client;
     const [first, ...others] = this.#held;
-    if (first === undefined) {
+    if (label !== null && first === undefined) {
       const ack = this.#state.messageFromServer("ACK", { params: [] });
       this.#client.sendWire(ack.wireFor(capabilities, { label }));
-    } else if (others.length === 0) {
+    } else if (label !== null && first !== undefined && others.length === 0) {
       this.#client.sendWire(first.wireFor(capabilities, { label }));
-    } else {
-      this.#sendBatch(label);
+    } else if (label !== null) {
+      this.#sendHeld(label);
     }
+    if (this.#batch !== null) this.#client.send(this.#batchMessage([`-${this.#batch}`]));
   }
 
-  #sendBatch(label: string): void {
+  /** Sends what is held, and lets what comes after it follow: in a batch, where the client takes it. */
+  #sendHeld(label: string): void {
+    const held = this.#held;
+    this.#held = [];
+    this.#label = null;
     const { capabilities } = this.#client;
-    if ((capabilities & Cap.BATCH) === 0) {
-      for (const message of this.#held) this.#client.send(message);
-      return;
+    if (capabilities & Cap.BATCH) {
+      this.#batch = this.#state.nextMessageId();
+      const start = this.#batchMessage([`+${this.#batch}`, "labeled-response"]);
+      this.#client.sendWire(start.wireFor(capabilities, { label }));
     }
-    const batch = this.#state.nextMessageId();
-    const start = this.#batchMessage([`+${batch}`, "labeled-response"]);
-    this.#client.sendWire(start.wireFor(capabilities, { label }));
-    for (const message of this.#held) {
-      this.#client.sendWire(message.wireFor(capabilities, { batch }));
-    }
-    this.#client.send(this.#batchMessage([`-${batch}`]));
+    for (const message of held) this.message(message);
   }
 }

@@ -167,6 +167,14 @@ export class IrcServer {
     return this.#state.disconnectAccount(account, reason);
   }
 
+  /**
+   * Forgets what was said to the account and by it, once it can never be logged in to again. Its
+   * sessions are closed with {@linkcode disconnectAccount}, before.
+   */
+  forgetAccount(account: string): void {
+    this.#state.forgetAccount(account);
+  }
+
   /** Whether a registered client with a connection is logged in to the account. */
   isOnline(account: string): boolean {
     return this.#state.sessionsOf(account)

@@ -205,12 +205,10 @@ export class ServerState {
   }
 
   /**
-   * Closes every session of an account, also those about to begin, takes back what its password
-   * gave with OPER, and forgets its messages: who has the name next may be another. Returns how many
-   * sessions there were.
+   * Closes every session of an account, also those about to begin, and takes back what its password
+   * gave with OPER. Returns how many sessions there were.
    */
   disconnectAccount(account: string, reason: string): number {
-    this.history.forgetUser(account);
     for (const login of this.#logins) login.revoked.add(foldCase(account));
     const sessions = this.sessionsOf(account);
     for (const client of sessions) this.disconnect(client, reason);
@@ -220,6 +218,11 @@ export class ServerState {
       }
     }
     return sessions.length;
+  }
+
+  /** Forgets what was kept for an account that is no more: who has the name next may be another. */
+  forgetAccount(account: string): void {
+    this.history.forgetUser(account);
   }
 
   #endOperator(client: Client): void {

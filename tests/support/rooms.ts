@@ -43,10 +43,16 @@ export class TestSessions implements Sessions {
   readonly online = new Set<string>();
   /** What was closed, as `account: reason`. */
   readonly closed: string[] = [];
+  /** Accounts of which nothing is kept any more. */
+  readonly forgotten: string[] = [];
 
   disconnectAccount(account: string, reason: string): number {
     this.closed.push(`${account}: ${reason}`);
     return this.online.delete(account) ? 1 : 0;
+  }
+
+  forgetAccount(account: string): void {
+    this.forgotten.push(account);
   }
 
   isOnline(account: string): boolean {

@@ -23,15 +23,30 @@ import { sendNames } from "./names.ts";
 import { sendTopic } from "./topic.ts";
 
 /** JOIN channel{,channel} [key{,key}], or JOIN 0 to leave every channel. */
-export function join(call: CommandCall): void {
+export function join(call: CommandCall): void | Promise<void> {
   const { client, params } = call;
   if (params[0] === "0") {
     for (const channel of client.channels) leaveChannel(call, channel, "Left all channels");
     return;
   }
   const keys = (params[1] ?? "").split(",");
-  for (const [index, name] of (params[0] ?? "").split(",").entries()) {
-    if (name !== "") joinChannel(call, name, keys[index] ?? "");
+  const wanted = (params[0] ?? "").split(",").map((name, index) => ({
+    name,
+    key: keys[index] ?? "",
+  }));
+  return joinAll(call, wanted.values());
+}
+
+/** One after the other; what is left when the client has to read first follows later. */
+function joinAll(
+  call: CommandCall,
+  wanted: Iterator<{ name: string; key: string }>,
+): void | Promise<void> {
+  for (let next = wanted.next(); !next.done; next = wanted.next()) {
+    const { name, key } = next.value;
+    if (name === "" || call.client.quitReason !== null) continue;
+    const pending = joinChannel(call, name, key);
+    if (pending) return pending.then(() => joinAll(call, wanted));
   }
 }
 
@@ -47,8 +62,11 @@ export function part(call: CommandCall): void {
   }
 }
 
-/** Takes the client into one channel, or tells it why not. */
-export function joinChannel(call: CommandCall, name: string, key: string): void {
+/**
+ * Takes the client into one channel, or tells it why not. A promise where the client does not read
+ * the names of the members as fast as they are sent.
+ */
+export function joinChannel(call: CommandCall, name: string, key: string): void | Promise<void> {
   const { state, client, reply } = call;
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   const existing = state.findChannel(name);
@@ -64,10 +82,17 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   channel.forgetInvitation(client);
   announceJoin(state, client, channel, reply);
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
-  if (client.virtual) return;
+  if (!client.virtual) return sendChannel(call, channel);
+}
+
+/** What a client is told of a channel that it comes into: topic and members. */
+export function sendChannel(call: CommandCall, channel: Channel): void | Promise<void> {
+  const { client, reply } = call;
   if (channel.topic) sendTopic(call, channel);
-  sendNames(call, channel);
-  reply.numeric(RPL_ENDOFNAMES, channel.name);
+  if (client.hasCapability(Cap.NO_IMPLICIT_NAMES)) return;
+  const pending = sendNames(call, channel);
+  const end = () => reply.numeric(RPL_ENDOFNAMES, channel.name);
+  return pending ? pending.then(end) : end();
 }
 
 /** Why the client may not join; `channel` is absent where there is none of that name yet. */

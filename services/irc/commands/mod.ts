@@ -28,7 +28,7 @@ import { whowas } from "./whowas.ts";
 export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, CommandDefinition>([
   ["ADMIN", { handler: admin }],
   ["AUTHENTICATE", { handler: authenticate, minParams: 1, beforeRegistration: true }],
-  ["AWAY", { handler: away }],
+  ["AWAY", { handler: away, beforeRegistration: true }],
   ["CAP", { handler: cap, minParams: 1, beforeRegistration: true }],
   ["CHATHISTORY", { handler: chathistory }],
   ["HELP", { handler: help }],

@@ -8,31 +8,52 @@ import { RPL_ENDOFNAMES, RPL_NAMREPLY } from "../numerics.ts";
 const NAMES_LENGTH = 380;
 
 /** NAMES [channel{,channel}]. For a channel that must not be seen, and without one: only the end. */
-export function names(call: CommandCall): void {
+export async function names(call: CommandCall): Promise<void> {
   const { state, client, params, reply } = call;
   const asked = params[0] || "*";
   for (const name of asked.split(",")) {
     const channel = state.findChannel(name);
-    if (channel?.isVisibleTo(client)) sendNames(call, channel);
+    if (channel?.isVisibleTo(client)) await sendNames(call, channel);
   }
   reply.numeric(RPL_ENDOFNAMES, asked);
 }
 
-/** 353 for those members that the client may see, without the end. */
-export function sendNames({ client, reply }: CommandCall, channel: Channel): void {
+/**
+ * 353 for those members that the client may see, without the end. Where the client does not read as
+ * fast, a promise.
+ */
+export function sendNames(call: CommandCall, channel: Channel): void | Promise<void> {
+  return sendLines(call, channel, nameLines(call, channel));
+}
+
+function sendLines(
+  call: CommandCall,
+  channel: Channel,
+  lines: Iterator<string>,
+): void | Promise<void> {
+  const { client, reply } = call;
+  const params = [channel.has(ChannelFlag.SECRET) ? "@" : "=", channel.name];
+  for (let line = lines.next(); !line.done; line = lines.next()) {
+    if (client.quitReason !== null) return;
+    reply.numericText(RPL_NAMREPLY, params, line.value);
+    const drained = client.transport.drained();
+    if (drained) return drained.then(() => sendLines(call, channel, lines));
+  }
+}
+
+function* nameLines({ client }: CommandCall, channel: Channel): Iterator<string, void> {
   const all = client.hasCapability(Cap.MULTI_PREFIX);
   const withHost = client.hasCapability(Cap.USERHOST_IN_NAMES);
   const inside = channel.members.has(client) || client.isOperator;
-  const params = [channel.has(ChannelFlag.SECRET) ? "@" : "=", channel.name];
   let line = "";
   for (const [member, status] of channel.members) {
     if (!inside && member.isInvisible) continue;
     const entry = statusPrefix(status, all) + (withHost ? member.mask : member.nick);
     if (line !== "" && line.length + entry.length >= NAMES_LENGTH) {
-      reply.numericText(RPL_NAMREPLY, params, line);
+      yield line;
       line = "";
     }
     line += line === "" ? entry : ` ${entry}`;
   }
-  if (line !== "") reply.numericText(RPL_NAMREPLY, params, line);
+  if (line !== "") yield line;
 }

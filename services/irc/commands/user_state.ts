@@ -1,12 +1,19 @@
 import { Cap } from "../capabilities.ts";
 import type { CommandCall } from "../command.ts";
 import { REALNAME_LENGTH } from "../names.ts";
-import { RPL_NOWAWAY, RPL_UNAWAY } from "../numerics.ts";
+import { ERR_NOTREGISTERED, RPL_NOWAWAY, RPL_UNAWAY } from "../numerics.ts";
 import { truncate } from "../outbound.ts";
 import type { MessageContent } from "../state.ts";
 
-/** AWAY [reason]. Without a reason, or with an empty one, the user is back. */
+/**
+ * AWAY [reason]. Without a reason, or with an empty one, the user is back; the reason `*` says that
+ * it is not there and nothing more. With `draft/pre-away` it may come before registration is
+ * complete.
+ */
 export function away({ state, client, params, reply }: CommandCall): void {
+  if (!client.registered && !client.hasCapability(Cap.PRE_AWAY)) {
+    return reply.numeric(ERR_NOTREGISTERED);
+  }
   const reason = truncate(params[0] ?? "", state.limits.awayBytes) || null;
   reply.numeric(reason === null ? RPL_UNAWAY : RPL_NOWAWAY);
   if (reason === client.away) return;

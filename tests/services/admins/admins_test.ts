@@ -110,6 +110,7 @@ Deno.test("removing an admin ends everything of it, and the next owner of the na
     }, BY_OPERATOR);
     await rooms.admins.delete("ann", BY_OPERATOR);
     assert.deepEqual(rooms.sessions.closed, ["ann: Admin removed"]);
+    assert.deepEqual(rooms.sessions.forgotten, ["ann"]);
     await create(rooms, "ann", "somebody else");
     assert.equal(rooms.webSessions.find(session.secret), null);
     await assert.rejects(

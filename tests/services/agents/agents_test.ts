@@ -106,6 +106,7 @@ Deno.test("rotate() replaces the passphrase and closes what began with the old o
     assert.equal(await canLogIn(rooms, "coder", old), false);
     assert.equal(await canLogIn(rooms, "coder", credentials.passphrase), true);
     assert.deepEqual(rooms.sessions.closed, ["Coder: Passphrase changed"]);
+    assert.deepEqual(rooms.sessions.forgotten, []);
     assert.deepEqual(covered, [true, false]);
   });
 });
@@ -117,6 +118,7 @@ Deno.test("revoke() keeps the record and nothing that logs in", async () => {
     await rooms.agents.revoke("CODER", BY_OPERATOR);
     assert.equal(await canLogIn(rooms, "coder", passphrase), false);
     assert.deepEqual(rooms.sessions.closed, ["coder: Agent revoked"]);
+    assert.deepEqual(rooms.sessions.forgotten, ["coder"]);
     assert.equal((await rooms.agents.get("coder")).revoked, true);
     assert.deepEqual(rooms.agents.counts(), { active: 1, total: 2 });
     assert.equal(rooms.authority.ownerOf("coder"), "coder");
@@ -132,6 +134,7 @@ Deno.test("delete() works in any state and frees the nick for another account", 
     await rooms.agents.delete("Coder", BY_OPERATOR);
     assert.equal(await canLogIn(rooms, "coder", passphrase), false);
     assert.deepEqual(rooms.sessions.closed, ["coder: Agent deleted"]);
+    assert.deepEqual(rooms.sessions.forgotten, ["coder"]);
     assert.equal(rooms.authority.ownerOf("coder"), null);
 
     await anAgent(rooms, "CODER");

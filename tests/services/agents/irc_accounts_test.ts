@@ -20,6 +20,7 @@ Deno.test("a person's account logs in to IRC until it is deleted", async () => {
 
     await ircAccounts.delete("ANN", BY_OPERATOR);
     assert.deepEqual(rooms.sessions.closed, ["Ann: Account deleted"]);
+    assert.deepEqual(rooms.sessions.forgotten, ["Ann"]);
     assert.deepEqual(await authority.verify("ann", PASSWORD, ADDRESS), { kind: "refused" });
     await assert.rejects(ircAccounts.delete("ann", BY_OPERATOR), NotFound);
     assert.deepEqual(await eventTypes(rooms), ["account.created", "account.deleted"]);

@@ -105,9 +105,14 @@ Deno.test("two users read what they told each other, nobody else does", async ()
   const again = await server.member("alice", "secret", CAPABILITIES);
   assert.deepEqual(texts(await readBatch(again, "LATEST guest * 10")), ["other"]);
 
-  // Who loses access loses them too: the name may be another's next.
-  server.server.disconnectAccount("alice", "gone");
+  // A new password takes nothing away; an account that is gone does: the name may be another's next.
+  server.server.disconnectAccount("alice", "Passphrase changed");
   await again.untilClosed();
+  const rotated = await server.member("alice", "secret", CAPABILITIES);
+  assert.deepEqual(texts(await readBatch(rotated, "LATEST guest * 10")), ["other"]);
+  server.server.disconnectAccount("alice", "Account deleted");
+  server.server.forgetAccount("Alice");
+  await rotated.untilClosed();
   const renamed = await server.member("alice", "secret", CAPABILITIES);
   assert.deepEqual(texts(await readBatch(renamed, "LATEST bob * 10")), []);
 });
