@@ -5,17 +5,18 @@ import { Conflict, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import {
   type AccountDirectory,
+  accountNameSchema,
   type Caller,
   type Endings,
   type Identity,
   nameTaken,
-  newSecret,
   originOf,
   sha256,
 } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { Holds, rateColumns } from "./holds.ts";
 import { Presence } from "./presence.ts";
+import type { ProvisionedChange, Provisioning, Sessions } from "./provisioning.ts";
 import {
   type Agent,
   type AgentRow,
@@ -31,15 +32,6 @@ import { Roster } from "./roster.ts";
 import type { AdoptionRequest, AgentRate, RegistrationRequest } from "./schemas.ts";
 import { Speech } from "./speech.ts";
 
-/** What the registry asks of the IRC server. */
-export interface Sessions {
-  /** Closes every live session of the account and says how many there were. */
-  disconnectAccount(account: string, reason: string): number;
-  /** Forgets what was said to the account and by it. */
-  forgetAccount(account: string): void;
-  isOnline(account: string): boolean;
-}
-
 /** What an agent logs in with, told once. */
 export interface Registration {
   readonly nick: string;
@@ -53,7 +45,8 @@ export interface AgentsOptions {
   readonly accounts: AccountDirectory;
   readonly identity: Identity;
   readonly endings: Endings;
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, "isOnline">;
+  readonly provisioning: Provisioning;
   /** The URL of the IRC server as agents are told it. */
   readonly serverAddress: () => string;
   /** Unix milliseconds. */
@@ -72,7 +65,8 @@ export class Agents {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #endings: Endings;
-  readonly #sessions: Sessions;
+  readonly #sessions: Pick<Sessions, "isOnline">;
+  readonly #provisioning: Provisioning;
   readonly #serverAddress: () => string;
   readonly #clock: () => number;
   readonly #presence: Presence;
@@ -84,6 +78,7 @@ export class Agents {
     this.#accounts = options.accounts;
     this.#endings = options.endings;
     this.#sessions = options.sessions;
+    this.#provisioning = options.provisioning;
     this.#serverAddress = options.serverAddress;
     this.#clock = options.clock;
     this.#presence = new Presence(options);
@@ -120,7 +115,7 @@ export class Agents {
   /**
    * Makes an account and registers it as an agent.
    *
-   * @throws Conflict where the nick is taken or reserved
+   * @throws Conflict where the nick is taken or reserved, Unavailable where IRC is away
    */
   async register(request: RegistrationRequest, caller: Caller): Promise<Registration> {
     const { nick, type, channels, rate_limit: rate = null } = request;
@@ -128,13 +123,13 @@ export class Agents {
     const now = this.#clock();
     const origin = originOf(caller);
     const id = ulid(now);
-    const passphrase = newSecret();
-    const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
-    try {
+    const write = async ({ passphrase, statements }: ProvisionedChange) => {
+      const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
       await this.#database.commit({
         statements: [
           this.#accounts.insertion({ id, name: nick, kind: "agent", secret, createdAt: now }),
           this.#insertion(id, request, now, rate),
+          ...statements,
         ],
         events: [
           newEvent("agent.registered", { nick, type, channels }, origin, now),
@@ -142,63 +137,80 @@ export class Agents {
             ? []
             : [newEvent("agent.rate_changed", { nick, ...rateColumns(rate) }, origin, now)]),
         ],
+      }).catch((error: unknown) => {
+        throw error instanceof Duplicate ? nameTaken(nick) : error;
       });
-    } catch (error) {
-      throw error instanceof Duplicate ? nameTaken(nick) : error;
-    }
-    this.roster.refresh(id);
+      this.roster.refresh(id);
+    };
+    const passphrase = await this.#provisioning.register({ id, name: nick }, null, write);
     return this.#registration(nick, passphrase);
   }
 
   /**
    * Replaces an agent's passphrase and closes the IRC sessions that began with the old one.
    *
-   * @throws NotFound, or Conflict where the agent is revoked
+   * @throws NotFound, or Conflict where the agent is revoked, or Unavailable where IRC is away
    */
   async rotate(nick: string, caller: Caller): Promise<Registration> {
     const { id, name } = findActiveAgent(this.#accounts, nick);
-    const passphrase = newSecret();
-    const secret = { secret_scheme: "sha256", secret: sha256(passphrase) } as const;
-    const update = this.#database.tables.updateTable("accounts").set(secret)
-      .where("id", "=", id).where("revoked_at", "is", null);
-    await commitOn(this.#database, name, {
-      statements: [statement(update, { mustChange: true })],
-      events: [newEvent("agent.rotated", { nick: name }, originOf(caller), this.#clock())],
-    });
-    this.#endings.announce({ kind: "password", accountId: id });
-    this.#sessions.disconnectAccount(name, "Passphrase changed");
+    const write = async ({ passphrase, statements }: ProvisionedChange) => {
+      const secret = { secret_scheme: "sha256", secret: sha256(passphrase) } as const;
+      const update = this.#database.tables.updateTable("accounts").set(secret)
+        .where("id", "=", id).where("revoked_at", "is", null);
+      await commitOn(this.#database, name, {
+        statements: [statement(update, { mustChange: true }), ...statements],
+        events: [newEvent("agent.rotated", { nick: name }, originOf(caller), this.#clock())],
+      });
+      this.#endings.announce({ kind: "password", accountId: id });
+    };
+    const passphrase = await this.#provisioning.rotate({ id, name }, write);
     return this.#registration(name, passphrase);
   }
 
   /**
-   * Makes an existing IRC account an agent; it keeps its password.
+   * Makes an existing IRC account an agent; it keeps its password. On a network that is not ours,
+   * such an account may have no record here; it then opens nothing but IRC until it is rotated.
    *
-   * @throws NotFound where there is no such account, Conflict where it is an agent already
+   * @throws NotFound where there is no such account, Conflict where it is an agent already,
+   * Unavailable where IRC is away
    */
   async adopt(nick: string, request: AdoptionRequest, caller: Caller): Promise<Agent> {
     const account = this.#accounts.find(nick);
     if (account?.kind === "agent") throw new Conflict(`"${account.name}" is an agent already`);
-    if (account?.kind !== "person") throw new NotFound(`There is no IRC account "${nick}"`);
-    const { id, name } = account;
+    if (account?.kind === "admin" || (account === null && !this.#mayExist(nick))) {
+      throw new NotFound(`There is no IRC account "${nick}"`);
+    }
     const { type, channels } = request;
     const now = this.#clock();
-    const update = this.#database.tables.updateTable("accounts").set({ kind: "agent" })
-      .where("id", "=", id).where("kind", "=", "person");
-    await commitOn(this.#database, name, {
-      statements: [
-        statement(update, { mustChange: true }),
-        this.#insertion(id, request, now, null),
-      ],
-      events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
-    });
-    this.roster.refresh(id);
-    return await this.get(name);
+    const id = account?.id ?? ulid(now);
+    const write = async ({ name, passphrase, statements }: ProvisionedChange) => {
+      const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
+      const update = this.#database.tables.updateTable("accounts").set({ kind: "agent" })
+        .where("id", "=", id).where("kind", "=", "person");
+      await commitOn(this.#database, name, {
+        statements: [
+          account === null
+            ? this.#accounts.insertion({ id, name, kind: "agent", secret, createdAt: now })
+            : statement(update, { mustChange: true }),
+          this.#insertion(id, request, now, null),
+          ...statements,
+        ],
+        events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
+      }).catch((error: unknown) => {
+        throw error instanceof Duplicate ? nameTaken(name) : error;
+      });
+      this.roster.refresh(id);
+    };
+    const known = account !== null;
+    await this.#provisioning.adopt({ id, name: account?.name ?? nick }, known, write);
+    return await this.get(nick);
   }
 
   /**
    * Ends everything that an agent can log in with, and keeps its record.
    *
-   * @throws NotFound, or Conflict where the agent is revoked already
+   * @throws NotFound, or Conflict where the agent is revoked already, or Unavailable where IRC is
+   * away
    */
   async revoke(nick: string, caller: Caller): Promise<void> {
     const { id, name } = findActiveAgent(this.#accounts, nick);
@@ -206,29 +218,34 @@ export class Agents {
     const now = this.#clock();
     const update = tables.updateTable("accounts").set({ revoked_at: now })
       .where("id", "=", id).where("revoked_at", "is", null);
-    await commitOn(this.#database, name, {
-      statements: [
-        statement(update, { mustChange: true }),
-        statement(tables.deleteFrom("tokens").where("owner_id", "=", id)),
-      ],
-      events: [newEvent("agent.revoked", { nick: name }, originOf(caller), now)],
+    await this.#provisioning.suspend({ id, name }, async ({ statements }) => {
+      await commitOn(this.#database, name, {
+        statements: [
+          statement(update, { mustChange: true }),
+          statement(tables.deleteFrom("tokens").where("owner_id", "=", id)),
+          ...statements,
+        ],
+        events: [newEvent("agent.revoked", { nick: name }, originOf(caller), now)],
+      });
+      this.#ended(id);
     });
-    this.#end(id, name, "Agent revoked");
   }
 
   /**
    * Removes an agent, revoked or not, with everything that belongs to it, and frees its nick.
    *
-   * @throws NotFound
+   * @throws NotFound, or Unavailable where IRC is away
    */
   async delete(nick: string, caller: Caller): Promise<void> {
     const account = findAgent(this.#accounts, nick);
     const { id, name } = account;
-    await commitOn(this.#database, name, {
-      statements: [this.#accounts.removal(account)],
-      events: [newEvent("agent.deleted", { nick: name }, originOf(caller), this.#clock())],
+    await this.#provisioning.remove(account, "Agent deleted", async ({ statements }) => {
+      await commitOn(this.#database, name, {
+        statements: [this.#accounts.removal(account), ...statements],
+        events: [newEvent("agent.deleted", { nick: name }, originOf(caller), this.#clock())],
+      });
+      this.#ended(id);
     });
-    this.#end(id, name, "Agent deleted");
   }
 
   /** Notes a call of the agent over HTTP or MCP. */
@@ -254,13 +271,16 @@ export class Agents {
     await this.#presence.close();
   }
 
-  #end(accountId: string, name: string, reason: string): void {
+  /** Whether a network may have an account of this name that can be an agent. */
+  #mayExist(nick: string): boolean {
+    return accountNameSchema.safeParse(nick).success && !this.#accounts.isReserved(nick);
+  }
+
+  #ended(accountId: string): void {
     this.roster.refresh(accountId);
     this.speech.forget(accountId);
     this.#presence.forget(accountId);
     this.#endings.announce({ kind: "account", accountId });
-    this.#sessions.disconnectAccount(name, reason);
-    this.#sessions.forgetAccount(name);
   }
 
   #insertion(

@@ -10,7 +10,7 @@ import {
   originOf,
   type Passwords,
 } from "../identity/mod.ts";
-import type { Sessions } from "./agents.ts";
+import type { Provisioning } from "./provisioning.ts";
 import type { PersonRequest } from "./schemas.ts";
 
 /** The IRC account of a person. */
@@ -31,7 +31,7 @@ export interface IrcAccountsOptions {
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
   readonly endings: Endings;
-  readonly sessions: Sessions;
+  readonly provisioning: Provisioning;
   /** The URL of the IRC server as people are told it. */
   readonly serverAddress: () => string;
   /** Characters. */
@@ -60,7 +60,7 @@ export class IrcAccounts {
    * Makes an account.
    *
    * @throws Invalid where the password is too short, Conflict where the name is taken or reserved
-   * @throws Unavailable where too many passwords wait to be hashed
+   * @throws Unavailable where too many passwords wait to be hashed, or IRC is away
    */
   create(request: PersonRequest, caller: Caller): Promise<NewIrcAccount> {
     return this.#insert(request, () => originOf(caller));
@@ -81,7 +81,7 @@ export class IrcAccounts {
     { account: name, password }: PersonRequest,
     originFor: (id: string) => Origin,
   ): Promise<NewIrcAccount> {
-    const { database, accounts, passwords, minPasswordLength, clock } = this.#options;
+    const { database, accounts, passwords, provisioning, minPasswordLength, clock } = this.#options;
     if (password.length < minPasswordLength) {
       throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
     }
@@ -89,35 +89,39 @@ export class IrcAccounts {
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const now = clock();
     const id = ulid(now);
-    try {
+    await provisioning.register({ id, name }, password, async ({ statements }) => {
       await database.commit({
-        statements: [accounts.insertion({ id, name, kind: "person", secret, createdAt: now })],
+        statements: [
+          accounts.insertion({ id, name, kind: "person", secret, createdAt: now }),
+          ...statements,
+        ],
         events: [newEvent("account.created", { account: name }, originFor(id), now)],
+      }).catch((error: unknown) => {
+        throw error instanceof Duplicate ? nameTaken(name) : error;
       });
-    } catch (error) {
-      throw error instanceof Duplicate ? nameTaken(name) : error;
-    }
+    });
     return { ...describe(name, now), server: this.#options.serverAddress() };
   }
 
   /**
    * Removes an account and closes its sessions.
    *
-   * @throws NotFound where no person has an account of this name
+   * @throws NotFound where no person has an account of this name, Unavailable where IRC is away
    */
   async delete(name: string, caller: Caller): Promise<void> {
-    const { database, accounts, endings, sessions, clock } = this.#options;
+    const { database, accounts, endings, provisioning, clock } = this.#options;
     const account = accounts.find(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
     const event = newEvent("account.deleted", { account: account.name }, originOf(caller), clock());
-    try {
-      await database.commit({ statements: [accounts.removal(account)], events: [event] });
-    } catch (error) {
-      throw error instanceof Unchanged ? noSuchAccount(name) : error;
-    }
-    endings.announce({ kind: "account", accountId: account.id });
-    sessions.disconnectAccount(account.name, "Account deleted");
-    sessions.forgetAccount(account.name);
+    await provisioning.remove(account, "Account deleted", async ({ statements }) => {
+      await database.commit({
+        statements: [accounts.removal(account), ...statements],
+        events: [event],
+      }).catch((error: unknown) => {
+        throw error instanceof Unchanged ? noSuchAccount(name) : error;
+      });
+      endings.announce({ kind: "account", accountId: account.id });
+    });
   }
 }
 

@@ -2,7 +2,7 @@
  * The registry of agents and the IRC accounts of people, and what the IRC server asks of both. What
  * agents may say is changed by `Holds` and kept by `Speech`.
  */
-export { Agents, type AgentsOptions, type Registration, type Sessions } from "./agents.ts";
+export { Agents, type AgentsOptions, type Registration } from "./agents.ts";
 export { AccountAuthority, type AccountAuthorityOptions, type IrcOperator } from "./authority.ts";
 export {
   type IrcAccount,
@@ -12,6 +12,14 @@ export {
 } from "./irc_accounts.ts";
 export type { Holds } from "./holds.ts";
 export { PRESENCE } from "./presence.ts";
+export {
+  EmbeddedProvisioning,
+  type Provisioned,
+  type ProvisionedChange,
+  type Provisioning,
+  type Sessions,
+  type WriteChange,
+} from "./provisioning.ts";
 export type { Agent } from "./records.ts";
 export type { Roster, RosterEntry } from "./roster.ts";
 export {

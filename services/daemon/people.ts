@@ -1,5 +1,5 @@
 import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
-import { Agents, IrcAccounts } from "../agents/mod.ts";
+import { Agents, EmbeddedProvisioning, IrcAccounts } from "../agents/mod.ts";
 import { Attendance, Inboxes } from "../attendance/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityRoom } from "../identity/mod.ts";
@@ -33,16 +33,17 @@ export interface People {
 export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposableStack): People {
   const { config, log, scheduler, database, room } = stores;
   const { identity } = room;
+  const sessions = {
+    disconnectAccount: (account: string, reason: string) =>
+      irc.server().disconnectAccount(account, reason),
+    forgetAccount: (account: string) => irc.server().forgetAccount(account),
+    isOnline: (account: string) => irc.server().isOnline(account),
+  };
   const shared = {
-    ...{ database, log, ...room },
+    ...{ database, log, ...room, sessions },
+    provisioning: new EmbeddedProvisioning(sessions),
     clock: scheduler.now,
     serverAddress: irc.address,
-    sessions: {
-      disconnectAccount: (account: string, reason: string) =>
-        irc.server().disconnectAccount(account, reason),
-      forgetAccount: (account: string) => irc.server().forgetAccount(account),
-      isOnline: (account: string) => irc.server().isOnline(account),
-    },
   };
   const agents = new Agents(shared);
   started.defer(() => agents.close());

@@ -96,4 +96,18 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   ALTER TABLE agents ADD COLUMN messages_per_second REAL;
   ALTER TABLE agents ADD COLUMN burst INTEGER;
   `,
+  `
+  CREATE TABLE network_accounts (
+    name_folded TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    account_id TEXT UNIQUE,
+    made INTEGER NOT NULL,
+    salt TEXT,
+    next_salt TEXT,
+    unsettled_since INTEGER,
+    channels TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX unsettled_network_accounts ON network_accounts (unsettled_since)
+    WHERE unsettled_since IS NOT NULL;
+  `,
 ]);

@@ -11,4 +11,5 @@ export {
 } from "./database.ts";
 export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts";
 export { DatabaseError, migrate } from "./migrate.ts";
+export type { Statement } from "./protocol.ts";
 export type { Tables } from "./schema.ts";

@@ -11,6 +11,7 @@ export interface Tables {
   web_sessions: WebSessionsTable;
   llm_backends: LlmBackendsTable;
   llm_model_lists: LlmModelListsTable;
+  network_accounts: NetworkAccountsTable;
   settings: SettingsTable;
   events: EventsTable;
   checkpoints: CheckpointsTable;
@@ -89,6 +90,24 @@ export interface LlmModelListsTable {
   asked: string;
   models: string;
   queried_at: number;
+}
+
+/** Accounts that muster has, or is about to have, on an IRC network that it does not run. */
+export interface NetworkAccountsTable {
+  name_folded: Fixed<string>;
+  name: string;
+  /** The account here that it belongs to; null where there is none yet, or none any more. */
+  account_id: string | null;
+  /** 1 where muster made it or took it over, 0 where that is not known yet. */
+  made: number;
+  /** What its passphrase is derived from; null where the passphrase is not muster's. */
+  salt: string | null;
+  /** The same for a passphrase that the network may have taken. */
+  next_salt: string | null;
+  /** Since when the network may be otherwise than it should, or null. */
+  unsettled_since: number | null;
+  /** Channels whose status of the account is to be set: names in a JSON list. */
+  channels: string;
 }
 
 /** The key-value store: one JSON text per key. */

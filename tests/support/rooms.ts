@@ -4,8 +4,10 @@ import { AdminLogin, Admins } from "../../services/admins/mod.ts";
 import {
   AccountAuthority,
   Agents,
+  EmbeddedProvisioning,
   IrcAccounts,
   type IrcOperator,
+  type Provisioning,
   registrationSchema,
   SelfRegistration,
   type Sessions,
@@ -92,6 +94,15 @@ export interface RoomsOptions {
   readonly llm?: unknown;
   /** What the process environment holds, as far as the LLM gateway looks. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** How accounts get to IRC, where that is not the server of the same program. */
+  readonly provisioning?: (
+    surroundings: {
+      readonly database: Database;
+      readonly accounts: IdentityRoom["accounts"];
+      readonly clock: TestClock;
+      readonly log: TestLog;
+    },
+  ) => Provisioning;
 }
 
 /** The services, and what stands in for the world around them. */
@@ -138,7 +149,12 @@ export async function openRooms(
   });
   const { accounts, endings, identity, logins, passwords } = room;
   const serverAddress = () => "irc://irc.example:6667";
-  const shared = { database, accounts, endings, sessions, serverAddress, clock: clock.read };
+  const shared = {
+    ...{ database, accounts, endings, sessions, serverAddress },
+    provisioning: options.provisioning?.({ database, accounts, clock, log }) ??
+      new EmbeddedProvisioning(sessions),
+    clock: clock.read,
+  };
   const agents = new Agents({ ...shared, identity, log });
   const eventLog = new EventLog({ database, scheduler: clock, log });
   const bridge = { enabled: true, web_user_ttl_minutes: 5 };

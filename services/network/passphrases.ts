@@ -1,0 +1,24 @@
+import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
+
+/** Keeps what is derived here apart from anything else that may be derived from the same key. */
+const PURPOSE = "muster network passphrase ";
+
+/**
+ * Makes the passphrases of accounts on a network. Each is derived from a salt that stands in the
+ * database and a key that lies in a file of its own: neither alone reveals it, and together they
+ * give it again when the network has to be told once more.
+ */
+export class NetworkPassphrases {
+  readonly #key: Buffer;
+
+  /** @param key 256 bits as 64 hex digits */
+  constructor(key: string) {
+    this.#key = Buffer.from(key, "hex");
+  }
+
+  /** The passphrase of this salt: 256 bits as 64 hex digits. */
+  derive(salt: string): string {
+    return createHmac("sha256", this.#key).update(PURPOSE + salt).digest("hex");
+  }
+}
