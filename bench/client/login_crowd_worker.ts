@@ -1,5 +1,6 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
+import { giveWay } from "../../services/thread_priority.ts";
 import { type CrowdRequest, LOG_IN, LOGIN_LIMIT, type LoginAnswer } from "./login_protocol.ts";
 
 type Person = () => Promise<LoginAnswer>;
@@ -23,6 +24,8 @@ function createPerson({ url, username, password }: CrowdRequest, localAddress: s
 
 /** The first message names the people; each further one lets them log in. */
 function serve(): void {
+  // Real people log in from machines of their own.
+  giveWay();
   let people: readonly Person[] = [];
   self.onmessage = async ({ data }: MessageEvent<CrowdRequest | typeof LOG_IN>) => {
     if (data === LOG_IN) {

@@ -1,6 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { argon2id, argon2Verify } from "hash-wasm";
+import { giveWay } from "../thread_priority.ts";
 import { ARGON2_COST, type PasswordRequest, type PasswordResponse } from "./password_protocol.ts";
 
 async function answer(request: PasswordRequest): Promise<PasswordResponse> {
@@ -20,6 +21,7 @@ async function answer(request: PasswordRequest): Promise<PasswordResponse> {
 
 /** Each message is a request, answered by one message. */
 function serve(): void {
+  giveWay();
   self.onmessage = async ({ data }: MessageEvent<PasswordRequest>) => {
     try {
       self.postMessage(await answer(data));

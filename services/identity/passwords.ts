@@ -1,8 +1,8 @@
 import { Unavailable } from "../errors.ts";
 import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
 
-/** Most passwords that are hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
-const MAX_WORKERS = 2;
+/** Passwords that are hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
+const WORKERS = 2;
 
 /** Passwords that may wait for a worker; one more is refused. */
 const MAX_WAITING = 64;
@@ -29,8 +29,6 @@ export function isPasswordHash(text: string): boolean {
  * that differ in their Unicode composition alone are the same (RFC 8265, section 4.2.1).
  */
 export class Passwords {
-  /** One core is left to the main thread, which is measured to be late where it has none. */
-  readonly #workers = Math.max(1, Math.min(MAX_WORKERS, navigator.hardwareConcurrency - 1));
   readonly #idle: Worker[] = [];
   readonly #running = new Map<Worker, Job>();
   readonly #waiting: Job[] = [];
@@ -88,7 +86,7 @@ export class Passwords {
   }
 
   #advance(): void {
-    if (this.#running.size >= this.#workers) return;
+    if (this.#running.size >= WORKERS) return;
     const job = this.#waiting.shift();
     if (job === undefined) return;
     const worker = this.#idle.pop() ?? this.#startWorker();
