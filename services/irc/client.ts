@@ -24,10 +24,16 @@ export interface Registration {
 /** Most clients are in few channels, and many in none: a list is smaller than a set. */
 const NO_CHANNELS: readonly Channel[] = [];
 
-/** Messages since the start of the server. */
-export interface TrafficCounters {
+/** What was counted since the start of the server. */
+export interface Counters {
   linesIn: number;
   linesOut: number;
+  /** Clients that were ended because of a ban, or never let in. */
+  banHits: number;
+  /** Clients that were cut because they sent more than their receive queue takes. */
+  floodCuts: number;
+  /** Clients that were cut because they did not read what was sent to them. */
+  sendQueueCuts: number;
 }
 
 /** One client as the commands see it. */
@@ -71,12 +77,12 @@ export class Client {
   /** In the order of joining. */
   channels: readonly Channel[] = NO_CHANNELS;
 
-  readonly #counters: TrafficCounters;
+  readonly #counters: Counters;
   #endPause: (() => void) | null = null;
 
   constructor(
     transport: Transport,
-    options: { privileged: boolean; now: number; counters: TrafficCounters },
+    options: { privileged: boolean; now: number; counters: Counters },
   ) {
     this.transport = transport;
     this.#counters = options.counters;

@@ -5,7 +5,7 @@ import { parseMessage } from "./message.ts";
 import type { RateLimit } from "./options.ts";
 import type { ServerState } from "./state.ts";
 import { Throttle } from "./throttle.ts";
-import type { Transport, TransportReceiver } from "./transport.ts";
+import { SEND_QUEUE_EXCEEDED, type Transport, type TransportReceiver } from "./transport.ts";
 
 /** Tags of a client's line, with `@` and the space after them (IRCv3 message-tags). */
 const CLIENT_TAG_BYTES = 4096;
@@ -53,6 +53,7 @@ export class Connection implements TransportReceiver {
 
   disconnected(reason: string): void {
     clearTimeout(this.#timer);
+    if (reason === SEND_QUEUE_EXCEEDED) this.#state.counters.sendQueueCuts++;
     this.#state.forget(this.client, reason);
   }
 
@@ -105,7 +106,10 @@ export class Connection implements TransportReceiver {
       this.#run(line);
     }
     if (client.quitReason !== null) this.#input.clear();
-    else if (!this.#input.settle()) this.#state.disconnect(client, "Excess Flood");
+    else if (!this.#input.settle()) {
+      this.#state.counters.floodCuts++;
+      this.#state.disconnect(client, "Excess Flood");
+    }
   }
 
   #rateLimit(): RateLimit | null {

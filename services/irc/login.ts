@@ -1,5 +1,6 @@
 /** Logging in to an account: the check of a password, making an account, and what follows. */
 
+import { enforceBan } from "./bans.ts";
 import { Cap } from "./capabilities.ts";
 import type { Client } from "./client.ts";
 import type { CommandCall } from "./command.ts";
@@ -70,6 +71,7 @@ export function logIn(
   for (const confirmation of confirmations) reply.numeric(confirmation);
   tellAccount(state, client);
   observeSession(state, client);
+  if (client.registered) enforceBan(state, client);
 }
 
 /** account-notify: those who see the client learn of its account. */

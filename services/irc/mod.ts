@@ -5,7 +5,10 @@
  * says.
  */
 export { IrcServer } from "./server.ts";
-export type { ConnectOptions, IrcStats, ListenOptions } from "./server.ts";
+export type { Ban, Bans, BanSubject, BanWish } from "./bans.ts";
+export { parseDuration } from "./duration.ts";
+export type { ConnectOptions, ListenOptions } from "./server.ts";
+export type { ConnectedClient, IrcStats } from "./stats.ts";
 export type { WebSocketListenOptions } from "./websocket_listener.ts";
 export type { MemoryConnection } from "./transport_memory.ts";
 export type { Spoken, User, UserIdentity } from "./user.ts";

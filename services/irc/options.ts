@@ -1,5 +1,7 @@
 /** What the server needs from the program around it, and the limits it keeps. */
 
+import type { Bans } from "./bans.ts";
+
 /** Outcome of a password check. */
 export type Verification =
   | { kind: "accepted"; account: string }
@@ -86,6 +88,8 @@ export interface IrcObserver {
   operatorGranted?(event: { actor: ObservedActor; operator: string }): void;
   /** A member was removed from a channel. */
   kicked?(event: { actor: ObservedActor; channel: string; nick: string; reason: string }): void;
+  /** An operator ended a user's connection. */
+  killed?(event: { actor: ObservedActor; target: ObservedActor; reason: string }): void;
   /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
   /** A message was accepted, to be sent to a channel or a user. TAGMSG is none. */
@@ -121,6 +125,8 @@ export interface IrcLimits {
   connections: number | null;
   /** Connections from one IPv4 address or IPv6 /64; loopback is exempt. */
   connectionsPerAddress: number | null;
+  /** Connections that one IPv4 address or IPv6 /64 may open in a minute; loopback is exempt. */
+  connectsPerMinute: number | null;
   registrationSeconds: number | null;
   /** Silence after which a client is sent PING; as long again without an answer ends it. */
   pingSeconds: number | null;
@@ -146,6 +152,7 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
   strangerRate: { perSecond: 5, burst: 20 },
   connections: 10_000,
   connectionsPerAddress: 64,
+  connectsPerMinute: 120,
   registrationSeconds: 30,
   pingSeconds: 90,
   channelsPerClient: 500,
@@ -169,6 +176,8 @@ export interface IrcServerOptions {
   motd?: string;
   accounts: Accounts;
   observer?: IrcObserver;
+  /** Absent: nobody can be banned from the server. */
+  bans?: Bans;
   /** `auto`: clients from loopback may come without an account, others may not. */
   requireAccount: "auto" | boolean;
   /**

@@ -1,6 +1,7 @@
 /** The end of registration, and who may have which nick. */
 
 import { timingSafeEqual } from "node:crypto";
+import { enforceBan } from "./bans.ts";
 import type { Client } from "./client.ts";
 import { cloakAddress, isLoopback } from "./cloak.ts";
 import type { CommandCall } from "./command.ts";
@@ -23,16 +24,17 @@ export function tryRegister(call: CommandCall): void {
     client.sasl = null;
     reply.numeric(ERR_SASLABORTED);
   }
-  if (!client.transport.internal && !mayEnter(call, password)) return;
-  if (!claimNick(state, client, nick)) {
-    registration.nick = null;
-    return reply.numericText(ERR_NICKNAMEINUSE, [nick], nickRefusal(state, client, nick));
-  }
   client.user = user;
   client.realname = realname;
   client.host = client.transport.internal
     ? state.serverName
     : cloakAddress(client.transport.address, state.cloakKey);
+  if (enforceBan(state, client, nick)) return;
+  if (!client.transport.internal && !mayEnter(call, password)) return;
+  if (!claimNick(state, client, nick)) {
+    registration.nick = null;
+    return reply.numericText(ERR_NICKNAMEINUSE, [nick], nickRefusal(state, client, nick));
+  }
   client.registration = null;
   state.setNick(client, nick);
   sendGreeting(call);
@@ -41,7 +43,7 @@ export function tryRegister(call: CommandCall): void {
 
 /** Changes the nick of a registered client. */
 export function changeNick({ state, client, reply }: CommandCall, nick: string): void {
-  if (nick === client.nick) return;
+  if (nick === client.nick || enforceBan(state, client, nick)) return;
   if (!claimNick(state, client, nick)) {
     return reply.numericText(ERR_NICKNAMEINUSE, [nick], nickRefusal(state, client, nick));
   }

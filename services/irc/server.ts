@@ -1,9 +1,12 @@
-import { addressNetwork, isLoopback } from "./cloak.ts";
+import { Admission, type Refusal } from "./admission.ts";
+import { enforceBan } from "./bans.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import type { IrcServerOptions } from "./options.ts";
+import { ERR_YOUREBANNEDCREEP } from "./numerics.ts";
 import { isSameAccount } from "./registration.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport.ts";
+import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "./stats.ts";
 import { type MemoryConnection, MemoryTransport } from "./transport_memory.ts";
 import { StreamTransport } from "./transport_stream.ts";
 import { WebSocketTransport } from "./transport_websocket.ts";
@@ -37,22 +40,6 @@ export interface ConnectOptions {
   address?: string;
 }
 
-/** Figures of a running server. */
-export interface IrcStats {
-  /** Connections, registered or not. */
-  clients: number;
-  /** Users, those without a connection included. */
-  registered: number;
-  /** Users without a connection. */
-  virtual: number;
-  channels: number;
-  /** Messages received, and messages queued to clients, since the start. */
-  messagesIn: number;
-  messagesOut: number;
-  /** Connections refused for a limit, since the start. */
-  connectionsRefused: number;
-}
-
 /**
  * An IRC server inside this program.
  *
@@ -65,20 +52,19 @@ export class IrcServer {
   readonly #listeners = new Map<Deno.Listener, boolean>();
   /** Every open transport; those that were refused have no connection. */
   readonly #open = new Map<Transport, Connection | null>();
-  /** Connections from outside by network. */
-  readonly #perNetwork = new Map<string, number>();
+  readonly #admission: Admission;
   readonly #webSocketListeners: WebSocketListener[] = [];
   readonly #accepting = new Set<Promise<void>>();
   readonly #onClosed = (transport: Transport) => this.#forget(transport);
   readonly #closing = new AbortController();
   #sweeper: ReturnType<typeof setInterval> | undefined;
-  #refused = 0;
   /** Resolves when the last transport is closed; made by close(). */
   #empty: Promise<void> | null = null;
   #resolveEmpty: (() => void) | null = null;
 
   constructor(options: IrcServerOptions) {
     this.#state = new ServerState(options);
+    this.#admission = new Admission(this.#state);
   }
 
   /**
@@ -188,18 +174,20 @@ export class IrcServer {
       this.#state.sessionsOf(account).some((client) => members.has(client));
   }
 
+  /** Everybody with a connection, in the order of connecting. */
+  clients(): ConnectedClient[] {
+    return connectedClients(this.#state);
+  }
+
+  /** Ends every client that is banned by now, and gives how many there were. */
+  enforceBans(): number {
+    return [...this.#state.clients].filter((client) => {
+      return client.registered && enforceBan(this.#state, client);
+    }).length;
+  }
+
   stats(): IrcStats {
-    let virtual = 0;
-    for (const client of this.#state.clients) if (client.virtual) virtual++;
-    return {
-      clients: this.#state.clients.size - virtual,
-      virtual,
-      registered: this.#state.registeredCount,
-      channels: this.#state.channels.size,
-      messagesIn: this.#state.counters.linesIn,
-      messagesOut: this.#state.counters.linesOut,
-      connectionsRefused: this.#refused,
-    };
+    return statsOf(this.#state, this.#admission.refused);
   }
 
   /** Tells the clients, closes listeners and connections. Resolves when all are closed. */
@@ -249,22 +237,18 @@ export class IrcServer {
 
   /** Takes a new connection in, or closes it at once when there are too many. */
   #enter(transport: StreamTransport | WebSocketTransport): void {
-    const { limits } = this.#state;
-    const network = addressNetwork(transport.address);
-    const count = (this.#perNetwork.get(network) ?? 0) + 1;
-    this.#perNetwork.set(network, count);
-    const perAddress = isLoopback(transport.address) ? null : limits.connectionsPerAddress;
-    if (this.#open.size >= (limits.connections ?? Infinity)) {
-      return this.#refuse(transport, "Too many connections");
-    }
-    if (count > (perAddress ?? Infinity)) {
-      return this.#refuse(transport, "Too many connections from your address");
-    }
+    const refusal = this.#admission.enter(transport.address, this.#open.size);
+    if (refusal !== null) return this.#refuse(transport, refusal);
     transport.start(this.#add(transport, false));
   }
 
-  #refuse(transport: Transport, reason: string): void {
-    this.#refused++;
+  #refuse(transport: Transport, { kind, reason }: Refusal): void {
+    if (kind === "ban") {
+      this.#state.counters.banHits++;
+      const content = { params: ["*"], text: reason };
+      const { code } = ERR_YOUREBANNEDCREEP;
+      transport.send(this.#state.messageFromServer(code, content).wire(0));
+    }
     const message = this.#state.bareMessage("ERROR", { params: [], text: reason });
     transport.send(message.wire(0));
     this.#open.set(transport, null);
@@ -273,12 +257,7 @@ export class IrcServer {
 
   #forget(transport: Transport): void {
     this.#open.delete(transport);
-    if (!transport.internal) {
-      const network = addressNetwork(transport.address);
-      const count = (this.#perNetwork.get(network) ?? 1) - 1;
-      if (count === 0) this.#perNetwork.delete(network);
-      else this.#perNetwork.set(network, count);
-    }
+    if (!transport.internal) this.#admission.leave(transport.address);
     if (this.#open.size === 0) this.#resolveEmpty?.();
   }
 

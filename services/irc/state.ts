@@ -1,6 +1,6 @@
 import { Cap } from "./capabilities.ts";
 import { Channel } from "./channel.ts";
-import type { Client, TrafficCounters } from "./client.ts";
+import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./former_users.ts";
 import { History } from "./history.ts";
 import { UserMode } from "./modes.ts";
@@ -44,7 +44,10 @@ export class ServerState {
   readonly history = new History(() => this.#limits);
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
-  readonly counters: TrafficCounters = { linesIn: 0, linesOut: 0 };
+  readonly counters: Counters = {
+    ...{ linesIn: 0, linesOut: 0, banHits: 0 },
+    ...{ floodCuts: 0, sendQueueCuts: 0 },
+  };
   /** Most registered clients at one time. */
   mostRegistered = 0;
 

@@ -2,6 +2,9 @@
 
 import type { Wire } from "./outbound.ts";
 
+/** A way to reach a client; `none` for a user without a connection. */
+export type TransportKind = "tcp" | "tls" | "websocket" | "internal" | "none";
+
 /** One client's connection, seen from the server. */
 export interface Transport {
   /** IP address of the client, or a name for what has none. */
@@ -10,6 +13,10 @@ export interface Transport {
   readonly secure: boolean;
   /** Whether the client is part of this process. */
   readonly internal: boolean;
+  /** What it is, for those who list the clients. */
+  readonly kind: TransportKind;
+  /** Bytes that wait to be sent; of clients in this process UTF-16 units. */
+  readonly queuedBytes: number;
   /**
    * Queues lines and returns at once, whatever the client does with them. After {@linkcode end},
    * and once the send queue is over its limit, nothing.
@@ -26,6 +33,9 @@ export interface Transport {
 
 /** Queued bytes up to which a transport counts as drained. */
 export const DRAINED_BYTES = 128 * 1024;
+
+/** Why a client is gone that did not read what was sent to it. */
+export const SEND_QUEUE_EXCEEDED = "SendQ exceeded";
 
 /** Called once by a transport when all is over, and nothing of it is left. */
 export type TransportClosed = (transport: Transport) => void;

@@ -39,6 +39,7 @@ export class MemoryTransport implements Transport {
   readonly address: string;
   readonly secure = true;
   readonly internal = true;
+  readonly kind = "internal";
   readonly connection: MemoryConnection;
 
   readonly #client: ClientEnd;
@@ -54,6 +55,10 @@ export class MemoryTransport implements Transport {
       finished: () => options.onClosed(this),
     });
     this.connection = this.#client;
+  }
+
+  get queuedBytes(): number {
+    return this.#client.waiting;
   }
 
   /** Begins to pass on what the client sends. */
@@ -116,6 +121,11 @@ class ClientEnd implements MemoryConnection {
 
   get closed(): boolean {
     return this.#closeReason !== null;
+  }
+
+  /** UTF-16 units that wait. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   get onLine(): ((line: string) => void) | null {

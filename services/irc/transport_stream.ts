@@ -1,6 +1,7 @@
 import type { Wire } from "./outbound.ts";
 import {
   DRAINED_BYTES,
+  SEND_QUEUE_EXCEEDED,
   type Transport,
   type TransportClosed,
   type TransportReceiver,
@@ -54,6 +55,14 @@ export class StreamTransport implements Transport {
     this.#onClosed = options.onClosed;
   }
 
+  get kind(): "tcp" | "tls" {
+    return this.secure ? "tls" : "tcp";
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
   /** Begins to read. */
   start(receiver: TransportReceiver): void {
     this.#receiver = receiver;
@@ -68,7 +77,7 @@ export class StreamTransport implements Transport {
       // Not at once: others are told of the end, and theirs may follow from it.
       this.#ending = true;
       this.#queue = [];
-      queueMicrotask(() => this.#close("SendQ exceeded"));
+      queueMicrotask(() => this.#close(SEND_QUEUE_EXCEEDED));
       return;
     }
     this.#queue.push(bytes);

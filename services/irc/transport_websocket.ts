@@ -1,6 +1,7 @@
 import type { Wire } from "./outbound.ts";
 import {
   DRAINED_BYTES,
+  SEND_QUEUE_EXCEEDED,
   type Transport,
   type TransportClosed,
   type TransportReceiver,
@@ -37,6 +38,7 @@ export class WebSocketTransport implements Transport {
   readonly address: string;
   readonly secure: boolean;
   readonly internal = false;
+  readonly kind = "websocket";
 
   readonly #socket: WebSocket;
   readonly #options: WebSocketTransportOptions;
@@ -55,6 +57,10 @@ export class WebSocketTransport implements Transport {
     socket.onclose = () => this.#close("Connection closed");
   }
 
+  get queuedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
   /** Begins to pass on what the client sends. */
   start(receiver: TransportReceiver): void {
     this.#receiver = receiver;
@@ -68,7 +74,7 @@ export class WebSocketTransport implements Transport {
       this.#socket.send(this.#options.binary ? encoder.encode(line) : line);
     }
     if (this.#socket.bufferedAmount > (this.#options.sendQueueBytes ?? Infinity)) {
-      this.#cut("SendQ exceeded");
+      this.#cut(SEND_QUEUE_EXCEEDED);
     }
   }
 

@@ -30,6 +30,8 @@ const NO_TRANSPORT: Transport = Object.freeze({
   address: "internal",
   secure: false,
   internal: true,
+  kind: "none",
+  queuedBytes: 0,
   send() {},
   drained: () => null,
   end() {},

@@ -80,18 +80,35 @@ const IRC_FIGURES = [
   ["channels", "gauge", "irc_channels", "Channels of the IRC server"],
   ["messagesIn", "counter", "irc_messages_received_total", "Messages received from IRC clients"],
   ["messagesOut", "counter", "irc_messages_sent_total", "Messages queued to IRC clients"],
-  [
-    "connectionsRefused",
-    "counter",
-    "irc_connections_refused_total",
-    "Connections to the IRC server that were refused because of a limit",
-  ],
+  ["banHits", "counter", "irc_ban_hits_total", "Clients that a ban ended or kept from IRC"],
 ] as const;
 
 function addIrc(registry: Registry, irc: MetricSources["irc"]): void {
   for (const [figure, kind, name, help] of IRC_FIGURES) {
     registry.sampled(kind, { name, help }, () => irc.stats()[figure]);
   }
+  registry.sampled("gauge", {
+    name: "irc_connections",
+    help: "Connections to the IRC server, by their transport",
+    labels: ["transport"],
+  }, () => samples(irc.stats().transports));
+  registry.sampled("counter", {
+    name: "irc_connections_refused_total",
+    help: "Connections to the IRC server that were refused for a limit or a ban, by which",
+    labels: ["reason"],
+  }, () => samples(Object.entries(irc.stats().refused)));
+  registry.sampled("counter", {
+    name: "irc_clients_cut_total",
+    help: "IRC clients that were cut: they sent too much, or did not read what they got",
+    labels: ["reason"],
+  }, () => {
+    const { floodCuts, sendQueueCuts } = irc.stats();
+    return samples([["flood", floodCuts], ["send_queue", sendQueueCuts]]);
+  });
+}
+
+function samples(values: Iterable<readonly [label: string, value: number]>): Sample[] {
+  return Array.from(values, ([label, value]) => ({ labels: [label], value }));
 }
 
 /** How each figure of the bridge is called and what it tells. */

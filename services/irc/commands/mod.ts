@@ -17,6 +17,7 @@ import { names } from "./names.ts";
 import { kill, oper, wallops } from "./operator.ts";
 import { register, verify } from "./register.ts";
 import { nick, pass, user } from "./registration.ts";
+import { kline, unkline } from "./server_ban.ts";
 import { admin, info, links, stats } from "./server_queries.ts";
 import { ping, pong, quit } from "./session.ts";
 import { topic } from "./topic.ts";
@@ -39,6 +40,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["JOIN", { handler: join, minParams: 1 }],
   ["KICK", { handler: kick, minParams: 2 }],
   ["KILL", { handler: kill, minParams: 1, operatorOnly: true }],
+  ["KLINE", { handler: kline, minParams: 1, operatorOnly: true }],
   ["LINKS", { handler: links }],
   ["LIST", { handler: list }],
   ["LUSERS", { handler: lusers }],
@@ -61,6 +63,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["TAGMSG", { handler: tagmsg, minParams: 1 }],
   ["TIME", { handler: time }],
   ["TOPIC", { handler: topic, minParams: 1 }],
+  ["UNKLINE", { handler: unkline, minParams: 1, operatorOnly: true }],
   ["USER", { handler: user, minParams: 4, beforeRegistration: true }],
   ["USERHOST", { handler: userhost, minParams: 1, keepsIdle: true }],
   ["VERIFY", { handler: verify, minParams: 2, beforeRegistration: true }],

@@ -37,6 +37,8 @@ export function kill({ state, client, params, reply }: CommandCall): void {
   if (!target) return reply.numeric(ERR_NOSUCHNICK, nick);
   if (target.transport.internal) return reply.numeric(ERR_CANTKILLSERVER);
   const reason = truncate(params[1] || "No reason given", state.limits.reasonBytes);
+  const event = { actor: client.actor, target: target.actor, reason };
+  state.observe((observer) => observer.killed?.(event));
   state.log.info("IRC client killed", { nick: target.nick, operator: client.nick, reason });
   target.send(state.messageFrom(client, "KILL", { params: [target.nick], text: reason }));
   state.disconnect(target, `Killed (${client.nick} (${reason}))`);

@@ -1,14 +1,17 @@
 /** What clients ask about the server itself, beside LUSERS, MOTD, TIME and VERSION. */
 
 import type { CommandCall } from "../command.ts";
+import type { Ban } from "../bans.ts";
 import { DEFAULT_VERSION } from "../greeting.ts";
 import {
   ERR_NOADMININFO,
+  ERR_NOPRIVILEGES,
   RPL_ENDOFINFO,
   RPL_ENDOFLINKS,
   RPL_ENDOFSTATS,
   RPL_INFO,
   RPL_LINKS,
+  RPL_STATSKLINE,
   RPL_STATSUPTIME,
 } from "../numerics.ts";
 
@@ -36,14 +39,30 @@ export function links({ state, reply }: CommandCall): void {
   reply.numeric(RPL_ENDOFLINKS, "*");
 }
 
-/** STATS letter: `u` tells how long the server runs; other letters have nothing to tell. */
-export function stats({ state, params, reply }: CommandCall): void {
+/**
+ * STATS letter: `u` tells how long the server runs, `k` operators who is banned; other letters have
+ * nothing to tell.
+ */
+export async function stats({ state, client, params, reply }: CommandCall): Promise<void> {
   const letter = params[0] || "*";
-  if (letter.toLowerCase() === "u") {
+  if (letter.toLowerCase() === "k") {
+    if (!client.isOperator) return reply.numeric(ERR_NOPRIVILEGES);
+    for (const ban of state.options.bans?.all() ?? []) {
+      const drained = client.transport.drained();
+      if (drained) await drained;
+      if (client.quitReason !== null) return;
+      reply.numericText(RPL_STATSKLINE, ["K", ban.mask], describeBan(ban));
+    }
+  } else if (letter.toLowerCase() === "u") {
     const seconds = Math.floor((state.now() - state.startedAt) / 1000);
     const clock = new Date((seconds % DAY_SECONDS) * 1000).toISOString().slice(11, 19);
     const text = `Server up ${Math.floor(seconds / DAY_SECONDS)} days ${clock}`;
     reply.numericText(RPL_STATSUPTIME, [], text);
   }
   reply.numeric(RPL_ENDOFSTATS, letter);
+}
+
+function describeBan({ reason, setBy, expiresAt }: Ban): string {
+  const end = expiresAt === null ? "" : `, until ${new Date(expiresAt).toISOString()}`;
+  return `${reason || "No reason given"} (by ${setBy}${end})`;
 }

@@ -127,7 +127,7 @@ Deno.test("connections are bounded in all", async () => {
   first.send("QUIT");
   await first.untilClosed();
   await server.client("c");
-  assert.equal(server.server.stats().connectionsRefused, 1);
+  assert.equal(server.server.stats().refused.connections, 1);
 });
 
 Deno.test("who does not register in time is closed, who falls silent is asked and closed", async () => {

@@ -86,7 +86,7 @@ Deno.test("limits on connections hold for WebSockets", async () => {
   await using second = await WebClient.open(url, ["text.ircv3.net"]);
   await second.until(/ERROR :Too many connections/);
   await second.untilClosed();
-  assert.equal(server.server.stats().connectionsRefused, 1);
+  assert.equal(server.server.stats().refused.connections, 1);
 });
 
 function listen(server: TestServer, options: Partial<WebSocketListenOptions> = {}): string {

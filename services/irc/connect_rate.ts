@@ -1,0 +1,36 @@
+/** Addresses that are remembered; the one that connected longest ago makes room. */
+const REMEMBERED = 10_000;
+
+/** What is left of an address's connections. */
+interface Allowance {
+  tokens: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Bounds how often one address may connect: as often at once as in a minute, then by and by. */
+export class ConnectRate {
+  readonly #allowances = new Map<string, Allowance>();
+
+  /**
+   * Takes a connection from the allowance of a place.
+   *
+   * @param perMinute null for no bound
+   * @param now Unix milliseconds
+   * @returns whether it may be made
+   */
+  take(place: string, perMinute: number | null, now: number): boolean {
+    if (perMinute === null) return true;
+    const known = this.#allowances.get(place);
+    const since = known === undefined ? 0 : Math.max(0, now - known.at);
+    const tokens = Math.min(perMinute, (known?.tokens ?? perMinute) + since * perMinute / 60_000);
+    const allowed = tokens >= 1;
+    this.#allowances.delete(place);
+    this.#allowances.set(place, { tokens: allowed ? tokens - 1 : tokens, at: now });
+    if (this.#allowances.size > REMEMBERED) {
+      const [oldest] = this.#allowances.keys();
+      if (oldest !== undefined) this.#allowances.delete(oldest);
+    }
+    return allowed;
+  }
+}

@@ -1,0 +1,92 @@
+/** What an administrator is told of a running server: figures, and who is connected. */
+
+import type { RefusalKind } from "./admission.ts";
+import type { ServerState } from "./state.ts";
+import type { TransportKind } from "./transport.ts";
+
+/** Figures of a running server. */
+export interface IrcStats {
+  /** Connections, registered or not. */
+  clients: number;
+  /** Users, those without a connection included. */
+  registered: number;
+  /** Users without a connection. */
+  virtual: number;
+  channels: number;
+  /** Messages received, and messages queued to clients, since the start. */
+  messagesIn: number;
+  messagesOut: number;
+  /** Connections by their transport. */
+  transports: ReadonlyMap<TransportKind, number>;
+  /** Connections that were refused at once, by why, since the start. */
+  refused: Readonly<Record<RefusalKind, number>>;
+  /** Clients that were ended or never let in because of a ban. */
+  banHits: number;
+  /** Clients that were cut because they sent too much, or did not read what was sent to them. */
+  floodCuts: number;
+  sendQueueCuts: number;
+}
+
+/** A client with a connection, as an administrator sees it. */
+export interface ConnectedClient {
+  /** Null until it is registered. */
+  readonly nick: string | null;
+  readonly account: string | null;
+  readonly address: string;
+  /** The host that others see; empty until it is registered. */
+  readonly host: string;
+  readonly transport: TransportKind;
+  /** Unix milliseconds. */
+  readonly connectedAt: number;
+  /** Unix milliseconds of the last line that was more than a sign of life. */
+  readonly lastActiveAt: number;
+  /** Whether it is an IRC operator. */
+  readonly operator: boolean;
+  /** How many channels it is in. */
+  readonly channels: number;
+  /** Bytes that wait to be sent to it. */
+  readonly queuedBytes: number;
+}
+
+/** The figures of a server. */
+export function statsOf(state: ServerState, refused: IrcStats["refused"]): IrcStats {
+  const { clients, counters, registeredCount, channels } = state;
+  const transports = new Map<TransportKind, number>();
+  let virtual = 0;
+  for (const client of clients) {
+    const { kind } = client.transport;
+    if (client.virtual) virtual++;
+    else transports.set(kind, (transports.get(kind) ?? 0) + 1);
+  }
+  const { linesIn, linesOut, banHits, floodCuts, sendQueueCuts } = counters;
+  return {
+    clients: clients.size - virtual,
+    virtual,
+    registered: registeredCount,
+    channels: channels.size,
+    messagesIn: linesIn,
+    messagesOut: linesOut,
+    transports,
+    refused: { ...refused },
+    ...{ banHits, floodCuts, sendQueueCuts },
+  };
+}
+
+/** Everybody with a connection, in the order of connecting. */
+export function connectedClients({ clients }: ServerState): ConnectedClient[] {
+  const connected: ConnectedClient[] = [];
+  for (const client of clients) {
+    if (client.virtual) continue;
+    const { registered, nick, account, host, transport, connectedAt, lastActiveAt } = client;
+    connected.push({
+      nick: registered ? nick : null,
+      ...{ account, host, connectedAt, lastActiveAt },
+      address: transport.address,
+      transport: transport.kind,
+      operator: client.isOperator,
+      channels: client.channels.length,
+      queuedBytes: transport.queuedBytes,
+    });
+  }
+  return connected;
+}
