@@ -4,7 +4,7 @@ import type { Log } from "../services/log.ts";
 import { readCertificate } from "./certificate.ts";
 
 /** The keys that can change while the server runs; one that ends in a dot stands for all below. */
-const LIVE_KEYS = ["irc.limits.", "irc.motd", "log.", "tls."];
+const LIVE_KEYS = ["irc.limits.", "irc.motd", "llm.backends", "log.", "tls."];
 
 /** What takes a new configuration while it runs. */
 export interface Reloadable {

@@ -95,6 +95,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ircAddresses,
     reconfigure: (changed, renewed) => {
       irc.reconfigure(ircChanges(changed));
+      llm.backends.reconfigure(changed.llm.backends);
       if (renewed !== null) irc.renewCertificate(renewed);
       events.reloaded(changedKeys(config, changed));
     },

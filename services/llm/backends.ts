@@ -48,7 +48,7 @@ export interface DiscoveredBackend {
 
 export interface BackendsOptions {
   readonly database: Database;
-  /** The backends of the configuration. */
+  /** The backends of the configuration, until it is read again. */
   readonly configured: readonly BackendDefinition[];
   readonly environment: Environment;
   /** Unix milliseconds. */
@@ -60,14 +60,22 @@ type Row = Selectable<Tables["llm_backends"]>;
 /** The LLM backends: those of the configuration first, then those made through the API. */
 export class Backends {
   readonly #options: BackendsOptions;
+  #configured: readonly BackendDefinition[];
 
   constructor(options: BackendsOptions) {
     this.#options = options;
+    this.#configured = options.configured;
+  }
+
+  /** Takes the backends of a configuration that was read again. Calls that run go on. */
+  reconfigure(configured: readonly BackendDefinition[]): void {
+    this.#configured = configured;
   }
 
   /** Every backend; the first one is the default. */
   async list(): Promise<Backend[]> {
-    const { database, configured } = this.#options;
+    const { database } = this.#options;
+    const configured = this.#configured;
     const names = new Set(configured.map(({ name }) => name));
     const rows = await database.tables.selectFrom("llm_backends").selectAll()
       .orderBy("created_at").orderBy("name").execute();

@@ -103,13 +103,19 @@ Deno.test("SIGHUP applies what can change, tells what cannot, and refuses what i
     await writeFile(
       folder,
       "config.yaml",
-      "irc: { motd: second, network_name: other }\nlog: { level: debug }\n",
+      "irc: { motd: second, network_name: other }\nlog: { level: debug }\n" +
+        "llm: { backends: [{ name: later, provider: ollama }] }\n",
     );
     const restart = await hangUp(program, /after a restart/);
     assert.match(restart, /\["irc\.network_name"\]/);
     await using client = await IrcClient.connect(program.irc);
     await client.register({ nick: "guest" });
     assert.ok(client.lines.some((line) => line.endsWith(":- second")), client.lines.join("\n"));
+    const listed = await fetch(`${program.api}/v1/llm/backends`, {
+      headers: { authorization: `Bearer ${program.token}` },
+    });
+    const [backend] = await listed.json();
+    assert.equal(backend.name, "later");
     const debugged = program.logged(/"route":"\/healthz"/);
     await (await fetch(`${program.api}/healthz`)).body?.cancel();
     await debugged;
