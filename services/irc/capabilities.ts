@@ -33,6 +33,7 @@ export const Cap = {
   EVENT_PLAYBACK: 1 << 17,
   EXTENDED_MONITOR: 1 << 18,
   ACCOUNT_REGISTRATION: 1 << 19,
+  MESSAGE_REDACTION: 1 << 24,
   NO_IMPLICIT_NAMES: 1 << 29,
   PRE_AWAY: 1 << 30,
 } as const;
@@ -51,6 +52,7 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   }],
   ["draft/chathistory", { bit: Cap.CHATHISTORY }],
   ["draft/event-playback", { bit: Cap.EVENT_PLAYBACK }],
+  ["draft/message-redaction", { bit: Cap.MESSAGE_REDACTION }],
   ["draft/no-implicit-names", { bit: Cap.NO_IMPLICIT_NAMES }],
   ["draft/pre-away", { bit: Cap.PRE_AWAY }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],

@@ -38,6 +38,8 @@ export interface Counters {
 
 /** One client as the commands see it. */
 export class Client {
+  /** Unlike that of any other connection, of this run or another. */
+  readonly id = crypto.randomUUID();
   readonly transport: Transport;
   /** Above modes, bans, kicks and throttles. */
   readonly privileged: boolean;

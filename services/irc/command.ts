@@ -27,6 +27,8 @@ export interface CommandDefinition {
   readonly minParams?: number;
   /** Whether it may be used before registration is complete; default no. */
   readonly beforeRegistration?: boolean;
+  /** Capability without which a client has no such command. */
+  readonly capability?: number;
   /** Whether it is for IRC operators alone; default no. */
   readonly operatorOnly?: boolean;
   /** Whether it leaves the client idle, as a sign of life does; default no. */

@@ -30,7 +30,7 @@ export function dispatch(
   const { command, params, tags } = message;
   const reply = new Reply(state, client, labelOf(message));
   const definition = COMMANDS.get(command);
-  if (definition === undefined) {
+  if (definition === undefined || !isOpenTo(definition, client)) {
     reply.numeric(client.registered ? ERR_UNKNOWNCOMMAND : ERR_NOTREGISTERED, command);
   } else if (mayRun(definition, client, message, reply)) {
     if (!definition.keepsIdle) client.lastActiveAt = state.now();
@@ -85,6 +85,10 @@ function refuse(
 function labelOf(message: Message): string | null {
   const label = message.tags.get("label");
   return label && label.length <= LABEL_LENGTH ? label : null;
+}
+
+function isOpenTo({ capability }: CommandDefinition, client: Client): boolean {
+  return capability === undefined || client.hasCapability(capability);
 }
 
 function mayRun(

@@ -22,6 +22,8 @@ export interface HistoryEntry {
   readonly message: Outbound;
   /** The form for clients with `extended-join`. */
   readonly extended: Outbound | null;
+  /** Whether it only holds the place of a message that was redacted, and is shown to nobody. */
+  readonly isRedacted: boolean;
 }
 
 /** Somebody with whom a user exchanged messages. */
@@ -100,6 +102,32 @@ export class History {
     return [...this.#users.get(ownerOf(client))?.values() ?? []];
   }
 
+  /** The channel's message with this id, if it is still there. */
+  findInChannel(channel: Channel, id: string): HistoryEntry | null {
+    return this.ofChannel(channel).findLast((entry) => entry.id === id) ?? null;
+  }
+
+  /** The message with this id that a user exchanged with the one of this nick, if still there. */
+  findBetween(client: Client, nick: string, id: string): HistoryEntry | null {
+    return this.between(client, nick).findLast((entry) => entry.id === id) ?? null;
+  }
+
+  /**
+   * Takes a message of a channel out. What is left is its id and time, by which clients may refer to
+   * what lies before and after it. `redaction` is what the channel is told.
+   */
+  redactInChannel(channel: Channel, entry: HistoryEntry, redaction: Outbound): void {
+    const log = this.#channels.get(channel);
+    if (log) this.#redact(log, entry, redaction);
+  }
+
+  /** Takes a message between two users out of the log of each, wherever they are. */
+  redactBetween(entry: HistoryEntry, redaction: Outbound): void {
+    for (const logs of this.#users.values()) {
+      for (const log of logs.values()) this.#redact(log, entry, redaction);
+    }
+  }
+
   forgetChannel(channel: Channel): void {
     const log = this.#channels.get(channel);
     if (log) this.#drop(log);
@@ -144,6 +172,7 @@ export class History {
       isMessage: command === "PRIVMSG" || command === "NOTICE",
       message,
       extended,
+      isRedacted: false,
     };
     log.entries.push(entry);
     this.#bytes += sizeOf(entry);
@@ -157,6 +186,17 @@ export class History {
     }
   }
 
+  /** Replaces the entry of the same id, if the log has it. */
+  #redact({ entries }: Log, { id, time }: HistoryEntry, redaction: Outbound): void {
+    let index = firstSince(entries, time);
+    while (entries[index]?.time === time && entries[index]?.id !== id) index++;
+    const entry = entries[index];
+    if (entry?.id !== id) return;
+    const place = { ...entry, isMessage: false, message: redaction, extended: null };
+    entries[index] = { ...place, isRedacted: true };
+    this.#bytes += sizeOf(place) - sizeOf(entry);
+  }
+
   #dropOldest(log: Log): void {
     const entry = log.entries.shift();
     if (entry) this.#bytes -= sizeOf(entry);
@@ -168,6 +208,17 @@ export class History {
   #drop(log: Log): void {
     while (log.entries.length > 0) this.#dropOldest(log);
   }
+}
+
+/** Where the first entry lies that is not older than a time. */
+function firstSince(entries: readonly HistoryEntry[], time: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.time ?? time) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function ownerOf(client: Client): Owner {

@@ -23,6 +23,7 @@ export type {
   IrcServerOptions,
   ObservedActor,
   ObservedMessage,
+  ObservedRedaction,
   RateLimit,
   Verification,
 } from "./options.ts";

@@ -78,6 +78,19 @@ export interface ObservedMessage {
   text: string;
 }
 
+/** A message that was taken back, or away, as told to an observer. */
+export interface ObservedRedaction {
+  /** The `msgid` of the message. */
+  id: string;
+  actor: ObservedActor;
+  /** The channel; null where it was between two users. */
+  channel: string | null;
+  /** The nick of who had said it. */
+  author: string;
+  /** Whether the author did it. */
+  own: boolean;
+}
+
 /** Told of what happens. Its methods are called while a command runs: they must not wait. */
 export interface IrcObserver {
   /** A client with an account is registered, or a registered client logged in. */
@@ -94,6 +107,8 @@ export interface IrcObserver {
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
   /** A message was accepted, to be sent to a channel or a user. TAGMSG is none. */
   messageSent?(message: ObservedMessage): void;
+  /** A message that was sent before shall not be shown any more. */
+  messageRedacted?(redaction: ObservedRedaction): void;
 }
 
 /** Where the server reports what an administrator should know. */

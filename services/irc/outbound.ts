@@ -41,6 +41,8 @@ export interface OutboundTags {
   msgid?: string;
   /** For clients with `account-tag`: the account of the sender. */
   account?: string | null;
+  /** The connection of a sender without an account; for the server alone. */
+  guest?: string;
   /** For clients with `message-tags`: the sender is a bot. */
   bot?: boolean;
   /** For clients with `message-tags`: client-only tags, with their `+`. */
@@ -63,6 +65,8 @@ const FORMING = Cap.SERVER_TIME | Cap.MESSAGE_TAGS | Cap.ACCOUNT_TAG;
  * and encoded once for each set of capabilities among them, which are eight at most.
  */
 export class Outbound {
+  /** `nick!user@host`, or a server's name. */
+  readonly source: string | null;
   readonly command: string;
   readonly tags: OutboundTags;
   readonly #head: string;
@@ -82,6 +86,7 @@ export class Outbound {
     tags: OutboundTags,
     text?: string,
   ) {
+    this.source = source;
     this.command = command;
     this.tags = tags;
     this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");

@@ -132,6 +132,7 @@ export class ServerState {
       account: client.account,
       bot: client.hasMode(UserMode.BOT),
     };
+    if (client.account === null) tags.guest = client.id;
     if (content.clientTags) tags.client = content.clientTags;
     return new Outbound(client.mask, command, content.params, tags, content.text);
   }

@@ -84,9 +84,7 @@ function sendMessages(
   const limit = parseLimit(params[2 + references]);
   if (limit === null) return refuseLimit(call, subcommand);
 
-  const entries = client.hasCapability(Cap.EVENT_PLAYBACK)
-    ? log
-    : log.filter(({ isMessage }) => isMessage);
+  const entries = shownTo(client, log);
   const positions: Position[] = [];
   for (const reference of params.slice(2, 2 + references)) {
     if (open && reference === "*") continue;
@@ -103,6 +101,15 @@ function sendMessages(
   const messages = entries.slice(from, to)
     .map((entry) => extended ? entry.extended ?? entry.message : entry.message);
   return reply.batch("chathistory", [target], messages);
+}
+
+/** What of a log a client is shown: messages, and with `draft/event-playback` the events it knows. */
+function shownTo(client: Client, log: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  if (!client.hasCapability(Cap.EVENT_PLAYBACK)) return log.filter(({ isMessage }) => isMessage);
+  const redactions = client.hasCapability(Cap.MESSAGE_REDACTION);
+  return log.filter(({ isRedacted, message }) => {
+    return !isRedacted && (redactions || message.command !== "REDACT");
+  });
 }
 
 /** Channels and users with their last message between two times, the oldest first. */
@@ -173,9 +180,7 @@ function locate(
     const id = reference.slice("msgid=".length);
     const index = log.findIndex((entry) => entry.id === id);
     if (index === -1) return null;
-    const shown = entries === log
-      ? index
-      : log.slice(0, index).filter(({ isMessage }) => isMessage).length;
+    const shown = shownBefore(log, entries, index);
     return { before: shown, after: entries[shown]?.id === id ? shown + 1 : shown };
   }
   const time = parseTime(reference);
@@ -184,6 +189,19 @@ function locate(
   const after = entries.findIndex((entry) => entry.time > time);
   const { length } = entries;
   return { before: before === -1 ? length : before, after: after === -1 ? length : after };
+}
+
+/** How many of the entries that are shown lie before a place in the log, of which they are a part. */
+function shownBefore(
+  log: readonly HistoryEntry[],
+  entries: readonly HistoryEntry[],
+  index: number,
+): number {
+  let shown = 0;
+  for (let position = 0; position < index; position++) {
+    if (entries[shown] === log[position]) shown++;
+  }
+  return shown;
 }
 
 function endOf(length: number): Position {

@@ -36,6 +36,7 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["PONG", ["PONG token", "Answers a PING."]],
   ["PRIVMSG", ["PRIVMSG target{,target} :text", "Sends a message to users and channels."]],
   ["QUIT", ["QUIT [reason]", "Ends your connection."]],
+  ["REDACT", ["REDACT target msgid [:reason]", "Takes a message back, or another's away."]],
   ["REGISTER", ["REGISTER account|* * password", "Makes an account, where people may."]],
   ["SETNAME", ["SETNAME :name", "Changes your real name."]],
   ["STATS", ["STATS k|u", "Tells who is banned (IRC operators), or how long the server runs."]],

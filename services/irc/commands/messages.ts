@@ -170,7 +170,8 @@ function refuse({ command, reply }: CommandCall, numeric: Numeric, ...params: st
   return null;
 }
 
-function muteReason({ state, client }: CommandCall): string | null {
+/** Why the sender may say nothing anywhere; null where it may. */
+export function muteReason({ state, client }: CommandCall): string | null {
   if (!isAnswerable(client)) return null;
   return state.options.accounts.muteReason?.(client.account) ?? null;
 }
@@ -205,11 +206,11 @@ function isChannelTarget(target: string): boolean {
   return looksLikeChannel(status ? target.slice(1) : target);
 }
 
-function standingOf(channel: Channel, client: Client): Standing {
+export function standingOf(channel: Channel, client: Client): Standing {
   return { member: channel.members.has(client), status: channel.statusOf(client) };
 }
 
-function maySpeak(channel: Channel, client: Client, { member, status }: Standing): boolean {
+export function maySpeak(channel: Channel, client: Client, { member, status }: Standing): boolean {
   if (client.privileged || status !== 0) return true;
   if (channel.has(ChannelFlag.MODERATED)) return false;
   if (channel.has(ChannelFlag.NO_EXTERNAL) && !member) return false;

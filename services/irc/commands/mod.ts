@@ -1,5 +1,6 @@
 /** The table of commands. To add a command is to add an entry here and its handler beside it. */
 
+import { Cap } from "../capabilities.ts";
 import type { CommandDefinition } from "../command.ts";
 import { authenticate } from "./authenticate.ts";
 import { cap } from "./cap.ts";
@@ -15,6 +16,7 @@ import { mode } from "./mode.ts";
 import { monitor } from "./monitor.ts";
 import { names } from "./names.ts";
 import { kill, oper, wallops } from "./operator.ts";
+import { redact } from "./redact.ts";
 import { register, verify } from "./register.ts";
 import { nick, pass, user } from "./registration.ts";
 import { kline, unkline } from "./server_ban.ts";
@@ -57,6 +59,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["PONG", { handler: pong, beforeRegistration: true, keepsIdle: true, isAutomatic: always }],
   ["PRIVMSG", { handler: privmsg }],
   ["QUIT", { handler: quit, beforeRegistration: true }],
+  ["REDACT", { handler: redact, minParams: 2, capability: Cap.MESSAGE_REDACTION }],
   ["REGISTER", { handler: register, minParams: 3, beforeRegistration: true }],
   ["SETNAME", { handler: setname, minParams: 1 }],
   ["STATS", { handler: stats }],

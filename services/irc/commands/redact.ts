@@ -1,0 +1,115 @@
+/** REDACT of the IRCv3 document "message-redaction": messages are taken back, or away. */
+
+import { Cap } from "../capabilities.ts";
+import type { Channel } from "../channel.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import type { HistoryEntry } from "../history.ts";
+import { looksLikeChannel } from "../names.ts";
+import { type Outbound, truncate } from "../outbound.ts";
+import { isSameAccount } from "../registration.ts";
+import { maySpeak, muteReason, standingOf } from "./messages.ts";
+
+const REDACTABLE: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"]);
+
+/**
+ * REDACT target msgid [reason], of a message that the history still has. Its author may; in a
+ * channel its operators may and IRC operators too. The author is the account, and for a guest the
+ * connection. Who has the capability is told; who fetches the history later does not get the
+ * message, and with `draft/event-playback` learns that it was redacted.
+ */
+export function redact(call: CommandCall): void {
+  const target = call.params[0] ?? "";
+  if (looksLikeChannel(target)) redactInChannel(call, target);
+  else redactBetween(call, target);
+}
+
+function redactInChannel(call: CommandCall, target: string): void {
+  const { state, client, params, command, reply } = call;
+  const channel = state.findChannel(target);
+  const isInside = channel?.members.has(client) || client.privileged || client.isOperator;
+  if (!channel || !isInside) {
+    return reply.fail(command, "INVALID_TARGET", [target], "You are not in this channel");
+  }
+  const entry = state.history.findInChannel(channel, params[1] ?? "");
+  if (!isRedactable(call, entry)) return;
+  const own = isAuthor(client, entry);
+  const mayForOthers = client.privileged || client.isOperator || channel.isOperator(client);
+  if (!own && !mayForOthers) return refuse(call);
+
+  const message = redaction(call, channel.name, reasonIn(call, channel));
+  state.history.redactInChannel(channel, entry, message);
+  for (const member of channel.members.keys()) {
+    if (member !== client && takes(member)) member.send(message);
+  }
+  reply.message(message);
+  state.history.recordInChannel(channel, message);
+  observe(call, entry, channel.name, own);
+}
+
+/** A conversation is its two users' own: nobody but the author takes something out of it. */
+function redactBetween(call: CommandCall, target: string): void {
+  const { state, client, params, reply } = call;
+  const entry = state.history.findBetween(client, target, params[1] ?? "");
+  if (!isRedactable(call, entry)) return;
+  if (!isAuthor(client, entry)) return refuse(call);
+
+  const receiver = state.findClient(target);
+  const reason = muteReason(call) === null ? params[2] : undefined;
+  const message = redaction(call, receiver?.nick ?? target, reason);
+  state.history.redactBetween(entry, message);
+  if (receiver && receiver !== client && takes(receiver)) receiver.send(message);
+  reply.message(message);
+  if (receiver) state.history.recordBetween(client, receiver, message);
+  observe(call, entry, null, true);
+}
+
+/** Whether it is a message at all; else the client is told that there is none. */
+function isRedactable(call: CommandCall, entry: HistoryEntry | null): entry is HistoryEntry {
+  if (entry && !entry.isRedacted && REDACTABLE.has(entry.message.command)) return true;
+  const { params: [target = "", id = ""], command, reply } = call;
+  reply.fail(command, "UNKNOWN_MSGID", [target, id], "This message does not exist or is too old");
+  return false;
+}
+
+function refuse({ params: [target = "", id = ""], command, reply }: CommandCall): void {
+  reply.fail(command, "REDACT_FORBIDDEN", [target, id], "You may not redact this message");
+}
+
+function isAuthor(client: Client, { message: { tags } }: HistoryEntry): boolean {
+  return tags.account ? isSameAccount(tags.account, client.account) : tags.guest === client.id;
+}
+
+/** The reason is speech: who may not speak in the channel gives none. */
+function reasonIn(call: CommandCall, channel: Channel): string | undefined {
+  const { client, params } = call;
+  const mayGive = client.isOperator ||
+    muteReason(call) === null && maySpeak(channel, client, standingOf(channel, client));
+  return mayGive ? params[2] : undefined;
+}
+
+function redaction(
+  { state, client, params, command }: CommandCall,
+  target: string,
+  reason: string | undefined,
+): Outbound {
+  const content = { params: [target, params[1] ?? ""] };
+  if (!reason) return state.messageFrom(client, command, content);
+  const text = truncate(reason, state.limits.reasonBytes);
+  return state.messageFrom(client, command, { ...content, text });
+}
+
+function takes(client: Client): boolean {
+  return client.hasCapability(Cap.MESSAGE_REDACTION);
+}
+
+function observe(
+  { state, client }: CommandCall,
+  { id, message: { source } }: HistoryEntry,
+  channel: string | null,
+  own: boolean,
+): void {
+  const author = source?.split("!", 1)[0] ?? "";
+  const event = { id, actor: client.actor, channel, author, own };
+  state.observe((observer) => observer.messageRedacted?.(event));
+}
