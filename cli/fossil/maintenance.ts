@@ -1,4 +1,4 @@
-import { Repository } from "../../services/fossil/mod.ts";
+import { Repository, verifyRepository } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, table } from "../output.ts";
 import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
@@ -35,11 +35,14 @@ interface JsonOption {
 /** `muster fossil verify`: decodes and hashes every artifact. */
 export async function verify(file: string, { json = false }: JsonOption): Promise<void> {
   using progress = new TerminalProgress();
-  const { artifacts, damages } = await reading(file, ({ repository }) => ({
+  const { artifacts, damages } = await reading(file, async ({ repository }) => ({
     artifacts: repository.read(() =>
       repository.db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0
     ),
-    damages: repository.verify((done, total) => progress.show("Verified:", done, total)),
+    damages: await verifyRepository(
+      repository,
+      (done, total) => progress.show("Verified:", done, total),
+    ),
   }));
   progress[Symbol.dispose]();
   if (json) printJson({ artifacts, damages });

@@ -14,6 +14,7 @@ import {
   shun,
   type StoreOptions,
   verifyArtifacts,
+  type VerifyOptions,
 } from "./content/mod.ts";
 import { Crosslinker, type Inspect, rebuild, type RebuildResult } from "./crosslink/mod.ts";
 import { FossilError } from "./error.ts";
@@ -219,7 +220,7 @@ export class Repository implements Disposable {
 
   /** Writes an artifact that we made. Needs `write`. Gives its name. */
   add(artifact: Artifact, options: { readonly isPrivate?: boolean } = {}): string {
-    const { bytes, parsed } = formatParsed(artifact);
+    const { bytes, parsed } = formatParsed(artifact, this.#crosslinker.files);
     const { rid } = this.#receiveContent(bytes, options, parsed);
     return this.store.hashOf(rid) ?? "";
   }
@@ -271,8 +272,8 @@ export class Repository implements Disposable {
   }
 
   /** Decodes and hashes every artifact. Gives those that are not what their names say. */
-  verify(progress?: Progress): Damage[] {
-    return this.read(() => verifyArtifacts(this.db, this.store, progress));
+  verify(options?: VerifyOptions): Damage[] {
+    return this.read(() => verifyArtifacts(this.db, this.store, options));
   }
 
   /** Refuses an artifact from now on; a rebuild takes it out. Needs `write`. */

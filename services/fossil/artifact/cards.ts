@@ -6,11 +6,22 @@ export class CardError extends Error {
 }
 
 const NEWLINE = 0x0a;
+const NUL_OR_SPACE = /[ \0]/;
 
 /** One card: its letter and its tokens, still escaped. */
 export interface Card {
   readonly letter: string;
   readonly tokens: readonly string[];
+}
+
+/** A line as a card. */
+export function cardOf(line: string): Card {
+  const letter = line.charAt(0);
+  if (letter < "A" || letter > "Z") throw new CardError("A card has no letter");
+  if (line.length === 1) return { letter, tokens: [] };
+  if (line.charAt(1) !== " ") throw new CardError(`Card "${letter}" is no single letter`);
+  const rest = line.slice(2);
+  return { letter, tokens: rest.split(rest.includes("\0") ? NUL_OR_SPACE : " ") };
 }
 
 /**
@@ -29,20 +40,16 @@ export class CardReader {
     this.#text = text.length === bytes.length ? text : null;
   }
 
-  /** The next card, or null at the end. */
-  next(): Card | null {
+  /** The next card as a line without its end, or null at the end. */
+  line(): string | null {
     if (this.#position >= this.#bytes.length) return null;
-    const end = this.#bytes.indexOf(NEWLINE, this.#position);
+    const start = this.#position;
+    const end = this.#text === null
+      ? this.#bytes.indexOf(NEWLINE, start)
+      : this.#text.indexOf("\n", start);
     if (end < 0) throw new CardError("Last line has no end");
-    const line = this.#text?.slice(this.#position, end) ??
-      decodeUtf8(this.#bytes.subarray(this.#position, end));
     this.#position = end + 1;
-    const letter = line.charAt(0);
-    if (letter < "A" || letter > "Z") throw new CardError("A card has no letter");
-    if (line.length === 1) return { letter, tokens: [] };
-    if (line.charAt(1) !== " ") throw new CardError(`Card "${letter}" is no single letter`);
-    const rest = line.slice(2);
-    return { letter, tokens: rest.includes("\0") ? rest.split(/[ \0]/) : rest.split(" ") };
+    return this.#text?.slice(start, end) ?? decodeUtf8(this.#bytes.subarray(start, end));
   }
 
   /**

@@ -6,7 +6,8 @@ export {
   isWikiTitle,
   MAX_TITLE_BYTES,
 } from "./names.ts";
-export { explainArtifact, parseArtifact, type ParseResult } from "./parse.ts";
+export { KnownFiles } from "./known_files.ts";
+export { explainArtifact, parseArtifact, type ParseOptions, type ParseResult } from "./parse.ts";
 export { compareTags } from "./rules.ts";
 export type {
   Artifact,

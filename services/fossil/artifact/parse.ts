@@ -3,8 +3,9 @@
  * structural artifact by nothing but this grammar, so it must be neither laxer nor stricter.
  */
 import { decodeUtf8, md5 } from "../codec/mod.ts";
-import { CardError, CardReader } from "./cards.ts";
-import { Draft, readCard } from "./rules.ts";
+import { CardError, cardOf, CardReader } from "./cards.ts";
+import { KnownFiles } from "./known_files.ts";
+import { Draft, readCard, readFileLine } from "./rules.ts";
 import { stripSignature } from "./signature.ts";
 import type { Artifact, ArtifactKind } from "./types.ts";
 
@@ -30,38 +31,47 @@ export type ParseResult =
   | { readonly artifact: Artifact; readonly reason: null }
   | { readonly artifact: null; readonly reason: string };
 
+/** Options of the parser. */
+export interface ParseOptions {
+  /** F cards that were read before: for who reads many manifests. */
+  readonly files?: KnownFiles;
+  /** The checksum in the Z card is known to be right. */
+  readonly isSealed?: boolean;
+}
+
 /** The structural artifact that the bytes are, or null where they are just a file. */
-export function parseArtifact(bytes: Uint8Array): Artifact | null {
-  return explainArtifact(bytes).artifact;
+export function parseArtifact(bytes: Uint8Array, options?: ParseOptions): Artifact | null {
+  return explainArtifact(bytes, options).artifact;
 }
 
 /** As `parseArtifact`, with the reason where the bytes are just a file. */
-export function explainArtifact(bytes: Uint8Array): ParseResult {
+export function explainArtifact(bytes: Uint8Array, options: ParseOptions = {}): ParseResult {
   try {
-    return { artifact: parse(bytes), reason: null };
+    return { artifact: parse(bytes, options), reason: null };
   } catch (error) {
     if (!(error instanceof CardError)) throw error;
     return { artifact: null, reason: error.message };
   }
 }
 
-function parse(signed: Uint8Array): Artifact {
+function parse(signed: Uint8Array, { files = new KnownFiles(), isSealed }: ParseOptions): Artifact {
   if (signed.at(-1) !== 0x0a) throw new CardError("Last line has no end");
   const bytes = stripSignature(signed);
   if (bytes.length < MIN_BYTES || !isUpperCase(bytes[0]!) || bytes[1] !== 0x20) {
     throw new CardError("First line is no card");
   }
-  checkSum(bytes);
+  if (isSealed !== true) checkSum(bytes);
   const draft = new Draft();
   const reader = new CardReader(bytes);
   let previous = "";
-  for (let card = reader.next(); card !== null; card = reader.next()) {
-    const { letter } = card;
+  for (let line = reader.line(); line !== null; line = reader.line()) {
+    const letter = line.charAt(0);
     const swapped = letter === "N" && previous === "P" && draft.event !== null;
     if (letter < previous && !swapped) throw new CardError("Cards are not in order");
     previous = letter;
     draft.seen.add(letter);
-    readCard(draft, card, reader);
+    if (letter === "F") readFileLine(draft, line, files, reader);
+    else readCard(draft, cardOf(line), reader);
   }
   return finish(draft);
 }

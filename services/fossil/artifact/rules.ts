@@ -1,6 +1,7 @@
 /** What each card may look like, and what it tells. */
 import { compareUtf8, isArtifactHash, isHex, parseDate, unescapeToken } from "../codec/mod.ts";
-import { type Card, CardError, type CardReader } from "./cards.ts";
+import { type Card, CardError, cardOf, type CardReader } from "./cards.ts";
+import { detached, type KnownFiles } from "./known_files.ts";
 import { isFileName, isReservedFileName, isTagName, isWikiTitle } from "./names.ts";
 import type {
   ArtifactKind,
@@ -149,6 +150,32 @@ function readFile(draft: Draft, tokens: readonly string[]): void {
   checkOrder(draft.files.at(-1)?.name, name);
   if (isReservedFileName(name)) return;
   draft.files.push({ name, hash, mode: modeOf(tokens[2]), oldName });
+  draft.kind = "manifest";
+}
+
+/** As `readCard` for an F card, which is not taken apart where its line was read before. */
+export function readFileLine(
+  draft: Draft,
+  line: string,
+  known: KnownFiles,
+  reader: CardReader,
+): void {
+  const previous = draft.files.at(-1);
+  const file = known.get(line);
+  if (file === undefined) {
+    const own = detached(line);
+    readCard(draft, cardOf(own), reader);
+    const card = draft.files.at(-1);
+    if (card !== undefined && card !== previous && card.hash !== null) {
+      known.set(own, card, previous);
+    }
+    return;
+  }
+  if (previous !== undefined && previous !== file.previous) {
+    checkOrder(previous.name, file.card.name);
+    file.previous = previous;
+  }
+  draft.files.push(file.card);
   draft.kind = "manifest";
 }
 

@@ -1,5 +1,6 @@
 import { compareUtf8, decodeUtf8, encodeUtf8, escapeToken, formatDate, md5 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
+import type { KnownFiles } from "./known_files.ts";
 import { explainArtifact } from "./parse.ts";
 import { compareTags, fieldKey } from "./rules.ts";
 import type { Artifact, CherrypickCard, FileCard, TagCard, TicketField } from "./types.ts";
@@ -14,10 +15,16 @@ export function formatArtifact(artifact: Artifact): Uint8Array {
 }
 
 /** As `formatArtifact`, with the artifact as it is read back. */
-export function formatParsed(artifact: Artifact): { bytes: Uint8Array; parsed: Artifact } {
+export function formatParsed(
+  artifact: Artifact,
+  files?: KnownFiles,
+): { bytes: Uint8Array; parsed: Artifact } {
   const body = cardsOf(artifact).join("");
   const bytes = encodeUtf8(`${body}Z ${md5(body)}\n`);
-  const { artifact: parsed, reason } = explainArtifact(bytes);
+  const { artifact: parsed, reason } = explainArtifact(bytes, {
+    isSealed: true,
+    ...files && { files },
+  });
   if (parsed?.kind !== artifact.kind) {
     const why = reason ?? `it would be read as a ${parsed?.kind}`;
     throw new FossilError("invalid", `Cannot write ${artifact.kind}: ${why}`);

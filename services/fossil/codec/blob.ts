@@ -48,6 +48,8 @@ export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): U
 const MAX_RATIO = 1032;
 /** Memory that a stream which lies about its length may take, in bytes. */
 const MAX_EXCESS = 256 * 1024 * 1024;
+/** Bounds of the buffer that is inflated into, in bytes; zlib takes none that is smaller. */
+const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [64, 1024 * 1024];
 /** Deno 2.4.2 ignores the limit. */
 const LIMIT_IS_KEPT = inflateKeepsLimit();
 
@@ -66,7 +68,9 @@ function inflate(compressed: Uint8Array, maxBytes: number): Uint8Array {
     if (isRisky && !LIMIT_IS_KEPT && inflatedLength(compressed, maxBytes) > maxBytes) {
       throw new InflateError("Stream is longer than declared");
     }
-    const buffer = inflateSync(compressed, { maxOutputLength: maxBytes });
+    // One buffer takes all, and a byte more, by which the end of the stream is seen.
+    const chunkSize = Math.max(MIN_CHUNK_BYTES, Math.min(maxBytes + 1, MAX_CHUNK_BYTES));
+    const buffer = inflateSync(compressed, { maxOutputLength: maxBytes, chunkSize });
     return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
   } catch (cause) {
     throw new FossilError("corrupt", "Blob does not inflate", { cause });

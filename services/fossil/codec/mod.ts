@@ -8,9 +8,11 @@ export {
   type HashPolicy,
   isArtifactHash,
   isHex,
+  loadSha3,
   md5,
   namesOf,
   sha1,
+  type Sha3,
   sha3,
 } from "./hash.ts";
 export { inflatedLength } from "./inflated_length.ts";

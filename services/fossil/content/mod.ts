@@ -15,14 +15,15 @@ export {
 } from "./schema.ts";
 export { dropShunned, shun } from "./shun.ts";
 export { ContentStore } from "./store.ts";
-export type { Origin, PutOptions, PutResult, StoreOptions } from "./store_types.ts";
+export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 export { createTicketTables } from "./ticket_schema.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
 export {
   type Damage,
+  type HashCheck,
   type Progress,
   PROGRESS_STEP,
   verifyArtifacts,
-  walkArtifacts,
-  type WalkedArtifact,
-} from "./walk.ts";
+  type VerifyOptions,
+} from "./verify.ts";
+export { walkArtifacts, type WalkedArtifact } from "./walk.ts";

@@ -9,13 +9,17 @@ import {
   MAX_ARTIFACT_BYTES,
   namesOf,
   packBlob,
+  type Sha3,
+  sha3,
   unpackBlob,
 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import { ByteCache } from "./byte_cache.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
-import type { Origin, PutOptions, PutResult, StoreOptions } from "./store_types.ts";
+import { Names } from "./names.ts";
+import { PrivateRows } from "./private.ts";
+import type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
 
 /** Default size of the cache of artifacts, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -33,6 +37,7 @@ const MAX_DELTA_RATIO = 0.75;
 interface BlobRow {
   readonly content: Uint8Array | null;
   readonly size: number;
+  readonly uuid: string;
 }
 
 /**
@@ -44,6 +49,9 @@ export class ContentStore {
   readonly #config: Config;
   readonly #cache: ByteCache<number, Uint8Array>;
   readonly #maxBytes: number;
+  readonly #sha3: Sha3;
+  readonly #names: Names;
+  readonly #private: PrivateRows;
   readonly #touched = new Set<number>();
   /** What rows of this transaction hold, while it is not packed yet. */
   readonly #unpacked = new Map<number, Uint8Array>();
@@ -56,6 +64,9 @@ export class ContentStore {
     this.#config = config;
     this.#cache = new ByteCache(options.cacheBytes ?? CACHE_BYTES);
     this.#maxBytes = options.maxArtifactBytes ?? MAX_ARTIFACT_BYTES;
+    this.#sha3 = options.sha3 ?? sha3;
+    this.#names = new Names(db);
+    this.#private = new PrivateRows(db);
   }
 
   /** Starts a transaction's bookkeeping: who gives content, and nothing touched yet. */
@@ -63,12 +74,15 @@ export class ContentStore {
     this.#origin = origin;
     this.#rcvid = 0;
     this.#touched.clear();
+    this.#private.forget();
     this.#forgetUnpacked();
   }
 
   /** Forgets what is in memory, because another program wrote or a transaction was undone. */
   dropCaches(): void {
     this.#cache.clear();
+    this.#names.clear();
+    this.#private.forget();
     this.#touched.clear();
     this.#forgetUnpacked();
     this.#rcvid = 0;
@@ -81,7 +95,7 @@ export class ContentStore {
 
   /** Row id of an artifact or phantom, 0 where the name is unknown. */
   ridOf(hash: string): number {
-    return this.#db.value<number>("SELECT rid FROM blob WHERE uuid=?", hash) ?? 0;
+    return this.#names.ridOf(hash);
   }
 
   /** Name of an artifact or phantom, undefined where there is no such row. */
@@ -136,17 +150,41 @@ export class ContentStore {
 
   /** What a row holds: full text, or a delta. Null for a phantom. */
   #stored(rid: number): Uint8Array | null {
-    const unpacked = this.#unpacked.get(rid);
-    if (unpacked !== undefined) return unpacked;
-    const row = this.#db.row<BlobRow>("SELECT content, size FROM blob WHERE rid=?", rid);
-    if (row === undefined || row.size < 0 || row.content === null) return null;
-    return unpackBlob(row.content, this.#maxBytes);
+    return this.#unpacked.get(rid) ?? this.#row(rid)?.stored ?? null;
   }
 
-  /** Applies the delta that a row holds to its source's bytes, which the caller has at hand. */
-  applyStored(rid: number, source: Uint8Array): Uint8Array | null {
-    const stored = this.#stored(rid);
-    return stored === null ? null : applyDelta(source, stored, this.#maxBytes);
+  #row(rid: number): { hash: string; size: number; stored: Uint8Array } | null {
+    const row = this.#db.row<BlobRow>("SELECT content, size, uuid FROM blob WHERE rid=?", rid);
+    if (row === undefined || row.size < 0) return null;
+    const { size, uuid: hash } = row;
+    const unpacked = this.#unpacked.get(rid);
+    if (unpacked !== undefined) return { hash, size, stored: unpacked };
+    if (row.content === null) return null;
+    return { hash, size, stored: unpackBlob(row.content, this.#maxBytes) };
+  }
+
+  /**
+   * An artifact as its row has it: full text, or a delta of the bytes that the caller has at hand.
+   * Null for a phantom.
+   *
+   * @param source bytes of the artifact that the row is a delta of; null for full text.
+   */
+  getStored(rid: number, source: Uint8Array | null): StoredArtifact | null {
+    const row = this.#row(rid);
+    if (row === null) return null;
+    const { hash, size, stored } = row;
+    return { hash, size, content: source ? applyDelta(source, stored, this.#maxBytes) : stored };
+  }
+
+  /** As `get`, with what the row says of the artifact. */
+  getRow(rid: number): StoredArtifact | null {
+    const content = this.get(rid);
+    return content && { hash: this.hashOf(rid) ?? "", size: this.sizeOf(rid), content };
+  }
+
+  /** Whether this transaction has changed how an artifact is stored. */
+  isTouched(rid: number): boolean {
+    return this.#touched.has(rid);
   }
 
   /** Whether the bytes can be had: no phantom, and no delta that hangs on one. */
@@ -164,7 +202,7 @@ export class ContentStore {
 
   /** The name that content has here, or would get. */
   nameOf(content: Uint8Array): string {
-    const { preferred, known } = namesOf(content, this.hashPolicy());
+    const { preferred, known } = namesOf(content, this.hashPolicy(), this.#sha3);
     return known !== null && this.ridOf(known) !== 0 ? known : preferred;
   }
 
@@ -179,7 +217,7 @@ export class ContentStore {
     if (content.length > this.#maxBytes) {
       throw new FossilError("limit", `Artifact of ${content.length} bytes is too large`);
     }
-    if (options.hash !== undefined && !hasHash(content, options.hash)) {
+    if (options.hash !== undefined && !hasHash(content, options.hash, this.#sha3)) {
       throw new FossilError("corrupt", `Content does not have the hash "${options.hash}"`);
     }
     const hash = options.hash ?? this.nameOf(content);
@@ -289,7 +327,7 @@ export class ContentStore {
    */
   checkArrival(rid: number): boolean {
     try {
-      if (hasHash(this.require(rid), this.hashOf(rid) ?? "")) return true;
+      if (hasHash(this.require(rid), this.hashOf(rid) ?? "", this.#sha3)) return true;
     } catch (error) {
       if (!(error instanceof FossilError)) throw error;
     }
@@ -348,18 +386,23 @@ export class ContentStore {
   }
 
   isPrivate(rid: number): boolean {
-    return this.#db.exists("SELECT 1 FROM private WHERE rid=?", rid);
+    return this.#private.has(rid);
   }
 
   /** Keeps an artifact from being synchronised. */
   makePrivate(rid: number): void {
-    this.#db.run("INSERT OR IGNORE INTO private(rid) VALUES(?)", rid);
+    this.#private.add(rid);
     this.#db.run("DELETE FROM unclustered WHERE rid=?", rid);
+  }
+
+  /** As `makePrivate`, for an artifact that a tag says is private; others may know of it. */
+  notePrivate(rid: number): void {
+    this.#private.add(rid);
   }
 
   /** Lets an artifact be synchronised. A public artifact is never a delta of a private one. */
   makePublic(rid: number): void {
-    if (this.#db.run("DELETE FROM private WHERE rid=?", rid) === 0) return;
+    if (!this.#private.delete(rid)) return;
     if (this.isPrivate(this.sourceOf(rid))) this.undelta(rid);
     this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
   }
@@ -373,6 +416,7 @@ export class ContentStore {
     for (const table of ["delta", "private", "blob"]) {
       this.#db.run(`DELETE FROM ${table} WHERE rid=?`, rid);
     }
+    this.#names.clear();
     this.#touched.delete(rid);
     this.#unpacked.delete(rid);
     this.#cache.delete(rid);
@@ -394,7 +438,7 @@ export class ContentStore {
   /** Checks that an artifact decodes to what its name says; phantoms pass. */
   verify(rid: number): void {
     const content = this.get(rid);
-    if (content === null || hasHash(content, this.hashOf(rid) ?? "")) return;
+    if (content === null || hasHash(content, this.hashOf(rid) ?? "", this.#sha3)) return;
     throw new FossilError("corrupt", `Artifact "${this.hashOf(rid)}" does not have its hash`);
   }
 }

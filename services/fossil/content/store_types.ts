@@ -1,4 +1,6 @@
 /** What the content store takes and gives. */
+import type { Sha3 } from "../codec/mod.ts";
+
 /** Who gives new content, for `rcvfrom`. */
 export interface Origin {
   readonly user: string | null;
@@ -11,6 +13,16 @@ export interface StoreOptions {
   readonly cacheBytes?: number;
   /** Largest artifact that is read or written, in bytes. */
   readonly maxArtifactBytes?: number;
+  /** A quicker SHA3-256 than the runtime's own, where one was loaded. */
+  readonly sha3?: Sha3;
+}
+
+/** An artifact, and what its row says of it. */
+export interface StoredArtifact {
+  readonly hash: string;
+  /** What the row says; the bytes may have another length. */
+  readonly size: number;
+  readonly content: Uint8Array;
 }
 
 /** How content is put. */

@@ -1,11 +1,12 @@
-import { hasHash } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Database } from "./database.ts";
+import { DeltaTree } from "./delta_tree.ts";
 import type { ContentStore } from "./store.ts";
+import type { StoredArtifact } from "./store_types.ts";
 
 /** An artifact with its bytes, or with the reason why these cannot be had. */
 export type WalkedArtifact =
-  | { readonly rid: number; readonly content: Uint8Array }
+  | StoredArtifact & { readonly rid: number }
   | { readonly rid: number; readonly content: null; readonly error: FossilError };
 
 /**
@@ -15,20 +16,20 @@ export type WalkedArtifact =
  */
 export function* walkArtifacts(db: Database, store: ContentStore): Generator<WalkedArtifact> {
   const done = new Set<number>();
-  const queries = [
-    `SELECT rid FROM blob
-      WHERE size>=0 AND NOT EXISTS(SELECT 1 FROM delta WHERE delta.rid=blob.rid) ORDER BY rid`,
-    "SELECT rid FROM blob WHERE size>=0 ORDER BY rid",
-  ];
-  for (const query of queries) {
-    for (const { rid } of db.rows<{ rid: number }>(query)) {
-      if (!done.has(rid)) yield* walkChain(store, rid, done);
-    }
+  const tree = new DeltaTree(db);
+  const whole = `SELECT rid FROM blob
+    WHERE size>=0 AND NOT EXISTS(SELECT 1 FROM delta WHERE delta.rid=blob.rid) ORDER BY rid`;
+  for (const { rid } of db.rows<{ rid: number }>(whole)) yield* walkChain(store, tree, rid, done);
+  const all = "SELECT rid FROM blob WHERE size>=0 ORDER BY rid";
+  for (const { rid } of db.rows<{ rid: number }>(all)) {
+    const walked = done.has(rid) ? null : decode(store, rid, undefined);
+    if (walked !== null) yield walked;
   }
 }
 
 function* walkChain(
   store: ContentStore,
+  tree: DeltaTree,
   start: number,
   done: Set<number>,
 ): Generator<WalkedArtifact> {
@@ -36,60 +37,27 @@ function* walkChain(
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
     const { rid, source } = item;
     done.add(rid);
-    const walked = decode(store, rid, source);
+    const walked = decode(store, rid, store.isTouched(rid) ? undefined : source);
     if (walked === null) continue;
     yield walked;
     if (walked.content === null) continue;
-    for (const dependent of store.dependents(rid).toReversed()) {
+    for (const dependent of tree.dependents(rid).toReversed()) {
       if (!done.has(dependent)) stack.push({ rid: dependent, source: walked.content });
     }
   }
 }
 
+/** @param source as `getStored` has it; undefined where the delta chain must be looked up. */
 function decode(
   store: ContentStore,
   rid: number,
-  source: Uint8Array | null,
+  source: Uint8Array | null | undefined,
 ): WalkedArtifact | null {
   try {
-    const content = source === null ? store.get(rid) : store.applyStored(rid, source);
-    return content === null ? null : { rid, content };
+    const artifact = source === undefined ? store.getRow(rid) : store.getStored(rid, source);
+    return artifact && { rid, ...artifact };
   } catch (error) {
     if (!(error instanceof FossilError)) throw error;
     return { rid, content: null, error };
   }
-}
-
-/** An artifact that is not what its name says. */
-export interface Damage {
-  readonly hash: string;
-  readonly reason: string;
-}
-
-/** Called now and then with the number of artifacts done, and how many there are. */
-export type Progress = (done: number, total: number) => void;
-
-/** Between two calls of `Progress`. */
-export const PROGRESS_STEP = 500;
-
-/** Decodes and hashes every artifact. Gives what is damaged. */
-export function verifyArtifacts(
-  db: Database,
-  store: ContentStore,
-  progress: Progress = () => {},
-): Damage[] {
-  const damages: Damage[] = [];
-  const total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
-  let done = 0;
-  for (const walked of walkArtifacts(db, store)) {
-    if (++done % PROGRESS_STEP === 0) progress(done, total);
-    const hash = store.hashOf(walked.rid) ?? "";
-    if (walked.content === null) damages.push({ hash, reason: walked.error.message });
-    else if (!hasHash(walked.content, hash)) {
-      damages.push({ hash, reason: "Content does not have its hash" });
-    } else if (store.sizeOf(walked.rid) !== walked.content.length) {
-      damages.push({ hash, reason: "Content does not have its size" });
-    }
-  }
-  return damages;
 }

@@ -1,4 +1,4 @@
-import { type Artifact, type Manifest, parseArtifact } from "../artifact/mod.ts";
+import { type Artifact, KnownFiles, type Manifest, parseArtifact } from "../artifact/mod.ts";
 import { AWAITED_SCHEMA, ByteCache, type Config, type ContentStore } from "../content/mod.ts";
 import type { Database } from "../content/mod.ts";
 
@@ -35,6 +35,7 @@ export class LinkContext {
   readonly config: Config;
   readonly store: ContentStore;
   readonly pending = new Pending();
+  readonly files = new KnownFiles();
   readonly #artifacts = new ByteCache<number, Artifact>(CACHE_BYTES);
   readonly #fileNames = new Map<string, number>();
 
@@ -62,7 +63,7 @@ export class LinkContext {
   parse(rid: number, content: Uint8Array, parsed?: Artifact): Artifact | null {
     const known = this.#artifacts.get(rid);
     if (known !== undefined) return known;
-    const artifact = parsed ?? parseArtifact(content);
+    const artifact = parsed ?? parseArtifact(content, { files: this.files });
     if (artifact !== null) this.#artifacts.set(rid, artifact, content.length);
     return artifact;
   }

@@ -1,4 +1,4 @@
-import type { Artifact, ArtifactKind, Cluster, TagCard } from "../artifact/mod.ts";
+import type { Artifact, ArtifactKind, Cluster, KnownFiles, TagCard } from "../artifact/mod.ts";
 import { toJulianDay } from "../codec/mod.ts";
 import type { Config, ContentStore, Database } from "../content/mod.ts";
 import { linkAttachment } from "./attachment.ts";
@@ -41,6 +41,11 @@ export class Crosslinker {
   /** Forgets what is in memory, because another program wrote or a transaction was undone. */
   dropCaches(): void {
     this.#ctx.dropCaches();
+  }
+
+  /** F cards that were read before. */
+  get files(): KnownFiles {
+    return this.#ctx.files;
   }
 
   /** The parsed artifact of a row; null for a file and for content that is not here. */

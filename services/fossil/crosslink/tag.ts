@@ -74,7 +74,7 @@ function applyProperty(ctx: LinkContext, id: number, tag: TagInsert): void {
       ctx.db.run("UPDATE event SET euser=? WHERE objid=?", value, target);
       break;
     case TAG.private:
-      ctx.db.run("INSERT OR IGNORE INTO private(rid) VALUES(?)", target);
+      ctx.store.notePrivate(target);
       break;
     case TAG.date:
       ctx.db.run(

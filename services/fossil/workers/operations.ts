@@ -68,6 +68,7 @@ import {
   writeTicketChange,
   writeWiki,
 } from "../write/mod.ts";
+import { verifyRepository } from "./verify.ts";
 import type { Watch } from "./watch.ts";
 
 /** What an operation works with. */
@@ -149,7 +150,7 @@ const MAINTENANCE = {
     return writeFile(target, exportGit(repository, options), watch);
   },
   /** Decodes and hashes every artifact; gives what is damaged. */
-  verify: ({ repository, watch }: Context) => repository.verify(watch.progress),
+  verify: ({ repository, watch }: Context) => verifyRepository(repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
 } as const;
 

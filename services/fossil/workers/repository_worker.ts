@@ -62,7 +62,7 @@ class RepositoryWorker {
     });
   }
 
-  #run(request: JobRequest & { kind: "run" }): unknown {
+  async #run(request: JobRequest & { kind: "run" }): Promise<unknown> {
     const { path, operation, input, limitMs } = request;
     const watch = this.#watchOf(limitMs, request);
     watch.check();
@@ -71,7 +71,7 @@ class RepositoryWorker {
     try {
       const { repository, reader } = open;
       const context: Context = { repository, reader, watch, index: () => open.index() };
-      return (OPERATIONS[operation] as AnyOperation)(context, input);
+      return await (OPERATIONS[operation] as AnyOperation)(context, input);
     } catch (error) {
       if (!(error instanceof FossilError || error instanceof Interrupted)) this.#close(path);
       throw error;

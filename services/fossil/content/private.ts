@@ -1,0 +1,32 @@
+import type { Database } from "./database.ts";
+
+/** Table private: artifacts that are not synchronised. Most repositories have none. */
+export class PrivateRows {
+  readonly #db: Database;
+  /** Whether the table has no row; null while that is not known. */
+  #isEmpty: boolean | null = null;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Forgets what is known, because a transaction begins or was undone. */
+  forget(): void {
+    this.#isEmpty = null;
+  }
+
+  has(rid: number): boolean {
+    this.#isEmpty ??= !this.#db.exists("SELECT 1 FROM private");
+    return !this.#isEmpty && this.#db.exists("SELECT 1 FROM private WHERE rid=?", rid);
+  }
+
+  add(rid: number): void {
+    this.#isEmpty = false;
+    this.#db.run("INSERT OR IGNORE INTO private(rid) VALUES(?)", rid);
+  }
+
+  /** Gives whether the row was there. */
+  delete(rid: number): boolean {
+    return this.has(rid) && this.#db.run("DELETE FROM private WHERE rid=?", rid) > 0;
+  }
+}

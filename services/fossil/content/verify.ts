@@ -1,0 +1,75 @@
+import { hasHash } from "../codec/mod.ts";
+import type { Database } from "./database.ts";
+import type { ContentStore } from "./store.ts";
+import type { StoredArtifact } from "./store_types.ts";
+import { walkArtifacts } from "./walk.ts";
+
+/** An artifact that is not what its name says. */
+export interface Damage {
+  readonly hash: string;
+  readonly reason: string;
+}
+
+/** Called now and then with the number of artifacts done, and how many there are. */
+export type Progress = (done: number, total: number) => void;
+
+/** Between two calls of `Progress`. */
+export const PROGRESS_STEP = 500;
+
+/** Bytes that are hashed at a time. */
+const BATCH_BYTES = 1024 * 1024;
+
+/** Checks contents against their names, there and then or in another thread. */
+export interface HashCheck {
+  /** Takes contents; gives the names that were found wrong by now. */
+  check(batch: readonly StoredArtifact[]): string[];
+  /** Gives the names that were found wrong since. */
+  finish(): string[];
+}
+
+/** Options of `verifyArtifacts`. */
+export interface VerifyOptions {
+  readonly progress?: Progress;
+  readonly hashes?: HashCheck;
+}
+
+const HERE: HashCheck = {
+  check: (batch) =>
+    batch.filter(({ content, hash }) => !hasHash(content, hash)).map(({ hash }) => hash),
+  finish: () => [],
+};
+
+/** Decodes and hashes every artifact. Gives what is damaged. */
+export function verifyArtifacts(
+  db: Database,
+  store: ContentStore,
+  { progress = () => {}, hashes = HERE }: VerifyOptions = {},
+): Damage[] {
+  const damages: Damage[] = [];
+  const wrong = (names: readonly string[]) => {
+    const reason = "Content does not have its hash";
+    damages.push(...names.map((hash) => ({ hash, reason })));
+  };
+  const total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
+  let done = 0;
+  let [batch, bytes]: [StoredArtifact[], number] = [[], 0];
+  for (const walked of walkArtifacts(db, store)) {
+    if (++done % PROGRESS_STEP === 0) progress(done, total);
+    if (walked.content === null) {
+      damages.push({ hash: store.hashOf(walked.rid) ?? "", reason: walked.error.message });
+      continue;
+    }
+    if (walked.size !== walked.content.length) {
+      damages.push({ hash: walked.hash, reason: "Content does not have its size" });
+      continue;
+    }
+    batch.push(walked);
+    bytes += walked.content.length;
+    if (bytes < BATCH_BYTES) continue;
+    wrong(hashes.check(batch));
+    [batch, bytes] = [[], 0];
+  }
+  wrong(hashes.check(batch));
+  wrong(hashes.finish());
+  return damages;
+}
