@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import { loginLines } from "./login_lines.ts";
 import type { CommandOptions } from "./mod.ts";
-import { print, table } from "./output.ts";
+import { CommandFailed, print, table } from "./output.ts";
 
 const agentSchema = z.object({
   nick: z.string(),
@@ -90,6 +90,23 @@ export async function pauseAgent(nick: string, options: CommandOptions): Promise
 export async function resumeAgent(nick: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("POST", `/v1/agents/${encodeURIComponent(nick)}/resume`, z.undefined());
+}
+
+/** `muster agent rate`: gives an agent a rate of its own, or takes it away. */
+export async function setAgentRate(
+  nick: string,
+  rate: number | null,
+  { burst, none = false, ...options }: CommandOptions,
+): Promise<void> {
+  if (none === (rate !== null) || (none && burst !== undefined)) {
+    throw new CommandFailed('Say how many messages a second, or "--none"', 2);
+  }
+  const client = await ApiClient.connect(options);
+  const limit = rate === null
+    ? null
+    : { messages_per_second: rate, burst: burst ?? Math.max(1, Math.ceil(rate)) };
+  const path = `/v1/agents/${encodeURIComponent(nick)}`;
+  await client.call("PATCH", path, agentSchema, { rate_limit: limit });
 }
 
 function printRegistration(

@@ -1,9 +1,23 @@
 /** The command line: each command is a file, imported when it is asked for. */
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { ConfigError, parseAddress } from "../services/config/mod.ts";
+import { Command, CommanderError } from "commander";
+import { ConfigError } from "../services/config/mod.ts";
 import { VERSION } from "../services/version.ts";
 import { addFossil } from "./fossil/mod.ts";
+import { addIrc } from "./irc_commands.ts";
+import {
+  checkAddress,
+  checkCount,
+  checkDays,
+  checkNumber,
+  checkRate,
+  clientOption,
+  optionsOf,
+  passwordOption,
+  urlOption,
+} from "./options.ts";
 import { CommandFailed, printError } from "./output.ts";
+
+export type { CommandOptions } from "./options.ts";
 
 /** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
 const FAILED = 1;
@@ -50,6 +64,7 @@ function buildProgram(): Command {
   addChannels(program);
   addAgents(program);
   addAccounts(program);
+  addIrc(program);
   addAdmins(program);
   addTokens(program);
   addFossil(program);
@@ -141,6 +156,15 @@ function addAgents(program: Command): void {
     .addOption(urlOption())
     .action(async (nick: string, _, command: Command) => {
       await (await import("./agent.ts")).resumeAgent(nick, optionsOf(command));
+    });
+  agent.command("rate <nick>")
+    .description("let an agent send so many messages a second, and slow what is more")
+    .argument("[messages]", "how many a second, such as 2 or 0.5", checkRate)
+    .option("--burst <count>", "how many at once (default: what a second gives)", checkCount)
+    .option("--none", "as many as everybody")
+    .addOption(urlOption())
+    .action(async (nick: string, rate: number | undefined, _, command: Command) => {
+      await (await import("./agent.ts")).setAgentRate(nick, rate ?? null, optionsOf(command));
     });
   for (const action of ["revoke", "delete"] as const) {
     agent.command(`${action} <nick>`)
@@ -315,70 +339,4 @@ function addLog(program: Command): void {
     .action(async (_, command: Command) => {
       await (await import("./doctor.ts")).checkLog(optionsOf(command));
     });
-}
-
-/** The options of a command and of all the commands above it. */
-export interface CommandOptions {
-  readonly config?: string;
-  readonly dataDir?: string;
-  readonly apiAddr?: string;
-  readonly mcpAddr?: string;
-  readonly ircListen?: string;
-  readonly logLevel?: string;
-  readonly url?: string;
-  readonly json?: boolean;
-  readonly lines?: number;
-  readonly nick?: string;
-  readonly type?: string;
-  readonly channels?: string;
-  readonly client?: string;
-  readonly passwordStdin?: boolean;
-  readonly name?: string;
-  readonly reason?: string;
-  readonly scopes?: string;
-  readonly days?: number;
-  readonly follow?: boolean;
-  readonly after?: number;
-  readonly types?: string;
-  readonly baseUrl?: string;
-  readonly apiKeyEnv?: string;
-  readonly allow?: string;
-  readonly block?: string;
-}
-
-function optionsOf(command: Command): CommandOptions {
-  return command.optsWithGlobals<CommandOptions>();
-}
-
-function urlOption(): Option {
-  return new Option("--url <url>", "the server's API (default: MUSTER_URL, or api_addr)");
-}
-
-function passwordOption(): Option {
-  return new Option("--password-stdin", "read the password from standard input");
-}
-
-function clientOption(): Option {
-  return new Option("--client <client>", "print the lines that log this IRC client in")
-    .choices(["irssi", "weechat", "hexchat"]);
-}
-
-function checkAddress(text: string): string {
-  if (parseAddress(text) !== null) return text;
-  throw new InvalidArgumentError('It must be "host:port", or ":port" for every interface.');
-}
-
-function checkDays(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number of days.");
-}
-
-function checkNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be the number of an event.");
-}
-
-function checkCount(text: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number.");
 }

@@ -5,6 +5,8 @@ import type { Bridge } from "../services/bridge/mod.ts";
 import type { Config } from "../services/config/mod.ts";
 import type { EventLog } from "../services/events/mod.ts";
 import type { Identity, OperatorToken, Tokens, WebSessions } from "../services/identity/mod.ts";
+import type { IrcServer } from "../services/irc/mod.ts";
+import type { IrcBans } from "../services/irc_bans/mod.ts";
 import type { Llm } from "../services/llm/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
@@ -20,6 +22,7 @@ import { newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { eventRoutes } from "./events.ts";
 import { healthRoutes } from "./health.ts";
+import { ircRoutes } from "./irc.ts";
 import { llmRoutes } from "./llm.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./metrics.ts";
@@ -54,6 +57,9 @@ export interface ApiServices {
   readonly agents: Agents;
   readonly inboxes: Inboxes;
   readonly ircAccounts: IrcAccounts;
+  /** Null where the IRC server is not part of this program. */
+  readonly ircServer: Pick<IrcServer, "clients"> | null;
+  readonly ircBans: IrcBans | null;
   readonly eventLog: EventLog;
   /** Null where the configuration turns the policy store off. */
   readonly policies: Policies | null;
@@ -87,6 +93,7 @@ export function createApp(services: ApiServices) {
   app.route("/", agentRoutes(agents));
   app.route("/", agentMessageRoutes(services));
   app.route("/", accountRoutes(ircAccounts));
+  app.route("/", ircRoutes(services));
   app.route("/", tokenRoutes(services));
   app.route("/", llmRoutes(services.llm, identity));
   app.route("/", adminRoutes(services.admins));

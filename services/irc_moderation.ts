@@ -1,7 +1,8 @@
 import type { Database, NewEvent } from "./database/mod.ts";
-import { newEvent, type Origin, SYSTEM } from "./events/mod.ts";
+import { newEvent, type Origin } from "./events/mod.ts";
 import type { AccountDirectory } from "./identity/mod.ts";
 import type { IrcObserver, ObservedActor } from "./irc/mod.ts";
+import { ircOriginOf } from "./irc_origin.ts";
 import type { Log } from "./log.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -19,12 +20,12 @@ export interface IrcModerationOptions {
 
 /**
  * Writes into the event log what people and agents do to one another on the IRC server: kicks,
- * bans and other modes of channels, and who became an operator. The reason of a kick is a text of
- * its user, and is left out. Nobody can fill the log: beyond a bound an actor's doings are counted,
+ * bans and other modes of channels, who became an operator, and whom an operator ended. The reason
+ * of a kick is a text of its user, and is left out. Nobody can fill the log: beyond a bound an actor's doings are counted,
  * and the count is written.
  */
 export class IrcModeration
-  implements Required<Pick<IrcObserver, "operatorGranted" | "kicked" | "modeChanged">> {
+  implements Required<Pick<IrcObserver, "operatorGranted" | "killed" | "kicked" | "modeChanged">> {
   readonly #options: IrcModerationOptions;
   /** What each actor has done in the present minute: an account, or whoever is at an address. */
   readonly #counts = new Map<string, { count: number; readonly origin: Origin }>();
@@ -39,6 +40,16 @@ export class IrcModeration
       actor,
       (origin, now) =>
         newEvent("irc.operator_granted", { nick: actor.nick, operator }, origin, now),
+    );
+  }
+
+  killed(
+    { actor, target, reason }: { actor: ObservedActor; target: ObservedActor; reason: string },
+  ): void {
+    const { nick, account } = target;
+    this.#note(
+      actor,
+      (origin, now) => newEvent("irc.killed", { nick, account, reason }, origin, now),
     );
   }
 
@@ -61,7 +72,7 @@ export class IrcModeration
   }
 
   #note(actor: ObservedActor, make: (origin: Origin, now: number) => NewEvent): void {
-    const origin = this.#originOf(actor);
+    const origin = ircOriginOf(this.#options.accounts, actor);
     const key = origin.actorId ?? origin.address ?? origin.actor;
     const counted = this.#counts.get(key) ?? { count: 0, origin };
     counted.count += 1;
@@ -90,12 +101,5 @@ export class IrcModeration
     } catch (error) {
       this.#options.log.warn("What happened on IRC could not be logged", { error });
     }
-  }
-
-  #originOf({ nick, account, address }: ObservedActor): Origin {
-    if (account === null) return { ...SYSTEM, actor: `guest:${nick}`, address };
-    const found = this.#options.accounts.find(account);
-    if (found === null) return { ...SYSTEM, actor: `irc:${account}` };
-    return { actor: `${found.kind}:${found.name}`, actorId: found.id, address, cause: null };
   }
 }

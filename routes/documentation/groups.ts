@@ -26,6 +26,11 @@ export const GROUPS: readonly Group[] = [
   {
     name: "IRC accounts",
     description: "The accounts of people on IRC.",
+    prefixes: ["/v1/irc/accounts"],
+  },
+  {
+    name: "IRC server",
+    description: "Who is connected, and who is kept off.",
     prefixes: ["/v1/irc"],
   },
   {

@@ -27,6 +27,7 @@ const ircLimits = z.strictObject({
   line_bytes: z.int().min(512).max(65_536).default(8192),
   connections: positive.default(10_000),
   connections_per_address: count.default(64),
+  connects_per_minute: count.default(120),
   registration_seconds: positive.default(30),
   sendq_bytes: z.int().min(4096).default(1_048_576),
   recvq_bytes: z.int().min(4096).default(16_384),

@@ -6,6 +6,7 @@ import { changedKeys, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { Identity, OperatorToken, Tokens, WebSessions } from "../identity/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
+import { IrcBans } from "../irc_bans/mod.ts";
 import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics/mod.ts";
@@ -29,6 +30,9 @@ export interface Services {
   readonly agents: Agents;
   readonly inboxes: Inboxes;
   readonly ircAccounts: IrcAccounts;
+  /** Null where the IRC server is not part of this program. */
+  readonly ircServer: IrcServer | null;
+  readonly ircBans: IrcBans | null;
   readonly llm: Llm;
   readonly eventLog: EventLog;
   /** Null where the configuration turns the policy store off. */
@@ -69,7 +73,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
   const later = { server: () => irc, address: () => ircUrl(config, ircAddresses) };
   const people = openPeople(stores, later, started);
-  const irc = makeIrcServer(stores, people);
+  const { accounts } = room;
+  const enforce = () => void irc.enforceBans();
+  const ircBans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
+  const irc = makeIrcServer(stores, people, ircBans);
   started.defer(() => irc.close());
   const ircAddresses = listen(irc, options);
 
@@ -91,7 +98,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const running = started.move();
   const { eventLog } = events;
   return {
-    services: { ...room, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
+    services: {
+      ...{ ...room, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
+      ...{ ircServer: irc, ircBans },
+    },
     ircAddresses,
     reconfigure: (changed, renewed) => {
       irc.reconfigure(ircChanges(changed));

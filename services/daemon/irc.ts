@@ -1,6 +1,6 @@
 import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
-import { IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { type Bans, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { VERSION } from "../version.ts";
 import { type DaemonOptions, StartError } from "./options.ts";
 import type { People } from "./people.ts";
@@ -14,7 +14,7 @@ export interface IrcAddresses {
 }
 
 /** Makes the IRC server; it listens nowhere yet. */
-export function makeIrcServer(stores: Stores, people: People): IrcServer {
+export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcServer {
   const { agents, observer } = people;
   const { config, log, database, room, cloakKey } = stores;
   const { irc } = config;
@@ -34,7 +34,7 @@ export function makeIrcServer(stores: Stores, people: People): IrcServer {
       ...{ database, accounts, logins, speech, operators },
       selfRegistration: openSelfRegistration(stores, people),
     }),
-    ...{ observer, cloakKey, log },
+    ...{ observer, bans, cloakKey, log },
   });
 }
 
@@ -61,6 +61,7 @@ export function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "li
       accountRate: rate(limits.account_lines_per_second, limits.account_burst),
       connections: limits.connections,
       connectionsPerAddress: limits.connections_per_address || null,
+      connectsPerMinute: limits.connects_per_minute || null,
       registrationSeconds: limits.registration_seconds,
       historyMessages: history.messages,
       historyBytes: history.bytes,

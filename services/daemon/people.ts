@@ -94,6 +94,7 @@ function observerOf({ agents, attendance, inboxes, moderation }: Observers): Irc
       attendance.sessionEnded(account);
     },
     operatorGranted: (event) => moderation.operatorGranted(event),
+    killed: (event) => moderation.killed(event),
     kicked: (event) => moderation.kicked(event),
     modeChanged: (event) => moderation.modeChanged(event),
     messageSent(message) {

@@ -110,4 +110,17 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   CREATE INDEX unsettled_network_accounts ON network_accounts (unsettled_since)
     WHERE unsettled_since IS NOT NULL;
   `,
+  `
+  CREATE TABLE irc_bans (
+    id TEXT PRIMARY KEY,
+    mask TEXT NOT NULL,
+    mask_folded TEXT NOT NULL UNIQUE,
+    account_id TEXT REFERENCES accounts (id) ON DELETE CASCADE,
+    reason TEXT NOT NULL,
+    set_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+  ) STRICT;
+  CREATE INDEX irc_bans_of_account ON irc_bans (account_id);
+  `,
 ]);

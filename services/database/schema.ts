@@ -12,6 +12,7 @@ export interface Tables {
   llm_backends: LlmBackendsTable;
   llm_model_lists: LlmModelListsTable;
   network_accounts: NetworkAccountsTable;
+  irc_bans: IrcBansTable;
   settings: SettingsTable;
   events: EventsTable;
   checkpoints: CheckpointsTable;
@@ -108,6 +109,21 @@ export interface NetworkAccountsTable {
   unsettled_since: number | null;
   /** Channels whose status of the account is to be set: names in a JSON list. */
   channels: string;
+}
+
+/** Bans from the IRC server. */
+export interface IrcBansTable {
+  id: Fixed<string>;
+  /** In its canonical form. */
+  mask: Fixed<string>;
+  /** The mask in lower case (casemapping ascii), by which it is unique. */
+  mask_folded: Fixed<string>;
+  /** The account that it is on, with which it ends; null for masks and networks. */
+  account_id: Fixed<string | null>;
+  reason: Fixed<string>;
+  set_by: Fixed<string>;
+  created_at: Fixed<number>;
+  expires_at: Fixed<number | null>;
 }
 
 /** The key-value store: one JSON text per key. */

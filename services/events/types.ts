@@ -37,6 +37,8 @@ export interface EventTypes {
     completion_tokens: number | null;
     milliseconds: number;
   };
+  /** An account on the IRC network was not as it should be, and is again. */
+  "network.account_repaired": { account: string; repair: string };
   "policy.changed": { keys: readonly string[] };
   "program.started": { version: string };
   /** The configuration was read again; `keys` are those that differ from the start's. */
@@ -45,6 +47,11 @@ export interface EventTypes {
   /** The database found rows of this log changed behind the program's back. */
   [DAMAGED]: { problem: string };
   "irc.operator_granted": { nick: string; operator: string };
+  /** `expires_at`: null for a ban without an end. */
+  "irc.banned": { mask: string; reason: string; expires_at: string | null };
+  "irc.unbanned": { mask: string };
+  /** An IRC operator ended somebody's connection. */
+  "irc.killed": { nick: string; account: string | null; reason: string };
   "irc.kicked": { channel: string; nick: string };
   /** `changes` as in the MODE message; a key is `*`. */
   "irc.modes_changed": { channel: string; changes: string };

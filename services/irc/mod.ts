@@ -28,4 +28,13 @@ export type {
   Verification,
 } from "./options.ts";
 export { addressNetwork, isLoopback } from "./cloak.ts";
-export { channelName, foldCase, isChannelName, isNick, NICK_PATTERN } from "./names.ts";
+export { type Message, parseMessage } from "./message.ts";
+export {
+  channelName,
+  compileMask,
+  completeMask,
+  foldCase,
+  isChannelName,
+  isNick,
+  NICK_PATTERN,
+} from "./names.ts";

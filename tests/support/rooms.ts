@@ -22,6 +22,7 @@ import {
   openIdentity,
   OPERATOR,
 } from "../../services/identity/mod.ts";
+import { IrcBans } from "../../services/irc_bans/mod.ts";
 import { type Llm, openLlm } from "../../services/llm/mod.ts";
 import type { Log } from "../../services/log.ts";
 import { Policies } from "../../services/policies/mod.ts";
@@ -43,6 +44,8 @@ export class TestClock extends TestScheduler {
 /** IRC sessions as a list of accounts. */
 export class TestSessions implements Sessions {
   readonly online = new Set<string>();
+  /** How often it was looked for sessions of the banned. */
+  banned = 0;
   /** What was closed, as `account: reason`. */
   readonly closed: string[] = [];
   /** Accounts of which nothing is kept any more. */
@@ -115,6 +118,7 @@ export interface Rooms extends IdentityRoom {
   /** Of agents that hear every channel. */
   readonly inboxes: Inboxes;
   readonly ircAccounts: IrcAccounts;
+  readonly ircBans: IrcBans;
   readonly authority: AccountAuthority;
   readonly admins: Admins;
   readonly adminLogin: AdminLogin;
@@ -160,6 +164,7 @@ export async function openRooms(
   const bridge = { enabled: true, web_user_ttl_minutes: 5 };
   const policies = new Policies({ database, bridge, clock: clock.read, log });
   const ircAccounts = new IrcAccounts({ ...shared, passwords, minPasswordLength: 8 });
+  const ircBans = new IrcBans({ ...shared, enforce: () => sessions.banned++, clock: clock.read });
   const admins = new Admins({ ...shared, passwords });
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
@@ -182,7 +187,7 @@ export async function openRooms(
   return {
     ...room,
     ...{ folder, database, eventLog, policies },
-    ...{ agents, inboxes, ircAccounts, authority, admins, adminLogin },
+    ...{ agents, inboxes, ircAccounts, ircBans, authority, admins, adminLogin },
     ...{ llm, sessions, clock, log },
     async close() {
       eventLog.close();

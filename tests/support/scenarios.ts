@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createApp } from "../../routes/app.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
+import type { IrcServer } from "../../services/irc/mod.ts";
 import { Status } from "../../services/status.ts";
 import { TestMetrics } from "./metrics.ts";
 import { anAgent, BY_OPERATOR, type Rooms, type RoomsOptions, withRooms } from "./rooms.ts";
@@ -40,6 +41,22 @@ export interface Scenario {
   readonly matches?: RegExp;
 }
 
+/** An IRC server to which one client is connected. */
+const TEST_SERVER: Pick<IrcServer, "clients"> = {
+  clients: () => [{
+    nick: "ann",
+    account: null,
+    address: "192.0.2.7",
+    host: "0123456789.ip",
+    transport: "tls",
+    connectedAt: Date.parse("2026-11-20T12:00:00Z"),
+    lastActiveAt: Date.now(),
+    operator: false,
+    channels: 2,
+    queuedBytes: 0,
+  }],
+};
+
 /** The API on rooms of its own, with the agent `caller`, and without a bridge. */
 export class TestApi {
   readonly rooms: Rooms;
@@ -59,7 +76,14 @@ export class TestApi {
     });
     const config = configSchema.parse({});
     const { metrics } = this;
-    this.#app = createApp({ ...rooms, config, metrics, status, bridge: null });
+    this.#app = createApp({
+      ...rooms,
+      config,
+      metrics,
+      status,
+      bridge: null,
+      ircServer: TEST_SERVER,
+    });
   }
 
   async send(scenario: Omit<Scenario, "status">): Promise<Response> {

@@ -1,0 +1,227 @@
+import { ulid } from "ulid";
+import type { StatementSync } from "node:sqlite";
+import { type Database, statement, Unchanged } from "../database/mod.ts";
+import { Conflict, Invalid, NotFound, ServiceError } from "../errors.ts";
+import { newEvent, type Origin } from "../events/mod.ts";
+import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import {
+  type Ban,
+  type Bans,
+  type BanSubject,
+  type BanWish,
+  foldCase,
+  isLoopback,
+  type ObservedActor,
+} from "../irc/mod.ts";
+import { ircOriginOf } from "../irc_origin.ts";
+import { BanIndex, type StoredBan } from "./ban_index.ts";
+import { type BanMask, parseBanMask } from "./mask.ts";
+import { type BanRecord, type BanRequest, banRequestSchema } from "./schemas.ts";
+
+/** Bans that are kept at most. */
+const MAX_BANS = 1000;
+
+export interface IrcBansOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  /** Ends the sessions of whoever is banned by now. */
+  readonly enforce: () => void;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * The bans from the IRC server. One that was acknowledged is on disk and has ended the sessions that
+ * it hits. A ban on an account hangs on the account's id, so that it ends with the account.
+ */
+export class IrcBans implements Bans {
+  readonly #options: IrcBansOptions;
+  readonly #rows: StatementSync;
+  #index: BanIndex;
+
+  constructor(options: IrcBansOptions) {
+    this.#options = options;
+    this.#rows = options.database.prepare("SELECT * FROM irc_bans ORDER BY id");
+    this.#index = new BanIndex(this.#read());
+  }
+
+  /** Every ban that holds, the oldest first. */
+  list(): BanRecord[] {
+    return this.#holding().map(describe);
+  }
+
+  /**
+   * Bans somebody, or changes the ban of the same mask; sessions that it hits end at once.
+   *
+   * @throws Invalid where the mask is none or would hit far too many
+   * @throws NotFound where there is no such account, Conflict where there are too many bans, or the
+   *   account is an agent's, which the registry holds
+   */
+  create(request: BanRequest, caller: Caller): Promise<BanRecord> {
+    return this.#create(request, originOf(caller));
+  }
+
+  /**
+   * Takes a ban away.
+   *
+   * @throws NotFound
+   */
+  delete(id: string, caller: Caller): Promise<void> {
+    return this.#delete(this.#holding().find((ban) => ban.id === id), originOf(caller));
+  }
+
+  findByAddress(address: string): Ban | null {
+    return this.#toBan(this.#index.findByAddress(address, this.#options.clock()));
+  }
+
+  find({ masks, address, account }: BanSubject): Ban | null {
+    const now = this.#options.clock();
+    const accountId = account === null ? null : this.#options.accounts.find(account)?.id ?? null;
+    const found = this.#index.findByAccount(accountId, now) ??
+      (isLoopback(address) ? null : this.#index.findByAddress(address, now)) ??
+      this.#index.findByMask(masks, now);
+    return this.#toBan(found);
+  }
+
+  all(): readonly Ban[] {
+    return this.#holding().map((ban) => this.#toBan(ban));
+  }
+
+  add({ mask, reason, duration }: BanWish, actor: ObservedActor): Promise<string | null> {
+    return refusalOf(async () => {
+      const duration_seconds = duration === null ? null : Math.ceil(duration / 1000);
+      const request = banRequestSchema.safeParse({ mask, reason, duration_seconds });
+      if (!request.success) throw new Invalid(`"mask": ${request.error.issues[0]?.message}`);
+      await this.#create(request.data, ircOriginOf(this.#options.accounts, actor));
+    });
+  }
+
+  remove(mask: string, actor: ObservedActor): Promise<string | null> {
+    return refusalOf(async () => {
+      const folded = foldCase(parseBanMask(mask).text);
+      const found = this.#holding().find((ban) => foldCase(ban.mask) === folded);
+      await this.#delete(found, ircOriginOf(this.#options.accounts, actor));
+    });
+  }
+
+  async #create(request: BanRequest, origin: Origin): Promise<BanRecord> {
+    const { database, clock, enforce } = this.#options;
+    const mask = parseBanMask(request.mask);
+    const { text, accountId } = this.#resolve(mask);
+    const now = clock();
+    const ends = request.duration_seconds === null ? null : now + request.duration_seconds * 1000;
+    const ban: StoredBan = {
+      id: ulid(now),
+      mask: text,
+      accountId,
+      reason: request.reason,
+      setBy: origin.actor,
+      createdAt: now,
+      expiresAt: ends,
+    };
+    const others = this.#holding().filter((other) => foldCase(other.mask) !== foldCase(text));
+    if (others.length >= MAX_BANS) {
+      throw new Conflict(`There are ${MAX_BANS} bans, which is as many as are kept`);
+    }
+    const record = describe(ban);
+    const { reason, expires_at } = record;
+    const { tables } = database;
+    await database.commit({
+      statements: [
+        statement(tables.deleteFrom("irc_bans").where("mask_folded", "=", foldCase(text))),
+        statement(tables.deleteFrom("irc_bans").where("expires_at", "<=", now)),
+        statement(tables.insertInto("irc_bans").values(toRow(ban))),
+      ],
+      events: [newEvent("irc.banned", { mask: text, reason, expires_at }, origin, now)],
+    });
+    this.#index = new BanIndex(this.#read());
+    enforce();
+    return record;
+  }
+
+  /** The mask as it is kept; that of an account with the account's id. */
+  #resolve(mask: BanMask): { text: string; accountId: string | null } {
+    if (mask.kind !== "account") return { text: mask.text, accountId: null };
+    const account = this.#options.accounts.find(mask.name);
+    if (account === null) throw new NotFound(`There is no account "${mask.name}"`);
+    if (account.kind === "agent") {
+      throw new Conflict(`"${account.name}" is an agent: pause it or revoke it in the registry`);
+    }
+    return { text: `account:${account.name}`, accountId: account.id };
+  }
+
+  async #delete(ban: StoredBan | undefined, origin: Origin): Promise<void> {
+    const { database, clock } = this.#options;
+    if (ban === undefined) throw noSuchBan();
+    const removal = database.tables.deleteFrom("irc_bans").where("id", "=", ban.id);
+    try {
+      await database.commit({
+        statements: [statement(removal, { mustChange: true })],
+        events: [newEvent("irc.unbanned", { mask: ban.mask }, origin, clock())],
+      });
+    } catch (error) {
+      throw error instanceof Unchanged ? noSuchBan() : error;
+    }
+    this.#index = new BanIndex(this.#read());
+  }
+
+  #holding(): StoredBan[] {
+    const now = this.#options.clock();
+    return this.#read().filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  }
+
+  #read(): StoredBan[] {
+    return this.#rows.all().map((row) => ({
+      id: String(row["id"]),
+      mask: String(row["mask"]),
+      accountId: row["account_id"] === null ? null : String(row["account_id"]),
+      reason: String(row["reason"]),
+      setBy: String(row["set_by"]),
+      createdAt: Number(row["created_at"]),
+      expiresAt: row["expires_at"] === null ? null : Number(row["expires_at"]),
+    }));
+  }
+
+  #toBan(ban: StoredBan): Ban;
+  #toBan(ban: StoredBan | null): Ban | null;
+  #toBan(ban: StoredBan | null): Ban | null {
+    if (ban === null) return null;
+    const { mask, reason, setBy, createdAt: setAt, expiresAt } = ban;
+    return { mask, reason, setBy, setAt, expiresAt };
+  }
+}
+
+function describe({ id, mask, reason, setBy, createdAt, expiresAt }: StoredBan): BanRecord {
+  return {
+    ...{ id, mask, reason },
+    set_by: setBy,
+    created_at: new Date(createdAt).toISOString(),
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+  };
+}
+
+function toRow({ id, mask, accountId, reason, setBy, createdAt, expiresAt }: StoredBan) {
+  return {
+    ...{ id, mask, reason },
+    mask_folded: foldCase(mask),
+    account_id: accountId,
+    set_by: setBy,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  };
+}
+
+function noSuchBan(): NotFound {
+  return new NotFound("There is no such ban");
+}
+
+/** Runs what an IRC operator asks for; gives the sentence where it is refused. */
+async function refusalOf(run: () => Promise<void>): Promise<string | null> {
+  try {
+    await run();
+    return null;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
+    throw error;
+  }
+}
