@@ -1,7 +1,7 @@
 import type { Database, NewEvent } from "./database/mod.ts";
 import { newEvent, type Origin } from "./events/mod.ts";
 import type { AccountDirectory } from "./identity/mod.ts";
-import type { IrcObserver, ObservedActor } from "./irc/mod.ts";
+import type { IrcObserver, ObservedActor, ObservedRedaction } from "./irc/mod.ts";
 import { ircOriginOf } from "./irc_origin.ts";
 import type { Log } from "./log.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -18,14 +18,16 @@ export interface IrcModerationOptions {
   readonly log: Log;
 }
 
+/** What is written. */
+type Moderation = "operatorGranted" | "killed" | "kicked" | "modeChanged" | "messageRedacted";
+
 /**
  * Writes into the event log what people and agents do to one another on the IRC server: kicks,
- * bans and other modes of channels, who became an operator, and whom an operator ended. The reason
- * of a kick is a text of its user, and is left out. Nobody can fill the log: beyond a bound an actor's doings are counted,
- * and the count is written.
+ * bans and other modes of channels, whose messages were taken away, who became an operator, and whom
+ * an operator ended. The reason of a kick is a text of its user, and is left out. Nobody can fill
+ * the log: beyond a bound an actor's doings are counted, and the count is written.
  */
-export class IrcModeration
-  implements Required<Pick<IrcObserver, "operatorGranted" | "killed" | "kicked" | "modeChanged">> {
+export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
   readonly #options: IrcModerationOptions;
   /** What each actor has done in the present minute: an account, or whoever is at an address. */
   readonly #counts = new Map<string, { count: number; readonly origin: Origin }>();
@@ -62,6 +64,15 @@ export class IrcModeration
     this.#note(
       actor,
       (origin, now) => newEvent("irc.modes_changed", { channel, changes }, origin, now),
+    );
+  }
+
+  /** Who takes its own message back moderates nobody. */
+  messageRedacted({ actor, channel, author: nick, own }: ObservedRedaction): void {
+    if (own || channel === null) return;
+    this.#note(
+      actor,
+      (origin, now) => newEvent("irc.message_redacted", { channel, nick }, origin, now),
     );
   }
 

@@ -95,6 +95,11 @@ export class Inboxes {
     this.#takeFromChannel(channel, { id, from: nick, speaker: nick, text, time });
   }
 
+  /** Removes a message that was redacted from wherever it was kept. */
+  forgetMessage(id: string): void {
+    for (const log of this.#logs.values()) log.remove((message) => message.id === id);
+  }
+
   /**
    * Reads what was said to an agent, oldest first: without `since` the newest, with it the first
    * ones that came after. An agent reads its own, the operator everybody's.

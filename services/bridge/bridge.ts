@@ -317,6 +317,8 @@ export class Bridge {
         return this.#linkDown();
       case "message":
         return this.#receive(event);
+      case "redaction":
+        return this.#channels.get(event.channel)?.log.remove(({ id }) => id === event.id);
       case "refusal":
         if (event.label !== null) return this.#outbox.refuse(event.label, event.reason);
     }

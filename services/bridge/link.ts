@@ -128,6 +128,7 @@ export class Link {
       version: null,
     });
     client.requestCap("labeled-response");
+    client.requestCap("draft/message-redaction");
     this.#client = client;
     this.#listen(client, ircLineParser);
     this.#cancelTimer = scheduler.after(REGISTRATION_MILLISECONDS, () => {

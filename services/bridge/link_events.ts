@@ -17,6 +17,8 @@ export type LinkEvent =
   /** Somebody asks us into a channel. */
   | { readonly kind: "invite"; readonly channel: string }
   | LinkMessage
+  /** A message was redacted. */
+  | { readonly kind: "redaction"; readonly channel: string; readonly id: string }
   /** The server would not do something; the label says what, or else the channel. */
   | {
     readonly kind: "refusal";
@@ -41,6 +43,9 @@ export interface LinkMessage {
 
 /** A line in which the server says that it will not do something: a number, or a standard reply. */
 const REFUSAL = /^(?:@\S+ )?(?::\S+ )?(?:[45]\d\d|FAIL) /;
+
+/** A line in which a message is redacted (IRCv3 message-redaction). */
+const REDACTION = /^(?:@\S+ )?:\S+ REDACT /;
 
 /** Batches in which a server plays old messages back. */
 const PLAYBACK = /^(?:chathistory|znc\.in\/playback)$/;
@@ -73,7 +78,12 @@ export function reportEvents(
     sink.event({ kind: "invite", channel });
   });
   client.on("raw", ({ line, from_server: fromServer }) => {
-    if (fromServer && REFUSAL.test(line)) sink.event(refusalOf(parseLine(line)));
+    if (!fromServer) return;
+    if (REFUSAL.test(line)) sink.event(refusalOf(parseLine(line)));
+    else if (REDACTION.test(line)) {
+      const [channel = "", id = ""] = parseLine(line).params;
+      sink.event({ kind: "redaction", channel, id });
+    }
   });
 }
 

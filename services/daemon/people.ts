@@ -101,5 +101,9 @@ function observerOf({ agents, attendance, inboxes, moderation }: Observers): Irc
       if (message.sender.account !== null) agents.speech.sent(message.sender.account);
       inboxes.take(message);
     },
+    messageRedacted(redaction) {
+      inboxes.forgetMessage(redaction.id);
+      moderation.messageRedacted(redaction);
+    },
   };
 }

@@ -55,6 +55,8 @@ export interface EventTypes {
   "irc.kicked": { channel: string; nick: string };
   /** `changes` as in the MODE message; a key is `*`. */
   "irc.modes_changed": { channel: string; changes: string };
+  /** Somebody took away what another, `nick`, had said. */
+  "irc.message_redacted": { channel: string; nick: string };
   /** What one actor did on IRC beyond what is written of it in a minute. */
   "irc.moderation_omitted": { count: number };
 }

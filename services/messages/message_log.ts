@@ -47,6 +47,8 @@ export interface MessageLogOptions {
 export class MessageLog<Message extends LoggedMessage> {
   readonly #options: MessageLogOptions;
   readonly #entries: Entry<Message>[] = [];
+  /** When messages were taken in that were removed again, by id: a reader may go on from them. */
+  readonly #removed = new Map<string, number>();
   #units = 0;
   #lastMicroseconds = 0;
   /** Replaced, never changed, so that a round of deliveries sees the list it began with. */
@@ -106,6 +108,24 @@ export class MessageLog<Message extends LoggedMessage> {
     return () => this.#remove(subscription);
   }
 
+  /**
+   * Removes messages that shall be read no more. Who follows has them already; who goes on from the
+   * id of one still can.
+   */
+  remove(isMeant: (message: Message) => boolean): void {
+    for (let index = this.size - 1; index >= 0; index--) {
+      const { message, microseconds } = this.#entries[index] as Entry<Message>;
+      if (!isMeant(message)) continue;
+      this.#entries.splice(index, 1);
+      this.#units -= message.text.length;
+      this.#removed.set(message.id, microseconds);
+    }
+    for (const id of this.#removed.keys()) {
+      if (this.#removed.size <= this.#options.capacity) break;
+      this.#removed.delete(id);
+    }
+  }
+
   /** Ends every follower. */
   end(reason: string): void {
     const subscriptions = this.#subscriptions;
@@ -131,7 +151,7 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 
   #positionAfter(since: string): number {
-    const microseconds = parseMicroseconds(since);
+    const microseconds = parseMicroseconds(since) ?? this.#removed.get(since) ?? null;
     if (microseconds !== null) return this.#positionAfterTime(microseconds);
     const position = this.#entries.findLastIndex(({ message }) => message.id === since);
     if (position !== -1) return position + 1;

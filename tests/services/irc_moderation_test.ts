@@ -23,6 +23,9 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
     const guest = { nick: "someone", account: null, address: "127.0.0.1" };
     moderation.modeChanged({ actor: guest, channel: "#c", changes: "+b bad!*@*" });
     moderation.operatorGranted({ actor: guest, operator: "root" });
+    const redaction = { id: "m1", actor: SCOUT, channel: "#c", author: "ann", own: false };
+    moderation.messageRedacted(redaction);
+    moderation.messageRedacted({ ...redaction, author: "scouty", own: true });
     const bridge = { nick: "bridge", account: "bridge", address: "memory" };
     moderation.modeChanged({ actor: bridge, channel: "#c", changes: "+k *" });
     await moderation.close();
@@ -44,6 +47,12 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
         actor: "guest:someone",
         address: "127.0.0.1",
         data: { nick: "someone", operator: "root" },
+      },
+      {
+        type: "irc.message_redacted",
+        actor: "agent:Scout",
+        address: "192.0.2.7",
+        data: { channel: "#c", nick: "ann" },
       },
       {
         type: "irc.modes_changed",

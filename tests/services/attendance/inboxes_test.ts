@@ -129,3 +129,16 @@ Deno.test("an inbox is bounded, and gone with its agent", () =>
     await world.register("scout");
     assert.deepEqual(await inbox(world, "scout"), []);
   }));
+
+Deno.test("what is redacted on IRC is in no inbox any more", () =>
+  withAttendance(async (world) => {
+    await world.call("scout", await world.register("scout", { channels: ["general"] }));
+    const tagged = "message-tags echo-message draft/message-redaction";
+    const eve = await aWatcher(world, tagged);
+    eve.send("PRIVMSG scout :psst", "PRIVMSG #general :scout: look", "PRIVMSG #general :scout!");
+    await eve.sync();
+    const [alone, , last] = await world.inboxes.read("scout", {}, OPERATOR);
+    eve.send(`REDACT scout ${alone?.id}`, `REDACT #general ${last?.id}`);
+    await eve.sync();
+    assert.deepEqual(await inbox(world, "scout"), ["#general eve: scout: look"]);
+  }));

@@ -34,6 +34,7 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
       observer: {
         sessionEnded: ({ account }) => attendance.sessionEnded(account),
         messageSent: (message) => inboxes.take(message),
+        messageRedacted: ({ id }) => inboxes.forgetMessage(id),
       },
     });
     const [log, bridgeNick] = [silentLog, "bridge"];
@@ -70,8 +71,12 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
 }
 
 /** Somebody with an IRC client in #general; what joining said is read already. */
-export async function aWatcher({ server }: World, nick = "eve"): Promise<IrcUser> {
-  const user = new IrcUser(server, nick);
+export async function aWatcher(
+  { server }: World,
+  capabilities = "",
+  nick = "eve",
+): Promise<IrcUser> {
+  const user = new IrcUser(server, nick, capabilities);
   await user.join("#general");
   return user;
 }

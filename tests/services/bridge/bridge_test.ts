@@ -264,3 +264,18 @@ Deno.test("Bridge ends followers when it leaves and when it stops", () =>
     assert.deepEqual(closed.got, []);
     await assert.rejects(bridge.join("room"), Unavailable);
   }));
+
+Deno.test("Bridge drops what is redacted, and its readers go on from there", () =>
+  withBridge(async ({ bridge, server }) => {
+    await bridge.whenReady();
+    const bob = new IrcUser(server, "bob", "message-tags echo-message draft/message-redaction");
+    await bob.join("#general");
+    bob.send("PRIVMSG #general :one", "PRIVMSG #general :two", "PRIVMSG #general :three");
+    await bob.sync();
+    const [, two] = await bridge.messages("general", {});
+    bob.send(`REDACT #general ${two?.id} :not here`);
+    await bob.sync();
+    assert.deepEqual(await buffer(bridge), ["bob: one", "bob: three"]);
+    const since = await bridge.messages("general", { since: two?.id });
+    assert.deepEqual(since.map(({ text }) => text), ["three"]);
+  }));

@@ -162,3 +162,15 @@ Deno.test("MessageLog keeps no more text than it may, and the newest message any
   append(log, "longer than all");
   assert.deepEqual(log.read(undefined, 10).map(({ text }) => text), ["longer than all"]);
 });
+
+Deno.test("MessageLog reads a removed message no more, and goes on from where it was", () => {
+  const log = newLog(10);
+  for (const text of ["a", "b", "c", "d"]) append(log, text);
+  log.remove(({ id }) => id === "id-b");
+  const texts = (since?: string) => log.read(since, 10).map(({ text }) => text);
+  assert.deepEqual(texts(), ["a", "c", "d"]);
+  assert.deepEqual(texts("id-b"), ["c", "d"]);
+  assert.equal(log.size, 3);
+  log.remove(() => true);
+  assert.deepEqual(texts("id-d"), []);
+});
