@@ -27,6 +27,17 @@ export type {
   RateLimit,
   Verification,
 } from "./options.ts";
+export { HistoryKind } from "./history_store.ts";
+export type {
+  HistoryPart,
+  HistoryQuery,
+  HistoryRecord,
+  HistoryReference,
+  HistoryStore,
+  HistoryTarget,
+  LastMessage,
+  NewHistoryRecord,
+} from "./history_store.ts";
 export { addressNetwork, isLoopback } from "./cloak.ts";
 export { type Message, parseMessage } from "./message.ts";
 export {

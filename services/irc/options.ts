@@ -1,6 +1,7 @@
 /** What the server needs from the program around it, and the limits it keeps. */
 
 import type { Bans } from "./bans.ts";
+import type { HistoryStore } from "./history_store.ts";
 
 /** Outcome of a password check. */
 export type Verification =
@@ -203,6 +204,8 @@ export interface IrcServerOptions {
   /** Asked (PASS) of clients that do not log in to an account. */
   password?: string | null;
   limits?: Partial<IrcLimits>;
+  /** What keeps history beyond memory; absent: memory is all. */
+  historyStore?: HistoryStore;
   /** Unix time in milliseconds. */
   clock?: () => number;
   log?: IrcLogger;

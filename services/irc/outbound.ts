@@ -107,6 +107,16 @@ export class Outbound {
     return wire;
   }
 
+  /** Source, command and parameters as one line, without the free text. */
+  get head(): string {
+    return this.#head;
+  }
+
+  /** The free text; undefined where it has none. */
+  get text(): string | undefined {
+    return this.#tail === "" ? undefined : this.#tail.slice(" :".length);
+  }
+
   /** Characters of the message and of the client's tags. */
   get length(): number {
     let length = this.#head.length + this.#tail.length;

@@ -70,7 +70,7 @@ export class Reply {
   async batch(
     type: string,
     params: readonly string[],
-    messages: Iterable<Outbound>,
+    messages: Iterable<Outbound> | AsyncIterable<Outbound>,
   ): Promise<void> {
     const client = this.#client;
     const reference = client.hasCapability(Cap.BATCH) ? this.#state.nextMessageId() : null;
@@ -81,7 +81,7 @@ export class Reply {
       this.#label = null;
     }
     const tags = reference === null ? {} : { batch: reference };
-    for (const message of messages) {
+    for await (const message of messages) {
       const drained = client.transport.drained();
       if (drained) await drained;
       if (client.quitReason !== null) return;

@@ -18,6 +18,9 @@ import { Outbound, type OutboundTags } from "./outbound.ts";
 import type { Reply } from "./reply.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
+/** Messages that may have the same time. */
+const MESSAGES_PER_MILLISECOND = 1000;
+
 
 /** Something to send from a client: the parameters, and what ends the message as free text. */
 export interface MessageContent {
@@ -41,7 +44,7 @@ export class ServerState {
   /** Every connection, registered or not. */
   readonly clients = new Set<Client>();
   readonly channels = new Map<string, Channel>();
-  readonly history = new History(() => this.#limits);
+  readonly history: History;
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly counters: Counters = {
@@ -62,6 +65,8 @@ export class ServerState {
   #lastTime = 0;
   #textTime = NaN;
   #timeText = "";
+  #countedTime = 0;
+  #countedMessages = 0;
 
   constructor(options: IrcServerOptions) {
     this.#options = options;
@@ -69,6 +74,9 @@ export class ServerState {
     this.log = options.log ?? SILENT;
     this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
     this.#clock = options.clock ?? Date.now;
+    const store = options.historyStore ?? null;
+    this.history = new History({ limits: () => this.#limits, store, log: this.log });
+    this.#lastTime = store?.newestTime ?? 0;
     this.startedAt = this.now();
     const random = crypto.getRandomValues(new Uint32Array(2));
     this.#idPrefix = Array.from(random, (part) => part.toString(36)).join("") + "-";
@@ -128,6 +136,7 @@ export class ServerState {
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
     const tags: OutboundTags = {
       time: this.timestamp(),
+    this.#leaveFullMillisecond();
       msgid: this.nextMessageId(),
       account: client.account,
       bot: client.hasMode(UserMode.BOT),
@@ -139,6 +148,16 @@ export class ServerState {
 
   /** A message from the server itself. */
   messageFromServer(command: string, content: MessageContent): Outbound {
+  /** No more messages have the same time than there are microseconds in it to tell them apart. */
+  #leaveFullMillisecond(): void {
+    const now = this.now();
+    if (now !== this.#countedTime) {
+      this.#countedTime = now;
+      this.#countedMessages = 0;
+    }
+    if (++this.#countedMessages === MESSAGES_PER_MILLISECOND) this.#lastTime = now + 1;
+  }
+
     const tags = { time: this.timestamp() };
     return new Outbound(this.serverName, command, content.params, tags, content.text);
   }
@@ -166,6 +185,7 @@ export class ServerState {
       this.channels.set(folded, channel);
     }
     return channel;
+      this.history.channelMade(name);
   }
 
   /** Clients that are logged in to the account, registered or not. */

@@ -4,7 +4,7 @@ import { Cap } from "../capabilities.ts";
 import type { Channel } from "../channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import type { HistoryEntry } from "../history.ts";
+import type { Conversation, HistoryEntry } from "../history.ts";
 import { looksLikeChannel } from "../names.ts";
 import { type Outbound, truncate } from "../outbound.ts";
 import { isSameAccount } from "../registration.ts";
@@ -18,27 +18,32 @@ const REDACTABLE: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"])
  * connection. Who has the capability is told; who fetches the history later does not get the
  * message, and with `draft/event-playback` learns that it was redacted.
  */
-export function redact(call: CommandCall): void {
-  const target = call.params[0] ?? "";
-  if (looksLikeChannel(target)) redactInChannel(call, target);
-  else redactBetween(call, target);
+export async function redact(call: CommandCall): Promise<void> {
+  const { state, client, params: [target = "", id = ""] } = call;
+  const isChannel = looksLikeChannel(target);
+  const conversation: Conversation | undefined = isChannel
+    ? state.findChannel(target)
+    : { client, nick: target };
+  const entry = conversation ? await state.history.find(conversation, id) : null;
+  if (client.quitReason !== null) return;
+  if (isChannel) redactInChannel(call, target, entry);
+  else redactBetween(call, target, entry);
 }
 
-function redactInChannel(call: CommandCall, target: string): void {
-  const { state, client, params, command, reply } = call;
+function redactInChannel(call: CommandCall, target: string, entry: HistoryEntry | null): void {
+  const { state, client, command, reply } = call;
   const channel = state.findChannel(target);
   const isInside = channel?.members.has(client) || client.privileged || client.isOperator;
   if (!channel || !isInside) {
     return reply.fail(command, "INVALID_TARGET", [target], "You are not in this channel");
   }
-  const entry = state.history.findInChannel(channel, params[1] ?? "");
   if (!isRedactable(call, entry)) return;
   const own = isAuthor(client, entry);
   const mayForOthers = client.privileged || client.isOperator || channel.isOperator(client);
   if (!own && !mayForOthers) return refuse(call);
 
   const message = redaction(call, channel.name, reasonIn(call, channel));
-  state.history.redactInChannel(channel, entry, message);
+  state.history.redact(entry, message);
   for (const member of channel.members.keys()) {
     if (member !== client && takes(member)) member.send(message);
   }
@@ -48,16 +53,15 @@ function redactInChannel(call: CommandCall, target: string): void {
 }
 
 /** A conversation is its two users' own: nobody but the author takes something out of it. */
-function redactBetween(call: CommandCall, target: string): void {
+function redactBetween(call: CommandCall, target: string, entry: HistoryEntry | null): void {
   const { state, client, params, reply } = call;
-  const entry = state.history.findBetween(client, target, params[1] ?? "");
   if (!isRedactable(call, entry)) return;
   if (!isAuthor(client, entry)) return refuse(call);
 
   const receiver = state.findClient(target);
   const reason = muteReason(call) === null ? params[2] : undefined;
   const message = redaction(call, receiver?.nick ?? target, reason);
-  state.history.redactBetween(entry, message);
+  state.history.redact(entry, message);
   if (receiver && receiver !== client && takes(receiver)) receiver.send(message);
   reply.message(message);
   if (receiver) state.history.recordBetween(client, receiver, message);
@@ -66,7 +70,7 @@ function redactBetween(call: CommandCall, target: string): void {
 
 /** Whether it is a message at all; else the client is told that there is none. */
 function isRedactable(call: CommandCall, entry: HistoryEntry | null): entry is HistoryEntry {
-  if (entry && !entry.isRedacted && REDACTABLE.has(entry.message.command)) return true;
+  if (entry && REDACTABLE.has(entry.message.command)) return true;
   const { params: [target = "", id = ""], command, reply } = call;
   reply.fail(command, "UNKNOWN_MSGID", [target, id], "This message does not exist or is too old");
   return false;
