@@ -289,43 +289,6 @@ Deno.test("a write that throws leaves nothing behind, in the file or in memory",
   assert.equal(repository.db.value("SELECT count(*) FROM event"), 2);
 });
 
-const COMMITTER = `
-  import { encodeUtf8, Repository, writeCheckin } from "${
-  import.meta.resolve("../../../services/fossil/mod.ts")
-}";
-  const repository = Repository.open(Deno.args[0]);
-  let parent = repository.db.value("SELECT uuid FROM blob WHERE rid=1");
-  for (let i = 1;; i++) {
-    const content = encodeUtf8("line of text\\n".repeat(i));
-    const changes = [{ kind: "write", path: "f" + i % 9, content }];
-    parent = writeCheckin(repository, { user: "a", date: Date.now() + i, parent, comment: "c", changes });
-    if (i === 20) console.log("busy");
-  }`;
-
-Deno.test("a process that is killed while it commits leaves the repository whole", async () => {
-  using scratch = new Scratch();
-  const path = scratch.path("new.fossil");
-  Repository.create(path, { admin: "alice", date: DATE }).close();
-  const script = scratch.write("committer.ts", COMMITTER);
-  const process = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", "--allow-all", "--no-config", script, path],
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const reader = process.stdout.getReader();
-  await reader.read();
-  process.kill("SIGKILL");
-  await reader.cancel();
-  await process.status;
-  using repository = Repository.open(path);
-  assert.deepEqual(repository.verify(), []);
-  const commits = repository.db.value<number>("SELECT count(*) FROM event") ?? 0;
-  assert.ok(commits > 20);
-  const before = dumpTables(path);
-  repository.rebuild();
-  assert.deepEqual(difference(dumpTables(path), before), []);
-});
-
 Deno.test("another connection's write is noticed", () => {
   using scratch = new Scratch();
   using first = create(scratch);
