@@ -67,8 +67,10 @@ function irssi({ name, password, host, port, tls, channels }: Connection): strin
 function weechat({ name, password, host, port, tls, channels }: Connection): string {
   const server = `irc.server.${NETWORK}`;
   return [
-    "In WeeChat:",
-    `  /server add ${NETWORK} ${host}/${port} ${tls ? "-tls" : "-notls"}`,
+    "In WeeChat (before 4.0 an option is called ssl that is now tls; it says which it lacks):",
+    `  /server add ${NETWORK} ${host}/${port}`,
+    `  /set ${server}.tls ${tls ? "on" : "off"}`,
+    `  /set ${server}.ssl ${tls ? "on" : "off"}`,
     `  /set ${server}.sasl_mechanism plain`,
     `  /set ${server}.sasl_username ${name}`,
     `  /set ${server}.sasl_password ${password}`,

@@ -6,6 +6,7 @@
 
 /** How to install each program on Debian. */
 const INSTALL: ReadonlyMap<string, string> = new Map([
+  ["catgirl", "apt-get install catgirl"],
   ["fossil", "apt-get install fossil"],
   ["git", "apt-get install git"],
   ["irssi", "apt-get install irssi"],
@@ -13,6 +14,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["openssl", "apt-get install openssl"],
   ["promtool", "apt-get install prometheus"],
   ["tmux", "apt-get install tmux"],
+  ["weechat", "apt-get install weechat-curses"],
 ]);
 
 /**
