@@ -17,10 +17,10 @@ import {
 import { Outbound, type OutboundTags } from "./outbound.ts";
 import type { Reply } from "./reply.ts";
 
-const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 /** Messages that may have the same time. */
 const MESSAGES_PER_MILLISECOND = 1000;
 
+const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Something to send from a client: the parameters, and what ends the message as free text. */
 export interface MessageContent {
@@ -63,20 +63,20 @@ export class ServerState {
   readonly #idPrefix: string;
   #lastId = 0;
   #lastTime = 0;
-  #textTime = NaN;
-  #timeText = "";
   #countedTime = 0;
   #countedMessages = 0;
+  #textTime = NaN;
+  #timeText = "";
 
   constructor(options: IrcServerOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.log = options.log ?? SILENT;
-    this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
-    this.#clock = options.clock ?? Date.now;
     const store = options.historyStore ?? null;
     this.history = new History({ limits: () => this.#limits, store, log: this.log });
     this.#lastTime = store?.newestTime ?? 0;
+    this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
+    this.#clock = options.clock ?? Date.now;
     this.startedAt = this.now();
     const random = crypto.getRandomValues(new Uint32Array(2));
     this.#idPrefix = Array.from(random, (part) => part.toString(36)).join("") + "-";
@@ -134,9 +134,9 @@ export class ServerState {
 
   /** A message from a client, with time, id and what is to be known of the sender. */
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
+    this.#leaveFullMillisecond();
     const tags: OutboundTags = {
       time: this.timestamp(),
-    this.#leaveFullMillisecond();
       msgid: this.nextMessageId(),
       account: client.account,
       bot: client.hasMode(UserMode.BOT),
@@ -146,8 +146,6 @@ export class ServerState {
     return new Outbound(client.mask, command, content.params, tags, content.text);
   }
 
-  /** A message from the server itself. */
-  messageFromServer(command: string, content: MessageContent): Outbound {
   /** No more messages have the same time than there are microseconds in it to tell them apart. */
   #leaveFullMillisecond(): void {
     const now = this.now();
@@ -158,6 +156,8 @@ export class ServerState {
     if (++this.#countedMessages === MESSAGES_PER_MILLISECOND) this.#lastTime = now + 1;
   }
 
+  /** A message from the server itself. */
+  messageFromServer(command: string, content: MessageContent): Outbound {
     const tags = { time: this.timestamp() };
     return new Outbound(this.serverName, command, content.params, tags, content.text);
   }
@@ -183,9 +183,9 @@ export class ServerState {
     if (!channel) {
       channel = new Channel(name, this.now());
       this.channels.set(folded, channel);
+      this.history.channelMade(name);
     }
     return channel;
-      this.history.channelMade(name);
   }
 
   /** Clients that are logged in to the account, registered or not. */
