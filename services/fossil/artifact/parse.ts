@@ -25,6 +25,7 @@ const CARDS: Readonly<Record<ArtifactKind, { allowed: string; required: string }
 const Z_CARD_BYTES = 35;
 /** Nothing shorter can be an artifact. */
 const MIN_BYTES = 10;
+const NO_CARD = "First line is no card";
 
 /** Outcome of parsing: the artifact, or why the bytes are none. */
 export type ParseResult =
@@ -46,6 +47,8 @@ export function parseArtifact(bytes: Uint8Array, options?: ParseOptions): Artifa
 
 /** As `parseArtifact`, with the reason where the bytes are just a file. */
 export function explainArtifact(bytes: Uint8Array, options: ParseOptions = {}): ParseResult {
+  const flaw = flawAtSight(bytes);
+  if (flaw !== null) return { artifact: null, reason: flaw };
   try {
     return { artifact: parse(bytes, options), reason: null };
   } catch (error) {
@@ -54,12 +57,19 @@ export function explainArtifact(bytes: Uint8Array, options: ParseOptions = {}): 
   }
 }
 
+/** Why most files are no artifacts, found without the cost of an error. */
+function flawAtSight(bytes: Uint8Array): string | null {
+  if (bytes.at(-1) !== 0x0a) return "Last line has no end";
+  return startsWithCard(bytes) || bytes[0] === 0x2d ? null : NO_CARD;
+}
+
+function startsWithCard(bytes: Uint8Array): boolean {
+  return bytes.length >= MIN_BYTES && isUpperCase(bytes[0]!) && bytes[1] === 0x20;
+}
+
 function parse(signed: Uint8Array, { files = new KnownFiles(), isSealed }: ParseOptions): Artifact {
-  if (signed.at(-1) !== 0x0a) throw new CardError("Last line has no end");
   const bytes = stripSignature(signed);
-  if (bytes.length < MIN_BYTES || !isUpperCase(bytes[0]!) || bytes[1] !== 0x20) {
-    throw new CardError("First line is no card");
-  }
+  if (!startsWithCard(bytes)) throw new CardError(NO_CARD);
   if (isSealed !== true) checkSum(bytes);
   const draft = new Draft();
   const reader = new CardReader(bytes);

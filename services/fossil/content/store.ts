@@ -165,7 +165,7 @@ export class ContentStore {
 
   /**
    * An artifact as its row has it: full text, or a delta of the bytes that the caller has at hand.
-   * Null for a phantom.
+   * Null for a phantom. Memory is passed by.
    *
    * @param source bytes of the artifact that the row is a delta of; null for full text.
    */
@@ -176,10 +176,19 @@ export class ContentStore {
     return { hash, size, content: source ? applyDelta(source, stored, this.#maxBytes) : stored };
   }
 
+  /** As `getStored`, from memory where the artifact is there, and kept there. */
+  getKept(rid: number, source: Uint8Array | null): StoredArtifact | null {
+    if (this.#cache.get(rid) !== undefined) return this.getRow(rid);
+    const artifact = this.getStored(rid, source);
+    if (artifact !== null) this.#cache.set(rid, artifact.content, artifact.content.length);
+    return artifact;
+  }
+
   /** As `get`, with what the row says of the artifact. */
   getRow(rid: number): StoredArtifact | null {
     const content = this.get(rid);
-    return content && { hash: this.hashOf(rid) ?? "", size: this.sizeOf(rid), content };
+    const row = this.#db.row<BlobRow>("SELECT uuid, size FROM blob WHERE rid=?", rid);
+    return content && { hash: row?.uuid ?? "", size: row?.size ?? -1, content };
   }
 
   /** Whether this transaction has changed how an artifact is stored. */

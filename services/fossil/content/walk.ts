@@ -13,22 +13,32 @@ export type WalkedArtifact =
  * Goes through all artifacts along the delta chains: a delta is applied to the bytes of its source
  * while these are at hand, which is a hundred times quicker than one by one. Phantoms, and deltas
  * that hang on one, are left out. Delta chains may be changed between two steps.
+ *
+ * @param keeps whether artifacts are taken from and kept in the store's memory: for who reads the
+ * relatives of each one as well, and not for who wants to know what the file has.
  */
-export function* walkArtifacts(db: Database, store: ContentStore): Generator<WalkedArtifact> {
+export function* walkArtifacts(
+  db: Database,
+  store: ContentStore,
+  { keeps = false }: { readonly keeps?: boolean } = {},
+): Generator<WalkedArtifact> {
+  const decode = decoder(store, keeps);
   const done = new Set<number>();
   const tree = new DeltaTree(db);
   const whole = `SELECT rid FROM blob
     WHERE size>=0 AND NOT EXISTS(SELECT 1 FROM delta WHERE delta.rid=blob.rid) ORDER BY rid`;
-  for (const { rid } of db.rows<{ rid: number }>(whole)) yield* walkChain(store, tree, rid, done);
+  for (const { rid } of db.rows<{ rid: number }>(whole)) {
+    yield* walkChain(decode, tree, rid, done);
+  }
   const all = "SELECT rid FROM blob WHERE size>=0 ORDER BY rid";
   for (const { rid } of db.rows<{ rid: number }>(all)) {
-    const walked = done.has(rid) ? null : decode(store, rid, undefined);
+    const walked = done.has(rid) ? null : decode(rid, undefined);
     if (walked !== null) yield walked;
   }
 }
 
 function* walkChain(
-  store: ContentStore,
+  decode: Decode,
   tree: DeltaTree,
   start: number,
   done: Set<number>,
@@ -37,7 +47,7 @@ function* walkChain(
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
     const { rid, source } = item;
     done.add(rid);
-    const walked = decode(store, rid, store.isTouched(rid) ? undefined : source);
+    const walked = decode(rid, source);
     if (walked === null) continue;
     yield walked;
     if (walked.content === null) continue;
@@ -48,16 +58,20 @@ function* walkChain(
 }
 
 /** @param source as `getStored` has it; undefined where the delta chain must be looked up. */
-function decode(
-  store: ContentStore,
-  rid: number,
-  source: Uint8Array | null | undefined,
-): WalkedArtifact | null {
-  try {
-    const artifact = source === undefined ? store.getRow(rid) : store.getStored(rid, source);
-    return artifact && { rid, ...artifact };
-  } catch (error) {
-    if (!(error instanceof FossilError)) throw error;
-    return { rid, content: null, error };
-  }
+type Decode = (rid: number, source: Uint8Array | null | undefined) => WalkedArtifact | null;
+
+function decoder(store: ContentStore, keeps: boolean): Decode {
+  return (rid, source) => {
+    try {
+      const artifact = source === undefined || store.isTouched(rid)
+        ? store.getRow(rid)
+        : keeps
+        ? store.getKept(rid, source)
+        : store.getStored(rid, source);
+      return artifact && { rid, ...artifact };
+    } catch (error) {
+      if (!(error instanceof FossilError)) throw error;
+      return { rid, content: null, error };
+    }
+  };
 }

@@ -38,6 +38,8 @@ export class LinkContext {
   readonly files = new KnownFiles();
   readonly #artifacts = new ByteCache<number, Artifact>(CACHE_BYTES);
   readonly #fileNames = new Map<string, number>();
+  /** Whether a check-in waits for a cherry-picked one; null while that is not known. */
+  #hasAwaiting: boolean | null = null;
 
   constructor(db: Database, config: Config, store: ContentStore) {
     this.db = db;
@@ -48,6 +50,7 @@ export class LinkContext {
   dropCaches(): void {
     this.#artifacts.clear();
     this.#fileNames.clear();
+    this.#hasAwaiting = null;
     for (const work of Object.values(this.pending)) work.clear();
   }
 
@@ -89,12 +92,14 @@ export class LinkContext {
   /** Notes that a check-in cherry-picks one which this repository does not know. */
   await(hash: string, rid: number): void {
     this.db.exec(AWAITED_SCHEMA);
+    this.#hasAwaiting = true;
     this.db.run("INSERT OR IGNORE INTO fx_awaited VALUES(?,?)", hash, rid);
   }
 
   /** Check-ins that waited for a name; they do not wait any more. */
   takeAwaiting(hash: string): number[] {
-    if (!this.db.hasTable("fx_awaited")) return [];
+    this.#hasAwaiting ??= this.db.hasTable("fx_awaited");
+    if (!this.#hasAwaiting) return [];
     const rows = this.db.rows<{ rid: number }>("SELECT rid FROM fx_awaited WHERE hash=?", hash);
     if (rows.length > 0) this.db.run("DELETE FROM fx_awaited WHERE hash=?", hash);
     return rows.map(({ rid }) => rid);

@@ -83,11 +83,14 @@ function hasChanges(ctx: LinkContext, child: number, parent: number): boolean {
   return ctx.db.exists("SELECT 1 FROM mlink WHERE mid=? AND pmid=?", child, parent);
 }
 
-/** A file that is new against some parents only came with a merge: its `pid` is -1. */
+/**
+ * A file that is new against some parents only came with a merge: its `pid` is -1. A plus sign keeps
+ * SQLite from other indexes than that of `mid`, which has the fewest rows.
+ */
 function markMergedFiles(ctx: LinkContext, rid: number, linkCount: number): void {
   if (linkCount < 2) return;
   ctx.db.run(
-    `UPDATE mlink SET pid=-1 WHERE mid=? AND pid=0 AND fnid IN
+    `UPDATE mlink SET pid=-1 WHERE mid=? AND +pid=0 AND +fnid IN
       (SELECT fnid FROM mlink WHERE mid=? GROUP BY fnid HAVING count(*)<?)`,
     rid,
     rid,
@@ -161,7 +164,7 @@ function addChange(
   const from = change.from === null ? 0 : store.ridOrPhantom(change.from);
   const to = change.to?.hash ? store.ridOrPhantom(change.to.hash) : 0;
   if (to !== 0 && !store.isPrivate(child)) store.makePublic(to);
-  const known = "SELECT 1 FROM mlink WHERE mid=? AND fnid=? AND NOT isaux";
+  const known = "SELECT 1 FROM mlink WHERE mid=? AND +fnid=? AND NOT isaux";
   if (!isMerge || db.exists(known, child, nameId)) {
     db.run(
       "INSERT INTO mlink(mid,fid,pmid,pid,fnid,pfnid,mperm,isaux) VALUES(?,?,?,?,?,?,?,?)",

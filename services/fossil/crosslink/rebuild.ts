@@ -74,11 +74,11 @@ function linkAll(
 ): RebuildResult {
   const total = db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0;
   let [blobs, artifacts] = [0, 0];
-  for (const walked of walkArtifacts(db, store)) {
+  for (const walked of walkArtifacts(db, store, { keeps: true })) {
     if (walked.content === null) throw walked.error;
-    const { rid, content } = walked;
+    const { rid, size, content } = walked;
     const { length } = content;
-    db.run("UPDATE blob SET size=? WHERE rid=? AND size<>?", length, rid, length);
+    if (size !== length) db.run("UPDATE blob SET size=? WHERE rid=?", length, rid);
     if (crosslinker.link(rid, content) !== null) artifacts++;
     if (++blobs % PROGRESS_STEP === 0) progress(blobs, total);
   }
