@@ -142,7 +142,7 @@ export class Agents {
       });
       this.roster.refresh(id);
     };
-    const passphrase = await this.#provisioning.register({ id, name: nick }, null, write);
+    const passphrase = await this.#provisioning.register({ id, name: nick, channels }, null, write);
     return this.#registration(nick, passphrase);
   }
 
@@ -202,7 +202,7 @@ export class Agents {
       this.roster.refresh(id);
     };
     const known = account !== null;
-    await this.#provisioning.adopt({ id, name: account?.name ?? nick }, known, write);
+    await this.#provisioning.adopt({ id, name: account?.name ?? nick, channels }, known, write);
     return await this.get(nick);
   }
 

@@ -74,15 +74,7 @@ export class AccountAuthority implements Accounts {
     const channels: string[] = JSON.parse(String(row["channels"]));
     const folded = foldCase(channel);
     if (!channels.some((candidate) => foldCase(candidate) === folded)) return null;
-    switch (row["type"]) {
-      case "operator":
-      case "orchestrator":
-        return "operator";
-      case "worker":
-        return "voice";
-      default:
-        return "none";
-    }
+    return channelStatusOf(String(row["type"]));
   }
 
   /** An agent that is paused may say nothing. */
@@ -106,6 +98,19 @@ export class AccountAuthority implements Accounts {
     const named = { ...attempt, name: operator.name };
     const outcome = await this.#logins.check(named, operator.password_hash);
     return verification(outcome, (operatorName) => operatorName);
+  }
+}
+
+/** What an agent of a type is in its channels. */
+export function channelStatusOf(type: string): ChannelStatus {
+  switch (type) {
+    case "operator":
+    case "orchestrator":
+      return "operator";
+    case "worker":
+      return "voice";
+    default:
+      return "none";
   }
 }
 

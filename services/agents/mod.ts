@@ -3,7 +3,12 @@
  * agents may say is changed by `Holds` and kept by `Speech`.
  */
 export { Agents, type AgentsOptions, type Registration } from "./agents.ts";
-export { AccountAuthority, type AccountAuthorityOptions, type IrcOperator } from "./authority.ts";
+export {
+  AccountAuthority,
+  type AccountAuthorityOptions,
+  channelStatusOf,
+  type IrcOperator,
+} from "./authority.ts";
 export {
   type IrcAccount,
   IrcAccounts,

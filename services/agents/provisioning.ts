@@ -7,6 +7,8 @@ export interface Provisioned {
   /** Its internal id. */
   readonly id: string;
   readonly name: string;
+  /** The channels of an agent, where they are new. */
+  readonly channels?: readonly string[];
 }
 
 /** What the transaction takes in that makes a change known here. */

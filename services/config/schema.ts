@@ -2,6 +2,7 @@ import { z } from "zod";
 import { channelName, NICK_PATTERN } from "../irc/mod.ts";
 import { configuredBackendsSchema } from "../llm/catalog/mod.ts";
 import { parseAddress } from "./address.ts";
+import { checkNetwork, networkKeys } from "./network.ts";
 
 /** A `host:port` that may be empty, which turns the listener off. */
 const optionalAddress = z.string().refine((text) => text === "" || parseAddress(text) !== null, {
@@ -38,8 +39,8 @@ const ircLimits = z.strictObject({
 });
 
 const irc = z.strictObject({
-  mode: z.literal("embedded", {
-    error: 'must be "embedded": this version has no external mode yet',
+  mode: z.enum(["embedded", "external"], {
+    error: 'must be "embedded" or "external"',
   }).default("embedded"),
   listen: optionalAddress.default("127.0.0.1:6667"),
   tls_listen: optionalAddress.default(""),
@@ -70,11 +71,17 @@ const irc = z.strictObject({
     bytes: z.int().min(65_536).default(67_108_864),
   }).prefault({}),
   limits: ircLimits.prefault({}),
+  ...networkKeys,
 });
 
 const bridge = z.strictObject({
   enabled: z.boolean().default(true),
   nick: nick.default("bridge"),
+  account: z.string().default(""),
+  password: z.string().default(""),
+  password_file: z.string().default(""),
+  lines_per_second: z.number().min(0).default(2),
+  line_burst: positive.default(5),
   channels: z.array(channel).default(["#general"]),
   buffer_size: z.int().min(1).max(100_000).default(200),
   max_channels: positive.default(500),
@@ -137,6 +144,9 @@ export const configSchema = z.strictObject({
       path: ["irc", "tls_listen"],
       message: "needs tls.cert and tls.key",
     });
+  }
+  for (const { path, message } of checkNetwork(config)) {
+    context.addIssue({ code: "custom", path: [...path], message });
   }
 });
 

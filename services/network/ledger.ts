@@ -22,6 +22,16 @@ export interface LedgerEntry {
   readonly channels: readonly string[];
 }
 
+/** An account of which nothing is known but what is put in its place. */
+export const BLANK: Omit<LedgerEntry, "name"> = Object.freeze({
+  accountId: null,
+  made: false,
+  salt: null,
+  nextSalt: null,
+  unsettledSince: null,
+  channels: [],
+});
+
 /** What decides an agent's status in channels. */
 export interface AgentFacts {
   readonly type: string;

@@ -15,7 +15,8 @@ export type NetworkStatus = "operator" | "voice";
  * is asked to be, nothing happens.
  *
  * Every method rejects with Unavailable where the network cannot be reached, does not answer in
- * time, or refuses us. A change may have happened all the same.
+ * time, or refuses us. A change may have happened all the same. No method rejects with another error
+ * than those that are named here and with it.
  */
 export interface NetworkAccounts {
   /**
@@ -23,6 +24,7 @@ export interface NetworkAccounts {
    *
    * @returns "exists" where there is an account of this name, or one that cannot be had, and nothing
    * was changed
+   * @throws Conflict where the network takes no such name, Invalid where it takes no such passphrase
    */
   register(account: string, passphrase: string): Promise<"created" | "exists">;
   /**
@@ -56,6 +58,8 @@ export interface NetworkAccounts {
    * is not registered is left as it is.
    */
   setChannelStatus(channel: string, account: string, status: NetworkStatus | null): Promise<void>;
+  /** Ends what is under way, which then rejects with Unavailable, as does all that comes after. */
+  close(): Promise<void>;
 }
 
 /**

@@ -1,0 +1,164 @@
+import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
+import { foldCase } from "../irc/mod.ts";
+import type { ErgoAnswer, ErgoApi } from "./ergo_api.ts";
+import type { NetworkAccount, NetworkAccounts, NetworkStatus, ServicesConsole } from "./network.ts";
+
+/** The command that confirms an erasure, as NickServ asks for it. */
+const CONFIRMATION = /\bERASE\s+\S+\s+([0-9A-Za-z]+)\s*$/;
+
+/** A line of `SUSPEND LIST`. */
+const SUSPENSION = /^Account (\S+) suspended at /;
+
+/** Longest part of what Ergo says that is passed on. */
+const MAX_REASON = 200;
+
+export interface ErgoAccountsOptions {
+  readonly api: ErgoApi;
+  /** The connection of an operator with the capabilities `accreg` and `chanreg`. */
+  readonly console: ServicesConsole;
+}
+
+/**
+ * The accounts of an Ergo network: made, checked and given passphrases through its HTTP API. What
+ * that cannot do, which is to suspend, to remove, to end sessions and to set statuses in channels,
+ * goes through NickServ and ChanServ, as an operator.
+ *
+ * @see https://github.com/ergochat/ergo/blob/master/docs/API.md
+ */
+export class ErgoAccounts implements NetworkAccounts {
+  readonly #api: ErgoApi;
+  readonly #console: ServicesConsole;
+
+  constructor({ api, console }: ErgoAccountsOptions) {
+    this.#api = api;
+    this.#console = console;
+  }
+
+  async register(account: string, passphrase: string): Promise<"created" | "exists"> {
+    const answer = await this.#call("/v1/ns/saregister", { accountName: account, passphrase });
+    if (answer.success) return "created";
+    switch (answer.errorCode) {
+      case "ACCOUNT_EXISTS":
+        return "exists";
+      case "INVALID_PASSPHRASE":
+        throw new Invalid("The IRC network does not take this password");
+      default:
+        throw new Conflict(`The IRC network refuses the account "${account}": ${reasonOf(answer)}`);
+    }
+  }
+
+  async setPassphrase(account: string, passphrase: string): Promise<void> {
+    const answer = await this.#call("/v1/ns/passwd", { accountName: account, passphrase });
+    if (!answer.success) throw refusal(account, answer);
+    // To suspend an account is the one thing that ends all sessions of it, whatever their nicks.
+    await this.suspend(account, "Passphrase changed");
+    await this.unsuspend(account);
+  }
+
+  async verify(account: string, passphrase: string): Promise<boolean> {
+    const answer = await this.#call("/v1/check_auth", { accountName: account, passphrase });
+    return answer.success;
+  }
+
+  async suspend(account: string, reason: string): Promise<void> {
+    const lines = await this.#console.ask("NickServ", `SUSPEND ADD ${account} ${reason}`);
+    this.#expect(lines, account, /^Successfully suspended/, /^No such account/);
+  }
+
+  async unsuspend(account: string): Promise<void> {
+    const lines = await this.#console.ask("NickServ", `SUSPEND DEL ${account}`);
+    this.#expect(lines, account, /^Successfully un-?suspended|not suspended/, /^No such account/);
+  }
+
+  async remove(account: string): Promise<void> {
+    if (await this.find(account) === null) return;
+    const asked = await this.#console.ask("NickServ", `ERASE ${account}`);
+    const code = asked.map((line) => CONFIRMATION.exec(line)?.[1]).find(Boolean);
+    if (code === undefined) throw refused(asked);
+    const done = await this.#console.ask("NickServ", `ERASE ${account} ${code}`);
+    if (await this.find(account) !== null) throw refused(done);
+  }
+
+  async find(account: string): Promise<NetworkAccount | null> {
+    const body = { accountName: account };
+    const info = await this.#call("/v1/ns/info", body);
+    if (info.success) return { account: info.accountName ?? account, suspended: false };
+    const settings = await this.#api.call("/v1/ns/saget", body);
+    if (settings?.success) return { account, suspended: true };
+    if (settings?.errorCode === "ACCOUNT_DOES_NOT_EXIST") return null;
+    const folded = foldCase(account);
+    const listed = (await this.#names()).find((name) => foldCase(name) === folded);
+    return listed === undefined ? null : { account: listed, suspended: true };
+  }
+
+  async list(): Promise<readonly NetworkAccount[]> {
+    const [names, suspensions] = [
+      await this.#names(),
+      await this.#console.ask("NickServ", "SUSPEND LIST"),
+    ];
+    const suspended = new Set(
+      suspensions.flatMap((line) => SUSPENSION.exec(line)?.[1] ?? []).map(foldCase),
+    );
+    return names.map((account) => ({ account, suspended: suspended.has(foldCase(account)) }));
+  }
+
+  async setChannelStatus(
+    channel: string,
+    account: string,
+    status: NetworkStatus | null,
+  ): Promise<void> {
+    const changes = status === "operator" ? ["+o"] : status === "voice" ? ["+v"] : ["-o", "-v"];
+    for (const change of changes) {
+      const lines = await this.#console.ask("ChanServ", `AMODE ${channel} ${change} ${account}`);
+      if (lines.some((line) => /\bpriv/i.test(line))) {
+        throw new Conflict(`The operator of irc.services.oper may not set modes in ${channel}`);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#api.close();
+    await this.#console.close();
+  }
+
+  async #names(): Promise<string[]> {
+    const { accounts } = await this.#call("/v1/ns/list", {});
+    return (accounts ?? []).map(({ accountName }) => accountName);
+  }
+
+  async #call(path: string, body: Readonly<Record<string, string>>): Promise<ErgoAnswer> {
+    const answer = await this.#api.call(path, body);
+    if (answer !== null) return answer;
+    throw new Unavailable(`The API of the IRC network has no ${path}: this Ergo is too old`);
+  }
+
+  #expect(lines: readonly string[], account: string, done: RegExp, missing: RegExp): void {
+    if (lines.some((line) => done.test(line))) return;
+    if (lines.some((line) => missing.test(line))) throw noSuchAccount(account);
+    throw refused(lines);
+  }
+}
+
+function refusal(account: string, answer: ErgoAnswer): Error {
+  switch (answer.errorCode) {
+    case "ACCOUNT_DOES_NOT_EXIST":
+      return noSuchAccount(account);
+    case "INVALID_PASSPHRASE":
+      return new Invalid("The IRC network does not take this password");
+    default:
+      return new Unavailable(`The IRC network does not do it: ${reasonOf(answer)}`);
+  }
+}
+
+function noSuchAccount(account: string): NotFound {
+  return new NotFound(`The IRC network has no account "${account}"`);
+}
+
+function refused(lines: readonly string[]): Unavailable {
+  const said = lines.at(-1)?.slice(0, MAX_REASON) ?? "nothing";
+  return new Unavailable(`NickServ of the IRC network does not do it and says: ${said}`);
+}
+
+function reasonOf({ error, errorCode }: ErgoAnswer): string {
+  return (error ?? errorCode ?? "no reason given").slice(0, MAX_REASON);
+}

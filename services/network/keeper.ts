@@ -1,0 +1,232 @@
+import type { Database } from "../database/mod.ts";
+import { ServiceError, Unavailable } from "../errors.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import { foldCase } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Ledger, LedgerEntry } from "./ledger.ts";
+import type { NameLocks } from "./name_locks.ts";
+import type { NetworkAccount, NetworkAccounts } from "./network.ts";
+import type { Settlement } from "./settlement.ts";
+
+const FIRST_RETRY_MILLISECONDS = 1000;
+const LAST_RETRY_MILLISECONDS = 60_000;
+
+/** How often both sides are compared where nothing else asks for it. */
+const COMPARISON_MILLISECONDS = 10 * 60_000;
+
+/** Entries that are compared at a time. */
+const PAGE = 500;
+
+export interface KeeperOptions {
+  readonly database: Pick<Database, "commit">;
+  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly network: NetworkAccounts;
+  readonly ledger: Ledger;
+  readonly locks: NameLocks;
+  readonly settlement: Settlement;
+  readonly scheduler: Scheduler;
+  /** A number from 0 to 1, for jitter. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** Figures since the start, and how things are at present. */
+export interface NetworkStats {
+  /** Accounts of which the network may be otherwise than it should. */
+  readonly unsettled: number;
+  readonly repaired: number;
+  /** Whether the network answered when it was last asked. */
+  readonly reachable: boolean;
+}
+
+/**
+ * Keeps the accounts on the network as the database says. What is not settled is tried again until
+ * it is, after a time that doubles with each failure of the network and is cut at random by up to a
+ * half; and both sides are compared at the start, whenever the network is back, and every ten
+ * minutes. Accounts that muster did not make or take over are never touched.
+ */
+export class Keeper {
+  readonly #options: KeeperOptions;
+  #cancelTimer: () => void = () => {};
+  #running: Promise<void> | null = null;
+  /** When both sides were compared, in Unix milliseconds. */
+  #comparedAt = -Infinity;
+  #again = false;
+  #failures = 0;
+  #reachable = false;
+  #closed = false;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Starts with a comparison. */
+  start(): void {
+    const { strangers } = this.#options.ledger;
+    if (strangers > 0) {
+      this.#options.log.warn(
+        "Agents have no account on the IRC network yet; `muster agent rotate` makes it",
+        { agents: strangers },
+      );
+    }
+    this.compare();
+  }
+
+  /** Compares both sides as soon as possible. */
+  compare(): void {
+    this.#comparedAt = -Infinity;
+    this.#failures = 0;
+    this.#soon();
+  }
+
+  /** Settles what is not settled; soon, or where the network is away when it is next tried. */
+  wake(): void {
+    if (this.#failures === 0) this.#soon();
+  }
+
+  stats(): NetworkStats {
+    return {
+      unsettled: this.#options.ledger.unsettledCount,
+      repaired: this.#options.settlement.repaired,
+      reachable: this.#reachable,
+    };
+  }
+
+  /** Resolves when nothing is under way. */
+  async whenIdle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Begins nothing more, and resolves when what is under way is over. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelTimer();
+    await this.#running;
+  }
+
+  #soon(): void {
+    if (this.#running !== null) this.#again = true;
+    else this.#schedule(0);
+  }
+
+  #schedule(milliseconds: number): void {
+    this.#cancelTimer();
+    if (this.#closed) return;
+    this.#cancelTimer = this.#options.scheduler.after(milliseconds, () => this.#start());
+  }
+
+  #start(): void {
+    this.#again = false;
+    this.#running = this.#run().then((delay) => {
+      this.#running = null;
+      this.#schedule(this.#again ? 0 : delay);
+    });
+  }
+
+  /** Does what is to be done, and says how long to wait for the next time; never rejects. */
+  async #run(): Promise<number> {
+    const { scheduler, log } = this.#options;
+    const now = scheduler.now();
+    try {
+      if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) {
+        this.#comparedAt = now;
+        await this.#compareAll();
+      }
+      await this.#settleAll();
+    } catch (error) {
+      return this.#failed(error);
+    }
+    if (!this.#reachable) log.info("The accounts of the IRC network can be reached");
+    this.#reachable = true;
+    this.#failures = 0;
+    return COMPARISON_MILLISECONDS;
+  }
+
+  /** Notes that the network is away, and says how long to wait before it is tried again. */
+  #failed(error: unknown): number {
+    const { random, log } = this.#options;
+    if (!this.#closed && (this.#reachable || this.#failures === 0)) {
+      log.warn("The accounts of the IRC network cannot be reached", { error });
+    }
+    this.#again = false;
+    this.#reachable = false;
+    this.#comparedAt = -Infinity;
+    const longest = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures++, 16);
+    return Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);
+  }
+
+  /**
+   * Settles one account after the other. One that fails does not hold up the others, unless the next
+   * one fails too.
+   */
+  async #settleAll(): Promise<void> {
+    const { ledger, locks, log } = this.#options;
+    const failures: unknown[] = [];
+    for (const { name } of ledger.unsettled()) {
+      if (this.#closed || failures.length > 1) break;
+      try {
+        await locks.hold(name, () => this.#settle(name));
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error instanceof Unavailable) {
+          failures.push(error);
+          continue;
+        }
+        log.warn("An account on the IRC network is not as it should be", {
+          account: name,
+          reason: error.message,
+        });
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #settle(name: string): Promise<void> {
+    const entry = this.#options.ledger.find(name);
+    if (entry === null || entry.unsettledSince === null) return;
+    await this.#options.settlement.settle(entry);
+  }
+
+  /** Notes whatever is otherwise on the network than here. */
+  async #compareAll(): Promise<void> {
+    const { network, ledger } = this.#options;
+    const list = await network.list();
+    const there = list === null
+      ? null
+      : new Map(list.map((account) => [foldCase(account.account), account]));
+    let after = "";
+    while (!this.#closed) {
+      const page = ledger.belonging(after, PAGE);
+      for (const entry of page) {
+        const found = there === null
+          ? await network.find(entry.name)
+          : there.get(foldCase(entry.name)) ?? null;
+        if (this.#differs(entry, found)) await this.#unsettle(entry);
+      }
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.name ?? "";
+    }
+  }
+
+  /**
+   * What an operator of the network did on purpose, which is to suspend an account that is active
+   * here, is not undone.
+   */
+  #differs({ name, accountId }: LedgerEntry, there: NetworkAccount | null): boolean {
+    const account = this.#options.accounts.find(name);
+    if (account === null || account.id !== accountId) return there !== null;
+    if (account.revokedAt === null) return there === null;
+    return there !== null && there.suspended !== true;
+  }
+
+  #unsettle({ name }: LedgerEntry): Promise<void> {
+    const { database, ledger, locks, scheduler } = this.#options;
+    return locks.hold(name, async () => {
+      const entry = ledger.find(name);
+      if (entry === null || entry.unsettledSince !== null) return;
+      await database.commit({
+        statements: [ledger.saving({ ...entry, unsettledSince: scheduler.now() })],
+      });
+    });
+  }
+}

@@ -1,0 +1,207 @@
+import type { Provisioned, Provisioning, WriteChange } from "../agents/mod.ts";
+import type { Database } from "../database/mod.ts";
+import { Conflict, NotFound, Unavailable } from "../errors.ts";
+import { newSecret } from "../identity/mod.ts";
+import type { Keeper } from "./keeper.ts";
+import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
+import type { NameLocks } from "./name_locks.ts";
+import type { NetworkAccounts } from "./network.ts";
+import type { NetworkPassphrases } from "./passphrases.ts";
+import type { Settlement } from "./settlement.ts";
+
+export interface NetworkProvisioningOptions {
+  readonly database: Pick<Database, "commit">;
+  readonly network: NetworkAccounts;
+  readonly ledger: Ledger;
+  readonly locks: NameLocks;
+  readonly settlement: Settlement;
+  readonly keeper: Pick<Keeper, "wake">;
+  readonly passphrases: NetworkPassphrases;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * Provisioning on a network that has accounts of its own.
+ *
+ * What is about to change is noted in the ledger first, then the network is asked, then the change
+ * and the settled entry are written in one transaction. Wherever this is cut off, the entry stays
+ * unsettled, and the network is brought back to what the database says. Changes of one account come
+ * one after the other.
+ */
+export class NetworkProvisioning implements Provisioning {
+  readonly #options: NetworkProvisioningOptions;
+
+  constructor(options: NetworkProvisioningOptions) {
+    this.#options = options;
+  }
+
+  register(account: Provisioned, password: string | null, write: WriteChange): Promise<string> {
+    const { network, locks, passphrases } = this.#options;
+    const { id, name } = account;
+    return locks.hold(name, async () => {
+      await this.#settleFirst(name);
+      if (await network.find(name) !== null) throw existsThere(name);
+      const salt = newSecret();
+      const begun = { ...BLANK, name, nextSalt: salt };
+      return await this.#changing(begun, async () => {
+        const passphrase = passphrases.derive(salt);
+        await this.#make(begun, passphrase);
+        if (password !== null) {
+          await this.#note({ ...begun, made: true });
+          await network.setPassphrase(name, password);
+        }
+        const made = { ...BLANK, name, accountId: id, made: true };
+        const told = password ?? passphrase;
+        await this.#settled(
+          { ...made, salt: password === null ? salt : null, channels: account.channels ?? [] },
+          (statements) => write({ name, passphrase: told, statements }),
+        );
+        return told;
+      });
+    });
+  }
+
+  rotate({ id, name }: Provisioned, write: WriteChange): Promise<string> {
+    const { network, ledger, locks, passphrases } = this.#options;
+    return locks.hold(name, async () => {
+      await this.#settleFirst(name).catch(ignoreRefusal);
+      const entry = ledger.find(name);
+      if (entry === null && await network.find(name) !== null) throw existsThere(name);
+      const salt = newSecret();
+      const before = entry ?? { ...BLANK, name, accountId: id };
+      const begun = { ...before, nextSalt: salt };
+      return await this.#changing(begun, async () => {
+        const passphrase = passphrases.derive(salt);
+        await network.setPassphrase(name, passphrase).catch(async (error: unknown) => {
+          if (!(error instanceof NotFound)) throw error;
+          await this.#make(before, passphrase);
+        });
+        const channels = entry === null ? ledger.agent(id)?.channels ?? [] : [];
+        await this.#settled(
+          { ...before, made: true, salt, channels },
+          (statements) => write({ name, passphrase, statements }),
+        );
+        return passphrase;
+      });
+    });
+  }
+
+  suspend({ id, name }: Provisioned, write: WriteChange): Promise<void> {
+    const { network, ledger, locks } = this.#options;
+    return locks.hold(name, async () => {
+      const entry = ledger.find(name);
+      if (entry === null) return await write({ name, passphrase: "", statements: [] });
+      await this.#changing(entry, async () => {
+        await network.suspend(name, "Agent revoked").catch(ignoreMissing);
+        await this.#settled(
+          { ...entry, channels: ledger.agent(id)?.channels ?? [] },
+          (statements) => write({ name, passphrase: "", statements }),
+        );
+      });
+    });
+  }
+
+  remove({ id, name }: Provisioned, _reason: string, write: WriteChange): Promise<void> {
+    const { network, ledger, locks } = this.#options;
+    return locks.hold(name, async () => {
+      const entry = ledger.find(name);
+      if (entry === null) return await write({ name, passphrase: "", statements: [] });
+      await this.#changing(entry, async () => {
+        await network.remove(name);
+        const channels = ledger.agent(id)?.channels ?? [];
+        if (channels.length === 0) {
+          const statements = [ledger.striking(entry)];
+          return await write({ name, passphrase: "", statements });
+        }
+        await this.#settled(
+          { ...entry, accountId: null, made: false, channels },
+          (statements) => write({ name, passphrase: "", statements }),
+        );
+      });
+    });
+  }
+
+  adopt(account: Provisioned, _known: boolean, write: WriteChange): Promise<void> {
+    const { network, ledger, locks } = this.#options;
+    return locks.hold(account.name, async () => {
+      await this.#settleFirst(account.name);
+      const entry = ledger.find(account.name);
+      const there = await network.find(account.name);
+      if (there === null) throw new NotFound(`There is no IRC account "${account.name}"`);
+      if (there.suspended === true) {
+        throw new Conflict(`The IRC network has suspended the account "${there.account}"`);
+      }
+      const name = entry?.name ?? there.account;
+      const adopted = { ...(entry ?? BLANK), name, accountId: account.id, made: true };
+      await this.#settled(
+        { ...adopted, channels: account.channels ?? [] },
+        (statements) => write({ name, passphrase: newSecret(), statements }),
+      );
+    });
+  }
+
+  /** Makes an account on the network; where it is not to be had, nothing is left unsettled. */
+  async #make(entry: LedgerEntry, passphrase: string): Promise<void> {
+    const { database, network, ledger } = this.#options;
+    const { name } = entry;
+    try {
+      if (await network.register(name, passphrase) === "exists") throw existsThere(name);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) {
+        const before = entry.made ? ledger.saving(entry) : ledger.striking(entry);
+        await database.commit({ statements: [before] });
+      }
+      throw error;
+    }
+  }
+
+  /** Notes that an account may change on the network, and changes it. */
+  async #changing<T>(begun: LedgerEntry, change: () => Promise<T>): Promise<T> {
+    await this.#note(begun);
+    try {
+      return await change();
+    } catch (error) {
+      this.#options.keeper.wake();
+      throw error;
+    }
+  }
+
+  async #note(entry: LedgerEntry): Promise<void> {
+    const { database, ledger, clock } = this.#options;
+    const unsettled = { ...entry, unsettledSince: clock() };
+    await database.commit({ statements: [ledger.saving(unsettled)] });
+  }
+
+  /** Writes a change together with its entry, which is settled but for the status in channels. */
+  async #settled(
+    entry: LedgerEntry,
+    write: (statements: Parameters<WriteChange>[0]["statements"]) => Promise<void>,
+  ): Promise<void> {
+    const { ledger, keeper, clock } = this.#options;
+    const open = entry.channels.length > 0;
+    const unsettledSince = open ? clock() : null;
+    await write([ledger.saving({ ...entry, nextSalt: null, unsettledSince })]);
+    if (open) keeper.wake();
+  }
+
+  /** Ends what an earlier change left, so that it is known how the account is on the network. */
+  async #settleFirst(name: string): Promise<void> {
+    const entry = this.#options.ledger.find(name);
+    if (entry === null || entry.unsettledSince === null) return;
+    await this.#options.settlement.settle(entry);
+  }
+}
+
+function existsThere(name: string): Conflict {
+  return new Conflict(`The IRC network has an account "${name}", or does not give this name`);
+}
+
+/** What cannot be settled, such as an account that is gone, may be what the change is to mend. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Conflict)) throw error;
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof NotFound)) throw error;
+}

@@ -1,0 +1,56 @@
+import type { Database } from "../database/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { Keeper } from "./keeper.ts";
+import { Ledger } from "./ledger.ts";
+import { NameLocks } from "./name_locks.ts";
+import type { NetworkAccounts } from "./network.ts";
+import { NetworkPassphrases } from "./passphrases.ts";
+import { NetworkProvisioning } from "./provisioning.ts";
+import { Settlement } from "./settlement.ts";
+
+export interface NetworkRoomOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly network: NetworkAccounts;
+  /** What passphrases are derived from: 256 bits as 64 hex digits. */
+  readonly key: string;
+  readonly scheduler: Scheduler;
+  /** A number from 0 to 1, for jitter. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** The services of this room, put together. */
+export interface NetworkRoom {
+  readonly provisioning: NetworkProvisioning;
+  readonly keeper: Keeper;
+  readonly passphrases: NetworkPassphrases;
+  /** Ends what is under way; before the database is closed. */
+  close(): Promise<void>;
+}
+
+/** Puts the services of this room together; nothing is asked of the network yet. */
+export function openNetwork(options: NetworkRoomOptions): NetworkRoom {
+  const { database, network, scheduler } = options;
+  const passphrases = new NetworkPassphrases(options.key);
+  const shared = {
+    ...options,
+    clock: () => scheduler.now(),
+    ledger: new Ledger(database),
+    locks: new NameLocks(),
+    passphrases,
+  };
+  const settlement = new Settlement(shared);
+  const keeper = new Keeper({ ...shared, settlement });
+  return {
+    provisioning: new NetworkProvisioning({ ...shared, settlement, keeper }),
+    keeper,
+    passphrases,
+    async close() {
+      await network.close();
+      await keeper.close();
+    },
+  };
+}

@@ -1,0 +1,178 @@
+import { channelStatusOf } from "../agents/mod.ts";
+import { type Database, type Statement, statement } from "../database/mod.ts";
+import { Conflict } from "../errors.ts";
+import { newEvent, SYSTEM } from "../events/mod.ts";
+import { type Account, type AccountDirectory, sha256 } from "../identity/mod.ts";
+import { foldCase } from "../irc/mod.ts";
+import type { Ledger, LedgerEntry } from "./ledger.ts";
+import type { NetworkAccounts, NetworkStatus } from "./network.ts";
+import type { NetworkPassphrases } from "./passphrases.ts";
+
+/** What was done to make an account on the network as it should be. */
+export type Repair =
+  | "made again"
+  | "suspended"
+  | "unsuspended"
+  | "removed"
+  | "passphrase restored"
+  | "passphrase taken over";
+
+/** How an account came to be settled. */
+interface Settled {
+  /** Its entry from now on; null where there is nothing left to note. */
+  readonly entry: LedgerEntry | null;
+  readonly repairs: readonly Repair[];
+  /** What beside the entry is to be written here. */
+  readonly statements?: readonly Statement[];
+}
+
+export interface SettlementOptions {
+  readonly database: Database;
+  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly ledger: Ledger;
+  readonly network: NetworkAccounts;
+  readonly passphrases: NetworkPassphrases;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Brings accounts on the network to what the database says of them. */
+export class Settlement {
+  readonly #options: SettlementOptions;
+  #repaired = 0;
+
+  constructor(options: SettlementOptions) {
+    this.#options = options;
+  }
+
+  /** How many repairs were made since the start. */
+  get repaired(): number {
+    return this.#repaired;
+  }
+
+  /**
+   * Finds out how an account is on the network, makes it as it should be, and notes that.
+   *
+   * @throws Unavailable where the network is away, Conflict where it refuses
+   */
+  async settle(entry: LedgerEntry): Promise<void> {
+    const { database, accounts, ledger, clock } = this.#options;
+    const found = accounts.find(entry.name);
+    const account = found?.id === entry.accountId ? found : null;
+    const settled = await this.#settled(entry, account);
+    await this.#setStatuses(entry, account);
+    const { entry: after, repairs, statements = [] } = settled;
+    await database.commit({
+      statements: [
+        ...statements,
+        after === null
+          ? ledger.striking(entry)
+          : ledger.saving({ ...after, nextSalt: null, unsettledSince: null, channels: [] }),
+      ],
+      events: repairs.map((repair) =>
+        newEvent("network.account_repaired", { account: entry.name, repair }, SYSTEM, clock())
+      ),
+    });
+    this.#repaired += repairs.length;
+  }
+
+  #settled(entry: LedgerEntry, account: Account | null): Promise<Settled> {
+    if (account === null) return this.#settleAbsent(entry);
+    return account.revokedAt === null
+      ? this.#settleActive(entry, account)
+      : this.#settleSuspended(entry);
+  }
+
+  /** There is no such account here: what muster made of it on the network goes. */
+  async #settleAbsent(entry: LedgerEntry): Promise<Settled> {
+    const { network } = this.#options;
+    const there = await network.find(entry.name);
+    if (there === null) return { entry: null, repairs: [] };
+    const certain = entry.made && (there.suspended === true || entry.salt === null);
+    if (!certain && !await this.#isOurs(entry)) return { entry: null, repairs: [] };
+    await network.remove(entry.name);
+    return { entry: null, repairs: ["removed"] };
+  }
+
+  async #settleSuspended(entry: LedgerEntry): Promise<Settled> {
+    const { network } = this.#options;
+    const there = await network.find(entry.name);
+    if (there === null || there.suspended === true) return { entry, repairs: [] };
+    await network.suspend(entry.name, "Agent revoked");
+    return { entry, repairs: there.suspended === false ? ["suspended"] : [] };
+  }
+
+  async #settleActive(entry: LedgerEntry, account: Account): Promise<Settled> {
+    const { network } = this.#options;
+    const there = await network.find(entry.name);
+    const lost = there === null || (!entry.made && !await this.#isOurs(entry));
+    if (lost) return entry.made ? await this.#makeAgain(entry) : { entry: null, repairs: [] };
+    const repairs: Repair[] = [];
+    if (there.suspended !== false) {
+      await network.unsuspend(entry.name);
+      if (there.suspended === true) repairs.push("unsuspended");
+    }
+    if (entry.nextSalt === null) return { entry, repairs };
+    if (entry.salt === null) return await this.#takeOver(entry, account, repairs);
+    const passphrase = this.#options.passphrases.derive(entry.salt);
+    if (!await network.verify(entry.name, passphrase)) {
+      await network.setPassphrase(entry.name, passphrase);
+      repairs.push("passphrase restored");
+    }
+    return { entry, repairs };
+  }
+
+  /** Makes an account that the network has lost, with the passphrase that its agent knows. */
+  async #makeAgain(entry: LedgerEntry): Promise<Settled> {
+    const { network, passphrases } = this.#options;
+    const { name, salt } = entry;
+    if (salt === null) throw new Conflict(`The IRC network has no account "${name}" any more`);
+    if (await network.register(name, passphrases.derive(salt)) === "exists") {
+      throw new Conflict(`The IRC network does not give the name "${name}" any more`);
+    }
+    return { entry, repairs: ["made again"] };
+  }
+
+  /**
+   * The old password is known to its owner alone: where the network has the new passphrase already,
+   * it is what holds here too, though nobody was told.
+   */
+  async #takeOver(entry: LedgerEntry, account: Account, repairs: Repair[]): Promise<Settled> {
+    const { database, network, passphrases } = this.#options;
+    const passphrase = passphrases.derive(entry.nextSalt ?? "");
+    if (!await network.verify(entry.name, passphrase)) return { entry, repairs };
+    const update = database.tables.updateTable("accounts")
+      .set({ secret_scheme: "sha256", secret: sha256(passphrase) }).where("id", "=", account.id);
+    return {
+      entry: { ...entry, made: true, salt: entry.nextSalt },
+      repairs: [...repairs, "passphrase taken over"],
+      statements: [statement(update)],
+    };
+  }
+
+  /** Whether an account on the network has a passphrase that only muster can have given it. */
+  async #isOurs({ name, salt, nextSalt }: LedgerEntry): Promise<boolean> {
+    const { network, passphrases } = this.#options;
+    for (const known of [nextSalt, salt]) {
+      if (known !== null && await network.verify(name, passphrases.derive(known))) return true;
+    }
+    return false;
+  }
+
+  async #setStatuses(entry: LedgerEntry, account: Account | null): Promise<void> {
+    for (const channel of entry.channels) {
+      const status = this.#statusIn(channel, account);
+      await this.#options.network.setChannelStatus(channel, entry.name, status);
+    }
+  }
+
+  #statusIn(channel: string, account: Account | null): NetworkStatus | null {
+    if (account === null || account.revokedAt !== null) return null;
+    const agent = this.#options.ledger.agent(account.id);
+    if (agent === null || !agent.channels.some((name) => foldCase(name) === foldCase(channel))) {
+      return null;
+    }
+    const status = channelStatusOf(agent.type);
+    return status === "none" ? null : status;
+  }
+}

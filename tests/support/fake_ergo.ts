@@ -1,0 +1,214 @@
+/** What muster uses of an Ergo IRC server: its HTTP API, over real HTTP, and its services. */
+import { Unavailable } from "../../services/errors.ts";
+import { foldCase } from "../../services/irc/mod.ts";
+import type { ServicesConsole } from "../../services/network/mod.ts";
+
+/** An account as it stands on the network. */
+export interface FakeAccount {
+  readonly name: string;
+  passphrase: string;
+  suspended: boolean;
+}
+
+/**
+ * How a request goes wrong: refused before anything is done; done, and then the connection lost; never
+ * answered; answered with something else than Ergo's JSON; referred elsewhere; answered without end.
+ */
+export type Fault = "refused" | "lost" | "silent" | "nonsense" | "redirected" | "endless";
+
+interface ArmedFault {
+  readonly what: string;
+  readonly fault: Fault;
+}
+
+/** An Ergo with nobody on it, which can be made to fail at chosen moments. */
+export class FakeErgo implements AsyncDisposable {
+  readonly accounts = new Map<string, FakeAccount>();
+  /** Accounts whose sessions were ended, in order. */
+  readonly ended: string[] = [];
+  /** Changes of statuses, such as `#ops +v coder`. */
+  readonly statuses: string[] = [];
+  /** What was asked: paths of the API, and commands to services without their last words. */
+  readonly asked: string[] = [];
+  /** Whether everything is away. */
+  away = false;
+  readonly token = "token-of-the-api";
+  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #faults: ArmedFault[] = [];
+  readonly #silent = new Set<() => void>();
+
+  constructor() {
+    this.#server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      (request) => this.#answer(request),
+    );
+  }
+
+  /** Where its API is. */
+  get address(): string {
+    return `127.0.0.1:${this.#server.addr.port}`;
+  }
+
+  /** The connection of an operator to its services. */
+  get console(): ServicesConsole {
+    return {
+      up: !this.away,
+      ask: (service, command) => this.#ask(service, command),
+      close: async () => {},
+    };
+  }
+
+  /** Has the next request fail whose path or command begins with these words. */
+  failNext(what: string, fault: Fault): void {
+    this.#faults.push({ what, fault });
+  }
+
+  /** Adds an account that somebody made there. */
+  add(name: string, passphrase: string): FakeAccount {
+    const account = { name, passphrase, suspended: false };
+    this.accounts.set(foldCase(name), account);
+    return account;
+  }
+
+  get(name: string): FakeAccount | undefined {
+    return this.accounts.get(foldCase(name));
+  }
+
+  /** Whether a login with SASL would succeed. */
+  takes(name: string, passphrase: string): boolean {
+    const account = this.get(name);
+    return account?.passphrase === passphrase && !account.suspended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const end of this.#silent) end();
+    await this.#server.shutdown();
+  }
+
+  #fault(what: string): Fault | null {
+    const index = this.#faults.findIndex((fault) => what.startsWith(fault.what));
+    const [fault] = index < 0 ? [] : this.#faults.splice(index, 1);
+    return fault?.fault ?? null;
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const path = new URL(request.url).pathname;
+    this.asked.push(path);
+    if (request.headers.get("authorization") !== `Bearer ${this.token}`) {
+      return new Response("Unauthorized", { status: 401 });
+    }
+    const fault = this.away ? "refused" : this.#fault(path);
+    const body: Record<string, string> = await request.json();
+    switch (fault) {
+      case "refused":
+        return new Response("not now", { status: 503 });
+      case "silent":
+        await new Promise<void>((resolve) => {
+          this.#silent.add(resolve);
+          request.signal.addEventListener("abort", () => resolve());
+        });
+        return new Response();
+      case "nonsense":
+        return new Response("<html>");
+      case "redirected":
+        return Response.redirect(`http://${this.address}/elsewhere`);
+      case "endless":
+        return new Response(endless());
+    }
+    const answer = this.#call(path, body["accountName"] ?? "", body["passphrase"] ?? "");
+    if (answer === null) return new Response("404 page not found", { status: 404 });
+    return fault === "lost" ? new Response("lost", { status: 502 }) : Response.json(answer);
+  }
+
+  #call(path: string, name: string, passphrase: string): unknown {
+    const account = this.get(name);
+    const missing = { success: false, errorCode: "ACCOUNT_DOES_NOT_EXIST" };
+    switch (path) {
+      case "/v1/ns/saregister":
+        if (account !== undefined) return { success: false, errorCode: "ACCOUNT_EXISTS" };
+        if (name.length > 32) {
+          return { success: false, errorCode: "UNKNOWN_ERROR", error: "Account name is too long" };
+        }
+        this.add(name, passphrase);
+        return { success: true };
+      case "/v1/ns/passwd":
+        if (account === undefined) return missing;
+        if (passphrase.includes(" ")) return { success: false, errorCode: "INVALID_PASSPHRASE" };
+        account.passphrase = passphrase;
+        return { success: true };
+      case "/v1/check_auth":
+        return { success: this.takes(name, passphrase), accountName: account?.name };
+      case "/v1/ns/info":
+        return account === undefined || account.suspended
+          ? { success: false }
+          : { success: true, accountName: account.name };
+      case "/v1/ns/saget":
+        return account === undefined ? missing : { success: true, alwaysOn: "default" };
+      case "/v1/ns/list": {
+        const accounts = [...this.accounts.values()].map(({ name: accountName }) => ({
+          success: true,
+          accountName,
+        }));
+        return { success: true, accounts, totalCount: accounts.length };
+      }
+      default:
+        return null;
+    }
+  }
+
+  async #ask(service: string, command: string): Promise<string[]> {
+    const words = command.split(" ");
+    const what = `${service} ${words.slice(0, 2).join(" ")}`;
+    this.asked.push(what);
+    const fault = this.away ? "refused" : this.#fault(what);
+    if (fault !== null && fault !== "lost") throw new Unavailable("The console is away");
+    const lines = service === "NickServ" ? this.#nickServ(words) : this.#chanServ(words);
+    if (fault === "lost") throw new Unavailable("The console was lost");
+    return await Promise.resolve(lines);
+  }
+
+  #nickServ([verb, first = "", second = ""]: string[]): string[] {
+    if (verb === "ERASE") return this.#erase(first, second);
+    if (first === "LIST") {
+      const suspended = [...this.accounts.values()].filter((account) => account.suspended);
+      return [
+        `There are ${suspended.length} active account suspensions.`,
+        ...suspended.map(({ name }) =>
+          `Account ${name} suspended at Fri, 20 Nov 2026. Duration: x`
+        ),
+      ];
+    }
+    const account = this.get(second);
+    if (account === undefined) return ["No such account"];
+    if (first === "ADD") {
+      account.suspended = true;
+      this.ended.push(account.name);
+      return [`Successfully suspended account ${second}`];
+    }
+    if (!account.suspended) return ["Account was not suspended"];
+    account.suspended = false;
+    return [`Successfully un-suspended account ${second}`];
+  }
+
+  #erase(name: string, code: string): string[] {
+    if (code !== "c0de") {
+      return [
+        "Warning: erasing this account will allow it to be re-registered",
+        `To confirm, run this command: /NS ERASE ${name} c0de`,
+      ];
+    }
+    if (this.accounts.delete(foldCase(name))) this.ended.push(name);
+    return [`Successfully unregistered account ${name}`];
+  }
+
+  #chanServ([, channel = "", change = "", account = ""]: string[]): string[] {
+    this.statuses.push(`${channel} ${change} ${account}`);
+    return [`Successfully set persistent mode ${change} on ${account}`];
+  }
+}
+
+/** A body that has no end and is no JSON. */
+function endless(): ReadableStream<Uint8Array> {
+  const chunk = new TextEncoder().encode(" ".repeat(65_536));
+  return new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
+}
