@@ -1,6 +1,7 @@
 /** The capabilities that clients can ask for. To add one is to add an entry here. */
 
 import type { Client } from "./client.ts";
+import { METADATA_KEYS, METADATA_SUBSCRIPTIONS, METADATA_VALUE_BYTES } from "./metadata.ts";
 import type { ServerState } from "./state.ts";
 
 /** One capability. A client's set of them is the sum of their bits. */
@@ -33,10 +34,19 @@ export const Cap = {
   EVENT_PLAYBACK: 1 << 17,
   EXTENDED_MONITOR: 1 << 18,
   ACCOUNT_REGISTRATION: 1 << 19,
+  METADATA_2: 1 << 20,
+  METADATA_3: 1 << 21,
   MESSAGE_REDACTION: 1 << 24,
   NO_IMPLICIT_NAMES: 1 << 29,
   PRE_AWAY: 1 << 30,
 } as const;
+
+const METADATA_LIMITS = [
+  "before-connect",
+  `max-keys=${METADATA_KEYS}`,
+  `max-subs=${METADATA_SUBSCRIPTIONS}`,
+  `max-value-bytes=${METADATA_VALUE_BYTES}`,
+].join(",");
 
 export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
   ["account-notify", { bit: Cap.ACCOUNT_NOTIFY }],
@@ -53,6 +63,8 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["draft/chathistory", { bit: Cap.CHATHISTORY }],
   ["draft/event-playback", { bit: Cap.EVENT_PLAYBACK }],
   ["draft/message-redaction", { bit: Cap.MESSAGE_REDACTION }],
+  ["draft/metadata-2", { bit: Cap.METADATA_2, value: METADATA_LIMITS }],
+  ["draft/metadata-3", { bit: Cap.METADATA_3, value: METADATA_LIMITS }],
   ["draft/no-implicit-names", { bit: Cap.NO_IMPLICIT_NAMES }],
   ["draft/pre-away", { bit: Cap.PRE_AWAY }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],

@@ -70,6 +70,12 @@ export class Channel {
       this.members.has(client);
   }
 
+  /** Whether the client could come in as it is: neither a key nor an invitation is asked of it. */
+  isOpenTo(client: Client): boolean {
+    return this.isVisibleTo(client) && this.key === null &&
+      (!this.has(ChannelFlag.INVITE_ONLY) || this.isInvited(client)) && !this.isBanned(client);
+  }
+
   /** The entries of a list mode, the oldest first. */
   list(letter: string): readonly ListEntry[] {
     return this.#lists.get(letter) ?? [];

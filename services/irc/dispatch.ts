@@ -60,7 +60,12 @@ export function refuseInvalidText(
   message: Message | null,
 ): void {
   refuse(state, client, message, (reply) => {
-    reply.fail("*", "INVALID_UTF8", [], "Message rejected, it is not valid UTF-8");
+    reply.fail(
+      message?.command ?? "*",
+      "INVALID_UTF8",
+      [],
+      "Message rejected, it is not valid UTF-8",
+    );
   });
 }
 

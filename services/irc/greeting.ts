@@ -2,6 +2,7 @@
 
 import type { CommandCall } from "./command.ts";
 import { isupportTokens } from "./isupport.ts";
+import { sendOwnMetadata } from "./metadata_notices.ts";
 import { channelModeLetters, formatUserModes, USER_MODES } from "./modes.ts";
 import {
   ERR_NOMOTD,
@@ -47,6 +48,7 @@ export function sendGreeting(call: CommandCall): void {
   );
   sendIsupport(call);
   sendLusers(call);
+  sendOwnMetadata(call);
   sendMotd(call);
   if (client.modes !== 0) reply.numeric(RPL_UMODEIS, formatUserModes(client.modes));
 }

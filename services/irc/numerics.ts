@@ -81,6 +81,13 @@ export const RPL_MONONLINE = numeric("730");
 export const RPL_MONOFFLINE = numeric("731");
 export const RPL_MONLIST = numeric("732");
 export const RPL_ENDOFMONLIST = numeric("733", "End of MONITOR list");
+export const RPL_WHOISKEYVALUE = numeric("760");
+export const RPL_KEYVALUE = numeric("761");
+export const RPL_KEYNOTSET = numeric("766");
+export const RPL_METADATASUBOK = numeric("770");
+export const RPL_METADATAUNSUBOK = numeric("771");
+export const RPL_METADATASUBS = numeric("772");
+export const RPL_METADATASYNCLATER = numeric("774");
 export const RPL_LOGGEDIN = numeric("900");
 export const RPL_SASLSUCCESS = numeric("903", "SASL authentication successful");
 

@@ -6,6 +6,7 @@ import type { Client } from "./client.ts";
 import { cloakAddress, isLoopback } from "./cloak.ts";
 import type { CommandCall } from "./command.ts";
 import { sendGreeting } from "./greeting.ts";
+import { introduce } from "./metadata_notices.ts";
 import { foldCase } from "./names.ts";
 import { ERR_NICKNAMEINUSE, ERR_PASSWDMISMATCH, ERR_SASLABORTED } from "./numerics.ts";
 import type { ServerState } from "./state.ts";
@@ -38,6 +39,7 @@ export function tryRegister(call: CommandCall): void {
   client.registration = null;
   state.setNick(client, nick);
   sendGreeting(call);
+  introduce(state, client, state.monitors.watchersOf(nick));
   observeSession(state, client);
 }
 
@@ -53,6 +55,7 @@ export function changeNick({ state, client, reply }: CommandCall, nick: string):
   for (const neighbour of neighbours) neighbour.send(change);
   for (const channel of client.channels) state.history.recordInChannel(channel, change);
   reply.message(change);
+  introduce(state, client, state.monitors.watchersOf(nick));
 }
 
 /** Tells the observer that a client with an account is there. */

@@ -7,6 +7,12 @@ import type { ServerState } from "./state.ts";
 /** Lines of a labelled answer that are held; of a longer one the batch is begun while it is made. */
 const HELD_LINES = 64;
 
+/** A message of an answer that waits, and the batch that it belongs to within the answer. */
+interface HeldMessage {
+  readonly message: Outbound;
+  readonly batch: string | null;
+}
+
 /**
  * The answer to one command.
  *
@@ -19,7 +25,7 @@ export class Reply {
   readonly #client: Client;
   /** Null where there is none, or the answer has it already. */
   #label: string | null;
-  #held: Outbound[] = [];
+  #held: HeldMessage[] = [];
   /** The reference of the batch in which a long labelled answer goes out. */
   #batch: string | null = null;
 
@@ -31,14 +37,32 @@ export class Reply {
 
   /** Adds a message that is not from the server, such as the client's own JOIN or its echo. */
   message(message: Outbound): void {
-    if (this.#batch !== null) {
-      this.#client.sendWire(message.wireFor(this.#client.capabilities, { batch: this.#batch }));
-    } else if (this.#label === null) {
-      this.#client.send(message);
-    } else {
-      this.#held.push(message);
+    this.#add({ message, batch: null });
+  }
+
+  /**
+   * Adds a batch of messages to an answer that also has others; without the capability `batch` the
+   * messages alone.
+   */
+  nested(type: string, params: readonly string[], messages: Iterable<Outbound>): void {
+    const batched = this.#client.hasCapability(Cap.BATCH);
+    const batch = batched ? this.#state.nextMessageId() : null;
+    if (batch !== null) this.message(this.#batchMessage([`+${batch}`, type, ...params]));
+    for (const message of messages) this.#add({ message, batch });
+    if (batch !== null) this.message(this.#batchMessage([`-${batch}`]));
+  }
+
+  #add(held: HeldMessage): void {
+    if (this.#label !== null) {
+      this.#held.push(held);
       if (this.#held.length > HELD_LINES) this.#sendHeld(this.#label);
+      return;
     }
+    const { message, batch } = held;
+    const reference = batch ?? this.#batch;
+    if (reference === null) return this.#client.send(message);
+    const { capabilities } = this.#client;
+    this.#client.sendWire(message.wireFor(capabilities, { batch: reference }));
   }
 
   /** Adds a numeric; its fixed text, if it has one, comes after the parameters. */
@@ -109,7 +133,7 @@ export class Reply {
       const ack = this.#state.messageFromServer("ACK", { params: [] });
       this.#client.sendWire(ack.wireFor(capabilities, { label }));
     } else if (label !== null && first !== undefined && others.length === 0) {
-      this.#client.sendWire(first.wireFor(capabilities, { label }));
+      this.#client.sendWire(first.message.wireFor(capabilities, { label }));
     } else if (label !== null) {
       this.#sendHeld(label);
     }
@@ -127,6 +151,6 @@ export class Reply {
       const start = this.#batchMessage([`+${this.#batch}`, "labeled-response"]);
       this.#client.sendWire(start.wireFor(capabilities, { label }));
     }
-    for (const message of held) this.message(message);
+    for (const message of held) this.#add(message);
   }
 }

@@ -3,6 +3,7 @@ import { Channel } from "./channel.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./former_users.ts";
 import { History } from "./history.ts";
+import { Metadata } from "./metadata.ts";
 import { UserMode } from "./modes.ts";
 import { Monitors } from "./monitors.ts";
 import { foldCase } from "./names.ts";
@@ -45,6 +46,7 @@ export class ServerState {
   readonly clients = new Set<Client>();
   readonly channels = new Map<string, Channel>();
   readonly history: History;
+  readonly metadata = new Metadata();
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly counters: Counters = {

@@ -2,6 +2,7 @@ import { Cap } from "../capabilities.ts";
 import type { Channel } from "../channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
+import { introduce, sendCurrent, sightOf } from "../metadata_notices.ts";
 import { ChannelFlag, formatModes, MemberStatus, STATUSES } from "../modes.ts";
 import { foldCase, isChannelName } from "../names.ts";
 import {
@@ -81,17 +82,22 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   client.channels = [...client.channels, channel];
   channel.forgetInvitation(client);
   announceJoin(state, client, channel, reply);
+  introduce(state, client, channel.members.keys());
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
   if (!client.virtual) return sendChannel(call, channel);
 }
 
-/** What a client is told of a channel that it comes into: topic and members. */
+/** What a client is told of a channel that it comes into: topic, members and metadata. */
 export function sendChannel(call: CommandCall, channel: Channel): void | Promise<void> {
   const { client, reply } = call;
   if (channel.topic) sendTopic(call, channel);
-  if (client.hasCapability(Cap.NO_IMPLICIT_NAMES)) return;
+  const sendValues = () => sendCurrent(call, channel.name, sightOf(channel, client));
+  if (client.hasCapability(Cap.NO_IMPLICIT_NAMES)) return sendValues();
   const pending = sendNames(call, channel);
-  const end = () => reply.numeric(RPL_ENDOFNAMES, channel.name);
+  const end = () => {
+    reply.numeric(RPL_ENDOFNAMES, channel.name);
+    sendValues();
+  };
   return pending ? pending.then(end) : end();
 }
 

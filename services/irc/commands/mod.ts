@@ -12,6 +12,7 @@ import { kick } from "./kick.ts";
 import { list } from "./list.ts";
 import { join, part } from "./membership.ts";
 import { notice, privmsg, tagmsg } from "./messages.ts";
+import { metadata } from "./metadata.ts";
 import { mode } from "./mode.ts";
 import { monitor } from "./monitor.ts";
 import { names } from "./names.ts";
@@ -46,6 +47,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["LINKS", { handler: links }],
   ["LIST", { handler: list }],
   ["LUSERS", { handler: lusers }],
+  ["METADATA", { handler: metadata, minParams: 2, beforeRegistration: true }],
   ["MODE", { handler: mode, minParams: 1 }],
   ["MONITOR", { handler: monitor, minParams: 1, keepsIdle: true }],
   ["MOTD", { handler: motd }],

@@ -1,6 +1,7 @@
 /** MONITOR of the IRCv3 document "monitor". */
 
 import type { CommandCall } from "../command.ts";
+import { sendCurrent } from "../metadata_notices.ts";
 import { MONITORED_NICKS } from "../monitors.ts";
 import { isNick } from "../names.ts";
 import {
@@ -41,9 +42,19 @@ export function monitor(call: CommandCall): void {
 function add(call: CommandCall, nicks: readonly string[]): void {
   const { state, client, reply } = call;
   const refused = nicks.findIndex((nick) => !state.monitors.add(client, nick));
-  sendPresence(call, refused === -1 ? nicks : nicks.slice(0, refused));
+  const added = refused === -1 ? nicks : nicks.slice(0, refused);
+  sendPresence(call, added);
+  sendValues(call, added);
   if (refused === -1) return;
   reply.numeric(ERR_MONLISTFULL, String(MONITORED_NICKS), nicks.slice(refused).join(","));
+}
+
+/** What the client subscribed to of the metadata of those who are here. */
+function sendValues(call: CommandCall, nicks: readonly string[]): void {
+  for (const nick of nicks) {
+    const user = call.state.findClient(nick);
+    if (user) sendCurrent(call, user.nick, [user]);
+  }
 }
 
 function sendPresence(call: CommandCall, nicks: readonly string[]): void {

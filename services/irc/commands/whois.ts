@@ -1,6 +1,7 @@
 import { Cap } from "../capabilities.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
+import { takesMetadata } from "../metadata_notices.ts";
 import { statusPrefix, UserMode } from "../modes.ts";
 import {
   ERR_NONICKNAMEGIVEN,
@@ -12,6 +13,7 @@ import {
   RPL_WHOISBOT,
   RPL_WHOISCHANNELS,
   RPL_WHOISIDLE,
+  RPL_WHOISKEYVALUE,
   RPL_WHOISOPERATOR,
   RPL_WHOISSECURE,
   RPL_WHOISSERVER,
@@ -45,6 +47,11 @@ function describe(call: CommandCall, user: Client): void {
   if (user.account !== null) reply.numeric(RPL_WHOISACCOUNT, nick, user.account);
   if (user === client || client.isOperator) {
     reply.numeric(RPL_WHOISACTUALLY, nick, user.transport.address);
+  }
+  if (takesMetadata(client)) {
+    for (const [key, value] of state.metadata.valuesOf(user)) {
+      reply.numericText(RPL_WHOISKEYVALUE, [nick, key, "*"], value);
+    }
   }
   if (user.transport.secure) reply.numeric(RPL_WHOISSECURE, nick);
   const idle = Math.floor((state.now() - user.lastActiveAt) / 1000);

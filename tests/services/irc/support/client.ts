@@ -62,6 +62,13 @@ export class TestClient {
     await this.until("422");
   }
 
+  /** The capabilities that the server offers, with their values. */
+  async offered(): Promise<string[]> {
+    this.send("CAP LS 302");
+    const lists = (await this.syncMessages()).filter(({ command }) => command === "CAP");
+    return lists.flatMap(({ params }) => params.at(-1)?.split(" ") ?? []);
+  }
+
   logIn(account: string, password: string): void {
     this.send("AUTHENTICATE PLAIN", `AUTHENTICATE ${btoa(`\0${account}\0${password}`)}`);
   }
