@@ -35,6 +35,8 @@ export class Channel {
   readonly createdAt: number;
   /** Account to which the channel belongs: the first member that had one. */
   founder: string | null = null;
+  /** Whether it is kept beyond its members; who is what in it, the accounts say then. */
+  isKept = false;
   /** Every member with its statuses, in the order of joining. */
   readonly members = new Map<Client, number>();
   flags = NEW_CHANNEL_FLAGS;

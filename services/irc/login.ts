@@ -4,22 +4,32 @@ import { enforceBan } from "./bans.ts";
 import { Cap } from "./capabilities.ts";
 import type { Client } from "./client.ts";
 import type { CommandCall } from "./command.ts";
+import { grantStatuses } from "./commands/membership.ts";
 import { type Numeric, RPL_LOGGEDIN } from "./numerics.ts";
 import type { AccountRegistration, Verification } from "./options.ts";
 import { observeSession } from "./registration.ts";
 import type { ServerState } from "./state.ts";
 
 /** Checks a password; what was revoked while the check ran is refused. */
-export async function verifyPassword(
+export function verifyPassword(
   state: ServerState,
   name: string,
   password: string,
   address: string,
 ): Promise<Verification> {
+  return guardLogin(state, name, () => state.options.accounts.verify(name, password, address));
+}
+
+/** Runs a check of a password; what was revoked meanwhile is refused. */
+export async function guardLogin(
+  state: ServerState,
+  name: string,
+  check: () => Promise<Verification>,
+): Promise<Verification> {
   const login = state.beginLogin();
   let result: Verification = { kind: "unavailable" };
   try {
-    result = await state.options.accounts.verify(name, password, address);
+    result = await check();
   } finally {
     const account = result.kind === "accepted" ? result.account : name;
     if (!state.endLogin(login, account)) result = { kind: "refused" };
@@ -71,7 +81,7 @@ export function logIn(
   for (const confirmation of confirmations) reply.numeric(confirmation);
   tellAccount(state, client);
   observeSession(state, client);
-  if (client.registered) enforceBan(state, client);
+  if (client.registered && !enforceBan(state, client)) grantStatuses(state, client);
 }
 
 /** account-notify: those who see the client learn of its account. */

@@ -6,6 +6,14 @@
  */
 export { IrcServer } from "./server.ts";
 export type { Ban, Bans, BanSubject, BanWish } from "./bans.ts";
+export type {
+  ChannelControl,
+  ChannelMember,
+  GrantableStatus,
+  StatusChange,
+} from "./channel_control.ts";
+export type { ChannelKeeper, KeptChannel, KeptEntry } from "./channel_keeping.ts";
+export type { ReleasedNick, Service, ServiceCaller } from "./service.ts";
 export { parseDuration } from "./duration.ts";
 export type { ConnectOptions, ListenOptions } from "./server.ts";
 export type { ConnectedClient, IrcStats } from "./stats.ts";

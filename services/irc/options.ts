@@ -2,6 +2,7 @@
 
 import type { Bans } from "./bans.ts";
 import type { HistoryStore } from "./history_store.ts";
+import type { ChannelKeeper } from "./channel_keeping.ts";
 
 /** Outcome of a password check. */
 export type Verification =
@@ -106,6 +107,8 @@ export interface IrcObserver {
   killed?(event: { actor: ObservedActor; target: ObservedActor; reason: string }): void;
   /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
+  /** Who may change the topic of a channel has done so. */
+  topicChanged?(event: { actor: ObservedActor; channel: string }): void;
   /** A message was accepted, to be sent to a channel or a user. TAGMSG is none. */
   messageSent?(message: ObservedMessage): void;
   /** A message that was sent before shall not be shown any more. */
@@ -192,6 +195,8 @@ export interface IrcServerOptions {
   motd?: string;
   accounts: Accounts;
   observer?: IrcObserver;
+  /** Absent: a channel lasts as long as somebody is in it. */
+  channels?: ChannelKeeper;
   /** Absent: nobody can be banned from the server. */
   bans?: Bans;
   /** `auto`: clients from loopback may come without an account, others may not. */

@@ -1,9 +1,11 @@
 import { Admission, type Refusal } from "./admission.ts";
 import { enforceBan } from "./bans.ts";
+import { ChannelControl } from "./channel_control.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import type { IrcServerOptions } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./numerics.ts";
 import { isSameAccount } from "./registration.ts";
+import { type Service, ServiceUser } from "./service.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport.ts";
 import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "./stats.ts";
@@ -177,6 +179,16 @@ export class IrcServer {
   /** Everybody with a connection, in the order of connecting. */
   clients(): ConnectedClient[] {
     return connectedClients(this.#state);
+  }
+
+  /** What services see of the channels, and do in them. */
+  get channels(): ChannelControl {
+    return new ChannelControl(this.#state);
+  }
+
+  /** Adds a user that carries out what others ask of it. Its nick must be reserved. */
+  addService(service: Service): void {
+    this.#state.addService(new ServiceUser(this.#state, service));
   }
 
   /** Ends every client that is banned by now, and gives how many there were. */

@@ -1,5 +1,6 @@
 import { Cap } from "./capabilities.ts";
 import { Channel } from "./channel.ts";
+import { keptForm, restoreChannel } from "./channel_keeping.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./former_users.ts";
 import { History } from "./history.ts";
@@ -58,6 +59,7 @@ export class ServerState {
 
   readonly #clock: () => number;
   readonly #byNick = new Map<string, Client>();
+  readonly #services = new Map<string, Client>();
   readonly #byAccount = new Map<string, readonly Client[]>();
   readonly #logins = new Set<PendingLogin>();
   #options: Readonly<IrcServerOptions>;
@@ -171,19 +173,36 @@ export class ServerState {
 
   /** The registered client with this nick. */
   findClient(nick: string): Client | undefined {
-    return this.#byNick.get(foldCase(nick));
+    const folded = foldCase(nick);
+    return this.#byNick.get(folded) ?? this.#services.get(folded);
+  }
+
+  /** Adds a user that is counted nowhere and answers what it is told. */
+  addService(user: Client): void {
+    this.#services.set(foldCase(user.nick), user);
   }
 
   findChannel(name: string): Channel | undefined {
     return this.channels.get(foldCase(name));
   }
 
-  /** The channel of this name, made if there is none. */
-  channel(name: string): Channel {
+  /** A channel that nobody is in, as it is kept; it is not among the channels yet. */
+  keptChannel(name: string): Channel | undefined {
+    const kept = this.#options.channels?.find(name) ?? null;
+    return kept === null ? undefined : restoreChannel(kept);
+  }
+
+  /** Tells whoever keeps a channel that its topic or its modes are others now. */
+  noteChange(channel: Channel): void {
+    if (channel.isKept) this.#options.channels?.changed(keptForm(channel));
+  }
+
+  /** The channel of this name; where there is none, the one that is given, or else a new one. */
+  channel(name: string, restored?: Channel): Channel {
     const folded = foldCase(name);
     let channel = this.channels.get(folded);
     if (!channel) {
-      channel = new Channel(name, this.now());
+      channel = restored ?? new Channel(name, this.now());
       this.channels.set(folded, channel);
       this.history.channelMade(name);
     }

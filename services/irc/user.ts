@@ -1,16 +1,15 @@
 /** Users for whom the program around speaks, whether they have a connection of their own or not. */
 
-import { Client } from "./client.ts";
+import type { Client } from "./client.ts";
 import type { CommandCall } from "./command.ts";
 import { givenStatus, joinChannel, joinRefusal, leaveChannel } from "./commands/membership.ts";
 import { sendToChannel, type Standing } from "./commands/messages.ts";
-import { UserMode } from "./modes.ts";
 import { ERR_NOSUCHCHANNEL, type Numeric } from "./numerics.ts";
 import { encodedLength } from "./outbound.ts";
 import { claimNick, isSameAccount } from "./registration.ts";
 import { Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
-import type { Transport } from "./transport.ts";
+import { VirtualClient } from "./virtual_client.ts";
 
 /** Who a user is. */
 export interface UserIdentity {
@@ -25,43 +24,18 @@ export type Spoken =
   | { readonly kind: "sent"; readonly ids: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** In place of a connection. */
-const NO_TRANSPORT: Transport = Object.freeze({
-  address: "internal",
-  secure: false,
-  internal: true,
-  kind: "none",
-  queuedBytes: 0,
-  send() {},
-  drained: () => null,
-  end() {},
-});
-
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
-
-/** A user without a connection: nothing is made ready for it to read. */
-class VirtualClient extends Client {
-  override readonly virtual = true;
-  override send(): void {}
-  override sendWire(): void {}
-}
 
 /** Takes a user without a connection in. Null where its nick cannot be had. */
 export function addVirtualUser(state: ServerState, identity: UserIdentity): Client | null {
   const { nick, account, realname } = identity;
   if (isSameAccount(account, state.findClient(nick)?.account ?? null)) return null;
-  const { counters } = state;
-  const client = new VirtualClient(NO_TRANSPORT, { privileged: false, now: state.now(), counters });
+  const client = new VirtualClient(state, { user: "agent", realname });
   state.setAccount(client, account);
   if (!claimNick(state, client, nick)) {
     state.setAccount(client, null);
     return null;
   }
-  client.user = "agent";
-  client.realname = realname;
-  client.host = state.serverName;
-  client.modes = UserMode.BOT;
-  client.registration = null;
   state.clients.add(client);
   state.setNick(client, nick);
   return client;

@@ -72,6 +72,7 @@ export function channelMode(call: CommandCall): void {
   for (const letter of asked) sendList(call, channel, letter);
   if (refused) reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
   announce(call, channel, made);
+  if (made.length > 0) state.noteChange(channel);
 }
 
 function sendModes({ client, reply }: CommandCall, channel: Channel): void {

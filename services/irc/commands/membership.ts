@@ -70,12 +70,12 @@ export function part(call: CommandCall): void {
 export function joinChannel(call: CommandCall, name: string, key: string): void | Promise<void> {
   const { state, client, reply } = call;
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
-  const existing = state.findChannel(name);
+  const existing = state.findChannel(name) ?? state.keptChannel(name);
   if (existing?.members.has(client)) return;
   const refusal = joinRefusal(state, client, existing, key);
   if (refusal) return reply.numeric(refusal, existing?.name ?? name);
 
-  const channel = state.channel(name);
+  const channel = state.channel(name, existing);
   const isNew = channel.members.size === 0;
   const status = initialStatus(state, client, channel);
   channel.members.set(client, status);
@@ -103,7 +103,7 @@ export function sendChannel(call: CommandCall, channel: Channel): void | Promise
 
 /** Why the client may not join; `channel` is absent where there is none of that name yet. */
 export function joinRefusal(
-  { limits }: ServerState,
+  { limits, options }: ServerState,
   client: Client,
   channel: Channel | undefined,
   key: string,
@@ -111,7 +111,7 @@ export function joinRefusal(
   if (client.privileged) return null;
   const limit = limits.channelsPerClient;
   if (limit !== null && client.channels.length >= limit) return ERR_TOOMANYCHANNELS;
-  if (!channel) return null;
+  if (!channel || (channel.isKept && isGivenOperator(options, client, channel))) return null;
   if (channel.key !== null && channel.key !== key) return ERR_BADCHANNELKEY;
   if (channel.holdsInvitation(client)) return null;
   if (channel.userLimit !== null && channel.members.size >= channel.userLimit) {
@@ -132,7 +132,8 @@ const GIVEN_STATUS: Readonly<Record<ChannelStatus, number>> = {
 /**
  * What a client is in a channel from the start: what the accounts say; where they leave it open,
  * operator if it is the founder, or alone. The founder is the first member that has an account;
- * clients of this process above all modes are none.
+ * clients of this process above all modes are none. A channel that is kept has no other founder than
+ * the accounts say.
  */
 function initialStatus({ options }: ServerState, client: Client, channel: Channel): number {
   if (client.privileged) return MemberStatus.OPERATOR;
@@ -140,10 +141,42 @@ function initialStatus({ options }: ServerState, client: Client, channel: Channe
   if (account !== null) {
     const given = givenStatus(options, account, channel);
     if (given !== null) return given;
+    if (channel.isKept) return 0;
     channel.founder ??= account;
     if (foldCase(channel.founder) === foldCase(account)) return MemberStatus.OPERATOR;
   }
-  return channel.members.size === 0 ? MemberStatus.OPERATOR : 0;
+  return channel.members.size === 0 && !channel.isKept ? MemberStatus.OPERATOR : 0;
+}
+
+/**
+ * Gives a client that has logged in what its account is in the channels where it is already. In a
+ * channel without a founder that is the client, if it is operator there.
+ */
+export function grantStatuses(state: ServerState, client: Client): void {
+  for (const channel of client.channels) {
+    const before = channel.statusOf(client);
+    const isOpen = channel.founder === null && !channel.isOperator(client);
+    const status = isOpen
+      ? givenStatus(state.options, client.account ?? "", channel) ?? 0
+      : initialStatus(state, client, channel);
+    const added = status & ~before;
+    if (added === 0) continue;
+    channel.members.set(client, before | added);
+    const params = [channel.name, ...statusModes(added, client.nick)];
+    const message = state.messageFromServer("MODE", { params });
+    for (const member of channel.members.keys()) member.send(message);
+    state.history.recordInChannel(channel, message);
+  }
+}
+
+/** Whether the accounts say that a client is operator: in a channel that is kept it may come in. */
+function isGivenOperator(
+  options: Readonly<IrcServerOptions>,
+  { account }: Client,
+  channel: Channel,
+): boolean {
+  const given = account === null ? null : givenStatus(options, account, channel);
+  return given !== null && (given & MemberStatus.OPERATOR) !== 0;
 }
 
 /** What the accounts say that an account is in a channel; null where they leave it open. */
@@ -189,10 +222,14 @@ function announceStatus(
   status: number,
   reply: Reply,
 ): void {
-  const changes = STATUSES.filter(({ bit }) => status & bit)
-    .map(({ letter }) => ({ add: true, letter, param: client.nick }));
-  const params = [channel.name, ...formatModes(changes)];
+  const params = [channel.name, ...statusModes(status, client.nick)];
   state.tellChannel(channel, state.messageFromServer("MODE", { params }), client, reply);
+}
+
+/** The parameters of MODE that give a member these statuses. */
+function statusModes(status: number, nick: string): string[] {
+  const given = STATUSES.filter(({ bit }) => status & bit);
+  return formatModes(given.map(({ letter }) => ({ add: true, letter, param: nick })));
 }
 
 /** Takes the client out of a channel that it is in. */

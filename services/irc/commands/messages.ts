@@ -19,6 +19,7 @@ import {
 } from "../numerics.ts";
 import type { ObservedMessage } from "../options.ts";
 import { encodedLength, type Outbound } from "../outbound.ts";
+import { askService, isService } from "../service.ts";
 import type { MessageContent } from "../state.ts";
 
 /** PRIVMSG target{,target} :text. */
@@ -44,11 +45,11 @@ function sendMessage(call: CommandCall): void | Promise<void> {
     : 0;
   if (delay === 0) return sendNow(call);
   return client.pause(delay).then(() => {
-    if (client.quitReason === null) sendNow(call);
+    if (client.quitReason === null) return sendNow(call);
   });
 }
 
-function sendNow(call: CommandCall): void {
+function sendNow(call: CommandCall): void | Promise<void> {
   const { command, params } = call;
   const targets = (params[0] ?? "").split(",").filter((target) => target !== "");
   if (targets.length === 0) return void refuse(call, ERR_NORECIPIENT);
@@ -58,11 +59,13 @@ function sendNow(call: CommandCall): void {
     return void refuse(call, ERR_TOOMANYTARGETS, targets[MESSAGE_TARGETS] as string);
   }
   const muted = muteReason(call);
+  const answers: Promise<void>[] = [];
   for (const target of targets) {
     if (muted !== null) refuseMuted(call, target, muted);
     else if (isChannelTarget(target)) sendToChannel(call, target, text);
-    else sendToUser(call, target, text);
+    else answers.push(...sendToUser(call, target, text));
   }
+  if (answers.length > 0) return Promise.all(answers).then(() => {});
 }
 
 /** What a client is in a channel, as far as speaking there goes. */
@@ -118,10 +121,23 @@ function deliver(call: CommandCall, channel: Channel, message: Outbound, status:
   if (status === 0) state.history.recordInChannel(channel, message);
 }
 
-function sendToUser(call: CommandCall, target: string, text: string): void {
-  const { state, client, command, reply } = call;
+/** Sends a message to a user. Gives what is to be waited for, where that is a service. */
+function sendToUser(call: CommandCall, target: string, text: string): Promise<void>[] {
+  const { state } = call;
   const receiver = state.findClient(target);
-  if (!receiver) return void refuse(call, ERR_NOSUCHNICK, target);
+  if (!receiver) {
+    refuse(call, ERR_NOSUCHNICK, target);
+  } else if (isService(receiver)) {
+    const answer = askService(call, receiver, text);
+    if (answer) return [answer];
+  } else {
+    deliverToUser(call, receiver, text);
+  }
+  return [];
+}
+
+function deliverToUser(call: CommandCall, receiver: Client, text: string): void {
+  const { state, client, command, reply } = call;
   const message = outgoing(call, receiver.nick, text);
   if (!message) return;
   if (takes(receiver, command)) receiver.send(message);

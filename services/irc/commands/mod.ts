@@ -2,6 +2,7 @@
 
 import { Cap } from "../capabilities.ts";
 import type { CommandDefinition } from "../command.ts";
+import { serviceCommand } from "../service.ts";
 import { authenticate } from "./authenticate.ts";
 import { cap } from "./cap.ts";
 import { chathistory } from "./chathistory.ts";
@@ -35,6 +36,8 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["AWAY", { handler: away, beforeRegistration: true }],
   ["CAP", { handler: cap, minParams: 1, beforeRegistration: true }],
   ["CHATHISTORY", { handler: chathistory }],
+  ["CHANSERV", { handler: serviceCommand("ChanServ"), minParams: 1 }],
+  ["CS", { handler: serviceCommand("ChanServ"), minParams: 1 }],
   ["HELP", { handler: help }],
   ["HELPOP", { handler: help }],
   ["INFO", { handler: info }],
@@ -53,7 +56,9 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["MOTD", { handler: motd }],
   ["NAMES", { handler: names }],
   ["NICK", { handler: nick, beforeRegistration: true }],
+  ["NICKSERV", { handler: serviceCommand("NickServ"), minParams: 1 }],
   ["NOTICE", { handler: notice }],
+  ["NS", { handler: serviceCommand("NickServ"), minParams: 1 }],
   ["OPER", { handler: oper, minParams: 2 }],
   ["PART", { handler: part, minParams: 1 }],
   ["PASS", { handler: pass, minParams: 1, beforeRegistration: true }],

@@ -34,6 +34,9 @@ export function topic(call: CommandCall): void {
   channel.topic = text === "" ? null : { text, setBy: client.mask, setAt: state.now() };
   const message = state.messageFrom(client, "TOPIC", { params: [channel.name], text });
   state.tellChannel(channel, message, client, reply);
+  state.noteChange(channel);
+  const event = { actor: client.actor, channel: channel.name };
+  state.observe((observer) => observer.topicChanged?.(event));
 }
 
 /** 332 and 333 of a channel that has a topic. */

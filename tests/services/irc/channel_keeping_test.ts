@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import type { ChannelKeeper, KeptChannel } from "../../../services/irc/mod.ts";
+import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
+
+/** Keeps channels in memory. */
+class TestKeeper implements ChannelKeeper {
+  readonly kept = new Map<string, KeptChannel>();
+  changes = 0;
+
+  find(channel: string): KeptChannel | null {
+    return this.kept.get(channel.toLowerCase()) ?? null;
+  }
+
+  changed(channel: KeptChannel): void {
+    this.changes++;
+    this.kept.set(channel.name.toLowerCase(), channel);
+  }
+}
+
+const ACTOR = { nick: "ann", account: "ann", address: "127.0.0.1" };
+
+function world(): TestServer & { keeper: TestKeeper } {
+  const keeper = new TestKeeper();
+  const accounts = new TestAccounts({ ann: "secret", bob: "secret" });
+  return Object.assign(startServer({ accounts, channels: keeper }), { keeper });
+}
+
+Deno.test("what is kept of a channel comes back when somebody joins it again", async () => {
+  await using server = world();
+  const ann = await server.member("ann", "secret");
+  ann.send("JOIN #Den", "MODE #den -t+Cms", "TOPIC #den :before");
+  await ann.sync();
+  assert.equal(server.keeper.changes, 0);
+  server.server.channels.setKept("#den", true, null);
+  ann.send(
+    "TOPIC #den :welcome",
+    "MODE #den +kl secret 10",
+    "MODE #den +b a:eve",
+    "MODE #den +v ann",
+  );
+  await ann.sync();
+  ann.send("MODE #den +e *!*@good", "PART #den");
+  await ann.sync();
+  assert.equal(server.server.stats().channels, 0);
+
+  server.accounts.setStatus("ann", "operator");
+  ann.send("JOIN #DEN", "MODE #den", "MODE #den b", "MODE #den e");
+  const shown = (await ann.sync()).map((line) =>
+    line.replaceAll(/\S+!\S+@\S+\.ip|\b\d{10}\b/g, "_")
+  );
+  assert.deepEqual(shown, [
+    "ann JOIN #Den",
+    "332 ann #Den welcome",
+    "333 ann #Den _ _",
+    "353 ann @ #Den @ann",
+    "366 ann #Den End of /NAMES list",
+    "324 ann #Den +Cmnskl secret 10",
+    "329 ann #Den _",
+    "367 ann #Den a:eve _ _",
+    "368 ann #Den End of channel ban list",
+    "348 ann #Den *!*@good _ _",
+    "349 ann #Den End of channel ban exception list",
+  ]);
+});
+
+Deno.test("a kept channel is nobody's by coming first, and its modes hold while it is empty", async () => {
+  await using server = world();
+  const ann = await server.member("ann", "secret");
+  const bob = await server.member("bob", "secret");
+  ann.send("JOIN #den");
+  await ann.sync();
+  server.server.channels.setKept("#den", true, null);
+  ann.send("PART #den");
+  await ann.sync();
+  bob.send("JOIN #den");
+  assert.ok((await bob.sync()).includes("353 bob = #den bob"));
+  bob.send("PART #den");
+  await bob.sync();
+
+  server.accounts.setStatus("ann", "operator");
+  ann.send("JOIN #den", "MODE #den +ik key", "PART #den");
+  await ann.sync();
+  bob.send("JOIN #den", "JOIN #den key");
+  assert.deepEqual((await bob.sync()).map((line) => line.split(" ")[0]), ["475", "473"]);
+  assert.equal(server.server.stats().channels, 0);
+  ann.send("JOIN #den");
+  assert.ok((await ann.sync()).includes("353 ann = #den @ann"), "its operator always comes in");
+});
+
+Deno.test("a channel that is kept no more is like any other", async () => {
+  await using server = world();
+  const ann = await server.member("ann", "secret");
+  ann.send("JOIN #den");
+  await ann.sync();
+  const { channels } = server.server;
+  channels.setKept("#den", true, null);
+  const { changes } = server.keeper;
+  channels.setKept("#den", false, "ann");
+  ann.send("TOPIC #den :new");
+  await ann.sync();
+  assert.equal(server.keeper.changes, changes);
+  const bob = await server.member("bob", "secret");
+  bob.send("JOIN #den");
+  assert.ok((await bob.sync()).includes("353 bob = #den @ann bob"));
+});
+
+Deno.test("services change who is what, and the channel sees who did it", async () => {
+  const told: string[] = [];
+  const observer = {
+    modeChanged: ({ actor, changes }: { actor: { nick: string }; changes: string }) =>
+      void told.push(`${actor.nick} ${changes}`),
+  };
+  await using server = startServer({ observer });
+  server.server.addService({ nick: "ChanServ", realname: "", handle() {} });
+  const ann = await server.client("ann");
+  const bob = await server.client("bob");
+  for (const client of [ann, bob]) {
+    client.send("JOIN #den");
+    await client.sync();
+  }
+  await ann.sync();
+  const { channels } = server.server;
+  const change = { add: true, status: "operator", by: "ChanServ", actor: ACTOR } as const;
+  assert.equal(channels.isOperator("bob", "#den"), false);
+  assert.equal(channels.setStatus("#den", "bob", change), true);
+  assert.equal(channels.setStatus("#den", "bob", change), false);
+  assert.equal(channels.setStatus("#den", "nobody", change), false);
+  assert.equal(channels.setStatus("#none", "bob", change), false);
+  assert.equal(channels.isOperator("bob", "#den"), true);
+  assert.equal(channels.isOperator("bob", "#none"), null);
+  channels.setStatus("#den", "bob", { ...change, add: false });
+  assert.deepEqual(await ann.sync(), ["ChanServ MODE #den +o bob", "ChanServ MODE #den -o bob"]);
+  assert.deepEqual(told, ["ann +o bob", "ann -o bob"]);
+});
