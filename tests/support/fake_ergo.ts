@@ -19,6 +19,7 @@ export type Fault = "refused" | "lost" | "silent" | "nonsense" | "redirected" | 
 interface ArmedFault {
   readonly what: string;
   readonly fault: Fault;
+  readonly happened: () => void;
 }
 
 /** An Ergo with nobody on it, which can be made to fail at chosen moments. */
@@ -58,9 +59,15 @@ export class FakeErgo implements AsyncDisposable {
     };
   }
 
-  /** Has the next request fail whose path or command begins with these words. */
-  failNext(what: string, fault: Fault): void {
-    this.#faults.push({ what, fault });
+  /**
+   * Has the next request fail whose path or command begins with these words.
+   *
+   * @returns a promise of its beginning to fail
+   */
+  failNext(what: string, fault: Fault): Promise<void> {
+    const { promise, resolve: happened } = Promise.withResolvers<void>();
+    this.#faults.push({ what, fault, happened });
+    return promise;
   }
 
   /** Adds an account that somebody made there. */
@@ -88,6 +95,7 @@ export class FakeErgo implements AsyncDisposable {
   #fault(what: string): Fault | null {
     const index = this.#faults.findIndex((fault) => what.startsWith(fault.what));
     const [fault] = index < 0 ? [] : this.#faults.splice(index, 1);
+    fault?.happened();
     return fault?.fault ?? null;
   }
 

@@ -1,0 +1,347 @@
+import assert from "node:assert/strict";
+import { adoptionSchema } from "../../../services/agents/mod.ts";
+import { Conflict, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
+import { anAgent, BY_OPERATOR, eventTypes, openRooms } from "../../support/rooms.ts";
+import { FakeErgo } from "../../support/fake_ergo.ts";
+import { withFolder } from "../../support/temporary.ts";
+import { type Networked, openNetworked, withNetwork } from "./support.ts";
+
+const ADDRESS = "192.0.2.1";
+
+/** Whether both sides take a passphrase: the network, and this program over HTTP. */
+async function takes({ ergo, logins }: Networked, name: string, passphrase: string) {
+  const attempt = { name, password: passphrase, address: ADDRESS, door: "basic" } as const;
+  const outcome = await logins.logIn(attempt, ["agent", "person"]);
+  return [ergo.takes(name, passphrase), outcome.kind === "accepted"];
+}
+
+Deno.test("an agent is on both sides from the moment it is registered", async () => {
+  await withNetwork(async (rooms) => {
+    const passphrase = await anAgent(rooms, "Coder", { channels: ["#ops", "#dev"] });
+    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    await rooms.pass(0);
+    assert.deepEqual(rooms.ergo.statuses, ["#ops +v Coder", "#dev +v Coder"]);
+    assert.deepEqual(rooms.keeper.stats(), { unsettled: 0, repaired: 0, reachable: true });
+  });
+});
+
+Deno.test("rotate, revoke and delete take effect on the network at once", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents, ergo } = rooms;
+    const first = await anAgent(rooms, "coder", { type: "orchestrator", channels: ["#ops"] });
+    const { credentials } = await agents.rotate("coder", BY_OPERATOR);
+    assert.deepEqual(await takes(rooms, "coder", first), [false, false]);
+    assert.deepEqual(await takes(rooms, "coder", credentials.passphrase), [true, true]);
+    assert.deepEqual(ergo.ended, ["coder"]);
+
+    await agents.revoke("coder", BY_OPERATOR);
+    assert.equal(ergo.get("coder")?.suspended, true);
+    assert.deepEqual(ergo.ended, ["coder", "coder"]);
+    await rooms.pass(0);
+    assert.deepEqual(ergo.statuses, ["#ops +o coder", "#ops -o coder", "#ops -v coder"]);
+
+    await agents.delete("coder", BY_OPERATOR);
+    assert.equal(ergo.get("coder"), undefined);
+    await rooms.pass(0);
+    assert.equal(rooms.keeper.stats().unsettled, 0);
+    const second = await anAgent(rooms, "CODER");
+    assert.notEqual(second, first);
+    assert.deepEqual(await takes(rooms, "coder", second), [true, true]);
+  });
+});
+
+Deno.test("with the network away nothing is changed and everything is refused", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents, ergo, ircAccounts } = rooms;
+    const passphrase = await anAgent(rooms, "coder");
+    const before = await eventTypes(rooms);
+    ergo.away = true;
+    await assert.rejects(anAgent(rooms, "other"), Unavailable);
+    await assert.rejects(agents.rotate("coder", BY_OPERATOR), Unavailable);
+    await assert.rejects(agents.revoke("coder", BY_OPERATOR), Unavailable);
+    await assert.rejects(agents.delete("coder", BY_OPERATOR), Unavailable);
+    await assert.rejects(agents.adopt("ann", adoptionSchema.parse({}), BY_OPERATOR), Unavailable);
+    const person = { account: "ann", password: "correct horse" };
+    await assert.rejects(ircAccounts.create(person, BY_OPERATOR), Unavailable);
+    assert.deepEqual(agents.counts(), { active: 1, total: 1 });
+    await rooms.pass(0);
+    assert.equal(rooms.keeper.stats().reachable, false);
+    assert.deepEqual(await eventTypes(rooms), before);
+
+    ergo.away = false;
+    await rooms.pass(1000);
+    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    assert.deepEqual(rooms.keeper.stats(), { unsettled: 0, repaired: 0, reachable: true });
+    await anAgent(rooms, "other");
+  });
+});
+
+Deno.test("a change that the network made and did not confirm is taken back", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents, ergo, keeper } = rooms;
+    ergo.failNext("/v1/ns/saregister", "lost");
+    await assert.rejects(anAgent(rooms, "coder"), Unavailable);
+    assert.ok(ergo.get("coder") !== undefined);
+    await rooms.pass(0);
+    assert.equal(ergo.get("coder"), undefined);
+
+    const passphrase = await anAgent(rooms, "coder");
+    for (const what of ["/v1/ns/passwd", "NickServ SUSPEND ADD", "NickServ SUSPEND DEL"]) {
+      ergo.failNext(what, "lost");
+      await assert.rejects(agents.rotate("coder", BY_OPERATOR), Unavailable, what);
+      await rooms.pass(0);
+      assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true], what);
+    }
+    ergo.failNext("NickServ SUSPEND ADD", "lost");
+    await assert.rejects(agents.revoke("coder", BY_OPERATOR), Unavailable);
+    await rooms.pass(0);
+    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    ergo.failNext("NickServ ERASE coder", "refused");
+    await assert.rejects(agents.delete("coder", BY_OPERATOR), Unavailable);
+    await rooms.pass(0);
+    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    assert.equal(keeper.stats().unsettled, 0);
+    assert.deepEqual(ergo.get("coder")?.suspended, false);
+  });
+});
+
+Deno.test("killed between the network's change and ours, both sides agree after the start", async () => {
+  const moments = [
+    { change: "register", fault: "/v1/ns/saregister" },
+    { change: "rotate", fault: "NickServ SUSPEND DEL" },
+    { change: "revoke", fault: "NickServ SUSPEND ADD" },
+    { change: "delete", fault: "NickServ ERASE" },
+  ] as const;
+  for (const { change, fault } of moments) {
+    await using ergo = new FakeErgo();
+    await withFolder(async (folder) => {
+      const rooms = await openNetworked(folder, ergo);
+      const passphrase = change === "register" ? "" : await anAgent(rooms, "coder");
+      await rooms.pass(0);
+      // The network does it and muster never hears so: from here on its files are those of a kill.
+      ergo.failNext(fault, "lost");
+      if (change === "delete") ergo.failNext("NickServ ERASE", "lost");
+      const changing = change === "register"
+        ? anAgent(rooms, "coder")
+        : rooms.agents[change]("coder", BY_OPERATOR);
+      await assert.rejects(changing, Unavailable);
+      await rooms.close();
+
+      const later = await openNetworked(folder, ergo, rooms.clock);
+      later.keeper.start();
+      await later.pass(0);
+      if (change === "register") {
+        assert.equal(ergo.get("coder"), undefined);
+        assert.deepEqual(later.agents.counts(), { active: 0, total: 0 });
+      } else {
+        assert.deepEqual(await takes(later, "coder", passphrase), [true, true], change);
+      }
+      assert.equal(later.keeper.stats().unsettled, 0, change);
+      await later.close();
+    });
+  }
+});
+
+Deno.test("names that the network has are not taken, and none of its accounts is touched", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents, ergo, ircAccounts } = rooms;
+    ergo.add("Ann", "her own");
+    await assert.rejects(anAgent(rooms, "ann"), Conflict);
+    const person = { account: "ANN", password: "correct horse" };
+    await assert.rejects(ircAccounts.create(person, BY_OPERATOR), Conflict);
+    await assert.rejects(anAgent(rooms, "n".repeat(40)), Conflict);
+    for (const change of ["rotate", "revoke", "delete"] as const) {
+      await assert.rejects(agents[change]("ann", BY_OPERATOR), NotFound);
+    }
+    rooms.keeper.compare();
+    await rooms.pass(0);
+    assert.equal(ergo.takes("ann", "her own"), true);
+    assert.deepEqual([ergo.ended, ergo.statuses], [[], []]);
+    assert.deepEqual([agents.counts().total, rooms.keeper.stats().unsettled], [0, 0]);
+  });
+});
+
+Deno.test("a name that somebody takes while muster asks for it stays theirs", async () => {
+  await withNetwork(async (rooms) => {
+    const { ergo } = rooms;
+    ergo.failNext("/v1/ns/saregister", "refused");
+    await assert.rejects(anAgent(rooms, "coder"), Unavailable);
+    ergo.add("coder", "somebody's own");
+    await rooms.pass(0);
+    assert.equal(ergo.takes("coder", "somebody's own"), true);
+    assert.equal(rooms.keeper.stats().unsettled, 0);
+    await assert.rejects(anAgent(rooms, "coder"), Conflict);
+  });
+});
+
+Deno.test("adopt() takes over an account of the network with its password", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents, ergo } = rooms;
+    ergo.add("Ann", "her own");
+    const adoption = adoptionSchema.parse({ type: "observer", channels: ["ops"] });
+    await assert.rejects(agents.adopt("nobody", adoption, BY_OPERATOR), NotFound);
+    await assert.rejects(agents.adopt("a b\r\nKILL", adoption, BY_OPERATOR), NotFound);
+    await assert.rejects(agents.adopt("NickServ", adoption, BY_OPERATOR), NotFound);
+    const agent = await agents.adopt("ann", adoption, BY_OPERATOR);
+    assert.deepEqual([agent.nick, agent.type], ["Ann", "observer"]);
+    assert.equal(ergo.takes("ann", "her own"), true);
+    await rooms.pass(0);
+    assert.deepEqual(ergo.statuses, ["#ops -o Ann", "#ops -v Ann"]);
+    await assert.rejects(agents.adopt("ann", adoption, BY_OPERATOR), Conflict);
+
+    ergo.failNext("/v1/ns/passwd", "refused");
+    await assert.rejects(agents.rotate("ann", BY_OPERATOR), Unavailable);
+    await rooms.pass(0);
+    assert.equal(ergo.takes("ann", "her own"), true);
+
+    // Only Ann knows her password: once it is replaced there, nothing can bring it back.
+    ergo.failNext("/v1/ns/passwd", "lost");
+    await assert.rejects(agents.rotate("ann", BY_OPERATOR), Unavailable);
+    await rooms.pass(0);
+    const there = ergo.get("ann")?.passphrase ?? "";
+    assert.deepEqual(await takes(rooms, "ann", there), [true, true]);
+
+    const { credentials } = await agents.rotate("ann", BY_OPERATOR);
+    assert.deepEqual(await takes(rooms, "ann", credentials.passphrase), [true, true]);
+    await agents.delete("ann", BY_OPERATOR);
+    assert.equal(ergo.get("ann"), undefined);
+  });
+});
+
+Deno.test("people's accounts are on both sides with the password that they chose", async () => {
+  await withNetwork(async (rooms) => {
+    const { ergo, ircAccounts } = rooms;
+    const person = { account: "Ann", password: "correcthorse" };
+    ergo.failNext("/v1/ns/passwd", "lost");
+    await assert.rejects(ircAccounts.create(person, BY_OPERATOR), Unavailable);
+    await rooms.pass(0);
+    assert.equal(ergo.get("ann"), undefined);
+    const spaced = { ...person, password: "correct horse" };
+    await assert.rejects(ircAccounts.create(spaced, BY_OPERATOR), Invalid);
+    await rooms.pass(0);
+    assert.equal(ergo.get("ann"), undefined);
+
+    await ircAccounts.create(person, BY_OPERATOR);
+    assert.deepEqual(await takes(rooms, "ann", person.password), [true, true]);
+    await ircAccounts.delete("ann", BY_OPERATOR);
+    assert.equal(ergo.get("ann"), undefined);
+    assert.deepEqual(await ircAccounts.list(), []);
+  });
+});
+
+Deno.test("whatever differs between the sides is found and mended", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents, ergo, keeper } = rooms;
+    const lost = await anAgent(rooms, "lost");
+    await anAgent(rooms, "alive");
+    await agents.revoke("alive", BY_OPERATOR);
+    const held = await anAgent(rooms, "held");
+    ergo.add("stranger", "his own");
+    const before = (await eventTypes(rooms)).length;
+
+    ergo.accounts.delete("lost");
+    const alive = ergo.get("alive");
+    const other = ergo.get("held");
+    assert.ok(alive !== undefined && other !== undefined);
+    alive.suspended = false;
+    other.suspended = true;
+    keeper.compare();
+    await rooms.pass(0);
+    assert.deepEqual(await takes(rooms, "lost", lost), [true, true]);
+    assert.equal(ergo.get("alive")?.suspended, true);
+    assert.equal(ergo.takes("stranger", "his own"), true);
+    // Suspended by somebody there on purpose.
+    assert.deepEqual(await takes(rooms, "held", held), [false, true]);
+    assert.deepEqual(keeper.stats(), { unsettled: 0, repaired: 2, reachable: true });
+    const expected = ["network.account_repaired", "network.account_repaired"];
+    assert.deepEqual((await eventTypes(rooms)).slice(before), expected);
+  });
+});
+
+Deno.test("of two who change one agent at once, each change is whole", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents } = rooms;
+    await anAgent(rooms, "coder");
+    const rotations = await Promise.all([1, 2, 3].map(() => agents.rotate("coder", BY_OPERATOR)));
+    const passphrases = rotations.map(({ credentials }) => credentials.passphrase);
+    const taken = await Promise.all(passphrases.map((text) => takes(rooms, "coder", text)));
+    assert.deepEqual(taken, [[false, false], [false, false], [true, true]]);
+
+    const mixed = await Promise.allSettled([
+      agents.rotate("coder", BY_OPERATOR),
+      agents.revoke("coder", BY_OPERATOR),
+      agents.rotate("coder", BY_OPERATOR),
+    ]);
+    assert.deepEqual(mixed.map(({ status }) => status), ["fulfilled", "fulfilled", "rejected"]);
+    await rooms.pass(0);
+    assert.equal(rooms.ergo.get("coder")?.suspended, true);
+    assert.equal(rooms.keeper.stats().unsettled, 0);
+  });
+});
+
+Deno.test("a network that is away is tried again, later and later", async () => {
+  await withNetwork(async (rooms) => {
+    const { ergo, keeper } = rooms;
+    const asked = async (milliseconds: number) => {
+      const before = ergo.asked.length;
+      await rooms.pass(milliseconds);
+      return ergo.asked.length - before;
+    };
+    ergo.away = true;
+    keeper.compare();
+    assert.ok(await asked(0) > 0);
+    for (const wait of [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]) {
+      assert.equal(await asked(wait - 1), 0);
+      assert.ok(await asked(1) > 0);
+    }
+    ergo.away = false;
+    await rooms.pass(60_000);
+    assert.equal(keeper.stats().reachable, true);
+  });
+});
+
+Deno.test("the API is bounded in time and size, follows nowhere, and its token is never told", async () => {
+  await withNetwork(async (rooms) => {
+    const { ergo, log } = rooms;
+    for (const fault of ["nonsense", "redirected", "endless", "refused"] as const) {
+      ergo.failNext("/v1/ns/info", fault);
+      await assert.rejects(anAgent(rooms, "coder"), Unavailable, fault);
+    }
+    assert.equal(ergo.asked.includes("/elsewhere"), false);
+    const silence = ergo.failNext("/v1/ns/info", "silent");
+    const waiting = assert.rejects(anAgent(rooms, "coder"), /does not answer in time/);
+    await silence;
+    rooms.clock.advance(5000);
+    await waiting;
+    const passphrase = await anAgent(rooms, "coder");
+    await rooms.pass(0);
+    const rows = await rooms.database.tables.selectFrom("network_accounts").selectAll().execute();
+    const told = JSON.stringify(rows) + log.lines.join("\n");
+    for (const secret of [ergo.token, passphrase]) assert.equal(told.includes(secret), false);
+  });
+});
+
+Deno.test("agents of the time before the network get there when they are rotated", async () => {
+  await using ergo = new FakeErgo();
+  await withFolder(async (folder) => {
+    const before = await openRooms(folder);
+    await anAgent(before, "coder", { channels: ["#ops"] });
+    await anAgent(before, "taken");
+    await before.close();
+    ergo.add("taken", "somebody's own");
+
+    const rooms = await openNetworked(folder, ergo, before.clock);
+    rooms.keeper.start();
+    await rooms.pass(0);
+    assert.equal(ergo.get("coder"), undefined);
+    assert.ok(rooms.log.lines.some((line) => /have no account on the IRC network/.test(line)));
+    const { credentials } = await rooms.agents.rotate("coder", BY_OPERATOR);
+    assert.deepEqual(await takes(rooms, "coder", credentials.passphrase), [true, true]);
+    await rooms.pass(0);
+    assert.deepEqual(ergo.statuses, ["#ops +v coder"]);
+    await assert.rejects(rooms.agents.rotate("taken", BY_OPERATOR), Conflict);
+    await rooms.agents.delete("taken", BY_OPERATOR);
+    assert.equal(ergo.takes("taken", "somebody's own"), true);
+    await rooms.close();
+  });
+});
