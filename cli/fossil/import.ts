@@ -1,9 +1,8 @@
 import {
-  createEmptyRepository,
   exportGit,
   type GitNotices,
   type GitProgress,
-  importGit,
+  importGitStream,
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, printBytes, printError, visible } from "../output.ts";
 import { printJson } from "./format.ts";
@@ -24,18 +23,12 @@ export async function importStream(file: string, options: ImportCommandOptions):
   }
   const { user = defaultUser(), projectName, mainBranch, json = false } = options;
   using progress = new TerminalProgress();
-  const report = await explaining(async () => {
+  const report = await explaining(() => {
     const create = { admin: user, ...projectName === undefined ? {} : { projectName } };
-    const repository = createEmptyRepository(file, create);
-    try {
-      return await importGit(repository, Deno.stdin.readable, {
-        ...mainBranch === undefined ? {} : { mainBranch },
-        progress: (state) => show(progress, state),
-      }).finally(() => repository.close());
-    } catch (error) {
-      Deno.removeSync(file);
-      throw error;
-    }
+    return importGitStream(file, create, Deno.stdin.readable, {
+      ...mainBranch === undefined ? {} : { mainBranch },
+      progress: (state) => show(progress, state),
+    });
   });
   progress[Symbol.dispose]();
   if (json) return printJson(report);

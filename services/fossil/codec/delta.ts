@@ -115,7 +115,7 @@ class WindowHash {
   }
 
   bucket(count: number): number {
-    return ((this.#low | (this.#high << 16)) >>> 0) % count;
+    return ((this.#low | (this.#high << 16)) >>> 0) % (count >>> 0);
   }
 }
 

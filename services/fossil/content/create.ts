@@ -70,8 +70,12 @@ export function createDatabase(path: string, options: CreateOptions): Database {
   }
 }
 
-/** Makes the empty file, so that two creators cannot both believe that it is theirs. */
-function claim(path: string): void {
+/**
+ * Makes an empty file, so that two creators cannot both believe that it is theirs.
+ *
+ * @throws {FossilError} `invalid` where the file exists.
+ */
+export function claim(path: string): void {
   try {
     Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
   } catch (cause) {

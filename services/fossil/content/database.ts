@@ -41,6 +41,11 @@ export class Database {
     this.#connection.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;");
   }
 
+  /** Makes writes quick and nothing durable: for a file that is thrown away where its writer dies. */
+  useNoLog(): void {
+    this.#connection.exec("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;");
+  }
+
   /** Moves the write-ahead log into the file itself, as far as no reader holds it back. */
   checkpoint(): void {
     this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");

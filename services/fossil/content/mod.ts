@@ -1,8 +1,9 @@
 /** The repository file: its tables, and artifacts as bytes in it. */
 export { ByteCache } from "./byte_cache.ts";
 export { Config } from "./config.ts";
-export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
+export { addUser, claim, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
+export { copyDraft } from "./draft.ts";
 export { openDatabase, type OpenedDatabase, type SchemaState } from "./open.ts";
 export {
   AUX_SCHEMA,

@@ -17,6 +17,7 @@ import { FossilError } from "../error.ts";
 import { ByteCache } from "./byte_cache.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
+import { packPlain, unpackDraft } from "./draft.ts";
 import { Names } from "./names.ts";
 import { PrivateRows } from "./private.ts";
 import type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
@@ -50,6 +51,7 @@ export class ContentStore {
   readonly #cache: ByteCache<number, Uint8Array>;
   readonly #maxBytes: number;
   readonly #sha3: Sha3;
+  readonly #isDraft: boolean;
   readonly #names: Names;
   readonly #private: PrivateRows;
   readonly #touched = new Set<number>();
@@ -65,6 +67,7 @@ export class ContentStore {
     this.#cache = new ByteCache(options.cacheBytes ?? CACHE_BYTES);
     this.#maxBytes = options.maxArtifactBytes ?? MAX_ARTIFACT_BYTES;
     this.#sha3 = options.sha3 ?? sha3;
+    this.#isDraft = options.isDraft ?? false;
     this.#names = new Names(db);
     this.#private = new PrivateRows(db);
   }
@@ -160,7 +163,8 @@ export class ContentStore {
     const unpacked = this.#unpacked.get(rid);
     if (unpacked !== undefined) return { hash, size, stored: unpacked };
     if (row.content === null) return null;
-    return { hash, size, stored: unpackBlob(row.content, this.#maxBytes) };
+    const unpack = this.#isDraft ? unpackDraft : unpackBlob;
+    return { hash, size, stored: unpack(row.content, this.#maxBytes) };
   }
 
   /**
@@ -285,7 +289,8 @@ export class ContentStore {
   /** Writes what waits to be packed. */
   #packAll(): void {
     const update = "UPDATE blob SET content=? WHERE rid=?";
-    for (const [rid, stored] of this.#unpacked) this.#db.run(update, packBlob(stored), rid);
+    const pack = this.#isDraft ? packPlain : packBlob;
+    for (const [rid, stored] of this.#unpacked) this.#db.run(update, pack(stored), rid);
     this.#forgetUnpacked();
   }
 
@@ -433,14 +438,17 @@ export class ContentStore {
 
   /**
    * Reads back everything this transaction wrote and checks its hash, from the file and not from
-   * memory; newest first, which older ones are deltas of. To be called before COMMIT.
+   * memory; newest first, which older ones are deltas of. To be called before COMMIT. In a draft
+   * nothing is read back.
    *
    * @throws {FossilError} `corrupt`: the transaction must be undone.
    */
   verifyTouched(): void {
     this.#packAll();
-    this.#cache.clear();
-    for (const rid of [...this.#touched].reverse()) this.verify(rid);
+    if (!this.#isDraft) {
+      this.#cache.clear();
+      for (const rid of [...this.#touched].reverse()) this.verify(rid);
+    }
     this.#touched.clear();
   }
 

@@ -15,6 +15,11 @@ export interface StoreOptions {
   readonly maxArtifactBytes?: number;
   /** A quicker SHA3-256 than the runtime's own, where one was loaded. */
   readonly sha3?: Sha3;
+  /**
+   * The file is a draft, to be copied by `copyDraft`: what is written is neither compressed, for most
+   * of it becomes a delta yet, nor read back, for whoever copies it verifies everything at once.
+   */
+  readonly isDraft?: boolean;
 }
 
 /** An artifact, and what its row says of it. */

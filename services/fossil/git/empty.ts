@@ -1,4 +1,4 @@
-import { createDatabase, type CreateOptions } from "../content/mod.ts";
+import { createDatabase, type CreateOptions, type StoreOptions } from "../content/mod.ts";
 import { Repository } from "../repository.ts";
 
 /**
@@ -7,6 +7,10 @@ import { Repository } from "../repository.ts";
  *
  * @throws {FossilError} `invalid` where the file exists or an option is malformed.
  */
-export function createEmptyRepository(path: string, options: CreateOptions): Repository {
-  return new Repository(createDatabase(path, options), "current", {});
+export function createEmptyRepository(
+  path: string,
+  options: CreateOptions,
+  storeOptions: StoreOptions = {},
+): Repository {
+  return new Repository(createDatabase(path, options), "current", storeOptions);
 }

@@ -1,4 +1,6 @@
-import type { CreateOptions } from "../content/mod.ts";
+import { loadSha3 } from "../codec/mod.ts";
+import { claim, copyDraft, type CreateOptions } from "../content/mod.ts";
+import { FossilError } from "../error.ts";
 import {
   createEmptyRepository,
   type FossilImportReport,
@@ -8,6 +10,7 @@ import {
   importGit,
 } from "../git/mod.ts";
 import type { Repository } from "../repository.ts";
+import { verifyRepository } from "./verify.ts";
 import type { Watch } from "./watch.ts";
 
 /** A repository to be made from the file `source`. */
@@ -28,31 +31,73 @@ export type ImportReport =
 /** Makes a repository from another one. Where that fails nothing is left. */
 export async function importRepository(
   path: string,
-  options: ImportOptions,
-  watch: Watch,
-): Promise<ImportReport> {
-  const repository = createEmptyRepository(path, options.create);
-  try {
-    return await fill(repository, options, watch).finally(() => repository.close());
-  } catch (error) {
-    Deno.removeSync(path);
-    throw error;
-  }
-}
-
-async function fill(
-  repository: Repository,
-  { source, format, git }: ImportOptions,
+  { create, source, format, git }: ImportOptions,
   watch: Watch,
 ): Promise<ImportReport> {
   if (format === "fossil") {
-    const report = importFossil(repository, source, { progress: watch.progress });
+    const report = await throughDraft(
+      path,
+      create,
+      (draft) => importFossil(draft, source, { progress: watch.progress }),
+    );
     return { ...report, format };
   }
   using file = await Deno.open(source);
-  const report = await importGit(repository, file.readable, {
+  const report = await importGitStream(path, create, file.readable, {
     ...git,
     progress: ({ commits, total }) => watch.progress(commits, total),
   });
   return { ...report, format };
+}
+
+/**
+ * Makes a repository from a `git fast-export` stream. Where that fails nothing is left.
+ *
+ * @throws {FossilError} `invalid` where the file exists; else as `importGit`.
+ */
+export function importGitStream(
+  path: string,
+  create: CreateOptions,
+  stream: AsyncIterable<Uint8Array>,
+  options: GitImportOptions = {},
+): Promise<GitImportReport> {
+  return throughDraft(path, create, (draft) => importGit(draft, stream, options));
+}
+
+/**
+ * Has a repository made in a file beside its own, where nothing is durable and pages are left half
+ * empty, then verifies it and copies it to where it belongs.
+ */
+async function throughDraft<Report>(
+  path: string,
+  create: CreateOptions,
+  fill: (draft: Repository) => Report | Promise<Report>,
+): Promise<Report> {
+  const draftPath = `${path}-draft`;
+  claim(path);
+  try {
+    const sha3 = await loadSha3();
+    using draft = createEmptyRepository(draftPath, create, { isDraft: true, sha3 });
+    draft.db.useNoLog();
+    const report = await fill(draft);
+    const [damage] = await verifyRepository(draft);
+    if (damage !== undefined) {
+      throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
+    }
+    copyDraft(draft.db, path);
+    return report;
+  } catch (error) {
+    Deno.removeSync(path);
+    throw error;
+  } finally {
+    removeIfThere(draftPath);
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
 }

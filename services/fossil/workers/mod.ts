@@ -1,5 +1,5 @@
 /** The asynchronous door: repositories in workers. */
-export type { ImportOptions, ImportReport } from "./import.ts";
+export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
 export type { CallOptions } from "./lane.ts";
 export type { JsonOperations, Operations } from "./limits.ts";
 export {

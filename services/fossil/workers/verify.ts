@@ -9,7 +9,7 @@ const MIN_ARTIFACTS = 2_000;
 /** Decodes every artifact, and hashes it here or in a second thread. Gives what is damaged. */
 export async function verifyRepository(
   repository: Repository,
-  progress: Progress,
+  progress: Progress = () => {},
 ): Promise<Damage[]> {
   const artifacts = repository.read(() =>
     repository.db.value<number>("SELECT count(*) FROM blob") ?? 0

@@ -1,0 +1,109 @@
+/** A repository file is written anew, with every row where it belongs. */
+import { packBlob, unpackBlob } from "../codec/mod.ts";
+import { Database, type SqlValue } from "./database.ts";
+import { APPLICATION_ID } from "./schema.ts";
+
+/** Rows that are read at a time: of contents, which may be large, and of others. */
+const [BATCH_CONTENTS, BATCH_ROWS] = [20, 2000];
+
+interface SchemaRow {
+  readonly type: string;
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Begins what a draft has not compressed; in a blob it would be a length that none can have. */
+const PLAIN = Uint8Array.of(0xff, 0xff, 0xff, 0xff);
+
+/** Packs bytes for a draft, as they are. */
+export function packPlain(content: Uint8Array): Uint8Array {
+  const packed = new Uint8Array(PLAIN.length + content.length);
+  packed.set(PLAIN);
+  packed.set(content, PLAIN.length);
+  return packed;
+}
+
+/** Unpacks what a draft has, compressed or not; as `unpackBlob`. */
+export function unpackDraft(packed: Uint8Array, maxBytes?: number): Uint8Array {
+  const isPlain = PLAIN.every((byte, index) => packed[index] === byte);
+  return isPlain ? packed.subarray(PLAIN.length) : unpackBlob(packed, maxBytes);
+}
+
+type Row = Readonly<Record<string, SqlValue>>;
+
+/**
+ * Copies a repository that was written as a draft into an empty file: contents are compressed, no
+ * page is half empty, and the file is durable in the end. It is what VACUUM does, which Deno refuses
+ * to a program that does not have every permission.
+ *
+ * @param path an empty file, which nobody else uses.
+ */
+export function copyDraft(draft: Database, path: string): void {
+  const copy = new Database(path);
+  try {
+    copy.useNoLog();
+    copy.exec("BEGIN");
+    const schema = draft.rows<SchemaRow>(
+      "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'",
+    );
+    const tables = schema.filter(({ type }) => type === "table");
+    for (const { sql } of tables) copy.exec(sql);
+    for (const table of tables) copyTable(draft, copy, table);
+    for (const { type, sql } of schema) if (type !== "table") copy.exec(sql);
+    copy.exec(`COMMIT; PRAGMA application_id=${APPLICATION_ID}`);
+    copy.useWriteAheadLog();
+    copy.checkpoint();
+  } finally {
+    copy.close();
+  }
+  syncFile(path);
+}
+
+function copyTable(draft: Database, copy: Database, { name, sql }: SchemaRow): void {
+  const columns = draft.columns(name);
+  const insert = `INSERT INTO "${name}" VALUES(${columns.map(() => "?").join(",")})`;
+  const rows = name === "blob"
+    ? contentsOf(draft)
+    : /\bWITHOUT ROWID\b/i.test(sql)
+    ? draft.rows<Row>(`SELECT * FROM "${name}"`)
+    : rowsOf(draft, name);
+  for (const row of rows) copy.run(insert, ...columns.map((column) => row[column] ?? null));
+}
+
+/** Rows in the order in which they were inserted. */
+function* rowsOf(draft: Database, table: string): Generator<Row> {
+  const select = `SELECT rowid AS "draft row", * FROM "${table}" WHERE rowid>?
+    ORDER BY rowid LIMIT ${BATCH_ROWS}`;
+  for (let last: SqlValue = -1;;) {
+    const rows: Row[] = draft.rows<Row>(select, last);
+    yield* rows;
+    if (rows.length < BATCH_ROWS) return;
+    last = rows.at(-1)?.["draft row"] ?? null;
+  }
+}
+
+interface ContentRow {
+  readonly rid: number;
+  readonly content: Uint8Array | null;
+  readonly srcid: number | null;
+}
+
+/** Rows of `blob`: deltas are compressed already, full texts are not. */
+function* contentsOf(draft: Database): Generator<Row> {
+  const select = `SELECT blob.*, srcid FROM blob LEFT JOIN delta USING(rid) WHERE blob.rid>?
+    ORDER BY blob.rid LIMIT ${BATCH_CONTENTS}`;
+  for (let last = 0;;) {
+    const rows = draft.rows<ContentRow>(select, last);
+    for (const { content, srcid, ...row } of rows) {
+      const isPacked = content === null || srcid !== null;
+      yield { ...row, content: isPacked ? content : packBlob(unpackDraft(content)) };
+    }
+    if (rows.length < BATCH_CONTENTS) return;
+    last = rows.at(-1)!.rid;
+  }
+}
+
+function syncFile(path: string): void {
+  using file = Deno.openSync(path, { read: true, write: true });
+  file.syncSync();
+}
