@@ -1,6 +1,6 @@
 /** What the tests of each API ask. */
 
-const WEATHER = {
+export const WEATHER = {
   type: "function",
   function: {
     name: "weather",
