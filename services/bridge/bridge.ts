@@ -52,6 +52,8 @@ export class Bridge {
   #ready = false;
   #stopping: Promise<void> | null = null;
   #received = 0;
+  /** The last message that had an id of the server's, and how many lines of it have come. */
+  #lastHeard: { readonly message: LinkMessage; lines: number } | null = null;
   #posted = 0;
   #disconnects = 0;
   #cut = 0;
@@ -318,7 +320,7 @@ export class Bridge {
       case "message":
         return this.#receive(event);
       case "redaction":
-        return this.#channels.get(event.channel)?.log.remove(({ id }) => id === event.id);
+        return this.#channels.get(event.channel)?.log.remove(({ id }) => isOf(event.id, id));
       case "refusal":
         if (event.label !== null) return this.#outbox.refuse(event.label, event.reason);
     }
@@ -343,15 +345,41 @@ export class Bridge {
   }
 
   /** Takes a message into its channel's log: one of ours under the name that it was sent for. */
-  #receive({ channel, nick, text, id, time, label }: LinkMessage): void {
+  #receive(heard: LinkMessage): void {
+    const { channel, nick, text, id, time, label } = heard;
     const sent = label === null ? null : this.#outbox.confirm(label);
     if (sent !== null) this.#posted++;
     const found = this.#channels.get(channel);
     if (found !== null) {
       this.#received++;
-      const message = found.log.append({ id: id ?? ulid(), ...(sent ?? { nick, text }) }, time);
+      const message = found.log.append(
+        { id: this.#idOf(heard), ...(sent ?? { nick, text }) },
+        time,
+      );
       if (sent !== null) this.#options.onPosted?.(found.name, message);
     }
     if (id !== null) this.#outbox.arrived(id);
   }
+
+  /**
+   * The id under which a line is kept: the server's; for the further lines of a message that has
+   * several (IRCv3 multiline), which come right after the first and have none, one made of it.
+   */
+  #idOf(heard: LinkMessage): string {
+    if (heard.id !== null) {
+      this.#lastHeard = { message: heard, lines: 1 };
+      return heard.id;
+    }
+    const last = this.#lastHeard;
+    const { nick, channel, time } = last?.message ?? {};
+    if (last === null || nick !== heard.nick || channel !== heard.channel || time !== heard.time) {
+      return ulid();
+    }
+    return `${last.message.id}.${++last.lines}`;
+  }
+}
+
+/** Whether an id is that of a message or of one of its further lines. */
+function isOf(message: string, id: string): boolean {
+  return id === message || id.startsWith(`${message}.`);
 }

@@ -26,6 +26,8 @@ const nick = z.string().regex(NICK_PATTERN, {
 
 const ircLimits = z.strictObject({
   line_bytes: z.int().min(512).max(65_536).default(8192),
+  multiline_bytes: positive.default(8192),
+  multiline_lines: count.default(100),
   connections: positive.default(10_000),
   connections_per_address: count.default(64),
   connects_per_minute: count.default(120),

@@ -55,6 +55,8 @@ export function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "li
     ...(irc.motd === "" ? {} : { motd: irc.motd }),
     limits: {
       lineBytes: limits.line_bytes,
+      multilineBytes: limits.multiline_bytes,
+      multilineLines: limits.multiline_lines,
       receiveQueueBytes: limits.recvq_bytes,
       sendQueueBytes: limits.sendq_bytes,
       strangerRate: rate(limits.flood_lines_per_second, limits.flood_burst),

@@ -37,6 +37,7 @@ export const Cap = {
   METADATA_2: 1 << 20,
   METADATA_3: 1 << 21,
   MESSAGE_REDACTION: 1 << 24,
+  MULTILINE: 1 << 25,
   NO_IMPLICIT_NAMES: 1 << 29,
   PRE_AWAY: 1 << 30,
 } as const;
@@ -65,6 +66,11 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["draft/message-redaction", { bit: Cap.MESSAGE_REDACTION }],
   ["draft/metadata-2", { bit: Cap.METADATA_2, value: METADATA_LIMITS }],
   ["draft/metadata-3", { bit: Cap.METADATA_3, value: METADATA_LIMITS }],
+  ["draft/multiline", {
+    bit: Cap.MULTILINE,
+    value: ({ limits }) => `max-bytes=${limits.multilineBytes},max-lines=${limits.multilineLines}`,
+    isOffered: ({ limits }) => limits.multilineLines > 0,
+  }],
   ["draft/no-implicit-names", { bit: Cap.NO_IMPLICIT_NAMES }],
   ["draft/pre-away", { bit: Cap.PRE_AWAY }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],

@@ -1,4 +1,5 @@
 import type { Channel } from "./channel.ts";
+import type { ClientBatch } from "./multiline.ts";
 import { UserMode } from "./modes.ts";
 import type { ObservedActor } from "./options.ts";
 import type { Outbound, Wire } from "./outbound.ts";
@@ -66,6 +67,8 @@ export class Client {
   operatorName: string | null = null;
   away: string | null = null;
   sasl: SaslExchange | null = null;
+  /** The message of several lines that the client has begun and not ended. */
+  batch: ClientBatch | null = null;
   /** Null once the client is registered. */
   registration: Registration | null = {
     nick: null,

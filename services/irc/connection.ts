@@ -2,6 +2,7 @@ import { Client } from "./client.ts";
 import { costOf, dispatch, refuseInvalidText, refuseMalformed, refuseTooLong } from "./dispatch.ts";
 import { LineBuffer, lineLengths } from "./line_buffer.ts";
 import { parseMessage } from "./message.ts";
+import { expireBatch } from "./multiline.ts";
 import type { RateLimit } from "./options.ts";
 import type { ServerState } from "./state.ts";
 import { Throttle } from "./throttle.ts";
@@ -63,6 +64,7 @@ export class Connection implements TransportReceiver {
     const { client } = this;
     if (client.transport.internal || client.quitReason !== null) return;
     const now = this.#state.now();
+    expireBatch(this.#state, client);
     if (!client.registered) {
       const limit = limits.registrationSeconds;
       if (limit !== null && now - client.connectedAt >= limit * 1000) {

@@ -1,9 +1,11 @@
 /** From a message to its command: all that is checked before a handler runs, and done after it. */
 
+import { Cap } from "./capabilities.ts";
 import type { Client } from "./client.ts";
 import type { CommandCall, CommandDefinition } from "./command.ts";
 import { COMMANDS } from "./commands/mod.ts";
 import type { Message } from "./message.ts";
+import { takeLine } from "./multiline.ts";
 import {
   ERR_INPUTTOOLONG,
   ERR_NEEDMOREPARAMS,
@@ -27,6 +29,7 @@ export function dispatch(
   client: Client,
   message: Message,
 ): void | Promise<void> {
+  if (client.hasCapability(Cap.MULTILINE) && takeLine(state, client, message)) return;
   const { command, params, tags } = message;
   const reply = new Reply(state, client, labelOf(message));
   const definition = COMMANDS.get(command);

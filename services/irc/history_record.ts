@@ -3,7 +3,7 @@
 import type { HistoryEntry } from "./history.ts";
 import type { HistoryRecord } from "./history_store.ts";
 import { parseMessage } from "./message.ts";
-import { Outbound, type OutboundTags } from "./outbound.ts";
+import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
 
 /**
  * A message as JSON holds it; what is usual is left out, and the connection of a guest, which means
@@ -12,7 +12,7 @@ import { Outbound, type OutboundTags } from "./outbound.ts";
 interface StoredMessage {
   /** Source, command and parameters. */
   readonly head: string;
-  readonly text?: string;
+  readonly text?: MessageText;
   readonly account?: string;
   readonly bot?: true;
   readonly client?: readonly (readonly [string, string])[];
@@ -57,7 +57,7 @@ function storedMessage(message: Outbound): StoredMessage {
   };
 }
 
-function textOf({ text }: Outbound): { text?: string } {
+function textOf({ text }: Outbound): { text?: MessageText } {
   return text === undefined ? {} : { text };
 }
 

@@ -77,6 +77,7 @@ export interface ObservedMessage {
   receiver: ObservedActor | null;
   /** The prefix of a channel's members that alone get it (STATUSMSG), such as `@`; else empty. */
   statusPrefix: string;
+  /** With line feeds where the message has several lines. */
   text: string;
 }
 
@@ -155,6 +156,10 @@ export interface IrcLimits {
   listEntries: number;
   topicBytes: number;
   awayBytes: number;
+  /** Bytes of the text of one message of several lines. */
+  multilineBytes: number;
+  /** Lines of one message; 0: messages have one. */
+  multilineLines: number;
   /** Of the reasons given with KICK, PART and QUIT. */
   reasonBytes: number;
   /** Messages kept of one channel, and of two users; 0 keeps none. */
@@ -178,6 +183,8 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
   listEntries: 100,
   topicBytes: 1024,
   awayBytes: 400,
+  multilineBytes: 8192,
+  multilineLines: 100,
   reasonBytes: 400,
   historyMessages: 1000,
   historyBytes: 64 * 1024 * 1024,

@@ -33,6 +33,22 @@ const LINE_BREAK = /[\0\r\n]/;
 const CTCP_DELIMITER = "\x01";
 const CTCP_ACTION = "\x01ACTION ";
 
+/** One line of a message that has several (IRCv3 multiline). */
+export interface MessageLine {
+  readonly text: string;
+  /** Whether it goes on where the line before it ends, rather than on a new one. */
+  readonly concat: boolean;
+}
+
+/** What is said: a text, or several lines that are one message. */
+export type MessageText = string | readonly MessageLine[];
+
+/** The type of the batches in which clients send and get messages of several lines. */
+export const MULTILINE_BATCH = "draft/multiline";
+
+/** The tag of a line that goes on where the one before it ends. */
+export const CONCAT_TAG = "draft/multiline-concat";
+
 /** The tags that the server adds, and those of a client that it passes on. */
 export interface OutboundTags {
   /** For clients with `server-time`; ISO 8601 with milliseconds. */
@@ -58,17 +74,23 @@ export interface ReplyTags {
 /** The capabilities that change how a message looks. */
 const FORMING = Cap.SERVER_TIME | Cap.MESSAGE_TAGS | Cap.ACCOUNT_TAG;
 
+/** What a client needs to get the lines of a message as one. */
+const TAKING_LINES = Cap.MULTILINE | Cap.BATCH | Cap.MESSAGE_TAGS;
+
 /**
  * One message from one source to any number of clients.
  *
  * {@linkcode wire} keeps each form it made, so that a message to a thousand members is serialised
- * and encoded once for each set of capabilities among them, which are eight at most.
+ * and encoded once for each set of capabilities among them: eight at most, and twelve where it has
+ * several lines.
  */
 export class Outbound {
   /** `nick!user@host`, or a server's name. */
   readonly source: string | null;
   readonly command: string;
   readonly tags: OutboundTags;
+  readonly #lines: readonly MessageLine[] | null;
+  readonly #target: string;
   readonly #head: string;
   readonly #tail: string;
   readonly #splittable: boolean;
@@ -77,28 +99,31 @@ export class Outbound {
   /**
    * `text` is the last parameter where the message ends in free text: it is always written with a
    * colon. For clients that cannot take a long line it is split over several if it is a message,
-   * and cut if it is anything else.
+   * and cut if it is anything else. A message of several lines has them in place of a text.
    */
   constructor(
     source: string | null,
     command: string,
     params: readonly string[],
     tags: OutboundTags,
-    text?: string,
+    text?: MessageText,
   ) {
     this.source = source;
     this.command = command;
     this.tags = tags;
+    this.#lines = typeof text === "object" ? text : null;
+    this.#target = params[0] ?? "*";
     this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
     this.#head = oneLine(
       `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`,
     );
-    this.#tail = text === undefined ? "" : oneLine(` :${text}`);
+    this.#tail = typeof text === "string" ? oneLine(` :${text}`) : "";
   }
 
   /** The message as a client with these capabilities gets it. */
   wire(capabilities: number): Wire {
-    const form = capabilities & FORMING;
+    const form = capabilities & FORMING |
+      (this.#lines !== null && takesLines(capabilities) ? TAKING_LINES : 0);
     let wire = this.#forms.get(form);
     if (wire === undefined) {
       wire = this.#serialise(form, {});
@@ -112,14 +137,16 @@ export class Outbound {
     return this.#head;
   }
 
-  /** The free text; undefined where it has none. */
-  get text(): string | undefined {
+  /** The free text, or the lines of a message that has several; undefined where it has none. */
+  get text(): MessageText | undefined {
+    if (this.#lines !== null) return this.#lines;
     return this.#tail === "" ? undefined : this.#tail.slice(" :".length);
   }
 
   /** Characters of the message and of the client's tags. */
   get length(): number {
     let length = this.#head.length + this.#tail.length;
+    for (const { text } of this.#lines ?? []) length += text.length;
     for (const [key, value] of this.tags.client ?? []) length += key.length + value.length;
     return length;
   }
@@ -136,18 +163,41 @@ export class Outbound {
 
   #serialise(capabilities: number, reply: ReplyTags): Wire {
     const tags = this.#tagsFor(capabilities, reply);
-    const prefix = tags.length === 0 ? "" : `@${formatTags(tags)} `;
-    const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
-    if (takesLongLines) return new Wire([prefix + this.#head + this.#tail]);
-    const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head);
-    if (!this.#splittable) return new Wire([prefix + this.#head + truncate(this.#tail, room)]);
-    const pieces = splitText(this.#tail.slice(2), room - " :".length);
-    return new Wire(pieces.map((piece) => `${prefix}${this.#head} :${piece}`));
+    if (this.#lines === null) return new Wire(this.#pieces(capabilities, tags, this.#tail));
+    if (takesLines(capabilities)) return new Wire(this.#batch(this.#lines, tags, reply));
+    const later = tags.filter(([key]) => key !== "msgid" && key !== "label");
+    const pieces = this.#lines.filter(({ text }) => text !== "").flatMap(({ text }, index) => {
+      return this.#pieces(capabilities, index === 0 ? tags : later, oneLine(` :${text}`));
+    });
+    return new Wire(pieces);
   }
 
-  #tagsFor(capabilities: number, reply: ReplyTags): [string, string][] {
+  /** The message with this tail as one line, or as several that a classic client can take. */
+  #pieces(capabilities: number, tags: readonly Tag[], tail: string): string[] {
+    const head = prefixOf(tags) + this.#head;
+    const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
+    if (takesLongLines) return [head + tail];
+    const room = CLASSIC_LINE_BYTES - 2 - encodedLength(this.#head);
+    if (!this.#splittable) return [head + truncate(tail, room)];
+    return splitText(tail.slice(" :".length), room - " :".length)
+      .map((piece) => `${head} :${piece}`);
+  }
+
+  /** Several lines as a batch (IRCv3 multiline), within the batch of an answer where there is one. */
+  #batch(lines: readonly MessageLine[], tags: readonly Tag[], { batch }: ReplyTags): string[] {
+    const reference = this.tags.msgid ?? "0";
+    const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.#target}`;
+    const inner = lines.map(({ text, concat }) => {
+      const lineTags: Tag[] = [["batch", reference], ...concat ? [[CONCAT_TAG, ""] as const] : []];
+      return prefixOf(lineTags) + this.#head + oneLine(` :${text}`);
+    });
+    const end = `${prefixOf(batch === undefined ? [] : [["batch", batch]])}BATCH -${reference}`;
+    return [`${prefixOf(tags)}:${this.source} ${type}`, ...inner, end];
+  }
+
+  #tagsFor(capabilities: number, reply: ReplyTags): Tag[] {
     const { time, msgid, account, bot, client } = this.tags;
-    const tags: [string, string][] = [];
+    const tags: Tag[] = [];
     if (reply.label !== undefined) tags.push(["label", reply.label]);
     if (reply.batch !== undefined) tags.push(["batch", reply.batch]);
     if (capabilities & Cap.SERVER_TIME) tags.push(["time", time]);
@@ -159,6 +209,25 @@ export class Outbound {
     }
     return tags;
   }
+}
+
+type Tag = readonly [key: string, value: string];
+
+function prefixOf(tags: readonly Tag[]): string {
+  return tags.length === 0 ? "" : `@${formatTags(tags)} `;
+}
+
+function takesLines(capabilities: number): boolean {
+  return (capabilities & TAKING_LINES) === TAKING_LINES;
+}
+
+/** The text of a message of several lines, with line feeds between them. */
+export function joinLines(lines: readonly MessageLine[]): string {
+  let text = "";
+  for (const [index, line] of lines.entries()) {
+    text += index === 0 || line.concat ? line.text : `\n${line.text}`;
+  }
+  return text;
 }
 
 /**

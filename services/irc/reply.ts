@@ -35,6 +35,13 @@ export class Reply {
     this.#label = client.hasCapability(Cap.LABELED_RESPONSE) ? label : null;
   }
 
+  /** Takes the label for an answer that is given later, by another {@linkcode Reply}. */
+  takeLabel(): string | null {
+    const label = this.#label;
+    this.#label = null;
+    return label;
+  }
+
   /** Adds a message that is not from the server, such as the client's own JOIN or its echo. */
   message(message: Outbound): void {
     this.#add({ message, batch: null });

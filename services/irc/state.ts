@@ -16,7 +16,7 @@ import {
   type IrcObserver,
   type IrcServerOptions,
 } from "./options.ts";
-import { Outbound, type OutboundTags } from "./outbound.ts";
+import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
 import type { Reply } from "./reply.ts";
 
 /** Messages that may have the same time. */
@@ -27,7 +27,7 @@ const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 /** Something to send from a client: the parameters, and what ends the message as free text. */
 export interface MessageContent {
   params: readonly string[];
-  text?: string;
+  text?: MessageText;
   /** Client-only tags that travel along. */
   clientTags?: readonly (readonly [string, string])[];
 }

@@ -9,6 +9,7 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["ADMIN", ["ADMIN", "Tells whom to ask about this server."]],
   ["AUTHENTICATE", ["AUTHENTICATE mechanism", "Logs in to an account (SASL)."]],
   ["AWAY", ["AWAY [reason]", "Marks you as away, or as back."]],
+  ["BATCH", ["BATCH +reference|-reference [type target]", "Begins or ends a message of lines."]],
   ["CAP", ["CAP LS|LIST|REQ|END", "Agrees on extensions of the protocol."]],
   ["CHATHISTORY", ["CHATHISTORY subcommand target ...", "Reads what was said before."]],
   ["CHANSERV", ["CHANSERV command ...", "Registers channels; CHANSERV HELP tells more."]],

@@ -18,7 +18,13 @@ import {
   RPL_AWAY,
 } from "../numerics.ts";
 import type { ObservedMessage } from "../options.ts";
-import { encodedLength, type Outbound } from "../outbound.ts";
+import {
+  encodedLength,
+  joinLines,
+  type MessageLine,
+  type MessageText,
+  type Outbound,
+} from "../outbound.ts";
 import { askService, isService } from "../service.ts";
 import type { MessageContent } from "../state.ts";
 
@@ -37,15 +43,32 @@ export function tagmsg(call: CommandCall): void | Promise<void> {
   return sendMessage(call);
 }
 
-/** Sends a message when it is its turn, where the account has a rate of its own. */
+/** Sends a message of several lines to one target, when it is the turn of its last line. */
+export function sendLines(
+  call: CommandCall,
+  target: string,
+  lines: readonly MessageLine[],
+): void | Promise<void> {
+  return inTurn(call, lines.length, () => sendTo(call, [target], lines));
+}
+
 function sendMessage(call: CommandCall): void | Promise<void> {
-  const { state, client } = call;
-  const delay = isAnswerable(client)
-    ? state.options.accounts.messageDelay?.(client.account) ?? 0
-    : 0;
-  if (delay === 0) return sendNow(call);
+  return inTurn(call, 1, () => sendNow(call));
+}
+
+/** Sends so many messages when it is their turn, where the account has a rate of its own. */
+function inTurn(
+  { state, client }: CommandCall,
+  messages: number,
+  send: () => void | Promise<void>,
+): void | Promise<void> {
+  let delay = 0;
+  for (let left = isAnswerable(client) ? messages : 0; left > 0; left--) {
+    delay = state.options.accounts.messageDelay?.(client.account ?? "") ?? 0;
+  }
+  if (delay === 0) return send();
   return client.pause(delay).then(() => {
-    if (client.quitReason === null) return sendNow(call);
+    if (client.quitReason === null) return send();
   });
 }
 
@@ -58,12 +81,20 @@ function sendNow(call: CommandCall): void | Promise<void> {
   if (targets.length > MESSAGE_TARGETS) {
     return void refuse(call, ERR_TOOMANYTARGETS, targets[MESSAGE_TARGETS] as string);
   }
+  return sendTo(call, targets, text);
+}
+
+function sendTo(
+  call: CommandCall,
+  targets: readonly string[],
+  speech: MessageText,
+): void | Promise<void> {
   const muted = muteReason(call);
   const answers: Promise<void>[] = [];
   for (const target of targets) {
     if (muted !== null) refuseMuted(call, target, muted);
-    else if (isChannelTarget(target)) sendToChannel(call, target, text);
-    else answers.push(...sendToUser(call, target, text));
+    else if (isChannelTarget(target)) sendToChannel(call, target, speech);
+    else answers.push(...sendToUser(call, target, speech));
   }
   if (answers.length > 0) return Promise.all(answers).then(() => {});
 }
@@ -85,7 +116,7 @@ export interface Standing {
 export function sendToChannel(
   call: CommandCall,
   target: string,
-  text: string,
+  speech: MessageText,
   standing?: Standing,
 ): Outbound | null {
   const { state, client } = call;
@@ -96,10 +127,11 @@ export function sendToChannel(
   if (!maySpeak(channel, client, standing ?? standingOf(channel, client))) {
     return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
   }
+  const text = plainText(speech);
   if (channel.has(ChannelFlag.NO_CTCP) && isCtcpQuery(text) && !client.privileged) {
     return refuse(call, ERR_CANNOTSENDTOCHAN, channel.name);
   }
-  const message = outgoing(call, (prefix?.prefix ?? "") + channel.name, text);
+  const message = outgoing(call, (prefix?.prefix ?? "") + channel.name, speech);
   if (message === null) return null;
   deliver(call, channel, message, prefix?.bit ?? 0);
   const about = { channel: channel.name, receiver: null, statusPrefix: prefix?.prefix ?? "" };
@@ -122,23 +154,23 @@ function deliver(call: CommandCall, channel: Channel, message: Outbound, status:
 }
 
 /** Sends a message to a user. Gives what is to be waited for, where that is a service. */
-function sendToUser(call: CommandCall, target: string, text: string): Promise<void>[] {
+function sendToUser(call: CommandCall, target: string, speech: MessageText): Promise<void>[] {
   const { state } = call;
   const receiver = state.findClient(target);
   if (!receiver) {
     refuse(call, ERR_NOSUCHNICK, target);
   } else if (isService(receiver)) {
-    const answer = askService(call, receiver, text);
+    const answer = askService(call, receiver, plainText(speech));
     if (answer) return [answer];
   } else {
-    deliverToUser(call, receiver, text);
+    deliverToUser(call, receiver, speech);
   }
   return [];
 }
 
-function deliverToUser(call: CommandCall, receiver: Client, text: string): void {
+function deliverToUser(call: CommandCall, receiver: Client, speech: MessageText): void {
   const { state, client, command, reply } = call;
-  const message = outgoing(call, receiver.nick, text);
+  const message = outgoing(call, receiver.nick, speech);
   if (!message) return;
   if (takes(receiver, command)) receiver.send(message);
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
@@ -147,7 +179,7 @@ function deliverToUser(call: CommandCall, receiver: Client, text: string): void 
     reply.numericText(RPL_AWAY, [receiver.nick], receiver.away);
   }
   const about = { channel: null, receiver: receiver.actor, statusPrefix: "" };
-  observeMessage(call, message, { ...about, text });
+  observeMessage(call, message, { ...about, text: plainText(speech) });
 }
 
 function observeMessage(
@@ -166,15 +198,17 @@ function observeMessage(
  * The message as its receivers get it. Null, and the sender is told, where it would be longer than
  * a line may be: a message arrives whole or not at all.
  */
-function outgoing(call: CommandCall, target: string, text: string): Outbound | null {
+function outgoing(call: CommandCall, target: string, speech: MessageText): Outbound | null {
   const { state, client, command, tags, reply } = call;
-  const length = encodedLength(`:${client.mask} ${command} ${target} :\r\n`) + encodedLength(text);
+  const texts = typeof speech === "string" ? [speech] : speech.map(({ text }) => text);
+  const length = encodedLength(`:${client.mask} ${command} ${target} :\r\n`) +
+    Math.max(...texts.map(encodedLength));
   if (length > state.limits.lineBytes) {
     reply.numeric(ERR_INPUTTOOLONG);
     return null;
   }
   const content: MessageContent = { params: [target] };
-  if (command !== "TAGMSG") content.text = text;
+  if (command !== "TAGMSG") content.text = speech;
   const clientTags = [...tags].filter(([key]) => key.startsWith("+"));
   if (clientTags.length > 0) content.clientTags = clientTags;
   return state.messageFrom(client, command, content);
@@ -205,6 +239,10 @@ function refuseMuted({ command, reply }: CommandCall, target: string, reason: st
 /** Whether the accounts have a say in what the client sends. */
 function isAnswerable(client: Client): client is Client & { account: string } {
   return client.account !== null && !client.privileged;
+}
+
+function plainText(speech: MessageText): string {
+  return typeof speech === "string" ? speech : joinLines(speech);
 }
 
 /** CTCP is what begins with its delimiter; ACTION is speech rather than a question. */

@@ -4,6 +4,7 @@ import { Cap } from "../capabilities.ts";
 import type { CommandDefinition } from "../command.ts";
 import { serviceCommand } from "../service.ts";
 import { authenticate } from "./authenticate.ts";
+import { batch } from "./batch.ts";
 import { cap } from "./cap.ts";
 import { chathistory } from "./chathistory.ts";
 import { ison, lusers, motd, time, userhost, version } from "./information.ts";
@@ -34,6 +35,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["ADMIN", { handler: admin }],
   ["AUTHENTICATE", { handler: authenticate, minParams: 1, beforeRegistration: true }],
   ["AWAY", { handler: away, beforeRegistration: true }],
+  ["BATCH", { handler: batch, minParams: 1, capability: Cap.MULTILINE }],
   ["CAP", { handler: cap, minParams: 1, beforeRegistration: true }],
   ["CHATHISTORY", { handler: chathistory }],
   ["CHANSERV", { handler: serviceCommand("ChanServ"), minParams: 1 }],

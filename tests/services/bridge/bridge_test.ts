@@ -279,3 +279,22 @@ Deno.test("Bridge drops what is redacted, and its readers go on from there", () 
     const since = await bridge.messages("general", { since: two?.id });
     assert.deepEqual(since.map(({ text }) => text), ["three"]);
   }));
+
+Deno.test("Bridge shows a message of several lines line by line, and drops it whole", () =>
+  withBridge(async ({ bridge, server }) => {
+    await bridge.whenReady();
+    const capabilities = "message-tags batch draft/multiline draft/message-redaction";
+    const bob = new IrcUser(server, "bob", capabilities);
+    await bob.join("#general");
+    bob.send("BATCH +1 draft/multiline #general", "@batch=1 PRIVMSG #general :one");
+    bob.send("@batch=1 PRIVMSG #general two", "@batch=1 PRIVMSG #general three", "BATCH -1");
+    bob.send("PRIVMSG #general :four");
+    await bob.sync();
+    const messages = await bridge.messages("general", {});
+    const [first = "", ...others] = messages.map(({ id }) => id);
+    assert.deepEqual(messages.map(({ text }) => text), ["one", "two", "three", "four"]);
+    assert.deepEqual(others.slice(0, 2), [`${first}.2`, `${first}.3`]);
+    bob.send(`REDACT #general ${first}`);
+    await bob.sync();
+    assert.deepEqual(await buffer(bridge), ["bob: four"]);
+  }));

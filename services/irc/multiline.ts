@@ -1,0 +1,134 @@
+/**
+ * Messages of several lines on their way from a client: it begins a batch, sends lines, and ends it
+ * (IRCv3 multiline and client-batch). One batch at a time, bounded in lines, bytes and time.
+ */
+
+import type { Client } from "./client.ts";
+import type { Message } from "./message.ts";
+import { foldCase } from "./names.ts";
+import { CONCAT_TAG, encodedLength, type MessageLine } from "./outbound.ts";
+import { Reply } from "./reply.ts";
+import type { ServerState } from "./state.ts";
+
+/** How long a client has for all lines of a message; a stranger with the usual rate needs a third. */
+const BATCH_MILLISECONDS = 60_000;
+
+/** Commands that clients send by themselves, or that end them: they do not disturb a batch. */
+const INTERLUDES: ReadonlySet<string> = new Set(["PING", "PONG", "QUIT"]);
+
+/** A message of several lines that is not complete. */
+export interface ClientBatch {
+  readonly reference: string;
+  readonly target: string;
+  /** Of the command that began it: the answer to the whole has it. */
+  readonly label: string | null;
+  /** What came with the command that began it. */
+  readonly tags: ReadonlyMap<string, string>;
+  /** Unix time in milliseconds. */
+  readonly startedAt: number;
+  lines: MessageLine[];
+  /** Bytes of the text so far. */
+  bytes: number;
+  /** Whether the client was told that it will not be sent; what still comes of it is dropped. */
+  failed: boolean;
+}
+
+/**
+ * Takes a line of a batch, or finds that the client breaks one off. False for what is to be carried
+ * out as any command.
+ */
+export function takeLine(state: ServerState, client: Client, message: Message): boolean {
+  const { batch } = client;
+  const reference = message.tags.get("batch");
+  if (reference !== undefined) {
+    if (batch === null) {
+      failWithout(state, client, message);
+    } else if (!batch.failed) {
+      const fault = reference === batch.reference
+        ? addLine(state, batch, message)
+        : invalid("The line is of another batch");
+      if (fault) failBatch(state, client, batch, fault);
+    }
+    return true;
+  }
+  if (batch === null || message.command === "BATCH" || INTERLUDES.has(message.command)) {
+    return false;
+  }
+  if (!batch.failed) {
+    failBatch(state, client, batch, invalid("A batch ends before anything else is sent"));
+  }
+  client.batch = null;
+  return false;
+}
+
+/** Gives up a batch that the client left open for too long. */
+export function expireBatch(state: ServerState, client: Client): void {
+  const { batch } = client;
+  if (batch === null || state.now() - batch.startedAt < BATCH_MILLISECONDS) return;
+  if (batch.failed) {
+    client.batch = null;
+  } else {
+    const text = "The batch was left open for too long";
+    failBatch(state, client, batch, { code: "TIMEOUT", context: [batch.reference], text });
+  }
+}
+
+/** What is wrong with a batch: the code of a FAIL, what stands after it, and a sentence. */
+export interface BatchFault {
+  readonly code: string;
+  readonly context: readonly string[];
+  readonly text: string;
+}
+
+export function invalid(text: string): BatchFault {
+  return { code: "MULTILINE_INVALID", context: [], text };
+}
+
+/** Tells the client that a batch will not be sent, and lets go of what came of it. */
+export function failBatch(
+  state: ServerState,
+  client: Client,
+  batch: ClientBatch,
+  { code, context, text }: BatchFault,
+): void {
+  batch.failed = true;
+  batch.lines = [];
+  const reply = new Reply(state, client, batch.label);
+  reply.fail("BATCH", code, context, text);
+  reply.finish();
+}
+
+function failWithout(state: ServerState, client: Client, { tags }: Message): void {
+  const reply = new Reply(state, client, tags.get("label") ?? null);
+  const { code, text } = invalid("The line is of a batch that was not begun");
+  reply.fail("BATCH", code, [], text);
+  reply.finish();
+}
+
+function addLine(
+  { limits }: ServerState,
+  batch: ClientBatch,
+  { command, params, tags }: Message,
+): BatchFault | null {
+  const [target = "*", text = ""] = params;
+  if (command !== "PRIVMSG") return invalid("The lines of a batch are PRIVMSG");
+  if (foldCase(target) !== foldCase(batch.target)) {
+    const code = "MULTILINE_INVALID_TARGET";
+    return { code, context: [batch.target, target], text: "The line is to somebody else" };
+  }
+  const concat = tags.has(CONCAT_TAG);
+  if (concat && text === "") return invalid("An empty line continues nothing");
+  const isFirst = batch.lines.length === 0;
+  batch.bytes += encodedLength(text) + (isFirst || concat ? 0 : 1);
+  const { multilineBytes, multilineLines } = limits;
+  if (batch.lines.length === multilineLines) {
+    const context = [String(multilineLines)];
+    return { code: "MULTILINE_MAX_LINES", context, text: "The message has too many lines" };
+  }
+  if (batch.bytes > multilineBytes) {
+    const context = [String(multilineBytes)];
+    return { code: "MULTILINE_MAX_BYTES", context, text: "The message is too long" };
+  }
+  batch.lines.push({ text, concat: concat && !isFirst });
+  return null;
+}
