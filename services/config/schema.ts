@@ -71,6 +71,12 @@ const irc = z.strictObject({
   history: z.strictObject({
     messages: z.int().min(0).max(100_000).default(1000),
     bytes: z.int().min(65_536).default(67_108_864),
+    persist: z.boolean().default(false),
+    max_days: z.number().min(0).default(0),
+    max_messages: count.default(100_000),
+    max_bytes: z.int().min(0).refine((bytes) => bytes === 0 || bytes >= 1_048_576, {
+      error: "must be 0 or at least 1048576",
+    }).default(1_073_741_824),
   }).prefault({}),
   limits: ircLimits.prefault({}),
   ...networkKeys,

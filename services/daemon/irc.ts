@@ -16,7 +16,7 @@ export interface IrcAddresses {
 /** Makes the IRC server; it listens nowhere yet. */
 export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcServer {
   const { agents, observer } = people;
-  const { config, log, database, room, cloakKey } = stores;
+  const { config, log, database, room, cloakKey, history } = stores;
   const { irc } = config;
   const { accounts, logins } = room;
   const { speech } = agents;
@@ -35,6 +35,7 @@ export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcSe
       selfRegistration: openSelfRegistration(stores, people),
     }),
     ...{ observer, bans, cloakKey, log },
+    ...(history === null ? {} : { historyStore: history }),
   });
 }
 

@@ -2,6 +2,7 @@ import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../data_folder.ts";
 import { Database } from "../database/mod.ts";
 import { openEvents } from "../events/mod.ts";
+import { HistoryArchive, type Retention } from "../history/mod.ts";
 import { type IdentityRoom, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
@@ -18,6 +19,8 @@ export interface Stores {
   readonly room: IdentityRoom;
   /** The secret behind users' visible hosts, kept so that a ban on one outlives a restart. */
   readonly cloakKey: Uint8Array;
+  /** What was said on IRC; null where it is not to be kept. */
+  readonly history: HistoryArchive | null;
 }
 
 /**
@@ -53,7 +56,29 @@ export async function openStores(
   });
   started.defer(() => room.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
-  return { config, log, scheduler, database, events, room, cloakKey };
+  const history = config.irc.history.persist
+    ? await HistoryArchive.open({
+      ...{ path: folder.file("history.db"), retention: retentionOf(config), scheduler, log },
+    })
+    : null;
+  if (history !== null) {
+    started.defer(() => history.close());
+    const since = (account: string) => {
+      const found = room.accounts.find(account);
+      return found === null || found.revokedAt !== null ? null : found.createdAt;
+    };
+    await history.forgetStrangers(since);
+  }
+  return { config, log, scheduler, database, events, room, cloakKey, history };
+}
+
+/** What is kept on disk of what was said on IRC. */
+export function retentionOf({ irc: { history } }: Config): Retention {
+  return {
+    age: history.max_days === 0 ? null : history.max_days * 24 * 60 * 60 * 1000,
+    records: history.max_messages || null,
+    bytes: history.max_bytes || null,
+  };
 }
 
 /** How many wrong passwords, and how many logins to the web pages, within which time. */

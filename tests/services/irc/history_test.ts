@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Message } from "../../../services/irc/message.ts";
-import type { TestClient } from "./support/client.ts";
+import { essence, readBatch, texts } from "./support/history.ts";
 import { startServer, TestAccounts } from "./support/server.ts";
 
 const CAPABILITIES =
@@ -216,33 +216,3 @@ Deno.test("a channel's log ends with the channel, and can be turned off", async 
   await alice.sync();
   assert.deepEqual(await readBatch(alice, "LATEST #c * 100"), []);
 });
-
-/** What one CHATHISTORY gives, having looked at the frame of its batch. */
-async function readBatch(
-  client: TestClient,
-  request: string,
-  type = "chathistory",
-): Promise<Message[]> {
-  client.send(`CHATHISTORY ${request}`);
-  const [start, ...messages] = await client.syncMessages();
-  const end = messages.pop();
-  const reference = start?.params[0]?.slice(1);
-  assert.deepEqual([start?.command, start?.params[1]], ["BATCH", type], request);
-  assert.deepEqual(end?.params, [`-${reference}`]);
-  for (const { tags } of messages) assert.equal(tags.get("batch"), reference);
-  return messages;
-}
-
-function essence(message: Message | undefined): (string | undefined)[] {
-  return [
-    message?.source ?? undefined,
-    message?.command,
-    message?.tags.get("msgid"),
-    message?.tags.get("time"),
-    ...message?.params ?? [],
-  ];
-}
-
-function texts(messages: readonly Message[]): string[] {
-  return messages.map(({ params }) => params.at(-1) ?? "");
-}

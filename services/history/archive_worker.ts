@@ -1,0 +1,47 @@
+/// <reference no-default-lib="true" />
+/// <reference lib="deno.worker" />
+import { ArchiveFile } from "./archive_file.ts";
+import type { Request, Response } from "./protocol.ts";
+
+/** The first request opens the file; `null` closes it. Each is answered before the next is read. */
+function serve(): void {
+  let file: ArchiveFile | null = null;
+
+  function carryOut(request: Request): Response {
+    const { id } = request;
+    if (request.kind === "open") {
+      file = new ArchiveFile(request.path);
+      return { id, kind: "opened", ...file.newest() };
+    }
+    if (file === null) throw new Error("The archive is not open");
+    switch (request.kind) {
+      case "write":
+        file.write(request.operations);
+        return { id, kind: "written", bytes: file.usedBytes() };
+      case "ask":
+        return { id, kind: "answer", value: file.answer(request.question) };
+      case "trim":
+        return {
+          id,
+          kind: "trimmed",
+          removed: file.trim(request.retention, request.now, request.most),
+        };
+    }
+  }
+
+  self.onmessage = ({ data }: MessageEvent<Request | null>) => {
+    if (data === null) {
+      file?.close();
+      self.postMessage(null);
+      return self.close();
+    }
+    try {
+      self.postMessage(carryOut(data));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      self.postMessage({ id: data.id, kind: "failed", message } satisfies Response);
+    }
+  };
+}
+
+serve();
