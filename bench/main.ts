@@ -3,7 +3,14 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { join } from "node:path";
 import { formatResult, type Result } from "./report.ts";
 import { type Scenario, SCENARIOS, type Sizes } from "./scenarios/mod.ts";
-import { INSPIRCD, type IrcServerKind, MUSTER, MUSTER_LIMITS, NGIRCD } from "./servers/mod.ts";
+import {
+  ERGO,
+  INSPIRCD,
+  type IrcServerKind,
+  MUSTER,
+  MUSTER_LIMITS,
+  NGIRCD,
+} from "./servers/mod.ts";
 
 interface Options extends Sizes {
   readonly against: readonly string[];
@@ -11,7 +18,7 @@ interface Options extends Sizes {
 }
 
 /** Servers of others that muster can be compared with. */
-const OTHERS: readonly IrcServerKind[] = [NGIRCD, INSPIRCD];
+const OTHERS: readonly IrcServerKind[] = [NGIRCD, INSPIRCD, ERGO];
 
 /** Runs the benchmark; false when something could not be measured. */
 async function main(args: readonly string[]): Promise<boolean> {

@@ -30,6 +30,14 @@ export const FANOUT: Scenario = {
   },
 };
 
+/** The same in a channel of few, where a message costs more than its deliveries. */
+export const SMALL_FANOUT: Scenario = {
+  name: "irc-fanout-small",
+  anyIrcServer: true,
+  describe: (sizes) => FANOUT.describe(inSmall(sizes)),
+  measure: (sizes, kind) => FANOUT.measure(inSmall(sizes), kind),
+};
+
 /** The same for clients that know no tags. */
 export const PLAIN_FANOUT: Scenario = {
   name: "irc-fanout-plain",
@@ -55,6 +63,16 @@ export const LATENCY: Scenario = {
     return await measureLatency(server.pid, members, sizes);
   },
 };
+
+/** A tenth of the members, who are told ten times as much. */
+function inSmall(sizes: Sizes): Sizes {
+  const { members, senders, messages } = sizes;
+  return {
+    ...sizes,
+    members: Math.max(senders + 1, Math.ceil(members / 10)),
+    messages: messages * 10,
+  };
+}
 
 function describeFanout({ members, senders, messages, rounds }: Sizes): string {
   return `${messages} messages of ${senders} senders to a channel of ${members}, ` +

@@ -1,9 +1,12 @@
-import { IrcClient, type Ledger } from "../client/mod.ts";
+import { IrcClient, type Ledger, type Login } from "../client/mod.ts";
 import { inParallel } from "../parallel.ts";
 import type { IrcServerProcess } from "../servers/mod.ts";
 
 /** How many clients do the same thing at the same time. */
 export const PARALLEL_CLIENTS = 50;
+
+/** How many connect at the same time where a server comes back and everybody with it. */
+export const STORMING_CLIENTS = 500;
 
 export interface MemberOptions {
   readonly count: number;
@@ -32,6 +35,16 @@ export class Members implements Disposable {
     const connect = (login: typeof logins[number]) =>
       IrcClient.connect(server.irc, login, capabilities);
     return new Members(await inParallel(logins, PARALLEL_CLIENTS, connect), senders);
+  }
+
+  /** Lets all of these in, as fast as the server takes them. */
+  static async storm(
+    { irc }: IrcServerProcess,
+    logins: readonly Login[],
+    capabilities: readonly string[],
+  ): Promise<Members> {
+    const connect = (login: Login) => IrcClient.connect(irc, login, capabilities);
+    return new Members(await inParallel(logins, STORMING_CLIENTS, connect), 0);
   }
 
   /** Lets everybody join, and waits until all have seen all others that came before them. */

@@ -4,7 +4,7 @@ import { inParallel } from "../parallel.ts";
 import { measure, type Measured, processUsage } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { mediansByKey } from "../statistics.ts";
-import { Members, PARALLEL_CLIENTS } from "./members.ts";
+import { Members, PARALLEL_CLIENTS, STORMING_CLIENTS } from "./members.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** What an idle registered connection may take, in KB. */
@@ -65,17 +65,20 @@ export const JOIN: Scenario = {
   },
 };
 
-/** What it takes to have many who say nothing. */
+/** What it takes to let many in at once, and to have them when they say nothing. */
 export const IDLE: Scenario = {
   name: "irc-idle",
   anyIrcServer: true,
-  describe: ({ idle }) => `${idle} clients register, without accounts, and stay`,
+  describe: ({ idle }) =>
+    `${idle} clients connect, ${STORMING_CLIENTS} at a time, log in by SASL PLAIN where the server ` +
+    "keeps accounts, and stay",
   measure: async ({ idle: count }, kind) => {
     await using server = await kind.start();
     const { capabilities, pid } = server;
+    const nicks = Array.from({ length: count }, (_, index) => `member${index}`);
+    const logins = await server.createLogins(nicks);
     const before = await processUsage(pid);
-    const connect = () => Members.connect(server, { count, senders: 0, capabilities });
-    const connected = await measure(pid, connect);
+    const connected = await measure(pid, () => Members.storm(server, logins, capabilities));
     using members = connected.result;
     await delay(SETTLE_MILLISECONDS);
     const after = await processUsage(pid);

@@ -1,7 +1,7 @@
 /** Everything that can be measured, in the order in which it is. */
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
-import { FANOUT, LATENCY, PLAIN_FANOUT } from "./channel_messages.ts";
+import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
 import type { Scenario } from "./scenario.ts";
 import { START } from "./start.ts";
@@ -11,6 +11,7 @@ export type { Figure, Scenario, Sizes } from "./scenario.ts";
 
 export const SCENARIOS: readonly Scenario[] = [
   FANOUT,
+  SMALL_FANOUT,
   PLAIN_FANOUT,
   LATENCY,
   LOGIN,

@@ -11,10 +11,12 @@ const POLL_MILLISECONDS = 20;
 const HOSTNAME = "127.0.0.1";
 
 /** How a server of others is run. It keeps no accounts, and no limit slows its clients. */
-interface ForeignServer {
+export interface ForeignServer {
   readonly name: string;
   readonly executable: string;
   readonly capabilities: readonly string[];
+  /** Arguments of what must be done once before the first start, where there is something. */
+  prepare?(configFile: string): string[];
   /** Arguments that run it in the foreground with this configuration file. */
   args(configFile: string): string[];
   config(port: number): string;
@@ -68,7 +70,8 @@ export const INSPIRCD = kindOf({
 `,
 });
 
-function kindOf(server: ForeignServer): IrcServerKind {
+/** What the bench starts for a server of others. */
+export function kindOf(server: ForeignServer): IrcServerKind {
   return { name: server.name, start: () => startForeign(server) };
 }
 
@@ -79,12 +82,16 @@ async function startForeign(server: ForeignServer): Promise<IrcServerProcess> {
   const irc = { hostname: HOSTNAME, port: freePort() };
   const configFile = join(folder, "server.conf");
   await Deno.writeTextFile(configFile, server.config(irc.port));
-  const process = new Deno.Command(server.executable, {
-    args: server.args(configFile),
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
+  const command = (args: string[]) =>
+    new Deno.Command(server.executable, {
+      args,
+      cwd: folder,
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    });
+  if (server.prepare !== undefined) await command(server.prepare(configFile)).output();
+  const process = command(server.args(configFile)).spawn();
   started.defer(async () => {
     process.kill("SIGKILL");
     await process.status;
