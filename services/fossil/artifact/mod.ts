@@ -6,6 +6,7 @@ export {
   isWikiTitle,
   MAX_TITLE_BYTES,
 } from "./names.ts";
+export { findFileCard } from "./find.ts";
 export { KnownFiles } from "./known_files.ts";
 export { explainArtifact, parseArtifact, type ParseOptions, type ParseResult } from "./parse.ts";
 export { compareTags } from "./rules.ts";

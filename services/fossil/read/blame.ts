@@ -3,7 +3,7 @@ import { ancestryOf } from "./ancestry.ts";
 import { readRef } from "./checkins.ts";
 import { isBinary, type PathOptions } from "./file.ts";
 import { type FileVersion, FileVersions } from "./file_versions.ts";
-import { fileAt, normalizePath, treeOf } from "./manifests.ts";
+import { fileOf, normalizePath } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { Blame, BlameLine, CheckinRef } from "./shapes.ts";
@@ -40,7 +40,7 @@ export interface BlameOptions extends PathOptions {
 export function readBlame(reader: Reader, options: BlameOptions): Blame {
   return reader.read(() => {
     const { rid, uuid: checkin } = resolveCheckin(reader, options.checkin);
-    const card = fileAt(treeOf(reader, rid), normalizePath(options.path));
+    const card = fileOf(reader, rid, normalizePath(options.path));
     const versions = new FileVersions(reader, card.name, options.followMerges ?? false);
     const newest = versions.at(rid);
     if (newest === null) throw new FossilError("missing", `"${card.name}" has no history`);

@@ -49,6 +49,12 @@ function pairByName(before: readonly FileCard[], after: readonly FileCard[]): Pa
   let [i, j] = [0, 0];
   while (i < before.length || j < after.length) {
     const [from, to] = [before[i] ?? null, after[j] ?? null];
+    if (from === to) {
+      // The parser gives the same card for the same line.
+      i++;
+      j++;
+      continue;
+    }
     const order = from === null ? 1 : to === null ? -1 : compareUtf8(from.name, to.name);
     if (order <= 0) i++;
     if (order >= 0) j++;

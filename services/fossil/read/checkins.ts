@@ -42,15 +42,14 @@ export function branchColumn(rid: string): string {
     AND rid=${rid}),'${DEFAULT_BRANCH}')`;
 }
 
-const CHECKIN_ROW = `SELECT ${REF_COLUMNS}, ${branchColumn("event.objid")} AS branch,
+const CHECKIN_COLUMNS = `${REF_COLUMNS}, ${branchColumn("event.objid")} AS branch,
   (SELECT json_group_array(substr(tagname,5)) FROM tagxref JOIN tag USING(tagid)
     WHERE tagxref.rid=event.objid AND tagtype>0 AND tagname GLOB 'sym-*') AS tags,
   (SELECT json_group_array(uuid) FROM (SELECT parent.uuid FROM plink JOIN blob AS parent
     ON parent.rid=pid WHERE cid=event.objid ORDER BY isprim DESC, plink.rowid)) AS parents,
   EXISTS(SELECT 1 FROM leaf WHERE leaf.rid=event.objid) AS isLeaf,
   EXISTS(SELECT 1 FROM tagxref WHERE tagid=${TAG.closed} AND tagtype>0
-    AND tagxref.rid=event.objid) AS isClosed
-  FROM event JOIN blob ON blob.rid=event.objid WHERE event.objid=?`;
+    AND tagxref.rid=event.objid) AS isClosed`;
 
 interface CheckinRow extends RefRow {
   readonly branch: string;
@@ -64,8 +63,19 @@ interface CheckinRow extends RefRow {
 
 /** A check-in as the timeline shows it; null where the row is none. Needs `read`. */
 export function readTimelineCheckin(reader: Reader, rid: number): TimelineCheckin | null {
-  const row = reader.repository.db.row<CheckinRow>(CHECKIN_ROW, rid);
-  if (row === undefined) return null;
+  return readTimelineCheckins(reader, [rid])[0] ?? null;
+}
+
+/** Check-ins as the timeline shows them, in the order of the rows; what is none is left out. */
+export function readTimelineCheckins(reader: Reader, rids: readonly number[]): TimelineCheckin[] {
+  return reader.repository.db.rows<CheckinRow>(
+    `SELECT ${CHECKIN_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN event ON objid=wanted.value
+       CROSS JOIN blob ON blob.rid=objid ORDER BY wanted.key`,
+    JSON.stringify(rids),
+  ).map(checkinOf);
+}
+
+function checkinOf(row: CheckinRow): TimelineCheckin {
   const parents: string[] = JSON.parse(row.parents);
   const tags: string[] = JSON.parse(row.tags);
   return {

@@ -1,4 +1,4 @@
-import { fileAt, normalizePath, treeOf } from "./manifests.ts";
+import { fileOf, normalizePath } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { FileContent } from "./shapes.ts";
@@ -19,7 +19,7 @@ export function readFile(reader: Reader, options: PathOptions): FileContent {
   return reader.read(() => {
     const { repository } = reader;
     const { rid, uuid: checkin } = resolveCheckin(reader, options.checkin);
-    const card = fileAt(treeOf(reader, rid), normalizePath(options.path));
+    const card = fileOf(reader, rid, normalizePath(options.path));
     const uuid = card.hash ?? "";
     const content = repository.store.require(repository.ridOf(uuid));
     return {

@@ -2,12 +2,11 @@ import type { FileCard } from "../artifact/mod.ts";
 import { type Ancestry, ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
-/** A check-in that gave a file the content it has. */
-interface Candidate {
-  /** Which file. */
-  readonly i: number;
-  readonly mid: number;
-}
+/** Contents of paths whose check-ins are kept, and roughly the bytes that each takes in memory. */
+const [MAX_KNOWN, KNOWN_BYTES] = [20_000, 200];
+
+/** Check-ins that gave a file the content it has, newest first, whoever descends from them. */
+type Givers = readonly number[];
 
 /**
  * For each file of a check-in the check-in that last gave it its content: the newest ancestor that
@@ -22,7 +21,35 @@ export function lastChanges(
 ): Map<string, number> {
   const ancestry = ancestryOf(reader);
   const marks = ancestry.ancestors(checkin);
-  const rows = reader.repository.db.rows<Candidate>(
+  const givers = giversOf(reader, files);
+  const changes = new Map<string, number>();
+  for (const [i, { name }] of files.entries()) {
+    const mids = givers[i]!.filter((mid) => marks[mid] === 1);
+    const origin = mids.length < 2
+      ? mids[0]
+      : mids.find((mid) => !isTakenOver(reader, ancestry, mid, name)) ?? mids[0];
+    if (origin !== undefined) changes.set(name, origin);
+  }
+  return changes;
+}
+
+/** Who gave each file its content. From one check-in to the next that is the same for most. */
+function giversOf(reader: Reader, files: readonly FileCard[]): Givers[] {
+  const known = reader.cached("givers", () => {
+    return { value: new Map<string, Givers>(), bytes: MAX_KNOWN * KNOWN_BYTES };
+  });
+  const keys = files.map(({ hash, name }) => `${hash} ${name}`);
+  const unknown = files.filter((_, i) => !known.has(keys[i]!));
+  const found = unknown.length === 0 ? [] : readGivers(reader, unknown);
+  const fresh = new Map(unknown.map(({ hash, name }, i) => [`${hash} ${name}`, found[i]!]));
+  const givers = keys.map((key) => known.get(key) ?? fresh.get(key) ?? []);
+  if (known.size + fresh.size > MAX_KNOWN) known.clear();
+  if (fresh.size <= MAX_KNOWN) { for (const [key, mids] of fresh) known.set(key, mids); }
+  return givers;
+}
+
+function readGivers(reader: Reader, files: readonly FileCard[]): Givers[] {
+  const rows = reader.repository.db.rows<{ i: number; mid: number }>(
     `SELECT file.key AS i, mid FROM json_each(?) AS file
        CROSS JOIN blob ON uuid=file.value->>0
        CROSS JOIN filename ON name=file.value->>1
@@ -31,22 +58,9 @@ export function lastChanges(
       WHERE NOT isaux AND (pid<>fid OR pfnid>0) ORDER BY event.mtime DESC, mid DESC`,
     JSON.stringify(files.map(({ hash, name }) => [hash, name])),
   );
-  const candidates = new Map<number, number[]>();
-  for (const { i, mid } of rows) {
-    if (marks[mid] !== 1) continue;
-    const known = candidates.get(i);
-    if (known === undefined) candidates.set(i, [mid]);
-    else known.push(mid);
-  }
-  const changes = new Map<string, number>();
-  for (const [i, { name }] of files.entries()) {
-    const mids = candidates.get(i) ?? [];
-    const origin = mids.length < 2
-      ? mids[0]
-      : mids.find((mid) => !isTakenOver(reader, ancestry, mid, name)) ?? mids[0];
-    if (origin !== undefined) changes.set(name, origin);
-  }
-  return changes;
+  const givers: number[][] = files.map(() => []);
+  for (const { i, mid } of rows) givers[i]!.push(mid);
+  return givers;
 }
 
 /** Whether a merge has a file as one of the merged check-ins has it: there is no row for that. */

@@ -1,13 +1,13 @@
 import { parseDate, toJulianDay } from "../codec/mod.ts";
 import type { SqlValue } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
-import { branchColumn, readTimelineCheckin, REF_COLUMNS, refOf, type RefRow } from "./checkins.ts";
+import { branchColumn, readTimelineCheckins, REF_COLUMNS, refOf, type RefRow } from "./checkins.ts";
 import { graphRows } from "./graph.ts";
 import { normalizePath } from "./manifests.ts";
 import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
-import type { Activity, EventKind, Timeline, TimelineCheckin } from "./shapes.ts";
+import type { Activity, EventKind, Timeline } from "./shapes.ts";
 
 /** Which check-ins are wanted; every condition must hold. */
 export interface TimelineOptions extends Paging {
@@ -45,8 +45,7 @@ export function readTimeline(reader: Reader, options: TimelineOptions = {}): Tim
     }
     if (options.path !== undefined) conditions.push(changesPath(options.path));
     const { rids, total } = select(reader, conditions, options);
-    const checkins = rids.map((rid) => readTimelineCheckin(reader, rid))
-      .filter((checkin): checkin is TimelineCheckin => checkin !== null);
+    const checkins = readTimelineCheckins(reader, rids);
     return options.graph === true
       ? { checkins, total, graph: graphRows(checkins) }
       : { checkins, total };

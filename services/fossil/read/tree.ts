@@ -41,7 +41,7 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
         const value = lastChanges(reader, rid, files);
         return { value, bytes: 200 + value.size * CHANGE_BYTES };
       });
-    const listing = new Listing(reader, changes);
+    const listing = new Listing(reader, sizesOf(reader, files), changes);
     const entries = options.recursive === true
       ? files.map((card) => listing.file(card, card.name))
       : listing.folder(files, path);
@@ -49,23 +49,35 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
   });
 }
 
+/** Sizes of files by hash, in bytes; -1 for those whose content is not here. */
+function sizesOf(reader: Reader, files: readonly FileCard[]): Map<string, number> {
+  const rows = reader.repository.db.rows<{ uuid: string; size: number }>(
+    "SELECT uuid, size FROM json_each(?) CROSS JOIN blob ON uuid=value",
+    JSON.stringify(files.map(({ hash }) => hash)),
+  );
+  return new Map(rows.map(({ uuid, size }) => [uuid, size]));
+}
+
 /** Makes entries; reads each check-in once. */
 class Listing {
   readonly #reader: Reader;
+  readonly #sizes: ReadonlyMap<string, number>;
   /** Check-in that last changed a file, by the file's path. */
   readonly #changes: ReadonlyMap<string, number>;
   readonly #refs = new Map<number, CheckinRef | null>();
 
-  constructor(reader: Reader, changes: ReadonlyMap<string, number>) {
+  constructor(
+    reader: Reader,
+    sizes: ReadonlyMap<string, number>,
+    changes: ReadonlyMap<string, number>,
+  ) {
     this.#reader = reader;
+    this.#sizes = sizes;
     this.#changes = changes;
   }
 
   file(card: FileCard, name: string): TreeEntry {
-    const size = this.#reader.repository.db.value<number>(
-      "SELECT size FROM blob WHERE uuid=?",
-      card.hash,
-    ) ?? -1;
+    const size = this.#sizes.get(card.hash ?? "") ?? -1;
     return {
       name,
       type: card.mode === "link" ? "link" : "file",
