@@ -1,6 +1,7 @@
 import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
 import { type Bans, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { ReadMarkers } from "../read_markers.ts";
 import { VERSION } from "../version.ts";
 import { type DaemonOptions, StartError } from "./options.ts";
 import type { People } from "./people.ts";
@@ -34,6 +35,7 @@ export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcSe
       ...{ database, accounts, logins, speech, operators },
       selfRegistration: openSelfRegistration(stores, people),
     }),
+    readMarkers: new ReadMarkers({ database, accounts, log }),
     ...{ observer, bans, cloakKey, log },
     ...(history === null ? {} : { historyStore: history }),
   });

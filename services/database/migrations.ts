@@ -123,4 +123,12 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   ) STRICT;
   CREATE INDEX irc_bans_of_account ON irc_bans (account_id);
   `,
+  `
+  CREATE TABLE read_markers (
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    target TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    PRIMARY KEY (account_id, target)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]);

@@ -16,6 +16,7 @@ export interface Tables {
   settings: SettingsTable;
   events: EventsTable;
   checkpoints: CheckpointsTable;
+  read_markers: ReadMarkersTable;
 }
 
 /** Whoever can log in: one namespace of names for agents, people and admins. */
@@ -155,4 +156,13 @@ export interface CheckpointsTable {
   seq: number;
   hash: string;
   seal: string;
+}
+
+/** How far the owner of an account has read in a conversation on IRC. */
+export interface ReadMarkersTable {
+  account_id: Fixed<string>;
+  /** Channel or nick, folded. */
+  target: string;
+  /** When the last message was sent that was read. */
+  time: number;
 }

@@ -38,6 +38,7 @@ export const Cap = {
   METADATA_3: 1 << 21,
   MESSAGE_REDACTION: 1 << 24,
   MULTILINE: 1 << 25,
+  READ_MARKER: 1 << 26,
   NO_IMPLICIT_NAMES: 1 << 29,
   PRE_AWAY: 1 << 30,
 } as const;
@@ -73,6 +74,7 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   }],
   ["draft/no-implicit-names", { bit: Cap.NO_IMPLICIT_NAMES }],
   ["draft/pre-away", { bit: Cap.PRE_AWAY }],
+  ["draft/read-marker", { bit: Cap.READ_MARKER }],
   ["echo-message", { bit: Cap.ECHO_MESSAGE }],
   ["extended-join", { bit: Cap.EXTENDED_JOIN }],
   ["extended-monitor", { bit: Cap.EXTENDED_MONITOR }],

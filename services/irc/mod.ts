@@ -46,6 +46,7 @@ export type {
   LastMessage,
   NewHistoryRecord,
 } from "./history_store.ts";
+export { MARKED_TARGETS, type ReadMarkerStore } from "./read_markers.ts";
 export { addressNetwork, isLoopback } from "./cloak.ts";
 export { type Message, parseMessage } from "./message.ts";
 export {

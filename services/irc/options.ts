@@ -3,6 +3,7 @@
 import type { Bans } from "./bans.ts";
 import type { HistoryStore } from "./history_store.ts";
 import type { ChannelKeeper } from "./channel_keeping.ts";
+import type { ReadMarkerStore } from "./read_markers.ts";
 
 /** Outcome of a password check. */
 export type Verification =
@@ -218,6 +219,8 @@ export interface IrcServerOptions {
   limits?: Partial<IrcLimits>;
   /** What keeps history beyond memory; absent: memory is all. */
   historyStore?: HistoryStore;
+  /** Absent: how far accounts have read is forgotten when the server ends. */
+  readMarkers?: ReadMarkerStore;
   /** Unix time in milliseconds. */
   clock?: () => number;
   log?: IrcLogger;

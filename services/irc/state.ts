@@ -17,6 +17,7 @@ import {
   type IrcServerOptions,
 } from "./options.ts";
 import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
+import { ReadMarkers } from "./read_markers.ts";
 import type { Reply } from "./reply.ts";
 
 /** Messages that may have the same time. */
@@ -48,6 +49,7 @@ export class ServerState {
   readonly channels = new Map<string, Channel>();
   readonly history: History;
   readonly metadata = new Metadata();
+  readonly readMarkers: ReadMarkers;
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly counters: Counters = {
@@ -80,6 +82,7 @@ export class ServerState {
     this.history = new History({ limits: () => this.#limits, store, log: this.log });
     this.#lastTime = store?.newestTime ?? 0;
     this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
+    this.readMarkers = new ReadMarkers(options.readMarkers);
     this.#clock = options.clock ?? Date.now;
     this.startedAt = this.now();
     const random = crypto.getRandomValues(new Uint32Array(2));
@@ -268,6 +271,7 @@ export class ServerState {
   /** Forgets what was kept for an account that is no more: who has the name next may be another. */
   forgetAccount(account: string): void {
     this.history.forgetUser(account);
+    this.readMarkers.forget(account);
   }
 
   #endOperator(client: Client): void {

@@ -27,6 +27,7 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["LIST", ["LIST [condition{,condition}]", "Lists channels."]],
   ["LUSERS", ["LUSERS", "Counts users and channels."]],
   ["METADATA", ["METADATA target subcommand [key ...]", "Notes about users and channels."]],
+  ["MARKREAD", ["MARKREAD target [timestamp=time]", "Tells how far you have read, or marks it."]],
   ["MODE", ["MODE target [changes [parameters]]", "Shows or changes modes."]],
   ["MONITOR", ["MONITOR +|-|C|L|S [nick{,nick}]", "Watches nicks."]],
   ["MOTD", ["MOTD", "Shows the message of the day."]],

@@ -20,6 +20,7 @@ import type { ChannelStatus, IrcServerOptions } from "../options.ts";
 import { Outbound, truncate } from "../outbound.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
+import { sendMarker } from "./markread.ts";
 import { sendNames } from "./names.ts";
 import { sendTopic } from "./topic.ts";
 
@@ -87,10 +88,14 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   if (!client.virtual) return sendChannel(call, channel);
 }
 
-/** What a client is told of a channel that it comes into: topic, members and metadata. */
+/**
+ * What a client is told of a channel that it comes into: topic, how far it has read, members and
+ * metadata.
+ */
 export function sendChannel(call: CommandCall, channel: Channel): void | Promise<void> {
   const { client, reply } = call;
   if (channel.topic) sendTopic(call, channel);
+  if (client.hasCapability(Cap.READ_MARKER)) sendMarker(call, channel.name);
   const sendValues = () => sendCurrent(call, channel.name, sightOf(channel, client));
   if (client.hasCapability(Cap.NO_IMPLICIT_NAMES)) return sendValues();
   const pending = sendNames(call, channel);

@@ -12,6 +12,7 @@ import { help } from "./help.ts";
 import { invite } from "./invite.ts";
 import { kick } from "./kick.ts";
 import { list } from "./list.ts";
+import { markread } from "./markread.ts";
 import { join, part } from "./membership.ts";
 import { notice, privmsg, tagmsg } from "./messages.ts";
 import { metadata } from "./metadata.ts";
@@ -53,6 +54,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["LIST", { handler: list }],
   ["LUSERS", { handler: lusers }],
   ["METADATA", { handler: metadata, minParams: 2, beforeRegistration: true }],
+  ["MARKREAD", { handler: markread, keepsIdle: true, capability: Cap.READ_MARKER }],
   ["MODE", { handler: mode, minParams: 1 }],
   ["MONITOR", { handler: monitor, minParams: 1, keepsIdle: true }],
   ["MOTD", { handler: motd }],
