@@ -66,9 +66,9 @@ export class Bridge {
     this.#outbox = new Outbox(this.#scheduler);
     this.#readers = new MessageReaders({ scheduler: this.#scheduler, max: MAX_WAITING });
     this.#link = new Link({
-      nick,
-      connect,
-      log,
+      ...{ nick, connect, log },
+      login: options.login ?? (() => Promise.resolve(null)),
+      serverPassword: options.serverPassword ?? null,
       scheduler: this.#scheduler,
       random: options.random ?? Math.random,
       onEvent: (event) => this.#handle(event),
@@ -86,6 +86,12 @@ export class Bridge {
   /** Whether it is connected and in its channels. */
   get ready(): boolean {
     return this.#ready;
+  }
+
+  /** Whether a nick is in one of the channels that the bridge is in, or in the one given. */
+  sees(nick: string, channel?: string): boolean {
+    if (channel !== undefined) return this.#channels.get(channel)?.hasMember(nick) ?? false;
+    return this.#channels.list().some((one) => one.hasMember(nick));
   }
 
   /** Connects, and from then on stays connected. */
@@ -334,6 +340,7 @@ export class Bridge {
       this.#ready = true;
       this.#options.log.info("The bridge is up", { channels: this.channels() });
       for (const waiting of this.#untilReady) waiting.confirm();
+      this.#options.onUp?.();
     });
   }
 
@@ -357,6 +364,7 @@ export class Bridge {
         time,
       );
       if (sent !== null) this.#options.onPosted?.(found.name, message);
+      else this.#options.onHeard?.({ ...heard, id: message.id, channel: found.name });
     }
     if (id !== null) this.#outbox.arrived(id);
   }

@@ -31,6 +31,10 @@ export class Channel {
     this.usedAt = now;
   }
 
+  hasMember(nick: string): boolean {
+    return this.#members.has(foldCase(nick));
+  }
+
   addMember(nick: string): void {
     this.#members.set(foldCase(nick), nick);
   }

@@ -76,6 +76,12 @@ export interface ClientOptions {
   ping_timeout: number;
   /** Answer to CTCP VERSION; null gives none. */
   version: string | null;
+  /** For PASS; empty where the server asks for none. */
+  password: string;
+  /** What to log in with (SASL PLAIN); without a name it does not. */
+  account: { readonly account?: string; readonly password?: string };
+  /** Whether a refused login ends the connection. */
+  sasl_disconnect_on_fail: boolean;
 }
 
 export class Client {

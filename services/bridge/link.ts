@@ -1,4 +1,5 @@
 import type { Log } from "../log.ts";
+import type { BridgeLogin } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
 import { type LinkEvent, reportEvents } from "./link_events.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -8,6 +9,10 @@ import { type Connect, transportOver } from "./transport.ts";
 export interface LinkOptions {
   readonly nick: string;
   readonly connect: Connect;
+  /** Asked before each connection: what to log in with, null for nothing. */
+  readonly login: () => Promise<BridgeLogin | null>;
+  /** What the server asks of everybody who connects, or null. */
+  readonly serverPassword: string | null;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
@@ -66,7 +71,8 @@ export class Link {
 
   start(): void {
     this.#open().catch((error: unknown) => {
-      this.#options.log.error("The IRC client could not be started", { error });
+      this.#options.log.warn("The bridge cannot connect to IRC", { error });
+      if (this.#stopped === null) this.#retry();
     });
   }
 
@@ -114,8 +120,9 @@ export class Link {
 
   async #open(): Promise<void> {
     const { Client, ircLineParser } = await import("./irc_framework.ts");
+    const { nick, connect, serverPassword, log, scheduler } = this.#options;
+    const login = await this.#options.login();
     if (this.#stopped !== null) return;
-    const { nick, connect, log, scheduler } = this.#options;
     const client = new Client({
       nick,
       username: "bridge",
@@ -126,6 +133,9 @@ export class Link {
       ping_interval: 0,
       ping_timeout: 0,
       version: null,
+      password: serverPassword ?? "",
+      account: login ?? {},
+      sasl_disconnect_on_fail: true,
     });
     client.requestCap("labeled-response");
     client.requestCap("draft/message-redaction");
@@ -175,7 +185,7 @@ export class Link {
 
   #closed(client: Client): void {
     if (this.#client !== client) return;
-    const { scheduler, random, log, onEvent } = this.#options;
+    const { scheduler, onEvent } = this.#options;
     this.#cancelTimer();
     this.#client = null;
     this.#userHostBytes = LONGEST_USER_HOST;
@@ -184,6 +194,12 @@ export class Link {
     this.#up = false;
     if (wasUp) onEvent({ kind: "down" });
     if (this.#stopped !== null) return this.#stopped();
+    this.#retry();
+  }
+
+  /** Connects again, later with each failure. */
+  #retry(): void {
+    const { scheduler, random, log } = this.#options;
     const longest = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures++, 16);
     const delay = Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);
     log.warn("The bridge has no IRC connection", { retryInMilliseconds: Math.round(delay) });

@@ -32,6 +32,8 @@ export interface LinkMessage {
   readonly kind: "message";
   readonly channel: string;
   readonly nick: string;
+  /** The account of who said it; null where the server does not tell, or there is none. */
+  readonly account: string | null;
   /** As it shall be shown: an ACTION as `* nick text`. */
   readonly text: string;
   readonly id: string | null;
@@ -123,6 +125,7 @@ function reportMessages(client: Client, scheduler: Scheduler, sink: EventSink): 
       kind: "message",
       channel: target,
       nick,
+      account: tags["account"] ?? null,
       text,
       id: tags["msgid"] ?? null,
       time: time ?? scheduler.now(),

@@ -9,13 +9,16 @@
  */
 export { Bridge } from "./bridge.ts";
 export type {
+  BridgeLogin,
   BridgeOptions,
   BridgeStats,
   ChannelFollower,
   ChannelMessage,
   ChannelSummary,
   Following,
+  HeardMessage,
   NewPost,
+  Pace,
   Speaker,
   Speakers,
 } from "./options.ts";

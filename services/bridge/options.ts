@@ -17,6 +17,24 @@ export interface ChannelText {
 /** One message of a channel, as it is kept. */
 export type ChannelMessage = Logged<ChannelText>;
 
+/** A message of somebody else in a channel that the bridge is in. */
+export interface HeardMessage {
+  readonly id: string;
+  readonly channel: string;
+  readonly nick: string;
+  /** The account of who said it; null where the network does not tell, or there is none. */
+  readonly account: string | null;
+  readonly text: string;
+  /** Unix milliseconds. */
+  readonly time: number;
+}
+
+/** An account on the network, and its password. */
+export interface BridgeLogin {
+  readonly account: string;
+  readonly password: string;
+}
+
 /** Somebody who reads a channel as it goes on. */
 export type ChannelFollower = Follower<ChannelText>;
 
@@ -48,6 +66,14 @@ export interface Speakers {
   admit(principal: Principal, messages: number): void;
 }
 
+/** A rate of lines, as the operators of a network allow one. */
+export interface Pace {
+  /** Above 0. */
+  readonly perSecond: number;
+  /** How many may go out at once after a silence, at least 1. */
+  readonly burst: number;
+}
+
 export interface BridgeOptions {
   readonly nick: string;
   /** Channels that the bridge joins at the start and keeps; with or without `#`. */
@@ -59,6 +85,19 @@ export interface BridgeOptions {
   readonly webUserTtlMilliseconds: () => number;
   /** Opens a connection to the IRC server. */
   readonly connect: Connect;
+  /** For PASS, where the server asks for one. */
+  readonly serverPassword?: string | null;
+  /**
+   * Asked before each connection: the account that the bridge logs in to, null for none. Where it
+   * rejects, that counts as a failed attempt.
+   */
+  readonly login?: () => Promise<BridgeLogin | null>;
+  /** How fast lines go out; as fast as they come where it is absent or null. */
+  readonly pace?: Pace | null;
+  /** Told each time that the bridge is up. Must not throw. */
+  readonly onUp?: () => void;
+  /** Told of each message of somebody else. Must not throw. */
+  readonly onHeard?: (message: HeardMessage) => void;
   readonly log: Log;
   /** Where it is absent, the bridge speaks for everybody, as much as they like. */
   readonly speakers?: Speakers;

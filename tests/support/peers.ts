@@ -7,8 +7,11 @@
 /** How to install each program on Debian. */
 const INSTALL: ReadonlyMap<string, string> = new Map([
   ["catgirl", "apt-get install catgirl"],
+  ["anope", "apt-get install anope"],
+  ["atheme-services", "apt-get install atheme-services"],
   ["fossil", "apt-get install fossil"],
   ["git", "apt-get install git"],
+  ["inspircd", "apt-get install inspircd"],
   ["irssi", "apt-get install irssi"],
   ["newer fossil", 'export MUSTER_NEWER_FOSSIL="$(scripts/newer_fossil)"'],
   ["openssl", "apt-get install openssl"],

@@ -1,0 +1,33 @@
+import type { ServicesDialect } from "./dialect.ts";
+
+const ACCOUNT = /^\s*Account: (\S+)$/u;
+const UNKNOWN = /^Nick \S+ isn't registered\.$/u;
+const SUSPENDED = /^\s*Suspended: /u;
+
+/**
+ * Anope 2.0. The operator needs an operator type with the commands `nickserv/suspend`,
+ * `nickserv/saset/password` and the privileges `nickserv/auspex`, `nickserv/drop`; for the status in
+ * channels `chanserv/access/modify`. `passlen` must be at least 64, and registering must need
+ * neither an e-mail address that is confirmed nor a time of waiting.
+ */
+export const ANOPE: ServicesDialect = {
+  name: "Anope",
+  greeting: ["SET LANGUAGE en"],
+  readInfo(lines) {
+    if (UNKNOWN.test(lines[0] ?? "")) return null;
+    const account = lines.map((line) => ACCOUNT.exec(line)?.[1]).find((name) => name !== undefined);
+    if (account === undefined) return "unclear";
+    return { account, suspended: lines.some((line) => SUSPENDED.test(line)), online: [] };
+  },
+  suspend: (account, reason) => `SUSPEND ${account} +0 ${reason}`,
+  unsuspend: (account) => `UNSUSPEND ${account}`,
+  remove: (account) => `DROP ${account}`,
+  async setPassphrase(desk, account, passphrase) {
+    await desk.converse(`SASET PASSWORD ${account} ${passphrase}`);
+  },
+  channelStatus: (channel, account, status) => [
+    `AOP ${channel} ${status === "operator" ? "ADD" : "DEL"} ${account}`,
+    `VOP ${channel} ${status === "voice" ? "ADD" : "DEL"} ${account}`,
+    `SYNC ${channel}`,
+  ],
+};

@@ -1,0 +1,58 @@
+import { Unavailable } from "../errors.ts";
+import type { ServicesDialect } from "./dialect.ts";
+
+/** The first line about an account: the nick that was asked for, and whose it is. */
+const INFORMATION = /^Information on \S+ \(account (\S+)\):$/u;
+const UNKNOWN = /^\S+ is not registered\.$/u;
+const FROZEN = /^\S+ was FROZEN by /u;
+const LOGINS = /^Logins from: (.*)$/u;
+
+/** Begins and ends bold, in which Atheme sets what it was told and what it made up. */
+const BOLD = "\x02";
+
+/** What ChanServ's flags give: `o` and `v` on request, `O` and `V` by themselves. */
+const FLAGS = { operator: "-V+Oo", voice: "-Oo+Vv", none: "-OoVv" } as const;
+
+/**
+ * Atheme 7.2. The operator needs an operator class with `general:auspex`, `user:auspex`,
+ * `user:admin`, `chan:auspex` and `chan:admin`, and the modules `nickserv/freeze`, `drop`, `info`
+ * and `resetpass`; for the status in channels `chanserv/fflags` and `chanserv/sync`.
+ */
+export const ATHEME: ServicesDialect = {
+  name: "Atheme",
+  greeting: ["SET LANGUAGE en"],
+  readInfo(lines) {
+    const [first = ""] = lines;
+    if (UNKNOWN.test(first)) return null;
+    const account = INFORMATION.exec(first)?.[1];
+    if (account === undefined) return "unclear";
+    const logins = lines.map((line) => LOGINS.exec(line)?.[1]).find((names) => names !== undefined);
+    const online = (logins ?? "").split(" ").filter((nick) => nick !== "");
+    return { account, suspended: lines.some((line) => FROZEN.test(line)), online };
+  },
+  suspend: (account, reason) => `FREEZE ${account} ON ${reason}`,
+  unsuspend: (account) => `FREEZE ${account} OFF`,
+  remove: (account) => `FDROP ${account}`,
+
+  /**
+   * An operator cannot choose the passphrase: `RESETPASS` makes one, with which the account itself
+   * sets the other.
+   */
+  async setPassphrase(desk, account, passphrase) {
+    const [line = ""] = await desk.converse(`RESETPASS ${account}`);
+    const interim = line.split(BOLD).at(-2);
+    const session = interim === undefined ? null : await desk.logIn(account, interim);
+    if (session === null) {
+      throw new Unavailable(`NickServ of Atheme did not reset the passphrase of "${account}"`);
+    }
+    try {
+      await session.converse(desk.nickServ, `SET PASSWORD ${passphrase}`);
+    } finally {
+      session.close();
+    }
+  },
+  channelStatus: (channel, account, status) => [
+    `FFLAGS ${channel} ${account} ${FLAGS[status ?? "none"]}`,
+    `SYNC ${channel}`,
+  ],
+};

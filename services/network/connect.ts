@@ -1,0 +1,193 @@
+import type { Connect, LineConnection } from "../bridge/mod.ts";
+import { type Scheduler, systemScheduler } from "../scheduler.ts";
+
+/** How long a server has to take a connection, TLS included. */
+const CONNECT_MILLISECONDS = 10_000;
+
+/** Longest line that a server may send: all tags, then the text where `LINELEN` is generous. */
+const MAX_LINE_BYTES = 64 * 1024;
+
+/** Most bytes that wait to be written; more means that the server does not read. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
+
+const READ_BYTES = 8 * 1024;
+
+const NEWLINE = 10;
+const RETURN = 13;
+
+/** How the connection is encrypted. */
+export interface TlsOptions {
+  /** Certificates of authorities in PEM, beside those that the system knows. */
+  readonly caCerts?: readonly string[];
+  /** The name that the server's certificate has to bear; the host name where it is absent. */
+  readonly serverName?: string;
+}
+
+export interface TcpOptions {
+  readonly hostname: string;
+  readonly port: number;
+  /** Null sends everything in the clear. */
+  readonly tls: TlsOptions | null;
+  readonly scheduler?: Scheduler;
+}
+
+/** Makes connections to an IRC server over TCP, with TLS or without. They carry UTF-8. */
+export function connectTcp(options: TcpOptions): Connect {
+  return async () => new TcpLineConnection(await openInTime(options));
+}
+
+/** @throws Error where the server does not take the connection in time */
+async function openInTime(options: TcpOptions): Promise<Deno.TcpConn | Deno.TlsConn> {
+  const { scheduler = systemScheduler } = options;
+  const late = Promise.withResolvers<never>();
+  const opening = open(options);
+  const cancel = scheduler.after(CONNECT_MILLISECONDS, () => {
+    late.reject(new Error("The connection was not made in time"));
+    opening.then((connection) => connection.close(), () => {});
+  });
+  try {
+    return await Promise.race([opening, late.promise]);
+  } finally {
+    cancel();
+  }
+}
+
+async function open({ hostname, port, tls }: TcpOptions): Promise<Deno.TcpConn | Deno.TlsConn> {
+  const plain = await Deno.connect({ hostname, port });
+  try {
+    plain.setNoDelay(true);
+    plain.setKeepAlive(true);
+    if (tls === null) return plain;
+    const { caCerts = [], serverName = hostname } = tls;
+    const encrypted = await Deno.startTls(plain, { hostname: serverName, caCerts: [...caCerts] });
+    await encrypted.handshake();
+    return encrypted;
+  } catch (error) {
+    closeQuietly(plain);
+    throw error;
+  }
+}
+
+/** Lines over a socket: one write at a time, with all that waits by then in it. */
+class TcpLineConnection implements LineConnection {
+  onClose: ((reason: string) => void) | null = null;
+  readonly #socket: Deno.TcpConn | Deno.TlsConn;
+  #onLine: ((line: string) => void) | null = null;
+  #reading = false;
+  #closed = false;
+  #queue: Uint8Array[] = [];
+  #queuedBytes = 0;
+  #writing = false;
+
+  constructor(socket: Deno.TcpConn | Deno.TlsConn) {
+    this.#socket = socket;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get onLine(): ((line: string) => void) | null {
+    return this.#onLine;
+  }
+
+  /** Nothing is read before somebody listens. */
+  set onLine(listener: ((line: string) => void) | null) {
+    this.#onLine = listener;
+    if (listener === null || this.#reading) return;
+    this.#reading = true;
+    this.#read().then((reason) => this.#end(reason));
+  }
+
+  send(line: string): void {
+    if (this.#closed) return;
+    const bytes = encoder.encode(`${line}\r\n`);
+    this.#queuedBytes += bytes.length;
+    if (this.#queuedBytes > MAX_QUEUED_BYTES) return this.#end("The server does not read");
+    this.#queue.push(bytes);
+    if (!this.#writing) this.#write();
+  }
+
+  /** Closes at once; what waits to be written is lost. */
+  close(): void {
+    this.#end("Closed");
+  }
+
+  async #write(): Promise<void> {
+    this.#writing = true;
+    try {
+      while (this.#queue.length > 0 && !this.#closed) {
+        let bytes = concatenated(this.#queue);
+        this.#queue = [];
+        while (bytes.length > 0) bytes = bytes.subarray(await this.#socket.write(bytes));
+        this.#queuedBytes = this.#queue.reduce((sum, { length }) => sum + length, 0);
+      }
+    } catch (error) {
+      this.#end(reasonOf(error));
+    }
+    this.#writing = false;
+  }
+
+  /** Reads until the connection ends; gives the reason. */
+  async #read(): Promise<string> {
+    const chunk = new Uint8Array(READ_BYTES);
+    let rest = new Uint8Array(0);
+    try {
+      for (;;) {
+        const count = await this.#socket.read(chunk);
+        if (count === null) return "The server closed the connection";
+        if (this.#closed) return "Closed";
+        rest = this.#takeLines(concatenated([rest, chunk.subarray(0, count)]));
+        if (rest.length > MAX_LINE_BYTES) return "The server sent a line that is too long";
+      }
+    } catch (error) {
+      return reasonOf(error);
+    }
+  }
+
+  /** Hands over whole lines; gives what remains. */
+  #takeLines(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    let start = 0;
+    for (;;) {
+      const end = bytes.indexOf(NEWLINE, start);
+      if (end === -1) return bytes.slice(start);
+      const last = end > start && bytes[end - 1] === RETURN ? end - 1 : end;
+      if (last > start) this.#onLine?.(decoder.decode(bytes.subarray(start, last)));
+      if (this.#closed) return new Uint8Array(0);
+      start = end + 1;
+    }
+  }
+
+  #end(reason: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#queue = [];
+    closeQuietly(this.#socket);
+    queueMicrotask(() => this.onClose?.(reason));
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+function concatenated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let position = 0;
+  for (const part of parts) {
+    whole.set(part, position);
+    position += part.length;
+  }
+  return whole;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function closeQuietly(socket: Deno.TcpConn | Deno.TlsConn): void {
+  try {
+    socket.close();
+  } catch {
+    // It is closed already.
+  }
+}

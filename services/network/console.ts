@@ -1,0 +1,154 @@
+import { Unavailable } from "../errors.ts";
+import { foldCase, type Message } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import type { ServicesConsole } from "./network.ts";
+import { IrcSession, type SessionOptions } from "./session.ts";
+
+/** Most questions that wait; one more is refused. */
+const MAX_WAITING = 256;
+
+/** After a failed attempt to connect, questions are refused for so long. */
+const RETRY_MILLISECONDS = 1000;
+
+/** A control character, with the colours that may follow one. */
+const CONTROL = /(\p{Cc})(\d{1,2}(?:,\d{1,2})?)?/gu;
+
+const COLOUR = "\x03";
+
+export interface ConsoleOptions extends Omit<SessionOptions, "anyNick"> {
+  /** Said to NickServ after each login; what it answers does not matter. */
+  readonly greeting?: readonly string[];
+  readonly log: Log;
+}
+
+/** Takes bold, colours and other formatting out of a line. */
+export function stripFormatting(line: string): string {
+  return line.replace(CONTROL, (_, control, digits = "") => control === COLOUR ? "" : digits);
+}
+
+/** {@linkcode ServicesConsole} over a connection of its own, and what an operator can do beside. */
+export class IrcConsole implements ServicesConsole {
+  readonly #options: ConsoleOptions;
+  #session: IrcSession | null = null;
+  #waiting = 0;
+  /** The end of the last question. */
+  #last: Promise<unknown> = Promise.resolve();
+  #failedAt: number | null = null;
+  #closed = false;
+
+  constructor(options: ConsoleOptions) {
+    this.#options = options;
+  }
+
+  get up(): boolean {
+    return this.#session !== null;
+  }
+
+  async ask(service: string, command: string): Promise<readonly string[]> {
+    const lines = await this.converse(service, command);
+    return lines.map(stripFormatting);
+  }
+
+  /** As {@link ask}, with the formatting of the lines. */
+  converse(service: string, command: string): Promise<string[]> {
+    return this.#run((session) => session.converse(service, command));
+  }
+
+  /**
+   * The nicks of those who are logged in to an account, as far as the server tells.
+   *
+   * @param guesses nicks that may be, which are looked at too
+   * @throws Unavailable
+   */
+  async sessionsOf(account: string, guesses: readonly string[]): Promise<string[]> {
+    const who = await this.#command(`WHO ${account} a%na`);
+    const known = new Map<string, string>();
+    const unsure = new Map(guesses.map((nick) => [foldCase(nick), nick]));
+    for (const { command, params } of who) {
+      const [, nick = "", owner = ""] = params;
+      if (command === "354" && isSame(owner, account)) known.set(foldCase(nick), nick);
+      if (command === "352") unsure.set(foldCase(params[5] ?? ""), params[5] ?? "");
+    }
+    for (const [key, nick] of unsure) {
+      if (nick === "" || known.has(key)) continue;
+      const replies = await this.#command(`WHOIS ${nick}`);
+      if (replies.some((reply) => tellsAccount(reply, account))) known.set(key, nick);
+    }
+    return [...known.values()];
+  }
+
+  /**
+   * Ends the connection of a user, if there is one.
+   *
+   * @throws Unavailable where we may not
+   */
+  async end(nick: string, reason: string): Promise<void> {
+    const replies = await this.#command(`KILL ${nick} :${reason}`);
+    const refusal = replies.find(({ command }) => command === "481" || command === "483");
+    if (refusal === undefined) return;
+    throw new Unavailable(`The network does not let muster end sessions: ${refusal.params.at(-1)}`);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#session?.close();
+    await this.#last;
+  }
+
+  #command(line: string): Promise<Message[]> {
+    return this.#run((session) => session.command(line));
+  }
+
+  /** Runs a task when all earlier ones are over. */
+  async #run<T>(task: (session: IrcSession) => Promise<T>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new Unavailable("Too many questions wait for the IRC network");
+    }
+    this.#waiting++;
+    const result = this.#last.then(async () => await task(await this.#open()));
+    this.#last = result.catch(() => {});
+    try {
+      return await result;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  async #open(): Promise<IrcSession> {
+    if (this.#closed) throw new Unavailable("The server is shutting down");
+    if (this.#session !== null) return this.#session;
+    const { scheduler, log } = this.#options;
+    if (this.#failedAt !== null && scheduler.now() - this.#failedAt < RETRY_MILLISECONDS) {
+      throw new Unavailable("The IRC network could not be reached a moment ago");
+    }
+    try {
+      const session = await this.#connect();
+      this.#failedAt = null;
+      log.info("The operator's connection to the IRC network is up");
+      return session;
+    } catch (error) {
+      this.#failedAt = scheduler.now();
+      log.warn("There is no operator's connection to the IRC network", { error });
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<IrcSession> {
+    const { greeting = [], nickServ } = this.#options;
+    const session = await IrcSession.open({ ...this.#options, anyNick: true });
+    for (const words of greeting) await session.converse(nickServ, words);
+    if (this.#closed) session.close();
+    if (session.closed) throw new Unavailable("The connection to the IRC network was lost");
+    session.onClose = () => this.#session = null;
+    this.#session = session;
+    return session;
+  }
+}
+
+function tellsAccount({ command, params }: Message, account: string): boolean {
+  return command === "330" && isSame(params[2] ?? "", account);
+}
+
+function isSame(one: string, other: string): boolean {
+  return foldCase(one) === foldCase(other);
+}

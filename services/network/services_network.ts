@@ -1,0 +1,254 @@
+import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
+import type { Connect } from "../bridge/mod.ts";
+import { foldCase } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { IrcConsole, stripFormatting } from "./console.ts";
+import type { AccountInfo, ServicesDesk, ServicesDialect } from "./dialect.ts";
+import type { NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
+import { type Credentials, IrcSession, type SessionOptions, SessionRefused } from "./session.ts";
+
+/** The domain of the addresses that agents are registered with; no mail ever goes there. */
+const MAIL_DOMAIN = "agents.muster.invalid";
+
+/** Longest passphrase, so that the line that tells it holds it. */
+const MAX_PASSPHRASE = 200;
+
+/** Most characters of what services said that are passed on. */
+const MAX_QUOTED = 300;
+
+export interface ServicesNetworkOptions {
+  /** Opens a connection to the network. */
+  readonly connect: Connect;
+  readonly dialect: ServicesDialect;
+  /** The nick of the connection that speaks to services. */
+  readonly nick: string;
+  readonly serverPassword: string | null;
+  /** The account whose rights services look at. */
+  readonly login: Credentials;
+  /** To become an operator of the network with. */
+  readonly operator: Credentials;
+  /** The nicks of the services. */
+  readonly nickServ: string;
+  readonly chanServ: string;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * The accounts of a network whose services, Atheme or Anope, are spoken to as a person would. What
+ * a command did is not read from the words that answer it: the account is looked at afterwards.
+ */
+export class ServicesNetwork implements NetworkAccounts {
+  readonly console: IrcConsole;
+  readonly #options: ServicesNetworkOptions;
+  readonly #desk: ServicesDesk;
+  /** Short connections that are open at present. */
+  readonly #sessions = new Set<IrcSession>();
+  #closed = false;
+
+  constructor(options: ServicesNetworkOptions) {
+    this.#options = options;
+    const { dialect, nickServ } = options;
+    this.console = new IrcConsole({ ...options, greeting: dialect.greeting });
+    this.#desk = {
+      nickServ,
+      converse: (command) => this.console.converse(nickServ, command),
+      logIn: (account, passphrase) => this.#logIn(account, passphrase),
+    };
+  }
+
+  async register(account: string, passphrase: string): Promise<"created" | "exists"> {
+    checkPassphrase(passphrase);
+    if (await this.#info(account) !== null) return "exists";
+    const { nickServ, operator } = this.#options;
+    let session: IrcSession;
+    try {
+      session = await this.#open({ nick: account, anyNick: false, login: null, operator });
+    } catch (error) {
+      if (!(error instanceof SessionRefused)) throw error;
+      if (error.what === "taken nick") return "exists";
+      throw error.what === "nick" ? new Conflict(error.message) : error;
+    }
+    try {
+      const command = `REGISTER ${passphrase} ${mailAddress(account)}`;
+      const answer = await session.converse(nickServ, command);
+      if (isSame(session.account, account)) return "created";
+      if (await this.#info(account) !== null) {
+        return await this.verify(account, passphrase) ? "created" : "exists";
+      }
+      throw this.#refusal(`register "${account}"`, answer, passphrase);
+    } finally {
+      this.#leave(session);
+    }
+  }
+
+  async setPassphrase(account: string, passphrase: string): Promise<void> {
+    checkPassphrase(passphrase);
+    const { dialect } = this.#options;
+    await this.#endingSessions(await this.#found(account), "Passphrase changed", async () => {
+      await dialect.setPassphrase(this.#desk, account, passphrase);
+      if (await this.verify(account, passphrase)) return;
+      throw new Unavailable(`NickServ did not set the passphrase of "${account}"`);
+    });
+  }
+
+  async verify(account: string, passphrase: string): Promise<boolean> {
+    const session = await this.#logIn(account, passphrase);
+    if (session !== null) {
+      this.#leave(session);
+      return true;
+    }
+    // A login is refused too while services are away.
+    await this.#info(account);
+    return false;
+  }
+
+  async suspend(account: string, reason: string): Promise<void> {
+    const info = await this.#found(account);
+    await this.#endingSessions(info, reason, async () => {
+      if (info.suspended) return;
+      const answer = await this.#ask(this.#options.dialect.suspend(account, oneLine(reason)));
+      if ((await this.#found(account)).suspended) return;
+      throw this.#refusal(`suspend "${account}"`, answer);
+    });
+  }
+
+  async unsuspend(account: string): Promise<void> {
+    if (!(await this.#found(account)).suspended) return;
+    const answer = await this.#ask(this.#options.dialect.unsuspend(account));
+    if (!(await this.#found(account)).suspended) return;
+    throw this.#refusal(`release "${account}"`, answer);
+  }
+
+  async remove(account: string): Promise<void> {
+    const info = await this.#info(account);
+    if (info === null || !isSame(info.account, account)) return;
+    await this.#endingSessions(info, "Account deleted", async () => {
+      const answer = await this.#ask(this.#options.dialect.remove(account));
+      if (await this.find(account) === null) return;
+      throw this.#refusal(`remove "${account}"`, answer);
+    });
+  }
+
+  async find(account: string): Promise<NetworkAccount | null> {
+    const info = await this.#info(account);
+    return info !== null && isSame(info.account, account) ? info : null;
+  }
+
+  /** Services list accounts, but not all of them, nor with what matters here. */
+  list(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  async setChannelStatus(
+    channel: string,
+    account: string,
+    status: NetworkStatus | null,
+  ): Promise<void> {
+    const { dialect, chanServ } = this.#options;
+    for (const command of dialect.channelStatus(channel, account, status)) {
+      await this.console.ask(chanServ, command);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const session of this.#sessions) this.#leave(session);
+    await this.console.close();
+  }
+
+  /** Makes a change and ends the sessions that began before it. */
+  async #endingSessions(
+    { account, online }: AccountInfo,
+    reason: string,
+    change: () => Promise<void>,
+  ): Promise<void> {
+    const guesses = [account, ...online];
+    const before = await this.console.sessionsOf(account, guesses);
+    await change();
+    const since = await this.console.sessionsOf(account, guesses);
+    for (const nick of new Set([...before, ...since])) {
+      await this.console.end(nick, oneLine(reason));
+    }
+  }
+
+  /** @throws NotFound */
+  async #found(account: string): Promise<AccountInfo> {
+    const info = await this.#info(account);
+    if (info !== null && isSame(info.account, account)) return info;
+    throw new NotFound(`There is no account "${account}" on the IRC network`);
+  }
+
+  async #info(account: string): Promise<AccountInfo | null> {
+    const lines = await this.#ask(`INFO ${account}`);
+    const info = this.#options.dialect.readInfo(lines);
+    if (info !== "unclear") return info;
+    throw this.#refusal(`tell of "${account}"`, lines);
+  }
+
+  #ask(command: string): Promise<readonly string[]> {
+    return this.console.ask(this.#options.nickServ, command);
+  }
+
+  async #logIn(account: string, passphrase: string): Promise<IrcSession | null> {
+    const login = { name: account, password: passphrase };
+    const { nick } = this.#options;
+    try {
+      return await this.#open({ nick, anyNick: true, login, operator: null });
+    } catch (error) {
+      if (error instanceof SessionRefused && error.what === "login") return null;
+      throw error;
+    }
+  }
+
+  async #open(
+    as: Pick<SessionOptions, "nick" | "anyNick" | "login" | "operator">,
+  ): Promise<IrcSession> {
+    const { connect, scheduler, serverPassword, nickServ } = this.#options;
+    const shared = { connect, scheduler, serverPassword, nickServ };
+    const session = await IrcSession.open({ ...shared, ...as });
+    this.#sessions.add(session);
+    session.onClose = () => this.#sessions.delete(session);
+    if (!this.#closed) return session;
+    this.#leave(session);
+    throw new Unavailable("The server is shutting down");
+  }
+
+  #leave(session: IrcSession): void {
+    this.#sessions.delete(session);
+    session.close();
+  }
+
+  /** What services said instead of doing it, without the secret that they may have repeated. */
+  #refusal(what: string, answer: readonly string[], secret?: string): Unavailable {
+    const words = answer.map(stripFormatting).join(" ").slice(0, MAX_QUOTED);
+    const said = secret === undefined ? words : words.replaceAll(secret, "…");
+    const { dialect, nickServ } = this.#options;
+    return new Unavailable(
+      `${nickServ} of ${dialect.name} did not ${what}: ${said === "" ? "no answer" : said}`,
+    );
+  }
+}
+
+/** Services take words apart at spaces. */
+function checkPassphrase(passphrase: string): void {
+  if (/^[^\s\p{Cc}]+$/u.test(passphrase) && passphrase.length <= MAX_PASSPHRASE) return;
+  throw new Invalid(
+    `On this IRC network a password must hold no space and have at most ${MAX_PASSPHRASE} characters`,
+  );
+}
+
+/** Services want an address for each account, and may allow one only so many accounts. */
+function mailAddress(account: string): string {
+  const local = account.replace(/[^A-Za-z0-9-]/g, (character) => `.${character.charCodeAt(0)}.`);
+  return `a.${local}.a@${MAIL_DOMAIN}`.replaceAll(/\.{2,}/g, ".");
+}
+
+function isSame(one: string | null, other: string): boolean {
+  return one !== null && foldCase(one) === foldCase(other);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, " ").slice(0, 200);
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { NotFound, Unavailable } from "../../../services/errors.ts";
+import { silentLog } from "../../../services/log.ts";
+import { ANOPE, ATHEME, connectTcp, ServicesNetwork } from "../../../services/network/mod.ts";
+import { systemScheduler } from "../../../services/scheduler.ts";
+import type { IrcClient } from "../../support/irc_client.ts";
+import { networkPeers, TestNetwork } from "../../support/network.ts";
+
+const FIRST = "a".repeat(64);
+const SECOND = "b".repeat(64);
+
+function accountsOf(network: TestNetwork, kind: "atheme" | "anope"): ServicesNetwork {
+  const { plan, address, servicesPassword } = network;
+  return new ServicesNetwork({
+    connect: connectTcp({ ...address, tls: null }),
+    dialect: kind === "atheme" ? ATHEME : ANOPE,
+    nick: "muster",
+    serverPassword: null,
+    login: { name: plan.servicesAccount, password: servicesPassword },
+    operator: plan.operator,
+    nickServ: "NickServ",
+    chanServ: "ChanServ",
+    scheduler: systemScheduler,
+    log: silentLog,
+  });
+}
+
+async function logIn(network: TestNetwork, nick: string, password: string): Promise<IrcClient> {
+  const client = await network.logIn(nick, password);
+  assert.ok(client !== null, "the network let it log in");
+  return client;
+}
+
+/** The life of an account, whichever services keep it. */
+async function liveAndDie(network: TestNetwork, accounts: ServicesNetwork): Promise<void> {
+  assert.equal(await accounts.find("ann"), null);
+  assert.equal(await accounts.register("ann", FIRST), "created");
+  assert.equal(await accounts.register("Ann", SECOND), "exists");
+  assert.deepEqual(pick(await accounts.find("ANN")), { account: "ann", suspended: false });
+  assert.equal(await accounts.verify("ann", FIRST), true);
+  assert.equal(await accounts.verify("ann", SECOND), false);
+
+  await using elsewhere = await logIn(network, "ann", FIRST);
+  await elsewhere.send("NICK elsewhere");
+  await elsewhere.expect(/ NICK :?elsewhere/);
+  await accounts.setPassphrase("ann", SECOND);
+  await elsewhere.ended();
+  assert.equal(await accounts.verify("ann", FIRST), false);
+  assert.equal(await accounts.verify("ann", SECOND), true);
+
+  await using ann = await logIn(network, "ann", SECOND);
+  for (let round = 0; round < 2; round++) await accounts.suspend("ann", "Agent revoked");
+  await ann.ended();
+  assert.equal(await accounts.verify("ann", SECOND), false);
+  assert.equal((await accounts.find("ann"))?.suspended, true);
+  for (let round = 0; round < 2; round++) await accounts.unsuspend("ann");
+  assert.equal(await accounts.verify("ann", SECOND), true);
+
+  for (let round = 0; round < 2; round++) await accounts.remove("ann");
+  assert.equal(await accounts.find("ann"), null);
+  await assert.rejects(accounts.setPassphrase("ann", FIRST), NotFound);
+  await assert.rejects(accounts.suspend("ann", "Agent revoked"), NotFound);
+}
+
+function pick(found: { account: string; suspended: boolean | null } | null) {
+  return found && { account: found.account, suspended: found.suspended };
+}
+
+/** Somebody's channel, registered with ChanServ. */
+async function openChannel(network: TestNetwork, accounts: ServicesNetwork): Promise<IrcClient> {
+  await accounts.register("founder", FIRST);
+  const founder = await logIn(network, "founder", FIRST);
+  await founder.join("#room");
+  await founder.send("PRIVMSG ChanServ :REGISTER #room");
+  await founder.expect(/ChanServ.*NOTICE.*#room.*registered/);
+  return founder;
+}
+
+for (const kind of ["atheme", "anope"] as const) {
+  Deno.test({
+    name: `ServicesNetwork keeps accounts with ${kind}, over a restart of the network`,
+    ...networkPeers(kind),
+    fn: async () => {
+      await using network = await TestNetwork.start({ services: kind });
+      const accounts = accountsOf(network, kind);
+      try {
+        await liveAndDie(network, accounts);
+        await using founder = await openChannel(network, accounts);
+        await accounts.register("bob", FIRST);
+        await using bob = await logIn(network, "bob", FIRST);
+        await bob.join("#room");
+        await accounts.setChannelStatus("#room", "bob", "operator");
+        await founder.expect(/MODE #room .*\+o :?bob/);
+        await accounts.setChannelStatus("#room", "bob", "voice");
+        await founder.expect(/MODE #room .*bob/);
+        await accounts.setChannelStatus("#unregistered", "bob", "voice");
+
+        await network.stopServer();
+        await assert.rejects(accounts.verify("bob", FIRST), Unavailable);
+        await assert.rejects(accounts.find("bob"), Unavailable);
+        await network.startServer();
+        assert.equal(await accounts.verify("bob", FIRST), true);
+        await accounts.remove("bob");
+      } finally {
+        await accounts.close();
+      }
+      await assert.rejects(accounts.find("bob"), Unavailable);
+    },
+  });
+}

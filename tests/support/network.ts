@@ -1,0 +1,243 @@
+/** Starts a real IRC network from Debian's packages: InspIRCd with Atheme or Anope. */
+import { join } from "node:path";
+import { IrcClient } from "./irc_client.ts";
+import {
+  anopeConfig,
+  athemeConfig,
+  inspircdConfig,
+  type NetworkPlan,
+  type Services,
+} from "./network_config.ts";
+import { peer } from "./peers.ts";
+
+/** How long each program may take, in milliseconds; a bound, not an expectation. */
+const START_LIMIT = 30_000;
+
+/** The user that the programs run as where the test is root, which they dislike. */
+const NOBODY = "65534";
+
+export interface NetworkOptions {
+  readonly services: Services;
+  /** Whether the server offers SASL, labels, echoes, ids and times; true where it is absent. */
+  readonly modern?: boolean;
+}
+
+/** Options for `Deno.test` of a test that needs such a network. */
+export function networkPeers(services: Services): { ignore: boolean } {
+  const program = services === "atheme" ? "atheme-services" : "anope";
+  return { ignore: [peer("inspircd"), peer(program)].some(({ ignore }) => ignore) };
+}
+
+/** A network on this machine. */
+export class TestNetwork implements AsyncDisposable {
+  readonly plan: NetworkPlan;
+  readonly servicesPassword = "services-admin-password";
+  readonly #options: NetworkOptions;
+  #server: Running | null = null;
+  #services: Running | null = null;
+
+  private constructor(plan: NetworkPlan, options: NetworkOptions) {
+    this.plan = plan;
+    this.#options = options;
+  }
+
+  /** Starts a network whose services know their operator. */
+  static async start(options: NetworkOptions): Promise<TestNetwork> {
+    const folder = await Deno.makeTempDir({ prefix: "muster-network-" });
+    await Deno.chmod(folder, 0o777);
+    const plan = {
+      ...{ folder, port: freePort(), linkPort: freePort() },
+      servicesAccount: "services-admin",
+      operator: { name: "operator", password: "operator-password" },
+    };
+    const network = new TestNetwork(plan, options);
+    try {
+      await network.startServer();
+      await network.#startServices();
+      await network.#registerOperator();
+    } catch (error) {
+      await network[Symbol.asyncDispose]();
+      throw error;
+    }
+    return network;
+  }
+
+  get address(): { hostname: string; port: number } {
+    return { hostname: "127.0.0.1", port: this.plan.port };
+  }
+
+  /**
+   * Connects somebody who logs in by SASL, step by step, as InspIRCd wants it.
+   *
+   * @returns null where the network refuses the password
+   */
+  async logIn(nick: string, password: string): Promise<IrcClient | null> {
+    const client = await IrcClient.connect(this.address);
+    try {
+      await client.send("CAP LS 302", `NICK ${nick}`, `USER ${nick} 0 * :${nick}`, "CAP REQ sasl");
+      await client.expect(/ CAP \S+ ACK /);
+      await client.send("AUTHENTICATE PLAIN");
+      await client.expect(/^AUTHENTICATE /);
+      await client.send(`AUTHENTICATE ${btoa(`${nick}\0${nick}\0${password}`)}`);
+      const accepted = / 903 /.test(await client.expect(/ 90[34] /));
+      if (!accepted) {
+        await client[Symbol.asyncDispose]();
+        return null;
+      }
+      await client.send("CAP END");
+      await client.expect(/ (376|422) /);
+      return client;
+    } catch (error) {
+      await client[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Starts the server; services that run come back to it by themselves. */
+  async startServer(): Promise<void> {
+    const config = inspircdConfig(this.plan, this.#options.modern ?? true);
+    const path = await this.#write("inspircd.conf", config);
+    this.#server = new Running("inspircd", ["--nofork", "--nopid", `--config=${path}`]);
+    await this.#server.unlessItEnds(listening(this.address));
+    await this.#services?.logged(LINKED);
+  }
+
+  /** Ends the server at once, and with it every connection. */
+  async stopServer(): Promise<void> {
+    await this.#server?.stop();
+    this.#server = null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#services?.stop();
+    await this.stopServer();
+    await Deno.remove(this.plan.folder, { recursive: true });
+  }
+
+  async #startServices(): Promise<void> {
+    const { folder } = this.plan;
+    if (this.#options.services === "atheme") {
+      const path = await this.#write("atheme.conf", athemeConfig(this.plan));
+      this.#services = new Running("atheme-services", [
+        ...["-n", "-c", path, "-D", folder],
+        ...["-l", join(folder, "atheme.log"), "-p", join(folder, "atheme.pid")],
+      ]);
+    } else {
+      await this.#write("anope.motd", "");
+      await this.#write("anope.conf", anopeConfig(this.plan));
+      this.#services = new Running("anope", [
+        ...["--nofork", "--config=anope.conf", "--modulesdir=/usr/lib/anope"],
+        ...["confdir", "dbdir", "logdir"].map((option) => `--${option}=${folder}`),
+      ]);
+    }
+    await this.#services.logged(LINKED);
+  }
+
+  async #registerOperator(): Promise<void> {
+    const { servicesAccount } = this.plan;
+    await using client = await IrcClient.connect(this.address);
+    await client.register({ nick: servicesAccount });
+    await client.send(`PRIVMSG NickServ :REGISTER ${this.servicesPassword} admin@network.test`);
+    await client.expect(/ 900 /);
+  }
+
+  async #write(name: string, text: string): Promise<string> {
+    const path = join(this.plan.folder, name);
+    await Deno.writeTextFile(path, `${text}\n`);
+    await Deno.chmod(path, 0o644);
+    return path;
+  }
+}
+
+/** What either package of services logs when it and the server know each other's state. */
+const LINKED = /finished synching with uplink|\(Services\) is done syncing/;
+
+/** A program that runs until it is stopped. */
+class Running {
+  readonly #process: Deno.ChildProcess;
+  readonly #reading: Promise<unknown>;
+  readonly #lines: string[] = [];
+  /** How many lines {@link logged} has looked at. */
+  #seen = 0;
+  #wake: () => void = () => {};
+  #ended = false;
+
+  constructor(program: string, args: readonly string[]) {
+    const [first = "", ...rest] = Deno.uid() === 0
+      ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups", program]
+      : [program];
+    const options = { stdin: "null", stdout: "piped", stderr: "piped" } as const;
+    this.#process = new Deno.Command(first, { args: [...rest, ...args], ...options }).spawn();
+    this.#reading = Promise.all([
+      this.#read(this.#process.stdout),
+      this.#read(this.#process.stderr),
+      this.#process.status.then(() => {
+        this.#ended = true;
+        this.#wake();
+      }),
+    ]);
+  }
+
+  /** Resolves when a line, from now on, matches. */
+  async logged(pattern: RegExp): Promise<void> {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.#wake();
+    }, START_LIMIT);
+    try {
+      for (;;) {
+        while (this.#seen < this.#lines.length) {
+          if (pattern.test(this.#lines[this.#seen++] ?? "")) return;
+        }
+        if (this.#ended || late) throw new Error(`No ${pattern} in:\n${this.#lines.join("\n")}`);
+        await new Promise<void>((resolve) => this.#wake = resolve);
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Waits for something that the program does, and fails where it ends before. */
+  async unlessItEnds(done: Promise<void>): Promise<void> {
+    const ended = this.#process.status.then(({ code }) => {
+      throw new Error(`It ended with code ${code}:\n${this.#lines.join("\n")}`);
+    });
+    await Promise.race([done, ended]);
+    ended.catch(() => {});
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#ended) this.#process.kill("SIGKILL");
+    await this.#reading;
+  }
+
+  async #read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+    let rest = "";
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      this.#lines.push(...lines);
+      this.#wake();
+    }
+  }
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** Resolves when somebody listens. */
+async function listening(address: { hostname: string; port: number }): Promise<void> {
+  const deadline = Date.now() + START_LIMIT;
+  for (;;) {
+    try {
+      const connection = await Deno.connect(address);
+      return connection.close();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
