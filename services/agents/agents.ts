@@ -11,6 +11,7 @@ import {
   type Identity,
   nameTaken,
   originOf,
+  type ScramVerifiers,
   sha256,
 } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -44,6 +45,7 @@ export interface AgentsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly identity: Identity;
+  readonly scram: ScramVerifiers;
   readonly endings: Endings;
   readonly sessions: Pick<Sessions, "isOnline">;
   readonly provisioning: Provisioning;
@@ -64,6 +66,7 @@ export class Agents {
   readonly holds: Holds;
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
+  readonly #scram: ScramVerifiers;
   readonly #endings: Endings;
   readonly #sessions: Pick<Sessions, "isOnline">;
   readonly #provisioning: Provisioning;
@@ -76,6 +79,7 @@ export class Agents {
   constructor(options: AgentsOptions) {
     this.#database = options.database;
     this.#accounts = options.accounts;
+    this.#scram = options.scram;
     this.#endings = options.endings;
     this.#sessions = options.sessions;
     this.#provisioning = options.provisioning;
@@ -129,6 +133,7 @@ export class Agents {
         statements: [
           this.#accounts.insertion({ id, name: nick, kind: "agent", secret, createdAt: now }),
           this.#insertion(id, request, now, rate),
+          await this.#scram.keeping(id, secret, passphrase),
           ...statements,
         ],
         events: [
@@ -154,11 +159,16 @@ export class Agents {
   async rotate(nick: string, caller: Caller): Promise<Registration> {
     const { id, name } = findActiveAgent(this.#accounts, nick);
     const write = async ({ passphrase, statements }: ProvisionedChange) => {
-      const secret = { secret_scheme: "sha256", secret: sha256(passphrase) } as const;
-      const update = this.#database.tables.updateTable("accounts").set(secret)
+      const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
+      const update = this.#database.tables.updateTable("accounts")
+        .set({ secret_scheme: secret.scheme, secret: secret.value })
         .where("id", "=", id).where("revoked_at", "is", null);
       await commitOn(this.#database, name, {
-        statements: [statement(update, { mustChange: true }), ...statements],
+        statements: [
+          statement(update, { mustChange: true }),
+          await this.#scram.keeping(id, secret, passphrase),
+          ...statements,
+        ],
         events: [newEvent("agent.rotated", { nick: name }, originOf(caller), this.#clock())],
       });
       this.#endings.announce({ kind: "password", accountId: id });

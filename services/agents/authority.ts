@@ -6,12 +6,23 @@ import {
   type LoginOutcome,
   type Logins,
 } from "../identity/mod.ts";
-import { type Accounts, type ChannelStatus, foldCase, type Verification } from "../irc/mod.ts";
+import {
+  type Accounts,
+  type ChannelStatus,
+  foldCase,
+  type ScramAccounts,
+  type ScramProof,
+  type ScramVerification,
+  type Verification,
+} from "../irc/mod.ts";
 import type { SelfRegistration } from "./self_registration.ts";
 import type { Speech } from "./speech.ts";
 
 /** The owner of reserved nicks; no account can have this name. */
 const NOBODY = "*reserved*";
+
+/** The kinds of account that log in to IRC. */
+const KINDS = ["agent", "person", "admin"] as const;
 
 /** Somebody who may become an operator of the IRC server with OPER. */
 export interface IrcOperator {
@@ -32,6 +43,7 @@ export interface AccountAuthorityOptions {
 
 /** Tells the IRC server who may log in, which nicks are whose, and who gets what in a channel. */
 export class AccountAuthority implements Accounts {
+  readonly scram: ScramAccounts;
   readonly register?: NonNullable<Accounts["register"]>;
   readonly #accounts: AccountDirectory;
   readonly #logins: Logins;
@@ -44,6 +56,10 @@ export class AccountAuthority implements Accounts {
     if (selfRegistration !== null) {
       this.register = selfRegistration.register.bind(selfRegistration);
     }
+    this.scram = {
+      challenge: (name) => logins.challenge(name, KINDS),
+      verify: (name, proof, address) => this.#verifyProof({ name, address, door: "sasl" }, proof),
+    };
     this.#speech = speech;
     this.#accounts = accounts;
     this.#logins = logins;
@@ -56,10 +72,19 @@ export class AccountAuthority implements Accounts {
   }
 
   async verify(name: string, password: string, address: string): Promise<Verification> {
-    const kinds = ["agent", "person", "admin"] as const;
     const attempt = { name, password, address, door: "sasl" } as const;
-    const outcome = await this.#logins.logIn(attempt, kinds);
+    const outcome = await this.#logins.logIn(attempt, KINDS);
     return verification(outcome, (account: Account) => account.name);
+  }
+
+  async #verifyProof(
+    attempt: Parameters<Logins["prove"]>[0],
+    proof: ScramProof,
+  ): Promise<ScramVerification> {
+    const outcome = await this.#logins.prove(attempt, proof, KINDS);
+    if (outcome.kind !== "accepted") return outcome;
+    const { account, serverSignature } = outcome.account;
+    return { kind: "accepted", account: account.name, serverSignature };
   }
 
   ownerOf(nick: string): string | null {

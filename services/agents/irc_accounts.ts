@@ -9,6 +9,7 @@ import {
   nameTaken,
   originOf,
   type Passwords,
+  type ScramVerifiers,
 } from "../identity/mod.ts";
 import type { Provisioning } from "./provisioning.ts";
 import type { PersonRequest } from "./schemas.ts";
@@ -30,6 +31,7 @@ export interface IrcAccountsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
+  readonly scram: ScramVerifiers;
   readonly endings: Endings;
   readonly provisioning: Provisioning;
   /** The URL of the IRC server as people are told it. */
@@ -81,7 +83,8 @@ export class IrcAccounts {
     { account: name, password }: PersonRequest,
     originFor: (id: string) => Origin,
   ): Promise<NewIrcAccount> {
-    const { database, accounts, passwords, provisioning, minPasswordLength, clock } = this.#options;
+    const { database, accounts, passwords, scram, provisioning, clock } = this.#options;
+    const { minPasswordLength } = this.#options;
     if (password.length < minPasswordLength) {
       throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
     }
@@ -89,10 +92,12 @@ export class IrcAccounts {
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const now = clock();
     const id = ulid(now);
+    const keeping = await scram.keeping(id, secret, password);
     await provisioning.register({ id, name }, password, async ({ statements }) => {
       await database.commit({
         statements: [
           accounts.insertion({ id, name, kind: "person", secret, createdAt: now }),
+          keeping,
           ...statements,
         ],
         events: [newEvent("account.created", { account: name }, originFor(id), now)],

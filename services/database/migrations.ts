@@ -131,4 +131,14 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     PRIMARY KEY (account_id, target)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE scram_verifiers (
+    account_id TEXT PRIMARY KEY REFERENCES accounts (id) ON DELETE CASCADE,
+    secret TEXT NOT NULL,
+    salt TEXT NOT NULL,
+    iterations INTEGER NOT NULL,
+    stored_key TEXT NOT NULL,
+    server_key TEXT NOT NULL
+  ) STRICT;
+  `,
 ]);

@@ -6,6 +6,7 @@ type Fixed<T> = ColumnType<T, T, never>;
 /** Times are Unix milliseconds, ids are ULIDs, lists and objects are JSON texts. */
 export interface Tables {
   accounts: AccountsTable;
+  scram_verifiers: ScramVerifiersTable;
   agents: AgentsTable;
   tokens: TokensTable;
   web_sessions: WebSessionsTable;
@@ -31,6 +32,17 @@ export interface AccountsTable {
   created_at: Fixed<number>;
   /** Since when it cannot log in any more, or null. */
   revoked_at: number | null;
+}
+
+/** What SCRAM-SHA-256 needs of an account's password: base64, but for the number of rounds. */
+export interface ScramVerifiersTable {
+  account_id: Fixed<string>;
+  /** The secret of the account that it was made with: with another it holds no more. */
+  secret: string;
+  salt: string;
+  iterations: number;
+  stored_key: string;
+  server_key: string;
 }
 
 /** What the registry knows of an account of kind `agent`. */

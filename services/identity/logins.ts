@@ -5,6 +5,12 @@ import { AttemptLimit } from "./attempt_limit.ts";
 import { foldCase, isLoopback } from "../irc/mod.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Door, Refusals } from "./refusals.ts";
+import {
+  checkScramProof,
+  type ScramProof,
+  type ScramVerifier,
+  type ScramVerifiers,
+} from "./scram.ts";
 import { sameDigest, sha256 } from "./secrets.ts";
 
 /** Places, and pairs of a place and a name, that are remembered for their wrong passwords. */
@@ -22,6 +28,7 @@ const NAME_LENGTH = 65;
 export interface LoginsOptions {
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
+  readonly scram: ScramVerifiers;
   readonly refusals: Refusals;
   /** Wrong passwords that are allowed per place and account within the window. */
   readonly attempts: number;
@@ -40,6 +47,12 @@ export interface LoginAttempt {
   readonly door: Door;
 }
 
+/** An account whose password was proven, and what the server proves in turn. */
+export interface ProvenAccount {
+  readonly account: Account;
+  readonly serverSignature: Uint8Array;
+}
+
 /** How a login ended. */
 export type LoginOutcome<Accepted> =
   | { readonly kind: "accepted"; readonly account: Accepted }
@@ -47,12 +60,12 @@ export type LoginOutcome<Accepted> =
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number }
   | { readonly kind: "unavailable" };
 
-/** Something that a name and a password may open. */
+/** Something that a name and a password, or the proof of one, may open. */
 interface Lock<Accepted> {
   /** Answers at once whether a secret that muster made fits. */
-  fitsAtOnce(password: string): boolean;
-  /** The hash of a password that a person chose, or null where there is none. */
-  readonly passwordHash: string | null;
+  fitsAtOnce(): boolean;
+  /** Whether the password that a person chose fits. */
+  fits(): Promise<boolean>;
   /** What is opened, asked after the password was found right; null where it is gone by now. */
   open(): Accepted | null;
 }
@@ -66,13 +79,16 @@ interface Lock<Accepted> {
 export class Logins {
   readonly #accounts: AccountDirectory;
   readonly #passwords: Passwords;
+  readonly #scram: ScramVerifiers;
   readonly #refusals: Refusals;
   readonly #perAccount: AttemptLimit;
   readonly #perPlace: AttemptLimit;
 
-  constructor({ accounts, passwords, refusals, attempts, window, clock }: LoginsOptions) {
+  constructor(options: LoginsOptions) {
+    const { accounts, passwords, scram, refusals, attempts, window, clock } = options;
     this.#accounts = accounts;
     this.#passwords = passwords;
+    this.#scram = scram;
     this.#refusals = refusals;
     const limit = { window, clock, keys: REMEMBERED };
     this.#perAccount = new AttemptLimit({ ...limit, failures: attempts });
@@ -84,25 +100,47 @@ export class Logins {
    *
    * @param kinds the kinds of account that count as existing, where they are not switched off
    */
-  logIn(
+  async logIn(
     attempt: LoginAttempt,
     kinds: readonly AccountKind[],
   ): Promise<LoginOutcome<Account>> {
-    const find = (): Account | null => {
-      const account = this.#accounts.find(attempt.name);
-      if (account === null || account.revokedAt !== null) return null;
-      return kinds.includes(account.kind) && this.#accounts.isEnabled(account.kind)
-        ? account
-        : null;
-    };
-    const account = find();
+    const account = this.#find(attempt.name, kinds);
+    const { password } = attempt;
     const { scheme, value } = account?.secret ?? { scheme: "sha256", value: "" };
-    return this.#attempt(attempt, {
-      fitsAtOnce: (secret) => scheme === "sha256" && sameDigest(sha256(secret), value),
-      passwordHash: scheme === "argon2id" ? value : null,
-      open() {
-        const present = find();
-        return present?.id === account?.id && present?.secret.value === value ? present : null;
+    const hash = scheme === "argon2id" ? value : null;
+    const outcome = await this.#attempt(attempt, {
+      fitsAtOnce: () => scheme === "sha256" && sameDigest(sha256(password), value),
+      fits: () => this.#passwords.verify(password, hash),
+      open: () => this.#findAgain(account, kinds),
+    });
+    if (outcome.kind === "accepted") this.#scram.learn(outcome.account, password);
+    return outcome;
+  }
+
+  /** What a client needs to prove a password. It does not tell whether the name has an account. */
+  async challenge(
+    name: string,
+    kinds: readonly AccountKind[],
+  ): Promise<Pick<ScramVerifier, "salt" | "iterations">> {
+    const { salt, iterations } = await this.#scram.verifierOf(this.#find(name, kinds), name);
+    return { salt, iterations };
+  }
+
+  /** Logs in to an account with a proof in place of the password. */
+  async prove(
+    attempt: Omit<LoginAttempt, "password">,
+    proof: ScramProof,
+    kinds: readonly AccountKind[],
+  ): Promise<LoginOutcome<ProvenAccount>> {
+    const account = this.#find(attempt.name, kinds);
+    const verifier = await this.#scram.verifierOf(account, attempt.name);
+    const signature = checkScramProof(verifier, proof);
+    return await this.#attempt(attempt, {
+      fitsAtOnce: () => signature !== null && account?.secret.scheme === "sha256",
+      fits: () => Promise.resolve(signature !== null),
+      open: () => {
+        const present = this.#findAgain(account, kinds);
+        return present && signature && { account: present, serverSignature: signature };
       },
     });
   }
@@ -115,13 +153,27 @@ export class Logins {
   check(attempt: LoginAttempt, hash: string): Promise<LoginOutcome<string>> {
     return this.#attempt(attempt, {
       fitsAtOnce: () => false,
-      passwordHash: hash,
+      fits: () => this.#passwords.verify(attempt.password, hash),
       open: () => attempt.name,
     });
   }
 
+  #find(name: string, kinds: readonly AccountKind[]): Account | null {
+    const account = this.#accounts.find(name);
+    if (account === null || account.revokedAt !== null) return null;
+    const counts = kinds.includes(account.kind) && this.#accounts.isEnabled(account.kind);
+    return counts ? account : null;
+  }
+
+  /** The account that was found before, where it still is what it was. */
+  #findAgain(account: Account | null, kinds: readonly AccountKind[]): Account | null {
+    const present = account && this.#find(account.name, kinds);
+    const same = present?.id === account?.id && present?.secret.value === account?.secret.value;
+    return same ? present : null;
+  }
+
   async #attempt<Accepted>(
-    attempt: LoginAttempt,
+    attempt: Omit<LoginAttempt, "password">,
     lock: Lock<Accepted>,
   ): Promise<LoginOutcome<Accepted>> {
     const outcome = await this.#judge(attempt, lock);
@@ -135,14 +187,14 @@ export class Logins {
   }
 
   async #judge<Accepted>(
-    { name, password, address }: LoginAttempt,
+    { name, address }: Omit<LoginAttempt, "password">,
     lock: Lock<Accepted>,
   ): Promise<LoginOutcome<Accepted>> {
     const place = placeOf(address);
     const pair = `${place} ${foldCase(name).slice(0, NAME_LENGTH)}`;
     const permit = this.#perAccount.permit(pair);
     if (permit.kind === "exhausted") return { ...permit, kind: "throttled" };
-    if (lock.fitsAtOnce(password)) return accepted(lock.open());
+    if (lock.fitsAtOnce()) return accepted(lock.open());
 
     const overall = isLoopback(address) ? permit : this.#perPlace.permit(place);
     if (overall.kind === "exhausted") return { ...overall, kind: "throttled" };
@@ -152,7 +204,7 @@ export class Logins {
     this.#perPlace.begin(place);
     let outcome: LoginOutcome<Accepted> = { kind: "unavailable" };
     try {
-      const right = await this.#passwords.verify(password, lock.passwordHash);
+      const right = await lock.fits();
       outcome = right ? accepted(lock.open()) : { kind: "refused" };
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;

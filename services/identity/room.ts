@@ -11,6 +11,7 @@ import { reservedNames } from "./names.ts";
 import { OperatorToken } from "./operator_token.ts";
 import { Passwords } from "./passwords.ts";
 import { Refusals } from "./refusals.ts";
+import { ScramVerifiers } from "./scram.ts";
 import { TokenKey } from "./token_key.ts";
 import { Tokens } from "./tokens.ts";
 import { WebSessions } from "./web_sessions.ts";
@@ -40,6 +41,7 @@ export interface IdentityRoom {
   readonly operatorToken: OperatorToken;
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
+  readonly scram: ScramVerifiers;
   readonly logins: Logins;
   readonly webSessions: WebSessions;
   readonly refusals: Refusals;
@@ -72,15 +74,17 @@ export async function openIdentity(options: IdentityRoomOptions): Promise<Identi
   const tokens = new Tokens({ ...shared, key });
   const webSessions = new WebSessions(shared);
   const passwords = new Passwords();
+  const scram = new ScramVerifiers({ database, key, log });
   const { attempts, window } = options;
-  const logins = new Logins({ ...shared, passwords, attempts, window });
+  const logins = new Logins({ ...shared, passwords, scram, attempts, window });
   const identity = new Identity({ ...shared, operatorToken, tokens, logins });
   return {
     ...{ identity, tokens, operatorToken, webSessions },
-    ...{ accounts, passwords, logins, refusals, endings },
+    ...{ accounts, passwords, scram, logins, refusals, endings },
     async close() {
       passwords.close();
       expiries.close();
+      await scram.close();
       await tokens.close();
       await webSessions.flush();
       await refusals.flush();

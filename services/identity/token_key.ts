@@ -30,8 +30,12 @@ export class TokenKey {
 
   /** The token of this id: the first 160 bits of an HMAC-SHA-256, as 40 hex digits. */
   async derive(id: string): Promise<string> {
-    const message = new TextEncoder().encode(PURPOSE + id);
-    const mac = await crypto.subtle.sign("HMAC", this.#key, message);
-    return Buffer.from(mac).toString("hex").slice(0, 40);
+    return (await this.mac(PURPOSE, id)).slice(0, 40);
+  }
+
+  /** HMAC-SHA-256 of a text for a purpose of its own, as 64 hex digits. */
+  async mac(purpose: string, text: string): Promise<string> {
+    const message = new TextEncoder().encode(purpose + text);
+    return Buffer.from(await crypto.subtle.sign("HMAC", this.#key, message)).toString("hex");
   }
 }

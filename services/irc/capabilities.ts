@@ -91,8 +91,8 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
 ]);
 
 /** The SASL mechanisms by which clients can log in. */
-export function saslMechanisms(_state: ServerState): string[] {
-  return ["PLAIN"];
+export function saslMechanisms({ options }: ServerState): string[] {
+  return options.accounts.scram ? ["PLAIN", "SCRAM-SHA-256"] : ["PLAIN"];
 }
 
 /** The names that a client is offered, each with its value where `withValues`. */

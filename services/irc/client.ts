@@ -3,6 +3,8 @@ import type { ClientBatch } from "./multiline.ts";
 import { UserMode } from "./modes.ts";
 import type { ObservedActor } from "./options.ts";
 import type { Outbound, Wire } from "./outbound.ts";
+import type { ScramExchange } from "./scram.ts";
+import type { PendingLogin } from "./state.ts";
 import type { Transport } from "./transport.ts";
 
 /** A SASL exchange that is under way. */
@@ -10,6 +12,12 @@ export interface SaslExchange {
   mechanism: string;
   /** Base64 received so far. */
   payload: string;
+  /** Of SCRAM, once the client was given a challenge. */
+  scram: ScramExchange | null;
+  /** Of SCRAM: the check of its proof, which may still be revoked. */
+  login: PendingLogin | null;
+  /** The account whose password was proven, until the client has checked our side. */
+  confirmed: string | null;
 }
 
 /** What a client has said before it is registered. */

@@ -33,6 +33,10 @@ export type {
   ObservedMessage,
   ObservedRedaction,
   RateLimit,
+  ScramAccounts,
+  ScramChallenge,
+  ScramProof,
+  ScramVerification,
   Verification,
 } from "./options.ts";
 export { HistoryKind } from "./history_store.ts";

@@ -26,8 +26,36 @@ export type AccountRegistration =
 /** What an account is in a channel that it has something to do with. */
 export type ChannelStatus = "operator" | "voice" | "none";
 
+/** What a client needs to know to make its proof of a password (RFC 5802). */
+export interface ScramChallenge {
+  salt: Uint8Array;
+  /** Rounds of PBKDF2. */
+  iterations: number;
+}
+
+/** What a client shows in place of its password, and what it was made for. */
+export interface ScramProof {
+  authMessage: string;
+  clientProof: Uint8Array;
+}
+
+/** Outcome of the check of a proof. */
+export type ScramVerification =
+  | { kind: "accepted"; account: string; serverSignature: Uint8Array }
+  | Exclude<Verification, { kind: "accepted" }>;
+
+/** What SCRAM-SHA-256 asks of whoever keeps the accounts. */
+export interface ScramAccounts {
+  /** For a name that nobody has it is invented, and always the same. */
+  challenge(name: string): Promise<ScramChallenge>;
+  /** Checks a proof. `address` is the client's, for throttling. */
+  verify(name: string, proof: ScramProof, address: string): Promise<ScramVerification>;
+}
+
 /** What the server asks of whoever keeps the accounts. */
 export interface Accounts {
+  /** Absent where SCRAM-SHA-256 is not offered. */
+  readonly scram?: ScramAccounts;
   /** Checks a password. `address` is the client's, for throttling. */
   verify(name: string, password: string, address: string): Promise<Verification>;
   /**

@@ -22,7 +22,7 @@ export function tryRegister(call: CommandCall): void {
   if (nick === null || user === null) return;
 
   if (client.sasl) {
-    client.sasl = null;
+    state.endSasl(client);
     reply.numeric(ERR_SASLABORTED);
   }
   client.user = user;

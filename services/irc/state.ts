@@ -246,6 +246,12 @@ export class ServerState {
     return login;
   }
 
+  /** Ends a SASL exchange, if the client has one under way. */
+  endSasl(client: Client): void {
+    if (client.sasl?.login) this.#logins.delete(client.sasl.login);
+    client.sasl = null;
+  }
+
   /** Whether what the check found still holds: nobody revoked the account while it ran. */
   endLogin(login: PendingLogin, account: string): boolean {
     this.#logins.delete(login);
@@ -345,6 +351,7 @@ export class ServerState {
     client.endPause();
     this.clients.delete(client);
     this.monitors.clear(client);
+    this.endSasl(client);
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);

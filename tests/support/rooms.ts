@@ -151,10 +151,10 @@ export async function openRooms(
     await database.close();
     throw error;
   });
-  const { accounts, endings, identity, logins, passwords } = room;
+  const { accounts, endings, identity, logins, passwords, scram } = room;
   const serverAddress = () => "irc://irc.example:6667";
   const shared = {
-    ...{ database, accounts, endings, sessions, serverAddress },
+    ...{ database, accounts, scram, endings, sessions, serverAddress },
     provisioning: options.provisioning?.({ database, accounts, clock, log }) ??
       new EmbeddedProvisioning(sessions),
     clock: clock.read,

@@ -9,9 +9,8 @@ import {
   RPL_SASLMECHS,
   RPL_SASLSUCCESS,
 } from "../numerics.ts";
-
-/** A response is sent in pieces of this length; a shorter one, or `+`, ends it (IRCv3 SASL). */
-const CHUNK_BYTES = 400;
+import { continueScram } from "./authenticate_scram.ts";
+import { CHUNK_BYTES, failExchange } from "./sasl.ts";
 
 /** Longest response in base64: room for passwords far longer than anybody has. */
 const RESPONSE_BYTES = 8192;
@@ -20,26 +19,26 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** AUTHENTICATE mechanism, or a piece of a response, or `*` to abort. */
 export function authenticate(call: CommandCall): void | Promise<void> {
-  const { client, params, reply } = call;
+  const { state, client, params, reply } = call;
   const argument = params[0] ?? "";
   if (!client.hasCapability(Cap.SASL)) return reply.numeric(ERR_SASLFAIL);
   if (argument === "*") {
-    client.sasl = null;
+    state.endSasl(client);
     return reply.numeric(ERR_SASLABORTED);
   }
-  if (!client.sasl) return begin(call, argument.toUpperCase());
+  const exchange = client.sasl;
+  if (!exchange) return begin(call, argument.toUpperCase());
   if (argument.length > CHUNK_BYTES) {
-    client.sasl = null;
+    state.endSasl(client);
     return reply.numeric(ERR_SASLTOOLONG);
   }
-  if (argument !== "+") client.sasl.payload += argument;
-  if (client.sasl.payload.length > RESPONSE_BYTES) {
-    client.sasl = null;
-    return reply.numeric(ERR_SASLFAIL);
-  }
+  if (argument !== "+") exchange.payload += argument;
+  if (exchange.payload.length > RESPONSE_BYTES) return failExchange(call);
   if (argument.length === CHUNK_BYTES) return;
-  const { payload } = client.sasl;
-  client.sasl = null;
+  const { payload } = exchange;
+  exchange.payload = "";
+  if (exchange.mechanism !== "PLAIN") return continueScram(call, exchange, payload);
+  state.endSasl(client);
   return verifyPlain(call, payload);
 }
 
@@ -49,29 +48,19 @@ function begin({ state, client, reply }: CommandCall, mechanism: string): void {
     reply.numeric(RPL_SASLMECHS, mechanisms.join(","));
     return reply.numeric(ERR_SASLFAIL);
   }
-  client.sasl = { mechanism, payload: "" };
+  client.sasl = { mechanism, payload: "", scram: null, login: null, confirmed: null };
   reply.message(state.bareMessage("AUTHENTICATE", { params: ["+"] }));
 }
 
 async function verifyPlain(call: CommandCall, payload: string): Promise<void> {
-  const { state, client, reply } = call;
+  const { state, client } = call;
   const credentials = decodePlain(payload);
-  if (!credentials) return reply.numeric(ERR_SASLFAIL);
+  if (!credentials) return failExchange(call);
   const { name, password } = credentials;
   const result = await verifyPassword(state, name, password, client.transport.address);
   if (client.quitReason !== null) return;
-  switch (result.kind) {
-    case "accepted":
-      return logIn(call, result.account, RPL_SASLSUCCESS);
-    case "refused":
-      return reply.numeric(ERR_SASLFAIL);
-    case "throttled": {
-      const text = `Too many attempts, try again in ${result.retryAfterSeconds} seconds`;
-      return reply.numericText(ERR_SASLFAIL, [], text);
-    }
-    case "unavailable":
-      return reply.numericText(ERR_SASLFAIL, [], "Logins are not possible at the moment");
-  }
+  if (result.kind === "accepted") logIn(call, result.account, RPL_SASLSUCCESS);
+  else failExchange(call, result);
 }
 
 /** Takes authorisation name, name and password apart (RFC 4616). Null when they are none. */

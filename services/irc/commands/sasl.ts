@@ -1,0 +1,36 @@
+/** What the SASL mechanisms have in common. */
+
+import { Buffer } from "node:buffer";
+import type { CommandCall } from "../command.ts";
+import { ERR_SASLFAIL } from "../numerics.ts";
+import type { Verification } from "../options.ts";
+
+/** A message of either side is sent in pieces of this length; a shorter one, or `+`, ends it. */
+export const CHUNK_BYTES = 400;
+
+/** Sends a message of the server (IRCv3 SASL). */
+export function sendServerMessage({ state, reply }: CommandCall, text: string): void {
+  const encoded = Buffer.from(text).toString("base64");
+  for (let index = 0; index <= encoded.length; index += CHUNK_BYTES) {
+    const piece = encoded.slice(index, index + CHUNK_BYTES) || "+";
+    reply.message(state.bareMessage("AUTHENTICATE", { params: [piece] }));
+  }
+}
+
+/** Ends an exchange that led to nothing, and says why as far as the client may know. */
+export function failExchange(
+  { state, client, reply }: CommandCall,
+  result: Exclude<Verification, { kind: "accepted" }> = { kind: "refused" },
+): void {
+  state.endSasl(client);
+  switch (result.kind) {
+    case "refused":
+      return reply.numeric(ERR_SASLFAIL);
+    case "throttled": {
+      const text = `Too many attempts, try again in ${result.retryAfterSeconds} seconds`;
+      return reply.numericText(ERR_SASLFAIL, [], text);
+    }
+    case "unavailable":
+      return reply.numericText(ERR_SASLFAIL, [], "Logins are not possible at the moment");
+  }
+}

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { IrcServer } from "../../../services/irc/mod.ts";
+import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import { ScramClient } from "../../support/scram_client.ts";
+import { withFolder } from "../../support/temporary.ts";
+import { TestClient } from "../irc/support/client.ts";
+
+const PASSWORD = "correct horse";
+const REFUSED = "904 * SASL authentication failed";
+
+Deno.test("agents and people log in with a proof of their password", async () => {
+  await withServer(async ({ rooms, server }) => {
+    await rooms.ircAccounts.create({ account: "Ann", password: PASSWORD }, BY_OPERATOR);
+    const coder = await anAgent(rooms, "coder");
+    for (const [name, password] of [["coder", coder], ["ann", PASSWORD]] as const) {
+      assert.deepEqual(await logIn(server, name, password), ["900", "903"]);
+      assert.deepEqual(await logIn(server, name, `${password}!`), ["904"]);
+    }
+    assert.deepEqual(await logIn(server, "nobody", PASSWORD), ["904"]);
+  });
+});
+
+Deno.test("an old passphrase proves nothing, and what an account has from before is learned", async () => {
+  await withServer(async ({ rooms, server }) => {
+    const old = await anAgent(rooms, "coder");
+    const { credentials } = await rooms.agents.rotate("coder", BY_OPERATOR);
+    assert.deepEqual(await logIn(server, "coder", old), ["904"]);
+    assert.deepEqual(await logIn(server, "coder", credentials.passphrase), ["900", "903"]);
+
+    const admin = await rooms.admins.createFirst();
+    const { username = "", password = "" } = admin ?? {};
+    assert.deepEqual(await logIn(server, username, password), ["904"]);
+    assert.equal((await rooms.authority.verify(username, password, "192.0.2.1")).kind, "accepted");
+    await rooms.scram.close();
+    assert.deepEqual(await logIn(server, username, password), ["900", "903"]);
+  });
+});
+
+Deno.test("wrong proofs are counted like wrong passwords", async () => {
+  await withServer(async ({ rooms, server }) => {
+    const passphrase = await anAgent(rooms, "coder");
+    for (let attempt = 0; attempt < 10; attempt++) {
+      assert.deepEqual(await logIn(server, "coder", "guess"), ["904"]);
+    }
+    const client = connect(server);
+    await answer(client, "SCRAM-SHA-256");
+    const scram = new ScramClient("coder", passphrase);
+    const challenge = await answer(client, btoa(scram.first));
+    const refusal = await answer(client, btoa(await scram.final(atob(challenge))));
+    assert.equal(refusal, "Too many attempts, try again in 900 seconds");
+    assert.equal((await rooms.authority.verify("coder", "guess", "internal")).kind, "throttled");
+  });
+});
+
+Deno.test("a name without an account has a challenge too, and always the same", async () => {
+  await withFolder(async (folder) => {
+    const told = new Set<string>();
+    for (let start = 0; start < 2; start++) {
+      const rooms = await openRooms(folder);
+      for (const name of ["nobody", "NOBODY", "somebody"]) {
+        const { salt, iterations } = await rooms.authority.scram.challenge(name);
+        assert.ok([4096, 600_000].includes(iterations));
+        assert.equal(salt.length, 16);
+        told.add(`${Buffer.from(salt).toString("base64")} ${iterations}`);
+      }
+      await rooms.close();
+    }
+    assert.equal(told.size, 2);
+  });
+});
+
+Deno.test("messages that do not belong to the exchange end it", async () => {
+  await withServer(async ({ rooms, server }) => {
+    const passphrase = await anAgent(rooms, "coder");
+    const scram = new ScramClient("coder", passphrase);
+    const firsts = ["n,,n=,r=abc", "p=tls-unique,,n=coder,r=abc", "n,a=other,n=coder,r=abc"];
+    for (const first of [...firsts, "n,,n=co=der,r=abc", "n,,m=x,n=coder,r=abc", "\0coder\0x"]) {
+      const client = connect(server);
+      await answer(client, "SCRAM-SHA-256");
+      client.send(`AUTHENTICATE ${btoa(first)}`);
+      assert.deepEqual(await client.sync(), [REFUSED], first);
+    }
+    for (const change of [/^c=biws/, /r=[^,]{25}/, /p=.{4}/]) {
+      const client = connect(server);
+      await answer(client, "SCRAM-SHA-256");
+      const final = await scram.final(atob(await answer(client, btoa(scram.first))));
+      client.send(
+        `AUTHENTICATE ${btoa(final.replace(change, (part) => `${part.slice(0, 2)}AAAA`))}`,
+      );
+      assert.deepEqual(await client.sync(), [REFUSED], String(change));
+    }
+  });
+});
+
+Deno.test("an account that is revoked before the client is done stays out", async () => {
+  await withServer(async ({ rooms, server }) => {
+    const scram = new ScramClient("coder", await anAgent(rooms, "coder"));
+    const client = connect(server);
+    await answer(client, "SCRAM-SHA-256");
+    const challenge = await answer(client, btoa(scram.first));
+    const last = await answer(client, btoa(await scram.final(atob(challenge))));
+    assert.equal(atob(last), scram.serverFinal);
+    server.disconnectAccount("coder", "Agent revoked");
+    client.send("AUTHENTICATE +");
+    assert.deepEqual(await client.sync(), [REFUSED]);
+  });
+});
+
+interface Surroundings {
+  readonly rooms: Rooms;
+  readonly server: IrcServer;
+}
+
+/** Runs a test on an IRC server whose accounts are those of the rooms. */
+async function withServer(run: (surroundings: Surroundings) => Promise<void>): Promise<void> {
+  await withRooms(async (rooms) => {
+    const server = new IrcServer({
+      serverName: "irc.test",
+      networkName: "Test",
+      serverDescription: "a server under test",
+      requireAccount: false,
+      accounts: rooms.authority,
+    });
+    try {
+      await run({ rooms, server });
+    } finally {
+      await server.close();
+    }
+  });
+}
+
+function connect(server: IrcServer): TestClient {
+  const client = TestClient.inMemory(server.connect());
+  client.send("CAP REQ :sasl");
+  return client;
+}
+
+/** Sends a message of the exchange and gives what the server says to it. */
+async function answer(client: TestClient, message: string): Promise<string> {
+  client.send(`AUTHENTICATE ${message}`);
+  const messages = await client.syncMessages();
+  return messages.at(-1)?.params.at(-1) ?? "";
+}
+
+/** The numerics that a whole exchange ends with, after the server's proof was found right. */
+async function logIn(server: IrcServer, name: string, password: string): Promise<string[]> {
+  const client = connect(server);
+  assert.equal(await answer(client, "SCRAM-SHA-256"), "+");
+  const scram = new ScramClient(name, password);
+  const challenge = await answer(client, btoa(scram.first));
+  client.send(`AUTHENTICATE ${btoa(await scram.final(atob(challenge)))}`);
+  const [outcome] = await client.syncMessages();
+  if (outcome?.command !== "AUTHENTICATE") return [outcome?.command ?? ""];
+  assert.equal(atob(outcome.params[0] ?? ""), scram.serverFinal);
+  client.send("AUTHENTICATE +");
+  return (await client.syncMessages()).map(({ command }) => command);
+}
