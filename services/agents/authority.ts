@@ -112,6 +112,12 @@ export class AccountAuthority implements Accounts {
     return this.#speech.delay(account);
   }
 
+  /** Workers and orchestrators do what they are told; the others read, or are people. */
+  actsOnMessages(account: string): boolean {
+    const type = this.#agentByName.get(foldCase(account))?.["type"];
+    return type === "worker" || type === "orchestrator";
+  }
+
   /** Checks the operators of the configuration first, then the admins. */
   async verifyOperator(name: string, password: string, address: string): Promise<Verification> {
     const attempt = { name, password, address, door: "oper" } as const;

@@ -71,6 +71,7 @@ const irc = z.strictObject({
   history: z.strictObject({
     messages: z.int().min(0).max(100_000).default(1000),
     bytes: z.int().min(65_536).default(67_108_864),
+    replay_on_join: z.int().min(0).max(1000).default(20),
     persist: z.boolean().default(false),
     max_days: z.number().min(0).default(0),
     max_messages: count.default(100_000),

@@ -70,6 +70,7 @@ export function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "li
       registrationSeconds: limits.registration_seconds,
       historyMessages: history.messages,
       historyBytes: history.bytes,
+      replayMessages: history.replay_on_join,
     },
   };
 }

@@ -83,6 +83,8 @@ export interface Accounts {
    * @returns milliseconds until the message's turn; 0 where it may be sent at once
    */
   messageDelay?(account: string): number;
+  /** Whether the account acts on what it reads, and so must not take old messages for new ones. */
+  actsOnMessages?(account: string): boolean;
 }
 
 /** Who did something, as told to an observer. */
@@ -195,6 +197,8 @@ export interface IrcLimits {
   historyMessages: number;
   /** Bytes of all that is kept. */
   historyBytes: number;
+  /** Messages of a channel that are sent to whoever joins and does not ask for them. */
+  replayMessages: number;
 }
 
 export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
@@ -217,6 +221,7 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
   reasonBytes: 400,
   historyMessages: 1000,
   historyBytes: 64 * 1024 * 1024,
+  replayMessages: 0,
 };
 
 export interface IrcServerOptions {

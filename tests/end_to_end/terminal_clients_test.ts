@@ -1,4 +1,4 @@
-/** Clients for terminals, as people use them: log in, join, talk. */
+/** Clients for terminals, as people use them: log in, join, read what was said, talk. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { makeCertificate } from "../support/certificate.ts";
@@ -15,7 +15,7 @@ async function registerAnn(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const { code, stdout, stderr } = await runMuster(
-    ["agent", "register", "ann", "--channels", "general", "--client", client],
+    ["agent", "register", "ann", "--type", "observer", "--channels", "general", "--client", client],
     { folder, environment: { MUSTER_URL: api, ...environment } },
   );
   assert.equal(code, 0, stderr);
@@ -32,11 +32,13 @@ async function joinAsBob({ irc }: Program): Promise<IrcClient> {
   const bob = await IrcClient.connect(irc);
   await bob.register({ nick: "bob" });
   await bob.join("#general");
+  await bob.send("PRIVMSG #general :said before");
   return bob;
 }
 
-/** What ann types is told to bob, and what bob says is on the screen. */
+/** What was said before ann came is on the screen, what ann types is told to bob, and what bob says is on the screen. */
 async function converse(bob: IrcClient, terminal: Terminal): Promise<void> {
+  await terminal.expect("said before");
   await terminal.type("hello from a terminal");
   await bob.expect(/^:ann!\S+ PRIVMSG #general :hello from a terminal$/);
   await bob.send("PRIVMSG #general :hello terminal");
@@ -44,7 +46,7 @@ async function converse(bob: IrcClient, terminal: Terminal): Promise<void> {
 }
 
 Deno.test({
-  name: "irssi logs in with the lines that muster prints, joins and talks",
+  name: "irssi logs in with the lines that muster prints, joins, shows what was said, and talks",
   ignore: peer("irssi").ignore || peer("tmux").ignore,
   fn: async () => {
     await using program = await startProgram();
@@ -63,7 +65,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "WeeChat logs in with the lines that muster prints, joins and talks",
+  name: "WeeChat logs in with the lines that muster prints, joins, shows what was said, and talks",
   ignore: peer("weechat").ignore || peer("tmux").ignore,
   fn: async () => {
     await using program = await startProgram();
@@ -79,7 +81,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "catgirl logs in over TLS, joins and talks",
+  name: "catgirl logs in over TLS, joins, shows what was said, and talks",
   ignore: peer("catgirl").ignore || peer("tmux").ignore || peer("openssl").ignore,
   fn: async () => {
     await withFolder(async (folder) => {

@@ -22,6 +22,7 @@ import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
 import { sendMarker } from "./markread.ts";
 import { sendNames } from "./names.ts";
+import { replay } from "./replay.ts";
 import { sendTopic } from "./topic.ts";
 
 /** JOIN channel{,channel} [key{,key}], or JOIN 0 to leave every channel. */
@@ -85,7 +86,9 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   announceJoin(state, client, channel, reply);
   introduce(state, client, channel.members.keys());
   if (!isNew && status !== 0) announceStatus(state, client, channel, status, reply);
-  if (!client.virtual) return sendChannel(call, channel);
+  if (client.virtual) return;
+  const pending = sendChannel(call, channel);
+  return pending ? pending.then(() => replay(call, channel)) : replay(call, channel);
 }
 
 /**

@@ -13,6 +13,7 @@ export class TestAccounts implements Accounts {
   outcome: Verification | null = null;
   muteReason?: (account: string) => string | null;
   messageDelay?: (account: string) => number;
+  actsOnMessages?: (account: string) => boolean;
   register?: (name: string, password: string) => Promise<AccountRegistration>;
   readonly #passwords: Record<string, string>;
   readonly #status = new Map<string, "operator" | "voice">();

@@ -1,0 +1,38 @@
+/** What was said in a channel before somebody came, for clients that do not ask for it themselves. */
+
+import { Cap } from "../capabilities.ts";
+import type { Channel } from "../channel.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import type { HistoryEntry } from "../history.ts";
+import { HistoryKind } from "../history_store.ts";
+import type { ServerState } from "../state.ts";
+
+/**
+ * Sends the last messages of a channel to a client that has just joined it. Only one that shows
+ * their times gets them (`server-time`), or they would look as if they were said now.
+ */
+export function replay(call: CommandCall, channel: Channel): void | Promise<void> {
+  const { state, client } = call;
+  const limit = state.limits.replayMessages;
+  if (limit === 0 || !wantsReplay(state, client)) return;
+  const part = { kind: "latest", since: null } as const;
+  const entries = state.history.read(channel, { part, limit, upTo: HistoryKind.MESSAGE });
+  if (Symbol.iterator in entries) return send(call, channel, Array.from(entries));
+  return Array.fromAsync(entries).then((read) => send(call, channel, read));
+}
+
+function wantsReplay({ options }: ServerState, client: Client): boolean {
+  if (client.privileged) return false;
+  if (!client.hasCapability(Cap.SERVER_TIME) || client.hasCapability(Cap.CHATHISTORY)) return false;
+  return client.account === null || options.accounts.actsOnMessages?.(client.account) !== true;
+}
+
+function send(
+  { client, reply }: CommandCall,
+  channel: Channel,
+  entries: readonly HistoryEntry[],
+): void {
+  if (entries.length === 0 || !channel.members.has(client)) return;
+  reply.nested("chathistory", [channel.name], entries.map(({ message }) => message));
+}
