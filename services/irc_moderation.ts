@@ -19,12 +19,18 @@ export interface IrcModerationOptions {
 }
 
 /** What is written. */
-type Moderation = "operatorGranted" | "killed" | "kicked" | "modeChanged" | "messageRedacted";
+type Moderation =
+  | "operatorGranted"
+  | "killed"
+  | "kicked"
+  | "modeChanged"
+  | "channelRenamed"
+  | "messageRedacted";
 
 /**
  * Writes into the event log what people and agents do to one another on the IRC server: kicks,
- * bans and other modes of channels, whose messages were taken away, who became an operator, and whom
- * an operator ended. The reason of a kick is a text of its user, and is left out. Nobody can fill
+ * bans, other modes and names of channels, whose messages were taken away, who became an operator,
+ * and whom an operator ended. The reason of a kick is a text of its user, and is left out. Nobody can fill
  * the log: beyond a bound an actor's doings are counted, and the count is written.
  */
 export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
@@ -64,6 +70,14 @@ export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
     this.#note(
       actor,
       (origin, now) => newEvent("irc.modes_changed", { channel, changes }, origin, now),
+    );
+  }
+
+  channelRenamed(event: { actor: ObservedActor; channel: string; to: string }): void {
+    const { actor, channel, to } = event;
+    this.#note(
+      actor,
+      (origin, now) => newEvent("irc.channel_renamed", { channel, to }, origin, now),
     );
   }
 

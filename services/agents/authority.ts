@@ -50,6 +50,7 @@ export class AccountAuthority implements Accounts {
   readonly #speech: AccountAuthorityOptions["speech"];
   readonly #operators: ReadonlyMap<string, IrcOperator>;
   readonly #agentByName: StatementSync;
+  readonly #agentOfChannel: StatementSync;
 
   constructor(options: AccountAuthorityOptions) {
     const { database, accounts, logins, operators, speech, selfRegistration } = options;
@@ -68,6 +69,11 @@ export class AccountAuthority implements Accounts {
       `SELECT agents.type, agents.channels
        FROM agents JOIN accounts ON accounts.id = agents.account_id
        WHERE accounts.name_folded = ?`,
+    );
+    this.#agentOfChannel = database.prepare(
+      `SELECT 1 FROM agents JOIN accounts ON accounts.id = agents.account_id,
+         json_each(agents.channels) AS assigned
+       WHERE accounts.revoked_at IS NULL AND lower(assigned.value) = ? LIMIT 1`,
     );
   }
 
@@ -100,6 +106,11 @@ export class AccountAuthority implements Accounts {
     const folded = foldCase(channel);
     if (!channels.some((candidate) => foldCase(candidate) === folded)) return null;
     return channelStatusOf(String(row["type"]));
+  }
+
+  /** Agents are assigned to channels by name. */
+  isNameFixed(channel: string): boolean {
+    return this.#agentOfChannel.get(foldCase(channel)) !== undefined;
   }
 
   /** An agent that is paused may say nothing. */

@@ -101,6 +101,7 @@ function observerOf({ agents, attendance, inboxes, moderation }: Observers): Irc
       if (message.sender.account !== null) agents.speech.sent(message.sender.account);
       inboxes.take(message);
     },
+    channelRenamed: (event) => moderation.channelRenamed(event),
     messageRedacted(redaction) {
       inboxes.forgetMessage(redaction.id);
       moderation.messageRedacted(redaction);

@@ -55,6 +55,7 @@ export interface EventTypes {
   "irc.kicked": { channel: string; nick: string };
   /** `changes` as in the MODE message; a key is `*`. */
   "irc.modes_changed": { channel: string; changes: string };
+  "irc.channel_renamed": { channel: string; to: string };
   /** Somebody took away what another, `nick`, had said. */
   "irc.message_redacted": { channel: string; nick: string };
   /** What one actor did on IRC beyond what is written of it in a minute. */

@@ -39,6 +39,7 @@ export const Cap = {
   MESSAGE_REDACTION: 1 << 24,
   MULTILINE: 1 << 25,
   READ_MARKER: 1 << 26,
+  CHANNEL_RENAME: 1 << 27,
   NO_IMPLICIT_NAMES: 1 << 29,
   PRE_AWAY: 1 << 30,
 } as const;
@@ -62,6 +63,7 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
       `${registersBeforeConnect ? "before-connect," : ""}custom-account-name`,
     isOffered: ({ options }) => options.accounts.register !== undefined,
   }],
+  ["draft/channel-rename", { bit: Cap.CHANNEL_RENAME }],
   ["draft/chathistory", { bit: Cap.CHATHISTORY }],
   ["draft/event-playback", { bit: Cap.EVENT_PLAYBACK }],
   ["draft/message-redaction", { bit: Cap.MESSAGE_REDACTION }],

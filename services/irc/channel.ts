@@ -28,9 +28,11 @@ export interface ListEntry {
 
 /** A channel with its members and modes. It exists as long as somebody is in it. */
 export class Channel {
-  /** As it was written by who made it. */
-  readonly name: string;
-  readonly foldedName: string;
+  /** As it was written by who gave it. */
+  name: string;
+  foldedName: string;
+  /** Unix time in milliseconds; null where it has its first name. */
+  renamedAt: number | null = null;
   /** Unix time in milliseconds. */
   readonly createdAt: number;
   /** Account to which the channel belongs: the first member that had one. */

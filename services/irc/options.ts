@@ -68,6 +68,11 @@ export interface Accounts {
    * is decided too, null where the channel is to decide as for anybody.
    */
   channelStatus(account: string, channel: string): ChannelStatus | null;
+  /**
+   * Whether the program knows the channel by its name, so that neither the channel gets another nor
+   * another channel its name; default no.
+   */
+  isNameFixed?(channel: string): boolean;
   /** Checks the credentials given with OPER. */
   verifyOperator(name: string, password: string, address: string): Promise<Verification>;
   /**
@@ -137,6 +142,8 @@ export interface IrcObserver {
   kicked?(event: { actor: ObservedActor; channel: string; nick: string; reason: string }): void;
   /** An operator ended a user's connection. */
   killed?(event: { actor: ObservedActor; target: ObservedActor; reason: string }): void;
+  /** A channel got another name. */
+  channelRenamed?(event: { actor: ObservedActor; channel: string; to: string }): void;
   /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
   /** Who may change the topic of a channel has done so. */

@@ -90,7 +90,7 @@ export class Outbound {
   readonly command: string;
   readonly tags: OutboundTags;
   readonly #lines: readonly MessageLine[] | null;
-  readonly #target: string;
+  readonly #params: readonly string[];
   readonly #head: string;
   readonly #tail: string;
   readonly #splittable: boolean;
@@ -112,7 +112,7 @@ export class Outbound {
     this.command = command;
     this.tags = tags;
     this.#lines = typeof text === "object" ? text : null;
-    this.#target = params[0] ?? "*";
+    this.#params = params;
     this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
     this.#head = oneLine(
       `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`,
@@ -141,6 +141,17 @@ export class Outbound {
   get text(): MessageText | undefined {
     if (this.#lines !== null) return this.#lines;
     return this.#tail === "" ? undefined : this.#tail.slice(" :".length);
+  }
+
+  /** To whom it is, or what it is about; `*` where it has no parameters. */
+  get target(): string {
+    return this.#params[0] ?? "*";
+  }
+
+  /** The same message with another target. */
+  to(target: string): Outbound {
+    const params = [target, ...this.#params.slice(1)];
+    return new Outbound(this.source, this.command, params, this.tags, this.text);
   }
 
   /** Characters of the message and of the client's tags. */
@@ -186,7 +197,7 @@ export class Outbound {
   /** Several lines as a batch (IRCv3 multiline), within the batch of an answer where there is one. */
   #batch(lines: readonly MessageLine[], tags: readonly Tag[], { batch }: ReplyTags): string[] {
     const reference = this.tags.msgid ?? "0";
-    const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.#target}`;
+    const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.target}`;
     const inner = lines.map(({ text, concat }) => {
       const lineTags: Tag[] = [["batch", reference], ...concat ? [[CONCAT_TAG, ""] as const] : []];
       return prefixOf(lineTags) + this.#head + oneLine(` :${text}`);

@@ -212,6 +212,20 @@ export class ServerState {
     return channel;
   }
 
+  /** Gives a channel another name, which must be free. What is kept of it follows. */
+  renameChannel(channel: Channel, name: string): void {
+    const { name: before, foldedName } = channel;
+    channel.name = name;
+    channel.foldedName = foldCase(name);
+    channel.renamedAt = this.now();
+    this.channels.delete(foldedName);
+    this.channels.set(channel.foldedName, channel);
+    const isOther = channel.foldedName !== foldedName;
+    if (isOther) this.history.channelMade(name);
+    this.history.channelRenamed(before, channel);
+    if (isOther) this.readMarkers.rename(before, name);
+  }
+
   /** Clients that are logged in to the account, registered or not. */
   sessionsOf(account: string): readonly Client[] {
     return this.#byAccount.get(foldCase(account)) ?? [];

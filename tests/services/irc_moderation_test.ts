@@ -26,6 +26,7 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
     const redaction = { id: "m1", actor: SCOUT, channel: "#c", author: "ann", own: false };
     moderation.messageRedacted(redaction);
     moderation.messageRedacted({ ...redaction, author: "scouty", own: true });
+    moderation.channelRenamed({ actor: guest, channel: "#c", to: "#d" });
     const bridge = { nick: "bridge", account: "bridge", address: "memory" };
     moderation.modeChanged({ actor: bridge, channel: "#c", changes: "+k *" });
     await moderation.close();
@@ -53,6 +54,12 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
         actor: "agent:Scout",
         address: "192.0.2.7",
         data: { channel: "#c", nick: "ann" },
+      },
+      {
+        type: "irc.channel_renamed",
+        actor: "guest:someone",
+        address: "127.0.0.1",
+        data: { channel: "#c", to: "#d" },
       },
       {
         type: "irc.modes_changed",

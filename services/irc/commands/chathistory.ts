@@ -1,6 +1,7 @@
 /** CHATHISTORY of the IRCv3 document "chathistory", over what the server keeps. */
 
 import { Cap } from "../capabilities.ts";
+import { Channel } from "../channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import type { Conversation, HistoryEntry } from "../history.ts";
@@ -87,7 +88,7 @@ function sendMessages(
   }
   const query = { part: part(references), limit, upTo: lastKindFor(client) };
   const entries = state.history.read(conversation, query);
-  return reply.batch("chathistory", [target], messagesFor(client, entries));
+  return reply.batch("chathistory", [target], messagesFor(client, conversation, entries));
 }
 
 /** What a client is shown: messages, and with `draft/event-playback` the events it knows. */
@@ -96,14 +97,19 @@ function lastKindFor(client: Client): HistoryKind {
   return client.hasCapability(Cap.MESSAGE_REDACTION) ? HistoryKind.REDACTION : HistoryKind.EVENT;
 }
 
-/** Entries in the form that a client gets them. */
+/** Entries in the form that a client gets them; of a channel under the name that it has now. */
 function messagesFor(
   client: Client,
+  conversation: Conversation,
   entries: Iterable<HistoryEntry> | AsyncIterable<HistoryEntry>,
 ): Iterable<Outbound> | AsyncIterable<Outbound> {
   const isExtended = client.hasCapability(Cap.EXTENDED_JOIN);
-  function formOf({ message, extended }: HistoryEntry): Outbound {
-    return isExtended ? extended ?? message : message;
+  const channel = conversation instanceof Channel ? conversation.name : null;
+  function formOf({ message: plain, extended }: HistoryEntry): Outbound {
+    const message = isExtended ? extended ?? plain : plain;
+    const isElsewhere = channel !== null && looksLikeChannel(message.target) &&
+      message.target !== channel;
+    return isElsewhere ? message.to(channel) : message;
   }
   return Symbol.iterator in entries ? Array.from(entries, formOf) : mapLater(entries, formOf);
 }

@@ -197,17 +197,23 @@ export function givenStatus(
   return given === null ? null : GIVEN_STATUS[given];
 }
 
+/** JOIN as it is, and as those get it who asked for `extended-join`. */
+export function joinMessages(
+  state: ServerState,
+  client: Client,
+  channel: Channel,
+): { plain: Outbound; extended: Outbound } {
+  const plain = state.messageFrom(client, "JOIN", { params: [channel.name] });
+  const params = [channel.name, client.account ?? "*"];
+  return {
+    plain,
+    extended: new Outbound(client.mask, "JOIN", params, plain.tags, client.realname),
+  };
+}
+
 /** The two forms of JOIN, and away-notify for whoever comes in away. */
 function announceJoin(state: ServerState, client: Client, channel: Channel, reply: Reply): void {
-  const plain = state.messageFrom(client, "JOIN", { params: [channel.name] });
-  const account = client.account ?? "*";
-  const extended = new Outbound(
-    client.mask,
-    "JOIN",
-    [channel.name, account],
-    plain.tags,
-    client.realname,
-  );
+  const { plain, extended } = joinMessages(state, client, channel);
   const away = client.away === null
     ? null
     : state.messageFrom(client, "AWAY", { params: [], text: client.away });

@@ -5,6 +5,16 @@ import { withFolder } from "../../support/temporary.ts";
 
 const ADDRESS = "192.0.2.1";
 
+Deno.test("a channel that an agent is assigned to keeps its name, until the agent is revoked", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "scout", { channels: ["#Dev"] });
+    assert.ok(rooms.authority.isNameFixed("#dev"));
+    assert.ok(!rooms.authority.isNameFixed("#other"));
+    await rooms.agents.revoke("scout", BY_OPERATOR);
+    assert.ok(!rooms.authority.isNameFixed("#dev"));
+  });
+});
+
 Deno.test("channelStatus() follows the agent's type in its own channels alone", async () => {
   const table = [
     ["operator", "operator"],

@@ -1,0 +1,121 @@
+/** RENAME of the IRCv3 document "channel-rename". */
+
+import { Cap } from "../capabilities.ts";
+import type { Channel } from "../channel.ts";
+import type { CommandCall } from "../command.ts";
+import { foldCase, isChannelName } from "../names.ts";
+import { ERR_CHANOPRIVSNEEDED, ERR_NOSUCHCHANNEL, ERR_NOTONCHANNEL } from "../numerics.ts";
+import { truncate } from "../outbound.ts";
+import { Reply } from "../reply.ts";
+import { joinMessages, sendChannel } from "./membership.ts";
+
+/** How long a channel keeps a new name. */
+const RENAME_PAUSE_MILLISECONDS = 60_000;
+
+/** Nicks that one RENAME may have sent to members who do not know it, and see a channel anew. */
+const NAMES_SENT = 1_000_000;
+
+/**
+ * RENAME channel name [reason], by an operator of the channel. Who has the capability is told so;
+ * others leave the old channel and are in the new one.
+ *
+ * A channel whose name is known elsewhere keeps it: one that is registered, that agents are assigned
+ * to, or that is read over HTTP, where its readers would go on with an empty channel.
+ */
+export function rename(call: CommandCall): void | Promise<void> {
+  const { state, client, params, reply } = call;
+  const [asked = "", name = "", reason = ""] = params;
+  const channel = state.findChannel(asked);
+  if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, asked);
+  if (!channel.members.has(client)) return reply.numeric(ERR_NOTONCHANNEL, channel.name);
+  if (!channel.isOperator(client)) return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
+  const refusal = refusalOf(call, channel, name);
+  if (refusal !== null) {
+    return reply.fail("RENAME", refusal.code, [channel.name, name || "*"], refusal.text);
+  }
+  if (name === channel.name) return;
+
+  const before = channel.name;
+  state.renameChannel(channel, name);
+  const event = { actor: client.actor, channel: before, to: name };
+  state.observe((observer) => observer.channelRenamed?.(event));
+  return announce(call, channel, before, truncate(reason, state.limits.reasonBytes));
+}
+
+interface Refusal {
+  readonly code: "CHANNEL_NAME_IN_USE" | "CANNOT_RENAME";
+  readonly text: string;
+}
+
+function refusalOf({ state }: CommandCall, channel: Channel, name: string): Refusal | null {
+  if (!isChannelName(name)) return cannot("This is no name of a channel");
+  if (foldCase(name) === channel.foldedName) return null;
+  if (state.findChannel(name) || state.keptChannel(name)) {
+    return { code: "CHANNEL_NAME_IN_USE", text: "There is a channel of this name" };
+  }
+  if (isFixed(state.options.accounts, name)) return cannot("This name is reserved");
+  const members = [...channel.members.keys()];
+  if (
+    channel.isKept || isFixed(state.options.accounts, channel.name) ||
+    members.some((member) => member.privileged || member.virtual)
+  ) {
+    return cannot("This channel is known by its name outside of IRC");
+  }
+  if (channel.renamedAt !== null && state.now() - channel.renamedAt < RENAME_PAUSE_MILLISECONDS) {
+    return cannot("This channel has been renamed recently");
+  }
+  const unaware = members.filter((member) => !member.hasCapability(Cap.CHANNEL_RENAME)).length;
+  if (unaware * members.length > NAMES_SENT) return cannot("This channel has too many members");
+  return null;
+}
+
+function cannot(text: string): Refusal {
+  return { code: "CANNOT_RENAME", text };
+}
+
+function isFixed(
+  accounts: CommandCall["state"]["options"]["accounts"],
+  channel: string,
+): boolean {
+  return accounts.isNameFixed?.(channel) ?? false;
+}
+
+/** Tells the members. A promise where the client itself is told more than it reads at once. */
+function announce(
+  call: CommandCall,
+  channel: Channel,
+  before: string,
+  reason: string,
+): void | Promise<void> {
+  const { state, client } = call;
+  const content = { params: [before, channel.name], text: reason };
+  const message = state.messageFrom(client, "RENAME", content);
+  const isOther = foldCase(before) !== channel.foldedName;
+  let pending: Promise<void> | undefined;
+  for (const member of channel.members.keys()) {
+    const reply = member === client ? call.reply : new Reply(state, member, null);
+    if (member.hasCapability(Cap.CHANNEL_RENAME)) {
+      reply.message(message);
+    } else if (isOther) {
+      const shown = replay({ ...call, client: member, reply }, channel, before, reason);
+      if (member === client) pending = shown || undefined;
+      else shown?.catch((error) => state.log.error("A channel could not be shown", { error }));
+    }
+  }
+  return pending;
+}
+
+/** Has a client that knows no RENAME leave the old channel and see the new one. */
+function replay(
+  call: CommandCall,
+  channel: Channel,
+  before: string,
+  reason: string,
+): void | Promise<void> {
+  const { state, client, reply } = call;
+  const content = reason === "" ? { params: [before] } : { params: [before], text: reason };
+  reply.message(state.messageFrom(client, "PART", content));
+  const { plain, extended } = joinMessages(state, client, channel);
+  reply.message(client.hasCapability(Cap.EXTENDED_JOIN) ? extended : plain);
+  return sendChannel(call, channel);
+}
