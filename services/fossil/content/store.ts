@@ -17,6 +17,7 @@ import { FossilError } from "../error.ts";
 import { ByteCache } from "./byte_cache.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
+import { DeadEnds } from "./dead_ends.ts";
 import { packPlain, unpackDraft } from "./draft.ts";
 import { Names } from "./names.ts";
 import { PrivateRows } from "./private.ts";
@@ -58,6 +59,7 @@ export class ContentStore {
   /** What rows of this transaction hold, while it is not packed yet. */
   readonly #unpacked = new Map<number, Uint8Array>();
   #unpackedBytes = 0;
+  readonly #deadEnds = new DeadEnds();
   #origin: Origin = { user: null, ip: null };
   #rcvid = 0;
 
@@ -84,6 +86,7 @@ export class ContentStore {
   /** Forgets what is in memory, because another program wrote or a transaction was undone. */
   dropCaches(): void {
     this.#cache.clear();
+    this.#deadEnds.clear();
     this.#names.clear();
     this.#private.forget();
     this.#touched.clear();
@@ -125,19 +128,19 @@ export class ContentStore {
   get(rid: number): Uint8Array | null {
     const chain: number[] = [];
     let base = this.#cache.get(rid);
-    for (let next = rid; base === undefined;) {
+    for (let [next, landmark] = [rid, rid]; base === undefined;) {
       chain.push(next);
-      if (chain.length > MAX_CHAIN) {
-        throw new FossilError("corrupt", `Delta chain of artifact ${rid} is a loop`);
-      }
+      if (this.#deadEnds.has(next)) return this.#deadEnds.add(chain);
       const source = this.sourceOf(next);
       if (source === 0) break;
+      if (source === landmark || chain.length > MAX_CHAIN) return this.#deadEnds.add(chain, "loop");
+      if ((chain.length & (chain.length - 1)) === 0) landmark = source;
       next = source;
       base = this.#cache.get(next);
     }
     for (let i = chain.length - 1; i >= 0; i--) {
       const stored = this.#stored(chain[i]!);
-      if (stored === null) return null;
+      if (stored === null) return this.#deadEnds.add(chain.slice(0, i + 1), "phantom");
       base = base === undefined ? stored : applyDelta(base, stored, this.#maxBytes);
       if (i % CACHED_LINK === 0) this.#cache.set(chain[i]!, base, base.length);
     }
@@ -203,7 +206,7 @@ export class ContentStore {
   /** Whether the bytes can be had: no phantom, and no delta that hangs on one. */
   isAvailable(rid: number): boolean {
     for (let next = rid, steps = 0; next !== 0; next = this.sourceOf(next), steps++) {
-      if (steps > MAX_CHAIN || this.sizeOf(next) < 0) return false;
+      if (steps > MAX_CHAIN || this.#deadEnds.has(next) || this.sizeOf(next) < 0) return false;
     }
     return rid !== 0;
   }
@@ -269,8 +272,10 @@ export class ContentStore {
     let rid = known?.rid;
     if (rid === undefined) {
       rid = this.#db.insert("INSERT INTO blob(rcvid,size,uuid) VALUES(?,?,?)", rcvid, size, hash);
+      this.#deadEnds.forget(rid);
       if (!isPrivate) this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
     } else {
+      this.#deadEnds.clear();
       this.#db.run("UPDATE blob SET rcvid=?, size=? WHERE rid=?", rcvid, size, rid);
       this.#db.run("DELETE FROM phantom WHERE rid=?", rid);
     }
@@ -380,6 +385,7 @@ export class ContentStore {
 
   /** Whether the delta chain that starts at `rid` comes through `wanted`. */
   #chainHas(rid: number, wanted: number): boolean {
+    if (wanted === 0) return false;
     let next = rid;
     for (let steps = 0; next !== 0 && next !== wanted && steps <= MAX_CHAIN; steps++) {
       next = this.sourceOf(next);

@@ -137,31 +137,32 @@ class Exporter {
     }
   }
 
-  /** Check-ins that are here, parents before children, older ones first where there is a choice. */
+  /**
+   * Check-ins that are here, parents before children, older ones first where there is a choice. A
+   * loop of parents, which no honest repository has, is cut somewhere.
+   */
   #checkinsInOrder(): number[] {
     const { db } = this.#repository;
     const rids = db.rows<{ objid: number }>(
       "SELECT objid FROM event WHERE type='ci' ORDER BY mtime, objid",
     ).map(({ objid }) => objid);
     const known = new Set(rids);
+    const seen = new Set<number>();
     const done = new Set<number>();
-    const order: number[] = [];
     for (const start of rids) {
       const stack = [start];
       for (let rid = stack.at(-1); rid !== undefined; rid = stack.at(-1)) {
+        seen.add(rid);
         const missing = done.has(rid)
           ? undefined
-          : this.#parents(rid).find((parent) => known.has(parent) && !done.has(parent));
-        if (missing !== undefined) {
-          stack.push(missing);
-          continue;
-        }
-        stack.pop();
-        if (!done.has(rid)) order.push(rid);
-        done.add(rid);
+          : this.#parents(rid).find((parent) => known.has(parent) && !seen.has(parent));
+        if (missing === undefined) {
+          stack.pop();
+          done.add(rid);
+        } else stack.push(missing);
       }
     }
-    return order;
+    return [...done];
   }
 
   #parents(rid: number): number[] {

@@ -125,6 +125,8 @@ class Tracer {
   readonly #limits: Limits;
   readonly #generations: Int32Array;
   readonly #steps = new Map<number, Step>();
+  /** Check-ins that are traced: only a loop of parents leads to one again. */
+  readonly #done = new Set<number>();
 
   constructor(reader: Reader, versions: FileVersions, limits: Limits) {
     this.#reader = reader;
@@ -155,12 +157,16 @@ class Tracer {
       const own = this.#generations[step.version.checkin] ?? 0;
       if (own > generation) [newest, generation] = [step, own];
     }
-    if (newest !== null) this.#steps.delete(newest.version.checkin);
+    if (newest !== null) {
+      this.#steps.delete(newest.version.checkin);
+      this.#done.add(newest.version.checkin);
+    }
     return newest;
   }
 
   /** Hands those lines over to a parent that it has as well. */
   #carry(step: Step, parent: FileVersion): void {
+    if (this.#done.has(parent.checkin)) return;
     if (step.layers.every((layer) => layer.every((target) => target < 0))) return;
     const content = this.#reader.repository.store.get(parent.file);
     if (content === null || content.includes(0)) return;
