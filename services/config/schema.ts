@@ -67,6 +67,11 @@ const irc = z.strictObject({
     registrations_per_hour: count.default(10),
     min_password_length: positive.default(8),
   }).prefault({}),
+  sts: z.strictObject({
+    enabled: z.boolean().default(false),
+    duration_seconds: count.default(0),
+    port: z.int().min(0).max(65_535).default(0),
+  }).prefault({}),
   operators: z.array(z.strictObject({ name: nick, password_hash: z.string() })).default([]),
   history: z.strictObject({
     messages: z.int().min(0).max(100_000).default(1000),
@@ -147,6 +152,13 @@ export const configSchema = z.strictObject({
     format: z.enum(["auto", "text", "json"]).default("auto"),
   }).prefault({}),
 }).superRefine((config, context) => {
+  if (config.irc.sts.enabled && config.irc.tls_listen === "") {
+    context.addIssue({
+      code: "custom",
+      path: ["irc", "sts", "enabled"],
+      message: "needs irc.tls_listen",
+    });
+  }
   if (config.irc.tls_listen !== "" && config.tls.cert === "") {
     context.addIssue({
       code: "custom",

@@ -30,6 +30,9 @@ export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcSe
     version: `muster-${VERSION}`,
     password: irc.password === "" ? null : irc.password,
     requireAccount: irc.require_account,
+    ...(irc.sts.enabled
+      ? { sts: { durationSeconds: irc.sts.duration_seconds, port: irc.sts.port || null } }
+      : {}),
     registerBeforeConnect: irc.accounts.self_registration === true,
     accounts: new AccountAuthority({
       ...{ database, accounts, logins, speech, operators },

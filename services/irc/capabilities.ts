@@ -11,6 +11,8 @@ export interface Capability {
   readonly value?: string | ((state: ServerState, client: Client) => string);
   /** Whether the client is offered it; default yes. */
   readonly isOffered?: (state: ServerState, client: Client) => boolean;
+  /** Whether it only tells something by its value and cannot be asked for; default no. */
+  readonly tellsOnly?: boolean;
 }
 
 export const Cap = {
@@ -89,12 +91,38 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["server-time", { bit: Cap.SERVER_TIME }],
   ["setname", { bit: Cap.SETNAME }],
   ["standard-replies", { bit: Cap.STANDARD_REPLIES }],
+  ["sts", {
+    bit: 0,
+    value: (state, client) => stsValue(state, client) ?? "",
+    isOffered: (state, client) => stsValue(state, client) !== null,
+    tellsOnly: true,
+  }],
   ["userhost-in-names", { bit: Cap.USERHOST_IN_NAMES }],
 ]);
+
+/** What `sts` says: how long to keep to TLS to those who have it, and where it is to the others. */
+function stsValue({ options: { sts }, tlsPort }: ServerState, client: Client): string | null {
+  if (!sts) return null;
+  const { kind } = client.transport;
+  if (kind === "tls") return `duration=${sts.durationSeconds}`;
+  const port = sts.port ?? tlsPort;
+  return kind === "tcp" && port !== null ? `port=${port}` : null;
+}
 
 /** The SASL mechanisms by which clients can log in. */
 export function saslMechanisms({ options }: ServerState): string[] {
   return options.accounts.scram ? ["PLAIN", "SCRAM-SHA-256"] : ["PLAIN"];
+}
+
+/** The capability of this name, where the client may ask for it. */
+export function requestable(
+  state: ServerState,
+  client: Client,
+  name: string,
+): Capability | undefined {
+  const capability = CAPABILITIES.get(name);
+  if (capability?.tellsOnly || capability?.isOffered?.(state, client) === false) return undefined;
+  return capability;
 }
 
 /** The names that a client is offered, each with its value where `withValues`. */
@@ -104,8 +132,9 @@ export function offeredCapabilities(
   withValues: boolean,
 ): string[] {
   const names: string[] = [];
-  for (const [name, { value, isOffered }] of CAPABILITIES) {
+  for (const [name, { value, isOffered, tellsOnly }] of CAPABILITIES) {
     if (isOffered && !isOffered(state, client)) continue;
+    if (tellsOnly && !withValues) continue;
     if (value === undefined || !withValues) names.push(name);
     else names.push(`${name}=${typeof value === "string" ? value : value(state, client)}`);
   }

@@ -63,5 +63,6 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     "UTF8ONLY",
     "WHOX",
   ];
+  if (options.requireAccount === true) tokens.push("draft/ACCOUNTREQUIRED");
   return tokens;
 }

@@ -37,6 +37,7 @@ export type {
   ScramChallenge,
   ScramProof,
   ScramVerification,
+  StsPolicy,
   Verification,
 } from "./options.ts";
 export { HistoryKind } from "./history_store.ts";

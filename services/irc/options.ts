@@ -231,6 +231,14 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
   replayMessages: 0,
 };
 
+/** What clients that know `sts` are told about TLS (IRCv3 Strict Transport Security). */
+export interface StsPolicy {
+  /** For which a client that came over TLS keeps to it; 0 ends what it was told before. */
+  durationSeconds: number;
+  /** Where clients without TLS are sent; null: where the server listens with TLS itself. */
+  port: number | null;
+}
+
 export interface IrcServerOptions {
   /** Source of the server's own messages; a host name without spaces. */
   serverName: string;
@@ -254,6 +262,8 @@ export interface IrcServerOptions {
    * `password`, never: who has an account is not asked for it.
    */
   registerBeforeConnect?: boolean;
+  /** Where there is none, clients are told nothing of TLS. */
+  sts?: StsPolicy;
   /** Asked (PASS) of clients that do not log in to an account. */
   password?: string | null;
   limits?: Partial<IrcLimits>;

@@ -79,9 +79,11 @@ export class IrcServer {
       ? Deno.listenTls({ hostname, port, reusePort: true, cert: tls.cert, key: tls.key })
       : Deno.listen({ hostname, port });
     this.#listeners.set(listener, tls !== undefined);
+    const address = listener.addr as Deno.NetAddr;
+    if (tls) this.#state.tlsPort = address.port;
     const accepting = this.#accept(listener, tls !== undefined);
     this.#accepting.add(accepting);
-    return listener.addr as Deno.NetAddr;
+    return address;
   }
 
   /**

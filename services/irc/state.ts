@@ -56,6 +56,8 @@ export class ServerState {
     ...{ linesIn: 0, linesOut: 0, banHits: 0 },
     ...{ floodCuts: 0, sendQueueCuts: 0 },
   };
+  /** Where the server listens with TLS, or null. */
+  tlsPort: number | null = null;
   /** Most registered clients at one time. */
   mostRegistered = 0;
 

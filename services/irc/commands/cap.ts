@@ -1,4 +1,4 @@
-import { Cap, CAPABILITIES, capabilityNames, offeredCapabilities } from "../capabilities.ts";
+import { Cap, capabilityNames, offeredCapabilities, requestable } from "../capabilities.ts";
 import type { CommandCall } from "../command.ts";
 import { ERR_INVALIDCAPCMD } from "../numerics.ts";
 import { tryRegister } from "../registration.ts";
@@ -57,10 +57,9 @@ function request({ state, client, params, reply }: CommandCall): void {
   for (const word of asked.split(" ")) {
     if (word === "") continue;
     const remove = word.startsWith("-");
-    const capability = CAPABILITIES.get(remove ? word.slice(1) : word);
-    if (!capability || (capability.isOffered && !capability.isOffered(state, client))) {
-      known = false;
-    } else if (remove) capabilities &= ~capability.bit;
+    const capability = requestable(state, client, remove ? word.slice(1) : word);
+    if (!capability) known = false;
+    else if (remove) capabilities &= ~capability.bit;
     else capabilities |= capability.bit;
   }
   if (known) client.capabilities = capabilities;

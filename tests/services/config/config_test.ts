@@ -76,6 +76,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     "irc: { tls_listen: ':6697' }\n",
     /irc\.tls_listen: needs/,
   ],
+  ["STS without TLS", "irc:\n  sts: { enabled: true }\n", /c\.yaml:2: irc\.sts\.enabled: needs/],
 ];
 
 for (const [name, text, expected] of REFUSED) {
