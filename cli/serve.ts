@@ -121,6 +121,7 @@ function announce({ config, daemon, firstAdmin, api, mcp }: Started, log: Log): 
     ...(plain === null ? {} : { irc: formatAddress(plain) }),
     ...(tls === null ? {} : { ircs: formatAddress(tls) }),
     ...(webSocket === null ? {} : { ircWebSocket: formatAddress(webSocket) }),
+    ...(config.irc.mode === "external" ? { network: config.irc.addr } : {}),
   };
   const scheme = config.tls.cert === "" ? "http" : "https";
   const bound = { api, mcp, irc: plain, ircs: tls, ircWebSocket: webSocket };
@@ -165,7 +166,8 @@ function requireAddress(text: string): Address {
 }
 
 function listenAddresses({ api_addr, mcp_addr, irc }: Config): Address[] {
-  return [api_addr, mcp_addr, irc.listen, irc.tls_listen, irc.websocket_listen]
+  const forIrc = [irc.listen, irc.tls_listen, irc.websocket_listen];
+  return [api_addr, mcp_addr, ...(irc.mode === "embedded" ? forIrc : [])]
     .filter((text) => text !== "")
     .map(requireAddress);
 }
@@ -188,15 +190,28 @@ function assertFree(address: Address): void {
 
 function warnWherePublic(config: Config, log: Log): void {
   const { tls, trusted_proxies, api_addr, irc } = config;
+  if (irc.mode === "external") warnWhereNetworkIsPlain(config, log);
   if (tls.cert !== "" || trusted_proxies.length > 0) return;
   const open = [
     ["api_addr", api_addr],
-    ["irc.listen", irc.listen],
-    ["irc.websocket_listen", irc.websocket_listen],
+    ["irc.listen", irc.mode === "embedded" ? irc.listen : ""],
+    ["irc.websocket_listen", irc.mode === "embedded" ? irc.websocket_listen : ""],
   ] as const;
   for (const [key, text] of open) {
     if (text !== "" && !isLoopback(requireAddress(text).hostname)) {
       log.warn("Passwords and tokens travel in the clear: no TLS, no trusted proxy", { key });
     }
+  }
+}
+
+function warnWhereNetworkIsPlain({ irc: { addr, tls, ergo } }: Config, log: Log): void {
+  const roads = [
+    ["irc.addr", tls.enabled ? null : addr],
+    ["irc.ergo.api_addr", ergo.api_addr.replace(/^http:\/\/|\/$/g, "")],
+  ] as const;
+  for (const [key, text] of roads) {
+    const hostname = parseAddress(text ?? "")?.hostname;
+    if (hostname === undefined || hostname === "localhost" || isLoopback(hostname)) continue;
+    log.warn("Passwords travel to the IRC network in the clear: no TLS", { key });
   }
 }

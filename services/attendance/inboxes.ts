@@ -1,5 +1,5 @@
 import type { Roster, RosterEntry } from "../agents/mod.ts";
-import type { ChannelMessage } from "../bridge/mod.ts";
+import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, NotFound, Unavailable } from "../errors.ts";
 import type { Ended, Identity, Principal } from "../identity/mod.ts";
 import { foldCase, type ObservedMessage } from "../irc/mod.ts";
@@ -87,6 +87,11 @@ export class Inboxes {
     if (channel !== null) return this.#takeFromChannel(channel, incoming);
     const agent = this.#options.roster.find(receiver?.account ?? "");
     if (agent !== null) this.#keep(agent, null, incoming);
+  }
+
+  /** Takes in what the bridge heard on a network that is not ours. */
+  takeHeard({ id, channel, nick, account, text, time }: HeardMessage): void {
+    this.#takeFromChannel(channel, { id, from: nick, speaker: account ?? nick, text, time });
   }
 
   /** Takes in a message that the bridge said for somebody. */

@@ -94,7 +94,12 @@ export function checkNetwork({ irc, bridge }: NetworkConfig): NetworkProblem[] {
     'is needed, or "irc.services.oper_password_file"',
   );
   demand(
-    (services.account === "") || given(services.password, services.password_file),
+    services.account !== "" || services.kind === "",
+    "irc.services.account",
+    "is needed: services look at its rights",
+  );
+  demand(
+    services.account === "" || given(services.password, services.password_file),
     "irc.services.password",
     'is needed for "irc.services.account"',
   );

@@ -6,16 +6,17 @@ import { changedKeys, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { Identity, OperatorToken, Tokens, WebSessions } from "../identity/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
-import { IrcBans } from "../irc_bans/mod.ts";
+import type { IrcBans } from "../irc_bans/mod.ts";
 import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import { Status } from "../status.ts";
-import { type IrcAddresses, ircChanges, ircUrl, listen, makeIrcServer } from "./irc.ts";
+import { openEmbedded } from "./embedded.ts";
+import { openExternal } from "./external.ts";
+import type { IrcAddresses, IrcHost } from "./irc_host.ts";
 import type { Certificate, DaemonOptions } from "./options.ts";
-import { openPeople, type People } from "./people.ts";
-import { openStores, type Stores } from "./stores.ts";
+import { openStores, retentionOf, type Stores } from "./stores.ts";
 
 /** What the doors (HTTP, MCP) serve. */
 export interface Services {
@@ -70,29 +71,27 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await using started = new AsyncDisposableStack();
   const stores = await openStores(options, started);
   const { config, log, database, scheduler, events, room } = stores;
-
-  const later = { server: () => irc, address: () => ircUrl(config, ircAddresses) };
-  const people = openPeople(stores, later, started);
-  const { accounts } = room;
-  const enforce = () => void irc.enforceBans();
-  const ircBans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
-  const irc = makeIrcServer(stores, people, ircBans);
-  started.defer(() => irc.close());
-  const ircAddresses = listen(irc, options);
+  const external = config.irc.mode === "external";
+  const irc = external
+    ? await openExternal(stores, started)
+    : openEmbedded(options, stores, started);
+  const { people, server: ircServer, bans: ircBans, network } = irc;
 
   const policies = config.policies.enabled
     ? new Policies({ database, log, clock: scheduler.now, bridge: config.bridge })
     : null;
-  const bridge = config.bridge.enabled ? startBridge({ config, log, irc, policies, people }) : null;
+  const bridge = config.bridge.enabled ? startBridge({ config, log, irc, policies }) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
+  irc.start(bridge);
   const environment = (variable: string) => Deno.env.get(variable);
   const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
   const { gateway } = llm;
   started.defer(() => gateway.close());
   const { agents } = people;
-  const metrics = new Metrics({ irc, bridge, agents, llm: gateway, refusals: room.refusals });
+  const { refusals } = room;
+  const metrics = new Metrics({ irc: ircServer, network, bridge, agents, llm: gateway, refusals });
   started.defer(() => metrics.close());
-  const status = makeStatus(stores, people, bridge);
+  const status = makeStatus(stores, irc, bridge);
   database.warm();
 
   const running = started.move();
@@ -100,13 +99,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return {
     services: {
       ...{ ...room, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
-      ...{ ircServer: irc, ircBans },
+      ...{ ircServer, ircBans },
     },
-    ircAddresses,
+    ircAddresses: irc.addresses,
     reconfigure: (changed, renewed) => {
-      irc.reconfigure(ircChanges(changed));
+      irc.reconfigure(changed, renewed);
+      stores.history?.retain(retentionOf(changed));
       llm.backends.reconfigure(changed.llm.backends);
-      if (renewed !== null) irc.renewCertificate(renewed);
       events.reloaded(changedKeys(config, changed));
     },
     quiesce: async () => {
@@ -123,12 +122,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 interface BridgeSurroundings {
   readonly config: Config;
   readonly log: Log;
-  readonly irc: IrcServer;
+  readonly irc: IrcHost;
   readonly policies: Policies | null;
-  readonly people: Pick<People, "attendance" | "inboxes">;
 }
 
-function startBridge({ config, log, irc, policies, people }: BridgeSurroundings): Bridge {
+function startBridge({ config, log, irc, policies }: BridgeSurroundings): Bridge {
   const { nick, channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const bridge = new Bridge({
@@ -137,9 +135,8 @@ function startBridge({ config, log, irc, policies, people }: BridgeSurroundings)
     bufferSize: buffer_size,
     maxChannels: max_channels,
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
-    connect: () => irc.connect({ account: nick, privileged: true }),
-    onPosted: (channel, message) => people.inboxes.takePosted(channel, message),
-    speakers: people.attendance,
+    speakers: irc.people.attendance,
+    ...irc.bridgeOptions,
     log,
   });
   bridge.start();
@@ -148,17 +145,18 @@ function startBridge({ config, log, irc, policies, people }: BridgeSurroundings)
 
 function makeStatus(
   { database, scheduler }: Stores,
-  { agents }: Pick<People, "agents">,
+  { people, network }: IrcHost,
   bridge: Bridge | null,
 ): Status {
   return new Status({
     clock: scheduler.now,
-    agents: () => agents.counts().total,
+    agents: () => people.agents.counts().total,
     healthy: () => database.trouble === null,
     recheck: () => database.probe(),
     parts: {
       database: () => database.trouble === null,
       bridge: () => bridge === null || bridge.ready,
+      network: () => network === null || network.reachable,
     },
   });
 }

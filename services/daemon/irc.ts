@@ -4,15 +4,9 @@ import { type Bans, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { ReadMarkers } from "../read_markers.ts";
 import { VERSION } from "../version.ts";
 import { type DaemonOptions, StartError } from "./options.ts";
+import type { IrcAddresses } from "./irc_host.ts";
 import type { People } from "./people.ts";
 import type { Stores } from "./stores.ts";
-
-/** Where IRC listens; null where it does not. */
-export interface IrcAddresses {
-  readonly plain: Address | null;
-  readonly tls: Address | null;
-  readonly webSocket: Address | null;
-}
 
 /** Makes the IRC server; it listens nowhere yet. */
 export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcServer {

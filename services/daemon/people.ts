@@ -1,15 +1,17 @@
 import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
-import { Agents, EmbeddedProvisioning, IrcAccounts } from "../agents/mod.ts";
-import { Attendance, Inboxes } from "../attendance/mod.ts";
+import { Agents, IrcAccounts, type Provisioning, type Sessions } from "../agents/mod.ts";
+import { Attendance, Inboxes, type UserDirectory } from "../attendance/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityRoom } from "../identity/mod.ts";
-import type { IrcObserver, IrcServer } from "../irc/mod.ts";
+import type { IrcObserver } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_moderation.ts";
 import { loginLimits, type Stores } from "./stores.ts";
 
-/** The IRC server as those see it who are made before it. */
+/** IRC as those see it who are made before it. */
 export interface LaterIrc {
-  readonly server: () => IrcServer;
+  readonly sessions: Sessions;
+  readonly users: UserDirectory;
+  readonly provisioning: Provisioning;
   /** Its address as agents are told it. */
   readonly address: () => string;
 }
@@ -27,21 +29,15 @@ export interface People {
 }
 
 /**
- * Makes the services about those who log in. They ask the IRC server, which is made later and tells
- * them in turn what happens.
+ * Makes the services about those who log in. They ask IRC, which is there later and tells them in
+ * turn what happens.
  */
 export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposableStack): People {
   const { config, log, scheduler, database, room } = stores;
   const { identity } = room;
-  const sessions = {
-    disconnectAccount: (account: string, reason: string) =>
-      irc.server().disconnectAccount(account, reason),
-    forgetAccount: (account: string) => irc.server().forgetAccount(account),
-    isOnline: (account: string) => irc.server().isOnline(account),
-  };
+  const { sessions, provisioning, users } = irc;
   const shared = {
-    ...{ database, log, ...room, sessions },
-    provisioning: new EmbeddedProvisioning(sessions),
+    ...{ database, log, ...room, sessions, provisioning },
     clock: scheduler.now,
     serverAddress: irc.address,
   };
@@ -51,14 +47,7 @@ export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposab
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
 
   const { roster, speech } = agents;
-  const attendance = new Attendance({
-    ...{ identity, roster, speech, scheduler, log },
-    users: {
-      findUser: (user) => irc.server().findUser(user),
-      addUser: (user) => irc.server().addUser(user),
-      isMember: (account, channel) => irc.server().isMember(account, channel),
-    },
-  });
+  const attendance = new Attendance({ identity, roster, speech, users, scheduler, log });
   started.defer(() => attendance.close());
   const hears = attendance.hears.bind(attendance);
   const bridgeNick = config.bridge.nick;

@@ -12,6 +12,7 @@ import type { DaemonOptions } from "./options.ts";
 /** What outlives the process, and who is known: the ground that all other services stand on. */
 export interface Stores {
   readonly config: Config;
+  readonly folder: DataFolder;
   readonly log: Log;
   readonly scheduler: Scheduler;
   readonly database: Database;
@@ -69,7 +70,7 @@ export async function openStores(
     };
     await history.forgetStrangers(since);
   }
-  return { config, log, scheduler, database, events, room, cloakKey, history };
+  return { config, folder, log, scheduler, database, events, room, cloakKey, history };
 }
 
 /** What is kept on disk of what was said on IRC. */

@@ -36,7 +36,7 @@ export {
 export { type Door, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
 export { type IdentityRoom, type IdentityRoomOptions, openIdentity } from "./room.ts";
 export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./schemas.ts";
-export { SecretFileError } from "./secret_file.ts";
+export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";
 export { type IssuedToken, type Token, Tokens } from "./tokens.ts";
 export { isCsrfToken, SESSION_SECONDS, type WebSession, WebSessions } from "./web_sessions.ts";

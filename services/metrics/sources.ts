@@ -1,11 +1,15 @@
 import type { BridgeStats } from "../bridge/mod.ts";
 import type { IrcStats } from "../irc/mod.ts";
 import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
+import type { NetworkStats } from "../network/mod.ts";
 import type { Registry, Sample } from "./registry.ts";
 
 /** What the services know by themselves. */
 export interface MetricSources {
-  readonly irc: { stats(): IrcStats };
+  /** Null where IRC is a network that is not part of this program. */
+  readonly irc: { stats(): IrcStats } | null;
+  /** The accounts on such a network, or null. */
+  readonly network: { stats(): NetworkStats } | null;
   /** Null where the configuration turns the bridge off. */
   readonly bridge: { stats(): BridgeStats; readonly ready: boolean } | null;
   readonly agents: {
@@ -23,12 +27,13 @@ export interface MetricSources {
 /** Adds what the services count by themselves, which is read when the metrics are asked for. */
 export function addSources(
   registry: Registry,
-  { irc, bridge, agents, llm, refusals }: MetricSources,
+  { irc, network, bridge, agents, llm, refusals }: MetricSources,
 ): void {
   addRefusals(registry, refusals);
   addAgents(registry, agents);
   addSpeech(registry, agents);
-  addIrc(registry, irc);
+  if (irc !== null) addIrc(registry, irc);
+  if (network !== null) addNetwork(registry, network);
   if (bridge !== null) addBridge(registry, bridge);
   addLlm(registry, llm);
 }
@@ -83,7 +88,7 @@ const IRC_FIGURES = [
   ["banHits", "counter", "irc_ban_hits_total", "Clients that a ban ended or kept from IRC"],
 ] as const;
 
-function addIrc(registry: Registry, irc: MetricSources["irc"]): void {
+function addIrc(registry: Registry, irc: NonNullable<MetricSources["irc"]>): void {
   for (const [figure, kind, name, help] of IRC_FIGURES) {
     registry.sampled(kind, { name, help }, () => irc.stats()[figure]);
   }
@@ -109,6 +114,32 @@ function addIrc(registry: Registry, irc: MetricSources["irc"]): void {
 
 function samples(values: Iterable<readonly [label: string, value: number]>): Sample[] {
   return Array.from(values, ([label, value]) => ({ labels: [label], value }));
+}
+
+/** How each figure of the accounts on a network is called and what it tells. */
+const NETWORK_FIGURES = [
+  [
+    "unsettled",
+    "gauge",
+    "network_unsettled_accounts",
+    "Accounts of which the IRC network may be otherwise than it should",
+  ],
+  [
+    "repaired",
+    "counter",
+    "network_repairs_total",
+    "Differences between the IRC network and the database that were mended",
+  ],
+] as const;
+
+function addNetwork(registry: Registry, network: NonNullable<MetricSources["network"]>): void {
+  registry.sampled("gauge", {
+    name: "network_reachable",
+    help: "1 while the accounts of the IRC network can be reached, else 0",
+  }, () => Number(network.stats().reachable));
+  for (const [figure, kind, name, help] of NETWORK_FIGURES) {
+    registry.sampled(kind, { name, help }, () => network.stats()[figure]);
+  }
 }
 
 /** How each figure of the bridge is called and what it tells. */

@@ -54,7 +54,8 @@ export class Keeper {
   #comparedAt = -Infinity;
   #again = false;
   #failures = 0;
-  #reachable = false;
+  /** Whether the network answered when it was last asked; null before it was asked. */
+  #answered: boolean | null = null;
   #closed = false;
 
   constructor(options: KeeperOptions) {
@@ -85,11 +86,16 @@ export class Keeper {
     if (this.#failures === 0) this.#soon();
   }
 
+  /** Whether the network answered when it was last asked. */
+  get reachable(): boolean {
+    return this.#answered === true;
+  }
+
   stats(): NetworkStats {
     return {
       unsettled: this.#options.ledger.unsettledCount,
       repaired: this.#options.settlement.repaired,
-      reachable: this.#reachable,
+      reachable: this.reachable,
     };
   }
 
@@ -137,8 +143,8 @@ export class Keeper {
     } catch (error) {
       return this.#failed(error);
     }
-    if (!this.#reachable) log.info("The accounts of the IRC network can be reached");
-    this.#reachable = true;
+    if (this.#answered !== true) log.info("The accounts of the IRC network can be reached");
+    this.#answered = true;
     this.#failures = 0;
     return COMPARISON_MILLISECONDS;
   }
@@ -146,11 +152,13 @@ export class Keeper {
   /** Notes that the network is away, and says how long to wait before it is tried again. */
   #failed(error: unknown): number {
     const { random, log } = this.#options;
-    if (!this.#closed && (this.#reachable || this.#failures === 0)) {
-      log.warn("The accounts of the IRC network cannot be reached", { error });
+    if (!this.#closed && this.#answered !== false) {
+      const known = error instanceof ServiceError;
+      const details = known ? { reason: error.message } : { error };
+      log.warn("The accounts of the IRC network cannot be reached", details);
     }
     this.#again = false;
-    this.#reachable = false;
+    this.#answered = false;
     this.#comparedAt = -Infinity;
     const longest = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures++, 16);
     return Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);

@@ -1,0 +1,57 @@
+import { EmbeddedProvisioning } from "../agents/mod.ts";
+import { IrcBans } from "../irc_bans/mod.ts";
+import { ircChanges, ircUrl, listen, makeIrcServer } from "./irc.ts";
+import type { IrcHost } from "./irc_host.ts";
+import type { DaemonOptions } from "./options.ts";
+import { openPeople } from "./people.ts";
+import type { Stores } from "./stores.ts";
+
+/**
+ * Opens the IRC server of this program, and the services about those who log in to it.
+ *
+ * @throws StartError where an address cannot be listened on
+ */
+export function openEmbedded(
+  options: DaemonOptions,
+  stores: Stores,
+  started: AsyncDisposableStack,
+): IrcHost {
+  const { config, database, scheduler, room: { accounts } } = stores;
+  const sessions = {
+    disconnectAccount: (account: string, reason: string) =>
+      server.disconnectAccount(account, reason),
+    forgetAccount: (account: string) => server.forgetAccount(account),
+    isOnline: (account: string) => server.isOnline(account),
+  };
+  const later = {
+    sessions,
+    users: {
+      findUser: (user: Parameters<typeof server.findUser>[0]) => server.findUser(user),
+      addUser: (user: Parameters<typeof server.addUser>[0]) => server.addUser(user),
+      isMember: (account: string, channel: string) => server.isMember(account, channel),
+    },
+    provisioning: new EmbeddedProvisioning(sessions),
+    address: () => ircUrl(config, addresses),
+  };
+  const people = openPeople(stores, later, started);
+  const enforce = () => void server.enforceBans();
+  const bans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
+  const server = makeIrcServer(stores, people, bans);
+  started.defer(() => server.close());
+  const addresses = listen(server, options);
+  const { nick } = config.bridge;
+  return {
+    ...{ people, server, bans, addresses },
+    network: null,
+    bridgeOptions: {
+      connect: () => server.connect({ account: nick, privileged: true }),
+      onPosted: (channel, message) => people.inboxes.takePosted(channel, message),
+    },
+    start: () => {},
+    reconfigure(changed, renewed) {
+      server.reconfigure(ircChanges(changed));
+      if (renewed !== null) server.renewCertificate(renewed);
+    },
+    close: () => server.close(),
+  };
+}

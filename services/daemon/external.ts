@@ -1,0 +1,203 @@
+import type { Bridge, BridgeOptions, Connect } from "../bridge/mod.ts";
+import { type Config, formatAddress, parseAddress } from "../config/mod.ts";
+import { Unavailable } from "../errors.ts";
+import { openKeyFile, readSecretFile } from "../identity/mod.ts";
+import {
+  ANOPE,
+  ATHEME,
+  connectTcp,
+  ErgoAccounts,
+  ErgoApi,
+  IrcConsole,
+  type NetworkAccounts,
+  type NetworkRoom,
+  openNetwork,
+  ServicesNetwork,
+} from "../network/mod.ts";
+import type { IrcHost } from "./irc_host.ts";
+import { StartError } from "./options.ts";
+import { openPeople, type People } from "./people.ts";
+import type { Stores } from "./stores.ts";
+
+/** What the nick of the bridge is followed by for the connection that speaks to services. */
+const CONSOLE_SUFFIX = "-console";
+
+/** The salt of the passphrase of the bridge's own account. */
+const BRIDGE_SALT = "bridge ";
+
+/**
+ * Opens the way to an IRC network, and the services about those who log in to it. Nothing is asked
+ * of the network before everything is there.
+ *
+ * @throws StartError, SecretFileError where a file with a secret or a certificate cannot be used
+ */
+export async function openExternal(
+  stores: Stores,
+  started: AsyncDisposableStack,
+): Promise<IrcHost> {
+  const { config, database, scheduler, log, room, folder } = stores;
+  const secrets = await readSecrets(config);
+  const connect = await connectionTo(config);
+  const accounts = makeAccounts(stores, secrets, connect);
+  const { key } = await openKeyFile(folder.file("network_key"));
+  const network = openNetwork({
+    ...{ database, accounts: room.accounts, network: accounts, key, scheduler, log },
+    random: Math.random,
+  });
+  started.defer(() => network.close());
+  let bridge: Bridge | null = null;
+  const people = openPeople(stores, {
+    sessions: {
+      disconnectAccount: () => 0,
+      forgetAccount: () => {},
+      isOnline: (account) => bridge?.sees(account) ?? false,
+    },
+    users: {
+      findUser: () => null,
+      addUser: () => null,
+      isMember: (account, channel) => bridge?.sees(account, channel) ?? false,
+    },
+    provisioning: network.provisioning,
+    address: () => networkUrl(config),
+  }, started);
+  return {
+    people,
+    ...{ server: null, bans: null, network: network.keeper },
+    addresses: { plain: null, tls: null, webSocket: null },
+    bridgeOptions: {
+      connect,
+      serverPassword: config.irc.password || null,
+      login: bridgeLogin({ config, secrets, accounts, network }),
+      pace: paceOf(config),
+      onUp: () => network.keeper.compare(),
+      ...bridgeEars(people),
+    },
+    start(made) {
+      bridge = made;
+      network.keeper.start();
+    },
+    reconfigure: () => {},
+    close: () => network.close(),
+  };
+}
+
+/** What the program has to keep to itself. */
+interface Secrets {
+  readonly apiToken: string;
+  readonly services: string;
+  readonly operator: string;
+  readonly bridge: string;
+}
+
+async function readSecrets({ irc: { ergo, services }, bridge }: Config): Promise<Secrets> {
+  return {
+    apiToken: await secretOf(ergo.api_token, ergo.api_token_file),
+    services: await secretOf(services.password, services.password_file),
+    operator: await secretOf(services.oper_password, services.oper_password_file),
+    bridge: await secretOf(bridge.password, bridge.password_file),
+  };
+}
+
+async function secretOf(text: string, file: string): Promise<string> {
+  if (file === "") return text;
+  const held = await readSecretFile(file);
+  if (held === null || held === "") throw new StartError(`The file "${file}" holds no secret`);
+  return held;
+}
+
+async function connectionTo({ irc: { addr, tls } }: Config): Promise<Connect> {
+  const address = parseAddress(addr);
+  if (address === null) throw new StartError(`"${addr}" is no address of an IRC network`);
+  if (!tls.enabled) return connectTcp({ ...address, tls: null });
+  const authority = tls.ca === "" ? null : await readAuthority(tls.ca);
+  return connectTcp({
+    ...address,
+    tls: {
+      ...(authority === null ? {} : { caCerts: [authority] }),
+      ...(tls.server_name === "" ? {} : { serverName: tls.server_name }),
+    },
+  });
+}
+
+async function readAuthority(path: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`The certificate "${path}" cannot be read: ${reason}`);
+  }
+}
+
+function makeAccounts(
+  { config, scheduler, log }: Stores,
+  secrets: Secrets,
+  connect: Connect,
+): NetworkAccounts {
+  const { ergo, services, password } = config.irc;
+  const shared = {
+    ...{ connect, scheduler, log },
+    nick: config.bridge.nick + CONSOLE_SUFFIX,
+    serverPassword: password || null,
+    operator: { name: services.oper, password: secrets.operator },
+    nickServ: services.nickserv,
+  };
+  const login = { name: services.account, password: secrets.services };
+  if (ergo.api_addr !== "") {
+    const api = new ErgoApi({ address: ergo.api_addr, token: secrets.apiToken, scheduler });
+    const console = new IrcConsole({ ...shared, login: login.name === "" ? null : login });
+    return new ErgoAccounts({ api, console });
+  }
+  const dialect = services.kind === "anope" ? ANOPE : ATHEME;
+  return new ServicesNetwork({ ...shared, dialect, login, chanServ: services.chanserv });
+}
+
+/** What the bridge logs in with. Ergo gives it an account of its own where none is configured. */
+function bridgeLogin(
+  { config, secrets, accounts, network }: {
+    readonly config: Config;
+    readonly secrets: Secrets;
+    readonly accounts: NetworkAccounts;
+    readonly network: NetworkRoom;
+  },
+): NonNullable<BridgeOptions["login"]> {
+  const { bridge: { nick, account }, irc } = config;
+  if (account !== "") return () => Promise.resolve({ account, password: secrets.bridge });
+  if (irc.ergo.api_addr === "") return () => Promise.resolve(null);
+  const password = network.passphrases.derive(BRIDGE_SALT + nick);
+  return async () => {
+    const made = await accounts.register(nick, password) === "created";
+    if (made || await accounts.verify(nick, password)) return { account: nick, password };
+    throw new Unavailable(
+      `The IRC network has an account "${nick}" that is not muster's: set bridge.account`,
+    );
+  };
+}
+
+function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
+  const { lines_per_second: perSecond, line_burst: burst } = bridge;
+  return perSecond === 0 ? null : { perSecond, burst };
+}
+
+/** Tells those who read along what the bridge hears and says. */
+function bridgeEars(
+  { agents, inboxes }: People,
+): Required<Pick<BridgeOptions, "onPosted" | "onHeard">> {
+  return {
+    onPosted(channel, message) {
+      agents.speech.sent(message.nick);
+      inboxes.takePosted(channel, message);
+    },
+    onHeard(message) {
+      const speaker = message.account ?? message.nick;
+      agents.speech.sent(speaker);
+      agents.sessionSeen(speaker);
+      inboxes.takeHeard(message);
+    },
+  };
+}
+
+/** The address of the network as agents are told it. */
+function networkUrl({ irc: { addr, tls, public_address } }: Config): string {
+  const address = parseAddress(public_address === "" ? addr : public_address);
+  return address === null ? "" : `${tls.enabled ? "ircs" : "irc"}://${formatAddress(address)}`;
+}

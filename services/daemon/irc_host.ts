@@ -1,0 +1,37 @@
+import type { Bridge, BridgeOptions } from "../bridge/mod.ts";
+import type { Address, Config } from "../config/mod.ts";
+import type { IrcServer } from "../irc/mod.ts";
+import type { IrcBans } from "../irc_bans/mod.ts";
+import type { Keeper } from "../network/mod.ts";
+import type { Certificate } from "./options.ts";
+import type { People } from "./people.ts";
+
+/** Where IRC listens; null where it does not. */
+export interface IrcAddresses {
+  readonly plain: Address | null;
+  readonly tls: Address | null;
+  readonly webSocket: Address | null;
+}
+
+/** IRC, be it a server in this program or a network, with those who use it. */
+export interface IrcHost {
+  readonly people: People;
+  /** Null where IRC is a network. */
+  readonly server: IrcServer | null;
+  readonly bans: IrcBans | null;
+  /** What keeps the accounts on a network; null where there is none. */
+  readonly network: Keeper | null;
+  readonly addresses: IrcAddresses;
+  /** What of the bridge depends on where IRC is. */
+  readonly bridgeOptions:
+    & Pick<BridgeOptions, "connect">
+    & Partial<Omit<BridgeOptions, "connect" | "speakers" | "log">>;
+  /**
+   * Begins what needs everything to be there.
+   *
+   * @param bridge null where the configuration turns it off
+   */
+  start(bridge: Bridge | null): void;
+  reconfigure(config: Config, renewed: Certificate | null): void;
+  close(): Promise<void>;
+}
