@@ -1,7 +1,10 @@
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 
-/** A third of the main thread's share where both want one core, and so never nothing. */
+/** More than the main thread's by as much: a third of its share of a core, and so never nothing. */
 const NICENESS = 5;
+
+/** The lowest priority that there is. */
+const MAX_NICENESS = 19;
 
 /**
  * Makes the calling thread give way to the others of the program wherever they want the same core:
@@ -13,7 +16,7 @@ const NICENESS = 5;
 export function giveWay(): void {
   if (Deno.build.os !== "linux") return;
   try {
-    setPriority(0, NICENESS);
+    setPriority(0, Math.min(getPriority(0) + NICENESS, MAX_NICENESS));
   } catch {
     // Forbidden here, by a seccomp filter for one; the work is done all the same.
   }
