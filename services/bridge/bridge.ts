@@ -69,6 +69,7 @@ export class Bridge {
       ...{ nick, connect, log },
       login: options.login ?? (() => Promise.resolve(null)),
       serverPassword: options.serverPassword ?? null,
+      pace: options.pace ?? null,
       scheduler: this.#scheduler,
       random: options.random ?? Math.random,
       onEvent: (event) => this.#handle(event),
@@ -208,7 +209,8 @@ export class Bridge {
    * line.
    *
    * @throws Invalid and TooLarge for the text, Forbidden where the caller may not use the nick or
-   * is paused, TooMany, TimedOut where IRC did not confirm it, and what {@link join} throws
+   * is paused, TooMany, Conflict where IRC refuses it, TimedOut where IRC did not confirm it, and
+   * what {@link join} throws
    */
   async post(channel: string, { nick, text }: NewPost, caller: Caller): Promise<void> {
     const name = readChannelName(channel);
@@ -234,10 +236,9 @@ export class Bridge {
     if (user !== null) return await this.#sayAs(user, entered.name, pieces);
     const { labels, confirmed } = this.#outbox.add(
       pieces.map((piece) => ({ nick: speaker, text: piece })),
+      this.#link.admit(pieces.length),
     );
-    for (const [index, label] of labels.entries()) {
-      this.#link.say(entered.name, `${prefix}${pieces[index]}`, label);
-    }
+    this.#link.say(entered.name, pieces.map((piece) => `${prefix}${piece}`), labels);
     await confirmed;
     entered.setPresent(speaker, this.#scheduler.now());
   }
@@ -355,6 +356,7 @@ export class Bridge {
   #receive(heard: LinkMessage): void {
     const { channel, nick, text, id, time, label } = heard;
     const sent = label === null ? null : this.#outbox.confirm(label);
+    if (sent === null && text === "") return;
     if (sent !== null) this.#posted++;
     const found = this.#channels.get(channel);
     if (found !== null) {

@@ -28,6 +28,8 @@ export interface ChannelLink {
   /** Our nick. */
   readonly nick: string;
   readonly up: boolean;
+  /** Milliseconds until a line would go out. */
+  readonly delay: number;
   join(channel: string): void;
   part(channel: string, reason: string): void;
 }
@@ -249,8 +251,9 @@ export class Channels {
   }
 
   #confirmation(message: string): Confirmation {
-    const { scheduler } = this.#options;
-    return new Confirmation(scheduler, CONFIRM_MILLISECONDS, () => new TimedOut(message));
+    const { scheduler, link } = this.#options;
+    const milliseconds = CONFIRM_MILLISECONDS + link.delay;
+    return new Confirmation(scheduler, milliseconds, () => new TimedOut(message));
   }
 
   #drop(channel: Channel, reason: string): void {

@@ -26,6 +26,14 @@ export interface ClientEvents {
   /** The message of the day, or that there is none. */
   motd: unknown;
   close: boolean;
+  /** The transport ended, with an error where it did not end by itself. */
+  "socket close": Error | undefined;
+  loggedin: { readonly account: string | undefined };
+  loggedout: unknown;
+  /** Reason `fail`, `nick_locked`, `too_long`, or that the server offers no such login. */
+  "sasl failed": { readonly reason: string };
+  /** Another host of a user is shown from now on. */
+  "displayed host": { readonly nick: string; readonly hostname: string };
   raw: { readonly line: string; readonly from_server: boolean };
   "nick in use": { readonly nick: string | undefined };
   join: Sourced & { readonly channel: string | undefined };
@@ -88,7 +96,11 @@ export class Client {
   constructor(options: ClientOptions);
   readonly user: { readonly nick: string };
   readonly network: {
-    readonly cap: { isEnabled(capability: string): boolean };
+    readonly cap: {
+      isEnabled(capability: string): boolean;
+      /** What the server offers, with values. */
+      readonly available: ReadonlyMap<string, string>;
+    };
     /** The value of an ISUPPORT token, or true where it has none. */
     supports(token: string): string | true | undefined;
   };

@@ -23,6 +23,8 @@ export type LinkEvent =
   | {
     readonly kind: "refusal";
     readonly label: string | null;
+    /** The number of the reply, or `FAIL`. */
+    readonly code: string;
     readonly channel: string;
     readonly reason: string;
   };
@@ -49,6 +51,8 @@ const REFUSAL = /^(?:@\S+ )?(?::\S+ )?(?:[45]\d\d|FAIL) /;
 /** A line in which a message is redacted (IRCv3 message-redaction). */
 const REDACTION = /^(?:@\S+ )?:\S+ REDACT /;
 
+const PONG = /^(?:@\S+ )?(?::\S+ )?PONG /;
+
 /** Batches in which a server plays old messages back. */
 const PLAYBACK = /^(?:chathistory|znc\.in\/playback)$/;
 
@@ -57,6 +61,8 @@ export interface EventSink {
   event(event: LinkEvent): void;
   /** The server told our `user@host`. */
   ownHost(userHost: string): void;
+  /** The server answered a PING of ours. */
+  pong(token: string): void;
 }
 
 /**
@@ -81,7 +87,8 @@ export function reportEvents(
   });
   client.on("raw", ({ line, from_server: fromServer }) => {
     if (!fromServer) return;
-    if (REFUSAL.test(line)) sink.event(refusalOf(parseLine(line)));
+    if (PONG.test(line)) sink.pong(parseLine(line).params.at(-1) ?? "");
+    else if (REFUSAL.test(line)) sink.event(refusalOf(parseLine(line)));
     else if (REDACTION.test(line)) {
       const [channel = "", id = ""] = parseLine(line).params;
       sink.event({ kind: "redaction", channel, id });
@@ -153,6 +160,7 @@ function refusalOf({ command, params, tags }: ParsedLine): LinkEvent {
   return {
     kind: "refusal",
     label: tags["label"] ?? null,
+    code: command,
     channel,
     reason: params.at(-1) ?? command,
   };

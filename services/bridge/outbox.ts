@@ -48,17 +48,18 @@ export class Outbox {
   /**
    * Notes the messages of one post.
    *
+   * @param delay milliseconds until the last of them goes out
    * @returns a label for each, and a promise of the last echo, which rejects with TimedOut, or with
    * the error of {@link refuse} or {@link clear}
    * @throws TooMany where the server is far behind with echoes
    */
-  add(messages: readonly Sent[]): { labels: string[]; confirmed: Promise<void> } {
+  add(messages: readonly Sent[], delay = 0): { labels: string[]; confirmed: Promise<void> } {
     const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
     if (this.#bytes + bytes > MAX_UNCONFIRMED_BYTES) {
       throw new TooMany("Too many messages wait for the IRC server", 1);
     }
     this.#bytes += bytes;
-    const confirmation = this.#confirmation();
+    const confirmation = this.#confirmation(delay);
     const post = { confirmation, missing: messages.length };
     const labels = messages.map((message) => {
       const label = (++this.#lastLabel).toString(36);
@@ -111,9 +112,9 @@ export class Outbox {
     this.#bytes = 0;
   }
 
-  #confirmation(): Confirmation {
+  #confirmation(delay = 0): Confirmation {
     const late = () => new TimedOut("IRC did not confirm the message in time");
-    return new Confirmation(this.#scheduler, ECHO_MILLISECONDS, late);
+    return new Confirmation(this.#scheduler, ECHO_MILLISECONDS + delay, late);
   }
 
   #take(label: string): Unconfirmed | null {

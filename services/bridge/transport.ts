@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Transport } from "./irc_framework.d.ts";
+import { LineFilter } from "./line_filter.ts";
 
 /** A connection to an IRC server that carries whole lines, without CR LF. */
 export interface LineConnection {
@@ -29,6 +30,7 @@ export function transportOver(
   onFailure: (error: unknown) => void,
 ): new () => Transport {
   return class LineTransport extends EventEmitter implements Transport {
+    readonly #filter = new LineFilter();
     #connection: LineConnection | null = null;
     #ended = false;
 
@@ -66,14 +68,21 @@ export function transportOver(
       if (this.#ended) return connection.close();
       if (connection.closed) throw new Error("The connection closed at once");
       this.#connection = connection;
-      connection.onClose = () => this.#end();
+      connection.onClose = (reason) => this.#end(new Error(reason));
       this.emit("open");
       connection.onLine = (line) => this.#take(line);
     }
 
     #take(line: string): void {
+      if (this.#ended) return;
       try {
-        if (!this.#ended) this.emit("line", line);
+        if (!this.#filter.admits(line)) return;
+      } catch (error) {
+        onFailure(error);
+        return this.close();
+      }
+      try {
+        this.emit("line", line);
       } catch (error) {
         onFailure(error);
       }

@@ -4,6 +4,12 @@ import { type Scheduler, systemScheduler } from "../scheduler.ts";
 /** How long a server has to take a connection, TLS included. */
 const CONNECT_MILLISECONDS = 10_000;
 
+/** After a silence of this length the server is asked whether it is there. */
+const SILENCE_MILLISECONDS = 60_000;
+
+/** How long it has to answer. */
+const PONG_MILLISECONDS = 30_000;
+
 /** Longest line that a server may send: all tags, then the text where `LINELEN` is generous. */
 const MAX_LINE_BYTES = 64 * 1024;
 
@@ -31,9 +37,13 @@ export interface TcpOptions {
   readonly scheduler?: Scheduler;
 }
 
-/** Makes connections to an IRC server over TCP, with TLS or without. They carry UTF-8. */
+/**
+ * Makes connections to an IRC server over TCP, with TLS or without. They carry UTF-8, and end where
+ * the server is silent for a minute and does not answer a PING either.
+ */
 export function connectTcp(options: TcpOptions): Connect {
-  return async () => new TcpLineConnection(await openInTime(options));
+  const { scheduler = systemScheduler } = options;
+  return async () => new TcpLineConnection(await openInTime(options), scheduler);
 }
 
 /** @throws Error where the server does not take the connection in time */
@@ -72,15 +82,21 @@ async function open({ hostname, port, tls }: TcpOptions): Promise<Deno.TcpConn |
 class TcpLineConnection implements LineConnection {
   onClose: ((reason: string) => void) | null = null;
   readonly #socket: Deno.TcpConn | Deno.TlsConn;
+  readonly #scheduler: Scheduler;
   #onLine: ((line: string) => void) | null = null;
   #reading = false;
   #closed = false;
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
   #writing = false;
+  #heardAt: number;
+  #cancelWatch: () => void = () => {};
 
-  constructor(socket: Deno.TcpConn | Deno.TlsConn) {
+  constructor(socket: Deno.TcpConn | Deno.TlsConn, scheduler: Scheduler) {
     this.#socket = socket;
+    this.#scheduler = scheduler;
+    this.#heardAt = scheduler.now();
+    this.#watch(SILENCE_MILLISECONDS);
   }
 
   get closed(): boolean {
@@ -113,6 +129,19 @@ class TcpLineConnection implements LineConnection {
     this.#end("Closed");
   }
 
+  /** Looks after a while whether anything was heard meanwhile. */
+  #watch(milliseconds: number): void {
+    this.#cancelWatch = this.#scheduler.after(milliseconds, () => {
+      const silence = this.#scheduler.now() - this.#heardAt;
+      if (silence < SILENCE_MILLISECONDS) return this.#watch(SILENCE_MILLISECONDS - silence);
+      if (silence >= SILENCE_MILLISECONDS + PONG_MILLISECONDS) {
+        return this.#end("The server has fallen silent");
+      }
+      this.send("PING :silence");
+      this.#watch(PONG_MILLISECONDS);
+    });
+  }
+
   async #write(): Promise<void> {
     this.#writing = true;
     try {
@@ -137,6 +166,7 @@ class TcpLineConnection implements LineConnection {
         const count = await this.#socket.read(chunk);
         if (count === null) return "The server closed the connection";
         if (this.#closed) return "Closed";
+        this.#heardAt = this.#scheduler.now();
         rest = this.#takeLines(concatenated([rest, chunk.subarray(0, count)]));
         if (rest.length > MAX_LINE_BYTES) return "The server sent a line that is too long";
       }
@@ -161,6 +191,7 @@ class TcpLineConnection implements LineConnection {
   #end(reason: string): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#cancelWatch();
     this.#queue = [];
     closeQuietly(this.#socket);
     queueMicrotask(() => this.onClose?.(reason));

@@ -1,0 +1,50 @@
+/** Most lines of one list, or of batches that are open, that the IRC client may have to keep. */
+const MAX_KEPT_LINES = 20_000;
+
+/** Most batches open at once. */
+const MAX_BATCHES = 100;
+
+/** What the bridge listens to; the IRC client collects much else, some of it without an end. */
+const COMMANDS = new Set([
+  ...["001", "002", "004", "005", "331", "332", "353", "366", "376", "396", "421", "422"],
+  ...["AUTHENTICATE", "BATCH", "CAP", "ERROR", "FAIL", "INVITE", "JOIN", "KICK", "MODE", "NICK"],
+  ...["NOTICE", "PART", "PING", "PONG", "PRIVMSG", "QUIT", "REDACT", "TOPIC"],
+]);
+
+/** Refusals of any kind, and how a login went. */
+const REFUSAL_OR_LOGIN = /^(?:[45]\d\d|90\d)$/;
+
+/** The command of a line and what follows it, after tags and source. */
+const LINE = /^(?:@\S+ +)?(?::\S+ +)?(\S+) *(.*)$/;
+
+const BATCH_TAG = /^@(?:\S*;)?batch=/;
+
+/**
+ * Keeps from the IRC client what nobody asked for, and ends a connection on which it would have to
+ * collect without bound.
+ */
+export class LineFilter {
+  readonly #batches = new Set<string>();
+  #kept = 0;
+
+  /**
+   * Whether the client may see a line.
+   *
+   * @throws Error where it would have to keep too much
+   */
+  admits(line: string): boolean {
+    const [, command = "", rest = ""] = LINE.exec(line) ?? [];
+    if (!COMMANDS.has(command) && !REFUSAL_OR_LOGIN.test(command)) return false;
+    if (command === "BATCH") this.#countBatch(rest.split(" ")[0] ?? "");
+    else if (command === "353" || BATCH_TAG.test(line)) this.#kept++;
+    if (command === "366" && this.#batches.size === 0) this.#kept = 0;
+    if (this.#kept <= MAX_KEPT_LINES && this.#batches.size <= MAX_BATCHES) return true;
+    throw new Error("The IRC server sends a list without an end");
+  }
+
+  #countBatch(reference: string): void {
+    if (reference.startsWith("+")) this.#batches.add(reference.slice(1));
+    else this.#batches.delete(reference.slice(1));
+    if (this.#batches.size === 0) this.#kept = 0;
+  }
+}

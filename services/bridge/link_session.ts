@@ -1,0 +1,311 @@
+import { Unavailable } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { BridgeLogin, Pace } from "./options.ts";
+import type { Client, ParsedLine } from "./irc_framework.d.ts";
+import { type LinkEvent, type LinkMessage, reportEvents } from "./link_events.ts";
+import { Pacer } from "./pacer.ts";
+import { Receipts } from "./receipts.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { byteLength } from "./text.ts";
+
+/** How long the server has to let us in. */
+const REGISTRATION_MILLISECONDS = 30_000;
+
+/** How long NickServ has to log us in. */
+const IDENTIFY_MILLISECONDS = 5000;
+
+/** How often it is tried again to have our own nick and our account. */
+const UPKEEP_MILLISECONDS = 60_000;
+
+/** How long the server has to close the connection after QUIT. */
+const QUIT_MILLISECONDS = 1000;
+
+/** A post that waits longer than this for its turn is refused. */
+const MAX_DELAY_MILLISECONDS = 30_000;
+
+/** Nicks that are tried where ours is in use: ours with so many underscores. */
+const MAX_UNDERSCORES = 3;
+
+/** Longest list of channels in one JOIN, in bytes and in number. */
+const MAX_JOIN_BYTES = 400;
+const MAX_JOIN_CHANNELS = 10;
+
+/** Longest line where the server names none (RFC 1459), with CR LF. */
+const CLASSIC_LINE_BYTES = 512;
+
+/** `user@host` of ours before the server has told it: as long as one can be. */
+const LONGEST_USER_HOST = 32 + 1 + 64;
+
+const NICK_SERVICE = "NickServ";
+
+export interface LinkSessionOptions {
+  readonly client: Client;
+  /** Takes a line of the server apart. */
+  readonly parseLine: (line: string) => ParsedLine;
+  readonly nick: string;
+  readonly login: BridgeLogin | null;
+  readonly pace: Pace | null;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** Called once, when the server has let us in. */
+  readonly onUp: () => void;
+  /** Called once, when the connection is over. */
+  readonly onClosed: () => void;
+  /** Called in the order of the server's lines. */
+  readonly onEvent: (event: LinkEvent) => void;
+}
+
+/**
+ * One connection of the bridge. Where the server echoes and labels our messages (IRCv3), it tells
+ * what became of each; elsewhere the order of its lines and its answers to PING do.
+ */
+export class LinkSession {
+  readonly #options: LinkSessionOptions;
+  readonly #pacer: Pacer;
+  readonly #receipts = new Receipts();
+  #up = false;
+  #closed = false;
+  #isLoggedIn = false;
+  #isWaitingForLogin = false;
+  #underscores = 0;
+  #userHost = "";
+  #joining: string[] = [];
+  #cancelTimer: () => void = () => {};
+  #lastWords = "";
+
+  constructor(options: LinkSessionOptions) {
+    this.#options = options;
+    this.#pacer = new Pacer(options.pace, options.scheduler);
+    this.#listen();
+  }
+
+  get up(): boolean {
+    return this.#up;
+  }
+
+  get nick(): string {
+    return this.#options.client.user.nick;
+  }
+
+  /** Milliseconds until a line would go out. */
+  get delay(): number {
+    return this.#pacer.delay(1);
+  }
+
+  connect(): void {
+    const { client, scheduler, log } = this.#options;
+    this.#cancelTimer = scheduler.after(REGISTRATION_MILLISECONDS, () => {
+      log.warn("The IRC server did not let the bridge in in time");
+      client.quit("No answer");
+    });
+    client.connect();
+  }
+
+  /** Leaves; the server is given a moment to confirm it. */
+  leave(reason: string): void {
+    const { client, scheduler } = this.#options;
+    this.#cancelTimer();
+    if (!this.#up) return client.quit(reason);
+    this.#cancelTimer = scheduler.after(QUIT_MILLISECONDS, () => client.quit(reason));
+    client.raw(`QUIT :${reason}`);
+  }
+
+  /** Asks to be let into a channel, together with others that wait for their turn. */
+  join(channel: string): void {
+    this.#joining.push(channel);
+    if (this.#joining.length === 1) this.#pacer.send(() => this.#sendJoins());
+  }
+
+  part(channel: string, reason: string): void {
+    this.#pacer.send(() => this.#options.client.part(channel, reason));
+  }
+
+  /**
+   * Whether so many messages can be said at present.
+   *
+   * @returns milliseconds until the last of them is out
+   * @throws Unavailable where too much waits already
+   */
+  admit(messages: number): number {
+    const delay = this.#pacer.delay(messages + 1);
+    if (this.#pacer.idle || delay <= MAX_DELAY_MILLISECONDS) return delay;
+    throw new Unavailable("The IRC network takes no more from the bridge at present");
+  }
+
+  /**
+   * Says something to a channel, line by line. The events that tell what became of a line carry its
+   * label.
+   *
+   * @param texts each at most {@link room} bytes
+   */
+  say(channel: string, texts: readonly string[], labels: readonly string[]): void {
+    const { client } = this.#options;
+    const isLabelled = this.#has("labeled-response") && this.#has("echo-message");
+    for (const [index, text] of texts.entries()) {
+      const label = labels[index] ?? "";
+      this.#pacer.send(() => {
+        if (isLabelled) return client.raw(`@label=${label} PRIVMSG ${channel} :${text}`);
+        this.#receipts.sent({ label, channel });
+        client.raw(`PRIVMSG ${channel} :${text}`);
+      });
+    }
+    if (isLabelled) return;
+    this.#pacer.send(() => client.raw(`PING ${this.#receipts.barrier()}`));
+  }
+
+  /** Bytes of text that one message to the channel can have, as the server sends it to others. */
+  room(channel: string): number {
+    const lineLength = Number(this.#options.client.network.supports("LINELEN")) ||
+      CLASSIC_LINE_BYTES;
+    const frame = byteLength(`:${this.nick}!@ PRIVMSG ${channel} :\r\n`);
+    const userHost = this.#userHost === "" ? LONGEST_USER_HOST : byteLength(this.#userHost);
+    return lineLength - frame - userHost;
+  }
+
+  #has(capability: string): boolean {
+    return this.#options.client.network.cap.isEnabled(capability);
+  }
+
+  #sendJoins(): void {
+    const names: string[] = [];
+    let bytes = 0;
+    while (names.length < MAX_JOIN_CHANNELS) {
+      const name = this.#joining[0];
+      if (name === undefined) break;
+      bytes += byteLength(name) + 1;
+      if (names.length > 0 && bytes > MAX_JOIN_BYTES) break;
+      names.push(name);
+      this.#joining.shift();
+    }
+    this.#options.client.join(names.join(","));
+    if (this.#joining.length > 0) this.#pacer.send(() => this.#sendJoins());
+  }
+
+  #listen(): void {
+    const { client, parseLine, scheduler } = this.#options;
+    // The last thing of a server's greeting: by then it has told its limits (005).
+    client.on("motd", () => {
+      if (!this.#up) this.#greeted();
+    });
+    client.on("socket close", (error) => this.#lastWords = error?.message ?? "");
+    client.on("close", () => this.#ended());
+    client.on("nick in use", () => {
+      if (!this.#up) this.#tryOtherNick();
+    });
+    client.on("displayed host", ({ nick, hostname }) => {
+      const user = this.#userHost.split("@")[0];
+      if (nick === this.nick && user !== "") this.#userHost = `${user}@${hostname}`;
+    });
+    this.#listenForLogin();
+    reportEvents(client, parseLine, scheduler, {
+      event: (event) => this.#take(event),
+      ownHost: (userHost) => this.#userHost = userHost,
+      pong: (token) => this.#passed(token),
+    });
+  }
+
+  #listenForLogin(): void {
+    const { client, log } = this.#options;
+    client.on("loggedin", () => {
+      this.#isLoggedIn = true;
+      if (this.#isWaitingForLogin) this.#enter();
+    });
+    client.on("loggedout", () => this.#isLoggedIn = false);
+    client.on("sasl failed", ({ reason }) => {
+      if (reason === "capability_missing" || reason === "unsupported_mechanism") return;
+      log.error("The IRC network refuses the bridge's login", { reason });
+      client.quit("Login refused");
+    });
+  }
+
+  #greeted(): void {
+    const { client, login, scheduler, log } = this.#options;
+    this.#cancelTimer();
+    if (this.#isWaitingForLogin) return;
+    const botMode = client.network.supports("BOT");
+    if (typeof botMode === "string") client.raw(`MODE ${this.nick} +${botMode}`);
+    if (login === null || this.#isLoggedIn) return this.#enter();
+    this.#isWaitingForLogin = true;
+    this.#identify(login);
+    this.#cancelTimer = scheduler.after(IDENTIFY_MILLISECONDS, () => {
+      log.warn("The IRC network did not log the bridge in");
+      this.#enter();
+    });
+  }
+
+  #enter(): void {
+    this.#cancelTimer();
+    this.#isWaitingForLogin = false;
+    this.#up = true;
+    this.#scheduleUpkeep();
+    this.#options.onUp();
+  }
+
+  /** Where the server knows no SASL, NickServ is told the password. */
+  #identify({ account, password }: BridgeLogin): void {
+    const { client } = this.#options;
+    if (client.network.cap.available.has("sasl")) return;
+    client.raw(`PRIVMSG ${NICK_SERVICE} :IDENTIFY ${account} ${password}`);
+  }
+
+  #tryOtherNick(): void {
+    const { client, nick, log } = this.#options;
+    if (this.#underscores === MAX_UNDERSCORES) {
+      log.warn("The bridge's nick is in use", { nick });
+      return client.quit("Nick in use");
+    }
+    client.raw(`NICK ${nick}${"_".repeat(++this.#underscores)}`);
+  }
+
+  #scheduleUpkeep(): void {
+    const { scheduler } = this.#options;
+    this.#cancelTimer = scheduler.after(UPKEEP_MILLISECONDS, () => this.#keepUp());
+  }
+
+  #keepUp(): void {
+    const { client, nick, login } = this.#options;
+    if (this.nick !== nick) this.#pacer.send(() => client.raw(`NICK ${nick}`));
+    if (login !== null && !this.#isLoggedIn) this.#pacer.send(() => this.#identify(login));
+    this.#scheduleUpkeep();
+  }
+
+  /** Passes on what happened; where the server labels nothing, with the label found out here. */
+  #take(event: LinkEvent): void {
+    const { onEvent } = this.#options;
+    if (event.kind === "message" && event.label === null && event.nick === this.nick) {
+      return onEvent({ ...event, label: this.#receipts.echoed(event.channel) });
+    }
+    if (event.kind === "refusal" && event.label === null) {
+      const label = this.#receipts.refused(event.channel, event.code);
+      return onEvent({ ...event, label });
+    }
+    onEvent(event);
+  }
+
+  /** The server has dealt with all that went out before this PING. */
+  #passed(token: string): void {
+    const { scheduler, onEvent } = this.#options;
+    const isEchoing = this.#has("echo-message");
+    for (const { channel, label } of this.#receipts.passed(token)) {
+      const said: LinkMessage = {
+        ...{ kind: "message", channel, label, nick: this.nick, account: null, text: "", id: null },
+        time: scheduler.now(),
+      };
+      const reason = "The server did not pass it on";
+      onEvent(isEchoing ? { kind: "refusal", label, code: "PONG", channel, reason } : said);
+    }
+  }
+
+  #ended(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#cancelTimer();
+    this.#pacer.clear();
+    this.#receipts.clear();
+    this.#up = false;
+    if (this.#lastWords !== "") {
+      this.#options.log.info("The IRC connection ended", { reason: this.#lastWords });
+    }
+    this.#options.onClosed();
+  }
+}

@@ -1,0 +1,71 @@
+import type { Pace } from "./options.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+/**
+ * Lets lines out no faster than a network allows, in their order. A silence earns up to a burst of
+ * lines that may go at once.
+ */
+export class Pacer {
+  readonly #pace: Pace | null;
+  readonly #scheduler: Scheduler;
+  #queue: (() => void)[] = [];
+  #tokens: number;
+  #countedAt: number;
+  #cancelTimer: (() => void) | null = null;
+
+  /** @param pace null lets everything out at once */
+  constructor(pace: Pace | null, scheduler: Scheduler) {
+    this.#pace = pace;
+    this.#scheduler = scheduler;
+    this.#tokens = pace?.burst ?? 0;
+    this.#countedAt = scheduler.now();
+  }
+
+  /** Whether nothing waits. */
+  get idle(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** Milliseconds until the last of so many further lines would be out. */
+  delay(lines: number): number {
+    if (this.#pace === null) return 0;
+    this.#count(this.#pace);
+    const missing = this.#queue.length + lines - this.#tokens;
+    return Math.max(0, Math.ceil(missing / this.#pace.perSecond * 1000));
+  }
+
+  /** Has a task that sends one line run when its turn comes. */
+  send(task: () => void): void {
+    if (this.#pace === null) return task();
+    this.#queue.push(task);
+    if (this.#cancelTimer === null) this.#drain(this.#pace);
+  }
+
+  /** Forgets what waits. */
+  clear(): void {
+    this.#queue = [];
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #drain(pace: Pace): void {
+    this.#cancelTimer = null;
+    this.#count(pace);
+    while (this.#tokens >= 1) {
+      const task = this.#queue.shift();
+      if (task === undefined) return;
+      this.#tokens--;
+      task();
+    }
+    if (this.idle) return;
+    const wait = Math.ceil((1 - this.#tokens) / pace.perSecond * 1000);
+    this.#cancelTimer = this.#scheduler.after(wait, () => this.#drain(pace));
+  }
+
+  #count({ perSecond, burst }: Pace): void {
+    const now = this.#scheduler.now();
+    const earned = Math.max(0, now - this.#countedAt) / 1000 * perSecond;
+    this.#tokens = Math.min(burst, this.#tokens + earned);
+    this.#countedAt = now;
+  }
+}
