@@ -62,6 +62,8 @@ export class Repository implements Disposable {
   #schema: SchemaState;
   #depth = 0;
   #isWriting = false;
+  /** What a nested `write` of this transaction threw. */
+  #failure: { readonly error: unknown } | null = null;
   #dataVersion = -1;
 
   constructor(db: Database, schema: SchemaState, options: StoreOptions) {
@@ -133,14 +135,15 @@ export class Repository implements Disposable {
 
   /**
    * Runs writes as one transaction: derived tables are completed and everything written is read
-   * back and checked before it is committed. Where the work throws, the file is as it was; an error
-   * of a nested `write` must reach the outermost one, for there are no savepoints.
+   * back and checked before it is committed. Where the work throws, the file is as it was. There are
+   * no savepoints: where a nested `write` throws, the outermost one throws the same error, even if
+   * somebody caught it on its way.
    *
    * @param origin who does it, for the record of received artifacts.
    * @param inspect sees every structural artifact before it counts, and may throw.
    */
   write<T>(origin: Origin, work: () => T, inspect: Inspect | null = null): T {
-    if (this.#depth > 0 && this.#isWriting) return this.#nested(work);
+    if (this.#depth > 0 && this.#isWriting) return this.#nestedWrite(work);
     if (this.#depth > 0) throw new Error("Cannot write inside of read()");
     if (this.#schema !== "current") {
       throw new FossilError("unsupported", "The repository has an old schema: rebuild it first");
@@ -152,14 +155,25 @@ export class Repository implements Disposable {
   #write<T>(origin: Origin, work: () => T, finish: () => void): T {
     this.db.exec("BEGIN IMMEDIATE");
     this.#isWriting = true;
+    this.#failure = null;
     this.store.begin(origin);
     try {
       return this.#run(work, () => {
+        if (this.#failure !== null) throw this.#failure.error;
         finish();
         this.store.verifyTouched();
       });
     } finally {
       this.#isWriting = false;
+    }
+  }
+
+  #nestedWrite<T>(work: () => T): T {
+    try {
+      return this.#nested(work);
+    } catch (error) {
+      this.#failure ??= { error };
+      throw error;
     }
   }
 

@@ -96,6 +96,7 @@ Deno.test("content that is not what it claims to be is refused, and the reposito
       "corrupt",
       () => delta("1\n7@0,7@0,7@0,0;", wanted, sha3(base)),
     ],
+    ["no delta at all", "corrupt", () => delta("no delta", wanted, other)],
     ["a delta that is cut off", "corrupt", () => delta("9\n9:abc", wanted, sha3(base))],
     ["a delta of itself", "corrupt", () => delta("1\n1:x0;", wanted, wanted)],
     ["deltas of one another", "corrupt", () => {
@@ -183,9 +184,12 @@ Deno.test("a delta chain that is a loop, or longer than any honest one, is an er
   const last = repository.db.value<number>("SELECT max(rid) FROM blob") ?? 0;
   assert.equal(refusal(() => repository.read(() => repository.store.get(last))), "corrupt");
   assert.match(refusal(() => repository.rebuild()), /corrupt/);
-  tamper(fixture.path, "UPDATE delta SET srcid=? WHERE rid=?", last, rid + 1);
-  assert.equal(refusal(() => repository.read(() => repository.store.get(last))), "corrupt");
-  assert.equal(repository.verify().length, 102_000);
+  const end = rid + 2000;
+  tamper(fixture.path, "DELETE FROM blob WHERE rid>?", end);
+  tamper(fixture.path, "DELETE FROM delta WHERE rid>?", end);
+  tamper(fixture.path, "UPDATE delta SET srcid=? WHERE rid=?", end, rid + 1);
+  assert.equal(refusal(() => repository.read(() => repository.store.get(end))), "corrupt");
+  assert.equal(repository.verify().length, 2000);
 });
 
 Deno.test("a long chain of deltas that all wait for one source is taken in when it comes", () => {
