@@ -24,13 +24,14 @@ type Moderation =
   | "killed"
   | "kicked"
   | "modeChanged"
+  | "hostChanged"
   | "channelRenamed"
   | "messageRedacted";
 
 /**
  * Writes into the event log what people and agents do to one another on the IRC server: kicks,
  * bans, other modes and names of channels, whose messages were taken away, who became an operator,
- * and whom an operator ended. The reason of a kick is a text of its user, and is left out. Nobody can fill
+ * and whom an operator ended or gave another host. The reason of a kick is a text of its user, and is left out. Nobody can fill
  * the log: beyond a bound an actor's doings are counted, and the count is written.
  */
 export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
@@ -71,6 +72,11 @@ export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
       actor,
       (origin, now) => newEvent("irc.modes_changed", { channel, changes }, origin, now),
     );
+  }
+
+  hostChanged(event: { actor: ObservedActor; target: ObservedActor; host: string }): void {
+    const { actor, target: { nick }, host } = event;
+    this.#note(actor, (origin, now) => newEvent("irc.host_changed", { nick, host }, origin, now));
   }
 
   channelRenamed(event: { actor: ObservedActor; channel: string; to: string }): void {

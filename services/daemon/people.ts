@@ -90,6 +90,7 @@ function observerOf({ agents, attendance, inboxes, moderation }: Observers): Irc
       if (message.sender.account !== null) agents.speech.sent(message.sender.account);
       inboxes.take(message);
     },
+    hostChanged: (event) => moderation.hostChanged(event),
     channelRenamed: (event) => moderation.channelRenamed(event),
     messageRedacted(redaction) {
       inboxes.forgetMessage(redaction.id);

@@ -55,6 +55,7 @@ export interface EventTypes {
   "irc.kicked": { channel: string; nick: string };
   /** `changes` as in the MODE message; a key is `*`. */
   "irc.modes_changed": { channel: string; changes: string };
+  "irc.host_changed": { nick: string; host: string };
   "irc.channel_renamed": { channel: string; to: string };
   /** Somebody took away what another, `nick`, had said. */
   "irc.message_redacted": { channel: string; nick: string };

@@ -42,6 +42,7 @@ export const Cap = {
   MULTILINE: 1 << 25,
   READ_MARKER: 1 << 26,
   CHANNEL_RENAME: 1 << 27,
+  CHGHOST: 1 << 28,
   NO_IMPLICIT_NAMES: 1 << 29,
   PRE_AWAY: 1 << 30,
 } as const;
@@ -59,6 +60,7 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["away-notify", { bit: Cap.AWAY_NOTIFY }],
   ["batch", { bit: Cap.BATCH }],
   ["cap-notify", { bit: Cap.CAP_NOTIFY }],
+  ["chghost", { bit: Cap.CHGHOST }],
   ["draft/account-registration", {
     bit: Cap.ACCOUNT_REGISTRATION,
     value: ({ registersBeforeConnect }) =>

@@ -62,8 +62,10 @@ export class Client {
   nick = "*";
   user = "";
   realname = "";
-  /** What other users see in place of the address. */
+  /** What other users see in place of the address: the cloak, or what an operator gave. */
   host = "";
+  /** What is made of the address. */
+  cloak = "";
   account: string | null = null;
   /** Sum of the bits of {@linkcode Cap}. */
   capabilities = 0;
@@ -113,9 +115,12 @@ export class Client {
     return `${this.nick}!${this.user}@${this.host}`;
   }
 
-  /** The masks against which bans are held: the visible one and the one with the address. */
+  /** The masks against which bans are held: with the visible host, the address, and the cloak. */
   masks(): string[] {
-    return [this.mask, `${this.nick}!${this.user}@${this.transport.address}`];
+    const name = `${this.nick}!${this.user}`;
+    const masks = [this.mask, `${name}@${this.transport.address}`];
+    if (this.cloak !== this.host) masks.push(`${name}@${this.cloak}`);
+    return masks;
   }
 
   /** The client as an observer is told of it. */

@@ -72,6 +72,7 @@ export const RPL_ENDOFINFO = numeric("374", "End of /INFO list");
 export const RPL_MOTDSTART = numeric("375");
 export const RPL_ENDOFMOTD = numeric("376", "End of /MOTD command");
 export const RPL_YOUREOPER = numeric("381", "You are now an IRC operator");
+export const RPL_VISIBLEHOST = numeric("396", "is your host as others see it");
 export const RPL_TIME = numeric("391");
 export const RPL_WHOISSECURE = numeric("671", "is using a secure connection");
 export const RPL_HELPSTART = numeric("704");

@@ -142,6 +142,8 @@ export interface IrcObserver {
   kicked?(event: { actor: ObservedActor; channel: string; nick: string; reason: string }): void;
   /** An operator ended a user's connection. */
   killed?(event: { actor: ObservedActor; target: ObservedActor; reason: string }): void;
+  /** An operator gave a user another host. */
+  hostChanged?(event: { actor: ObservedActor; target: ObservedActor; host: string }): void;
   /** A channel got another name. */
   channelRenamed?(event: { actor: ObservedActor; channel: string; to: string }): void;
   /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */

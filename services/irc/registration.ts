@@ -27,9 +27,10 @@ export function tryRegister(call: CommandCall): void {
   }
   client.user = user;
   client.realname = realname;
-  client.host = client.transport.internal
+  client.cloak = client.transport.internal
     ? state.serverName
     : cloakAddress(client.transport.address, state.cloakKey);
+  client.host = client.cloak;
   if (enforceBan(state, client, nick)) return;
   if (!client.transport.internal && !mayEnter(call, password)) return;
   if (!claimNick(state, client, nick)) {

@@ -31,7 +31,7 @@ export class VirtualClient extends Client {
     super(NO_TRANSPORT, { privileged: false, now: state.now(), counters });
     this.user = user;
     this.realname = realname;
-    this.host = state.serverName;
+    this.host = this.cloak = state.serverName;
     this.modes = UserMode.BOT;
     this.registration = null;
   }

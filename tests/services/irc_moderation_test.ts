@@ -26,6 +26,7 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
     const redaction = { id: "m1", actor: SCOUT, channel: "#c", author: "ann", own: false };
     moderation.messageRedacted(redaction);
     moderation.messageRedacted({ ...redaction, author: "scouty", own: true });
+    moderation.hostChanged({ actor: guest, target: SCOUT, host: "agents/scout" });
     moderation.channelRenamed({ actor: guest, channel: "#c", to: "#d" });
     const bridge = { nick: "bridge", account: "bridge", address: "memory" };
     moderation.modeChanged({ actor: bridge, channel: "#c", changes: "+k *" });
@@ -54,6 +55,12 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
         actor: "agent:Scout",
         address: "192.0.2.7",
         data: { channel: "#c", nick: "ann" },
+      },
+      {
+        type: "irc.host_changed",
+        actor: "guest:someone",
+        address: "127.0.0.1",
+        data: { nick: "scouty", host: "agents/scout" },
       },
       {
         type: "irc.channel_renamed",

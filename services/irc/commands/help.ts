@@ -14,6 +14,7 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["CHATHISTORY", ["CHATHISTORY subcommand target ...", "Reads what was said before."]],
   ["CHANSERV", ["CHANSERV command ...", "Registers channels; CHANSERV HELP tells more."]],
   ["CS", ["CS command ...", "The same as CHANSERV."]],
+  ["CHGHOST", ["CHGHOST nick host|*", "Gives a user another host; for IRC operators."]],
   ["HELP", ["HELP [command]", "Lists the commands, or explains one."]],
   ["HELPOP", ["HELPOP [command]", "The same as HELP."]],
   ["INFO", ["INFO", "Tells about this server."]],

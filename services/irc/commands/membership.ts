@@ -241,7 +241,7 @@ function announceStatus(
 }
 
 /** The parameters of MODE that give a member these statuses. */
-function statusModes(status: number, nick: string): string[] {
+export function statusModes(status: number, nick: string): string[] {
   const given = STATUSES.filter(({ bit }) => status & bit);
   return formatModes(given.map(({ letter }) => ({ add: true, letter, param: nick })));
 }

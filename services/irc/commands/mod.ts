@@ -8,6 +8,7 @@ import { batch } from "./batch.ts";
 import { cap } from "./cap.ts";
 import { chathistory } from "./chathistory.ts";
 import { ison, lusers, motd, time, userhost, version } from "./information.ts";
+import { chghost } from "./chghost.ts";
 import { help } from "./help.ts";
 import { invite } from "./invite.ts";
 import { kick } from "./kick.ts";
@@ -42,6 +43,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["CHATHISTORY", { handler: chathistory }],
   ["CHANSERV", { handler: serviceCommand("ChanServ"), minParams: 1 }],
   ["CS", { handler: serviceCommand("ChanServ"), minParams: 1 }],
+  ["CHGHOST", { handler: chghost, minParams: 2, operatorOnly: true }],
   ["HELP", { handler: help }],
   ["HELPOP", { handler: help }],
   ["INFO", { handler: info }],
