@@ -22,6 +22,7 @@ export interface Program extends AsyncDisposable {
   readonly api: string;
   /** The URL of the MCP endpoint. */
   readonly mcp: string;
+  /** Port 0 where it runs no IRC server. */
   readonly irc: { readonly hostname: string; readonly port: number };
   /** The URL of IRC over TLS, where it listens. */
   readonly ircs: string | null;
@@ -146,7 +147,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       throw error;
     });
   const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
-  const irc = new URL(endpoints.irc);
+  const irc = new URL(endpoints.irc ?? "irc://127.0.0.1:0");
   return {
     api: endpoints.api,
     mcp: endpoints.mcp,
