@@ -8,6 +8,7 @@ import { importRepository } from "./import.ts";
 import { OpenRepository } from "./open_repository.ts";
 import { type Context, OPERATIONS } from "./operations.ts";
 import { pack, packJson } from "./parcel.ts";
+import { giveWay } from "./priority.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
 import { Interrupted, Watch } from "./watch.ts";
 
@@ -123,6 +124,7 @@ function respond(response: JobResponse, transfer: ArrayBuffer[] = []): void {
 
 /** The first message says how to work; each later one is a job, answered when it is done. */
 function serve(): void {
+  giveWay();
   let worker: RepositoryWorker | null = null;
   self.onmessage = async ({ data }: MessageEvent<StartRequest | JobRequest>) => {
     if (data.kind === "start") {
