@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import { IRC_CLIENTS, loginLines } from "./login_lines.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { print, table } from "./output.ts";
 import { randomPassword, readPassword } from "./passwords.ts";
 

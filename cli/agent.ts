@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import { loginLines } from "./login_lines.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { CommandFailed, print, table } from "./output.ts";
 
 const agentSchema = z.object({

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { type Config, parseAddress } from "../services/config/mod.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { readEndpoints, urlOf } from "./endpoints.ts";
 import { CommandFailed } from "./output.ts";
 import { readSettings } from "./settings.ts";

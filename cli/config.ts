@@ -1,4 +1,4 @@
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { print } from "./output.ts";
 import { readSettings } from "./settings.ts";
 

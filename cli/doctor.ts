@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseError } from "../services/database/mod.ts";
 import { type LogReport, verifyLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { CommandFailed, print, visible } from "./output.ts";
 import { readSettings } from "./settings.ts";
 

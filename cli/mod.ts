@@ -17,8 +17,6 @@ import {
 } from "./options.ts";
 import { CommandFailed, printError } from "./output.ts";
 
-export type { CommandOptions } from "./options.ts";
-
 /** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
 const FAILED = 1;
 const WRONG_USAGE = 2;

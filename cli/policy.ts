@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { CommandFailed, print, visible } from "./output.ts";
 
 const PATH = "/v1/settings/policies";

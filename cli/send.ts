@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { channelPath } from "./tail.ts";
 
 /** `muster send`: posts a message to a channel. */

@@ -1,7 +1,7 @@
 import { type Certificate, forwardedFor, HttpServer } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { startLogging, stopLogging } from "./logging.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 import { CommandFailed } from "./output.ts";
 import { writeEndpoints } from "./endpoints.ts";
 import { type Reloadable, Reloader } from "./reload.ts";

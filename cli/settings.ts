@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from "../services/config/mod.ts";
 import { printError } from "./output.ts";
-import type { CommandOptions } from "./mod.ts";
+import type { CommandOptions } from "./options.ts";
 
 /** The configuration file that is read where no other is named. */
 const DEFAULT_FILE = "config.yaml";
