@@ -26,13 +26,15 @@ type Moderation =
   | "modeChanged"
   | "hostChanged"
   | "channelRenamed"
+  | "topicChanged"
   | "messageRedacted";
 
 /**
  * Writes into the event log what people and agents do to one another on the IRC server: kicks,
- * bans, other modes and names of channels, whose messages were taken away, who became an operator,
- * and whom an operator ended or gave another host. The reason of a kick is a text of its user, and is left out. Nobody can fill
- * the log: beyond a bound an actor's doings are counted, and the count is written.
+ * bans, other modes, names and topics of channels, whose messages were taken away, who became an
+ * operator, and whom an operator ended or gave another host. The reason of a kick and a topic are
+ * texts of their users, and are left out. Nobody can fill the log: beyond a bound an actor's doings
+ * are counted, and the count is written.
  */
 export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
   readonly #options: IrcModerationOptions;
@@ -94,6 +96,10 @@ export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
       actor,
       (origin, now) => newEvent("irc.message_redacted", { channel, nick }, origin, now),
     );
+  }
+
+  topicChanged({ actor, channel }: { actor: ObservedActor; channel: string }): void {
+    this.#note(actor, (origin, now) => newEvent("irc.topic_changed", { channel }, origin, now));
   }
 
   /** Writes what was counted. */

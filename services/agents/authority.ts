@@ -37,6 +37,8 @@ export interface AccountAuthorityOptions {
   readonly logins: Logins;
   readonly operators: readonly IrcOperator[];
   readonly speech: Pick<Speech, "muteReason" | "delay">;
+  /** What accounts are in channels that somebody registered. */
+  readonly channels: { statusOf(account: string, channel: string): ChannelStatus | null };
   /** How people make accounts themselves, or null where they cannot. */
   readonly selfRegistration: SelfRegistration | null;
 }
@@ -49,11 +51,12 @@ export class AccountAuthority implements Accounts {
   readonly #logins: Logins;
   readonly #speech: AccountAuthorityOptions["speech"];
   readonly #operators: ReadonlyMap<string, IrcOperator>;
+  readonly #channels: AccountAuthorityOptions["channels"];
   readonly #agentByName: StatementSync;
   readonly #agentOfChannel: StatementSync;
 
   constructor(options: AccountAuthorityOptions) {
-    const { database, accounts, logins, operators, speech, selfRegistration } = options;
+    const { database, accounts, logins, operators, speech, channels, selfRegistration } = options;
     if (selfRegistration !== null) {
       this.register = selfRegistration.register.bind(selfRegistration);
     }
@@ -62,6 +65,7 @@ export class AccountAuthority implements Accounts {
       verify: (name, proof, address) => this.#verifyProof({ name, address, door: "sasl" }, proof),
     };
     this.#speech = speech;
+    this.#channels = channels;
     this.#accounts = accounts;
     this.#logins = logins;
     this.#operators = new Map(operators.map((operator) => [foldCase(operator.name), operator]));
@@ -98,8 +102,13 @@ export class AccountAuthority implements Accounts {
     return this.#accounts.find(nick)?.name ?? null;
   }
 
-  /** An agent's type decides, and only in the channels that it was registered with. */
+  /** What the registry says comes first, then what the channel's founder has said. */
   channelStatus(account: string, channel: string): ChannelStatus | null {
+    return this.registryStatus(account, channel) ?? this.#channels.statusOf(account, channel);
+  }
+
+  /** An agent's type decides, and only in the channels that it was registered with. */
+  registryStatus(account: string, channel: string): ChannelStatus | null {
     const row = this.#agentByName.get(foldCase(account));
     if (row === undefined) return null;
     const channels: string[] = JSON.parse(String(row["channels"]));

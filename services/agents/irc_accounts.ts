@@ -1,8 +1,9 @@
 import { ulid } from "ulid";
-import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
+import { type Database, Duplicate, statement, Unchanged } from "../database/mod.ts";
 import { Invalid, NotFound } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";
 import {
+  type Account,
   type AccountDirectory,
   type Caller,
   type Endings,
@@ -84,10 +85,7 @@ export class IrcAccounts {
     originFor: (id: string) => Origin,
   ): Promise<NewIrcAccount> {
     const { database, accounts, passwords, scram, provisioning, clock } = this.#options;
-    const { minPasswordLength } = this.#options;
-    if (password.length < minPasswordLength) {
-      throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
-    }
+    this.#assertLongEnough(password);
     accounts.assertFree(name);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const now = clock();
@@ -106,6 +104,47 @@ export class IrcAccounts {
       });
     });
     return { ...describe(name, now), server: this.#options.serverAddress() };
+  }
+
+  #assertLongEnough(password: string): void {
+    const { minPasswordLength } = this.#options;
+    if (password.length >= minPasswordLength) return;
+    throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
+  }
+
+  /**
+   * Gives an account another password, at the wish of its owner.
+   *
+   * @param account as it was when its password was found right
+   * @param address the owner's IP address
+   * @throws Invalid where the password is too short
+   * @throws NotFound where the account has ended or been changed meanwhile
+   * @throws Unavailable where too many passwords wait to be hashed
+   */
+  async changePassword(account: Account, password: string, address: string): Promise<void> {
+    const { database, accounts, passwords, scram, endings, clock } = this.#options;
+    this.#assertLongEnough(password);
+    const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
+    const { id, name } = account;
+    const keeping = await scram.keeping(id, secret, password);
+    const update = database.tables.updateTable("accounts")
+      .set({ secret_scheme: secret.scheme, secret: secret.value }).where("id", "=", id).where(
+        "kind",
+        "=",
+        "person",
+      );
+    const origin = { actor: `person:${name}`, actorId: id, address, cause: null };
+    await database.commit({
+      statements: [
+        accounts.guardPassword(account),
+        statement(update, { mustChange: true }),
+        keeping,
+      ],
+      events: [newEvent("account.password_changed", { account: name }, origin, clock())],
+    }).catch((error: unknown) => {
+      throw error instanceof Unchanged ? noSuchAccount(name) : error;
+    });
+    endings.announce({ kind: "password", accountId: id });
   }
 
   /**

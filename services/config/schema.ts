@@ -67,6 +67,10 @@ const irc = z.strictObject({
     registrations_per_hour: count.default(10),
     min_password_length: positive.default(8),
   }).prefault({}),
+  channels: z.strictObject({
+    per_account: count.default(20),
+    access_entries: z.int().min(1).max(1000).default(100),
+  }).prefault({}),
   sts: z.strictObject({
     enabled: z.boolean().default(false),
     duration_seconds: count.default(0),

@@ -1,6 +1,5 @@
 import { EmbeddedProvisioning } from "../agents/mod.ts";
-import { IrcBans } from "../irc_bans/mod.ts";
-import { ircChanges, ircUrl, listen, makeIrcServer } from "./irc.ts";
+import { ircChanges, ircUrl, listen, openIrc } from "./irc.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import { openPeople } from "./people.ts";
@@ -16,7 +15,7 @@ export function openEmbedded(
   stores: Stores,
   started: AsyncDisposableStack,
 ): IrcHost {
-  const { config, database, scheduler, room: { accounts } } = stores;
+  const { config } = stores;
   const sessions = {
     disconnectAccount: (account: string, reason: string) =>
       server.disconnectAccount(account, reason),
@@ -34,10 +33,7 @@ export function openEmbedded(
     address: () => ircUrl(config, addresses),
   };
   const people = openPeople(stores, later, started);
-  const enforce = () => void server.enforceBans();
-  const bans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
-  const server = makeIrcServer(stores, people, bans);
-  started.defer(() => server.close());
+  const { server, bans } = openIrc(stores, people, started);
   const addresses = listen(server, options);
   const { nick } = config.bridge;
   return {

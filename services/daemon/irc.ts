@@ -1,6 +1,8 @@
 import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
-import { type Bans, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { IrcBans } from "../irc_bans/mod.ts";
+import { addIrcServices, RegisteredChannels } from "../irc_services/mod.ts";
 import { ReadMarkers } from "../read_markers.ts";
 import { VERSION } from "../version.ts";
 import { type DaemonOptions, StartError } from "./options.ts";
@@ -8,15 +10,53 @@ import type { IrcAddresses } from "./irc_host.ts";
 import type { People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
-/** Makes the IRC server; it listens nowhere yet. */
-export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcServer {
-  const { agents, observer } = people;
-  const { config, log, database, room, cloakKey, history } = stores;
+/** The IRC server of this program, and who is kept off it. */
+export interface EmbeddedIrc {
+  readonly server: IrcServer;
+  readonly bans: IrcBans;
+}
+
+/** Makes the IRC server with the services on it; it listens nowhere yet. */
+export function openIrc(
+  stores: Stores,
+  people: People,
+  started: AsyncDisposableStack,
+): EmbeddedIrc {
+  const { config, database, scheduler, log, cloakKey, room: { accounts, logins } } = stores;
+  const { per_account: perAccount, access_entries: accessEntries } = config.irc.channels;
+  const channels = new RegisteredChannels({
+    ...{ database, accounts, perAccount, accessEntries, scheduler, log },
+    secret: cloakKey,
+  });
+  started.defer(() => channels.close());
+  const enforce = () => void server.enforceBans();
+  const bans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
+  const authority = new AccountAuthority({
+    ...{ database, accounts, logins, channels },
+    speech: people.agents.speech,
+    operators: config.irc.operators,
+    selfRegistration: openSelfRegistration(stores, people),
+  });
+  const server = new IrcServer({
+    ...serverOptions(stores, people),
+    ...{ accounts: authority, bans, channels },
+  });
+  started.defer(() => server.close());
+  addIrcServices({
+    ...{ server, accounts, logins, channels },
+    ircAccounts: people.ircAccounts,
+    selfRegistration: config.irc.accounts.self_registration !== false,
+    registryStatus: authority.registryStatus.bind(authority),
+  });
+  return { server, bans };
+}
+
+function serverOptions(
+  { config, database, log, room: { accounts }, cloakKey, history }: Stores,
+  { observer }: People,
+): Omit<IrcServerOptions, "accounts"> {
   const { irc } = config;
-  const { accounts, logins } = room;
-  const { speech } = agents;
-  const { operators } = irc;
-  return new IrcServer({
+  return {
     ...ircChanges(config),
     serverName: irc.server_name,
     serverDescription: irc.server_description,
@@ -28,14 +68,10 @@ export function makeIrcServer(stores: Stores, people: People, bans: Bans): IrcSe
       ? { sts: { durationSeconds: irc.sts.duration_seconds, port: irc.sts.port || null } }
       : {}),
     registerBeforeConnect: irc.accounts.self_registration === true,
-    accounts: new AccountAuthority({
-      ...{ database, accounts, logins, speech, operators },
-      selfRegistration: openSelfRegistration(stores, people),
-    }),
     readMarkers: new ReadMarkers({ database, accounts, log }),
-    ...{ observer, bans, cloakKey, log },
+    ...{ observer, cloakKey, log },
     ...(history === null ? {} : { historyStore: history }),
-  });
+  };
 }
 
 function openSelfRegistration(

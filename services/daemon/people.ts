@@ -86,6 +86,7 @@ function observerOf({ agents, attendance, inboxes, moderation }: Observers): Irc
     killed: (event) => moderation.killed(event),
     kicked: (event) => moderation.kicked(event),
     modeChanged: (event) => moderation.modeChanged(event),
+    topicChanged: (event) => moderation.topicChanged(event),
     messageSent(message) {
       if (message.sender.account !== null) agents.speech.sent(message.sender.account);
       inboxes.take(message);

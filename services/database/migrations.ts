@@ -141,4 +141,23 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     server_key TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE irc_channels (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    name_folded TEXT NOT NULL UNIQUE,
+    founder_id TEXT REFERENCES accounts (id) ON DELETE SET NULL,
+    registered_at INTEGER NOT NULL,
+    state TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX irc_channels_of_founder ON irc_channels (founder_id);
+
+  CREATE TABLE irc_channel_access (
+    channel_id TEXT NOT NULL REFERENCES irc_channels (id) ON DELETE CASCADE,
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    status TEXT NOT NULL CHECK (status IN ('operator', 'voice')),
+    PRIMARY KEY (channel_id, account_id)
+  ) STRICT;
+  CREATE INDEX irc_channel_access_of_account ON irc_channel_access (account_id);
+  `,
 ]);

@@ -14,6 +14,8 @@ export interface Tables {
   llm_model_lists: LlmModelListsTable;
   network_accounts: NetworkAccountsTable;
   irc_bans: IrcBansTable;
+  irc_channels: IrcChannelsTable;
+  irc_channel_access: IrcChannelAccessTable;
   settings: SettingsTable;
   events: EventsTable;
   checkpoints: CheckpointsTable;
@@ -137,6 +139,25 @@ export interface IrcBansTable {
   set_by: Fixed<string>;
   created_at: Fixed<number>;
   expires_at: Fixed<number | null>;
+}
+
+/** Channels that are kept beyond their members. */
+export interface IrcChannelsTable {
+  id: Fixed<string>;
+  name: Fixed<string>;
+  name_folded: Fixed<string>;
+  /** Null once the account has ended. */
+  founder_id: string | null;
+  registered_at: Fixed<number>;
+  /** Topic, modes and lists as JSON; the channel's key is encrypted. */
+  state: string;
+}
+
+/** Who has a status in a channel whenever it joins. */
+export interface IrcChannelAccessTable {
+  channel_id: Fixed<string>;
+  account_id: Fixed<string>;
+  status: Fixed<"operator" | "voice">;
 }
 
 /** The key-value store: one JSON text per key. */

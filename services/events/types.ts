@@ -7,6 +7,7 @@ export interface EventTypes {
   "access.refused": { door: string; reason: string; count: number; since: string };
   "account.created": { account: string };
   "account.deleted": { account: string };
+  "account.password_changed": { account: string };
   "admin.created": { username: string };
   "admin.deleted": { username: string };
   "admin.logged_in": { username: string };
@@ -47,6 +48,16 @@ export interface EventTypes {
   /** The database found rows of this log changed behind the program's back. */
   [DAMAGED]: { problem: string };
   "irc.operator_granted": { nick: string; operator: string };
+  "irc.channel_registered": { channel: string };
+  "irc.channel_dropped": { channel: string };
+  "irc.channel_transferred": { channel: string; founder: string };
+  /** `status`: what the account has there whenever it joins; null for nothing any more. */
+  "irc.channel_access_changed": {
+    channel: string;
+    account: string;
+    status: "operator" | "voice" | null;
+  };
+  "irc.topic_changed": { channel: string };
   /** `expires_at`: null for a ban without an end. */
   "irc.banned": { mask: string; reason: string; expires_at: string | null };
   "irc.unbanned": { mask: string };

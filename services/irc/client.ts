@@ -125,7 +125,8 @@ export class Client {
 
   /** The client as an observer is told of it. */
   get actor(): ObservedActor {
-    return { nick: this.nick, account: this.account, address: this.transport.address };
+    const { nick, account, transport: { address }, operatorName: operator } = this;
+    return operator === null ? { nick, account, address } : { nick, account, address, operator };
   }
 
   get isOperator(): boolean {

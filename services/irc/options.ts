@@ -97,6 +97,8 @@ export interface ObservedActor {
   nick: string;
   account: string | null;
   address: string;
+  /** The name under which OPER was accepted; absent for who is no operator. */
+  operator?: string;
 }
 
 /** A message that was taken, as told to an observer. */

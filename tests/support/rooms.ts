@@ -23,6 +23,7 @@ import {
   OPERATOR,
 } from "../../services/identity/mod.ts";
 import { IrcBans } from "../../services/irc_bans/mod.ts";
+import { RegisteredChannels } from "../../services/irc_services/mod.ts";
 import { type Llm, openLlm } from "../../services/llm/mod.ts";
 import type { Log } from "../../services/log.ts";
 import { Policies } from "../../services/policies/mod.ts";
@@ -120,6 +121,8 @@ export interface Rooms extends IdentityRoom {
   readonly ircAccounts: IrcAccounts;
   readonly ircBans: IrcBans;
   readonly authority: AccountAuthority;
+  /** Of which an account registers two, and gives two others a status there. */
+  readonly channels: RegisteredChannels;
   readonly admins: Admins;
   readonly adminLogin: AdminLogin;
   readonly llm: Llm;
@@ -175,8 +178,12 @@ export async function openRooms(
     scheduler: clock,
   });
   const perHour = 2;
+  const channels = new RegisteredChannels({
+    ...{ database, accounts, scheduler: clock, log },
+    ...{ perAccount: 2, accessEntries: 2, secret: new Uint8Array(32) },
+  });
   const authority = new AccountAuthority({
-    ...{ database, accounts, logins, operators, speech },
+    ...{ database, accounts, logins, operators, speech, channels },
     selfRegistration: new SelfRegistration({ accounts, ircAccounts, perHour, clock: clock.read }),
   });
   const llm = openLlm({
@@ -187,12 +194,13 @@ export async function openRooms(
   return {
     ...room,
     ...{ folder, database, eventLog, policies },
-    ...{ agents, inboxes, ircAccounts, ircBans, authority, admins, adminLogin },
+    ...{ agents, inboxes, ircAccounts, ircBans, channels, authority, admins, adminLogin },
     ...{ llm, sessions, clock, log },
     async close() {
       eventLog.close();
       await llm.gateway.close();
       inboxes.close();
+      await channels.close();
       await agents.close();
       await room.close();
       await database.close();

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { randomUUID } from "node:crypto";
+import type { StatementSync } from "node:sqlite";
+import { type Database, statement } from "../database/mod.ts";
+import { foldCase, type KeptChannel } from "../irc/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { KeySeal } from "./key_seal.ts";
+
+/** How long a write that failed waits for the next try, in milliseconds. */
+const RETRY = 5000;
+
+const entrySchema = z.object({ mask: z.string(), setBy: z.string(), setAt: z.number() });
+
+/** The column `state`: a channel as it is kept, with its key encrypted. */
+const stateSchema = z.object({
+  createdAt: z.number(),
+  topic: z.object({ text: z.string(), setBy: z.string(), setAt: z.number() }).nullable(),
+  flags: z.string(),
+  sealedKey: z.string().nullable(),
+  userLimit: z.number().nullable(),
+  lists: z.record(z.string(), z.array(entrySchema)),
+});
+
+export interface KeptChannelsOptions {
+  readonly database: Database;
+  readonly secret: Uint8Array;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * The topics and modes of channels on their way to the database and back. A change is written at
+ * once; those that come while a channel is being written are written together after that. What
+ * cannot be written is tried again, and meanwhile read from memory.
+ */
+export class KeptChannels {
+  readonly #options: KeptChannelsOptions;
+  readonly #seal: KeySeal;
+  readonly #state: StatementSync;
+  /** What is not on disk yet, by the folded name. */
+  readonly #pending = new Map<string, KeptChannel>();
+  /** Writes under way, by the folded name. */
+  readonly #writing = new Map<string, Promise<void>>();
+  readonly #retries = new Map<string, () => void>();
+
+  constructor(options: KeptChannelsOptions) {
+    this.#options = options;
+    this.#seal = new KeySeal(options.secret);
+    this.#state = options.database.prepare(
+      "SELECT name, state FROM irc_channels WHERE name_folded = ?",
+    );
+  }
+
+  /** The channel of this folded name, as it was last put. */
+  find(folded: string): KeptChannel | null {
+    const pending = this.#pending.get(folded);
+    if (pending !== undefined) return pending;
+    const row = this.#state.get(folded);
+    return row === undefined ? null : this.#parse(String(row["name"]), String(row["state"]));
+  }
+
+  put(channel: KeptChannel): void {
+    const folded = foldCase(channel.name);
+    this.#pending.set(folded, channel);
+    if (!this.#writing.has(folded) && !this.#retries.has(folded)) this.#start(folded);
+  }
+
+  /** Forgets a channel that is not kept any more. */
+  forget(folded: string): void {
+    this.#pending.delete(folded);
+  }
+
+  /** The channel as the column `state` has it. */
+  format({ createdAt, topic, flags, key, userLimit, lists }: KeptChannel): string {
+    const sealedKey = key === null ? null : this.#seal.seal(key);
+    return JSON.stringify({ createdAt, topic, flags, sealedKey, userLimit, lists });
+  }
+
+  /** Writes what is not written yet, once more where that has failed. */
+  async close(): Promise<void> {
+    for (const [folded, cancel] of this.#retries) {
+      cancel();
+      this.#start(folded);
+    }
+    await Promise.all(this.#writing.values());
+    for (const cancel of this.#retries.values()) cancel();
+  }
+
+  #start(folded: string): void {
+    this.#retries.delete(folded);
+    this.#writing.set(folded, this.#write(folded).finally(() => this.#writing.delete(folded)));
+  }
+
+  async #write(folded: string): Promise<void> {
+    const { database, log, scheduler } = this.#options;
+    for (
+      let channel = this.#pending.get(folded);
+      channel !== undefined;
+      channel = this.#pending.get(folded)
+    ) {
+      const update = database.tables.updateTable("irc_channels")
+        .set({ state: this.format(channel) }).where("name_folded", "=", folded);
+      try {
+        await database.commit({ statements: [statement(update)] });
+      } catch (error) {
+        log.warn("The topic and modes of an IRC channel could not be kept", { error });
+        this.#retries.set(folded, scheduler.after(RETRY, () => this.#start(folded)));
+        return;
+      }
+      if (this.#pending.get(folded) === channel) this.#pending.delete(folded);
+    }
+  }
+
+  /** A key that cannot be read is replaced by one that nobody knows: the channel stays closed. */
+  #parse(name: string, state: string): KeptChannel {
+    const { sealedKey, ...rest } = stateSchema.parse(JSON.parse(state));
+    const key = sealedKey === null ? null : this.#seal.open(sealedKey) ?? randomUUID();
+    return { name, ...rest, key };
+  }
+}
