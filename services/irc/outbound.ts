@@ -2,6 +2,7 @@
 
 import { Cap } from "./capabilities.ts";
 import { formatParams, formatTags } from "./message.ts";
+import { looksLikeChannel } from "./names.ts";
 
 const encoder = new TextEncoder();
 
@@ -143,15 +144,11 @@ export class Outbound {
     return this.#tail === "" ? undefined : this.#tail.slice(" :".length);
   }
 
-  /** To whom it is, or what it is about; `*` where it has no parameters. */
-  get target(): string {
-    return this.#params[0] ?? "*";
-  }
-
-  /** The same message with another target. */
-  to(target: string): Outbound {
-    const params = [target, ...this.#params.slice(1)];
-    return new Outbound(this.source, this.command, params, this.tags, this.text);
+  /** The message as one of a channel that may have had another name when it was sent. */
+  inChannel(name: string): Outbound {
+    const [target = "", ...params] = this.#params;
+    if (target === name || !looksLikeChannel(target)) return this;
+    return new Outbound(this.source, this.command, [name, ...params], this.tags, this.text);
   }
 
   /** Characters of the message and of the client's tags. */
@@ -197,7 +194,7 @@ export class Outbound {
   /** Several lines as a batch (IRCv3 multiline), within the batch of an answer where there is one. */
   #batch(lines: readonly MessageLine[], tags: readonly Tag[], { batch }: ReplyTags): string[] {
     const reference = this.tags.msgid ?? "0";
-    const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.target}`;
+    const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.#params[0]}`;
     const inner = lines.map(({ text, concat }) => {
       const lineTags: Tag[] = [["batch", reference], ...concat ? [[CONCAT_TAG, ""] as const] : []];
       return prefixOf(lineTags) + this.#head + oneLine(` :${text}`);

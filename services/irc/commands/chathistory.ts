@@ -107,9 +107,7 @@ function messagesFor(
   const channel = conversation instanceof Channel ? conversation.name : null;
   function formOf({ message: plain, extended }: HistoryEntry): Outbound {
     const message = isExtended ? extended ?? plain : plain;
-    const isElsewhere = channel !== null && looksLikeChannel(message.target) &&
-      message.target !== channel;
-    return isElsewhere ? message.to(channel) : message;
+    return channel === null ? message : message.inChannel(channel);
   }
   return Symbol.iterator in entries ? Array.from(entries, formOf) : mapLater(entries, formOf);
 }

@@ -34,5 +34,11 @@ function send(
   entries: readonly HistoryEntry[],
 ): void {
   if (entries.length === 0 || !channel.members.has(client)) return;
-  reply.nested("chathistory", [channel.name], entries.map(({ message }) => message));
+  reply.nested(
+    "chathistory",
+    [channel.name],
+    entries.map(({ message }) => {
+      return message.inChannel(channel.name);
+    }),
+  );
 }
