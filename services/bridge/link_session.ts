@@ -110,10 +110,12 @@ export class LinkSession {
     client.raw(`QUIT :${reason}`);
   }
 
-  /** Asks to be let into a channel, together with others that wait for their turn. */
+  /** Asks to be let into a channel; where lines are paced, together with others in one line. */
   join(channel: string): void {
     this.#joining.push(channel);
-    if (this.#joining.length === 1) this.#pacer.send(() => this.#sendJoins());
+    if (this.#options.pace === null) return this.#sendJoins();
+    if (this.#joining.length > 1) return;
+    queueMicrotask(() => this.#pacer.send(() => this.#sendJoins()));
   }
 
   part(channel: string, reason: string): void {

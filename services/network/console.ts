@@ -128,7 +128,8 @@ export class IrcConsole implements ServicesConsole {
       return session;
     } catch (error) {
       this.#failedAt = scheduler.now();
-      log.warn("There is no operator's connection to the IRC network", { error });
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn("There is no operator's connection to the IRC network", { reason });
       throw error;
     }
   }

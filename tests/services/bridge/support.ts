@@ -58,6 +58,10 @@ export class IrcUser {
     this.send(`NICK ${nick}`, `USER ${nick} 0 * :${nick}`);
   }
 
+  get connected(): boolean {
+    return !this.#connection.closed;
+  }
+
   send(...lines: string[]): void {
     for (const line of lines) this.#connection.send(line);
   }
