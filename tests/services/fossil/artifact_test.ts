@@ -5,11 +5,13 @@ import {
   encodeUtf8,
   explainArtifact,
   type FileCard,
+  findFileCard,
   formatArtifact,
   isFileName,
   isReservedFileName,
   isTagName,
   isWikiTitle,
+  KnownFiles,
   md5,
   parseArtifact,
   type TagCard,
@@ -175,6 +177,35 @@ Deno.test("formatArtifact() and parseArtifact() are inverse for every kind", () 
     }),
     { numRuns: 400 },
   );
+});
+
+Deno.test("parseArtifact() says the same of manifests whose lines it has read before", () => {
+  const hashes = ["a", "b"].map((digit) => digit.repeat(40));
+  const line = fc.record({
+    name: fc.constantFrom("a", "b", "c d", "ü", "_FOSSIL_", "../up"),
+    hash: fc.constantFrom(...hashes, "short"),
+    rest: fc.constantFrom("", " x", " w old"),
+  }).map(({ name, hash, rest }) => `F ${name.replaceAll(" ", "\\s")} ${hash}${rest}`);
+  const manifest = fc.tuple(fc.array(line, { maxLength: 4 }), fc.boolean());
+  fc.assert(fc.property(fc.array(manifest, { maxLength: 10 }), (manifests) => {
+    const files = new KnownFiles();
+    for (const [lines, isSorted] of manifests) {
+      const cards = isSorted ? lines.toSorted() : lines;
+      const bytes = sealed("C x", "D 2026-01-02T03:04:05", ...cards, "U u");
+      assert.deepEqual(explainArtifact(bytes, { files }), explainArtifact(bytes));
+    }
+  }));
+});
+
+Deno.test("findFileCard() finds what the parser finds, or leaves it to the parser", () => {
+  fc.assert(fc.property(artifact, fileName, (value, other) => {
+    fc.pre(value.kind === "manifest");
+    const bytes = formatArtifact(value);
+    const parsed = parseArtifact(bytes);
+    const files = parsed?.kind === "manifest" ? parsed.files : [];
+    for (const file of files) assert.deepEqual(findFileCard(bytes, file.name), file);
+    if (!files.some(({ name }) => name === other)) assert.equal(findFileCard(bytes, other), null);
+  }));
 });
 
 Deno.test("parseArtifact() takes a changed byte as a file", () => {

@@ -9,6 +9,7 @@ import {
   type GitImportReport,
   importFossil,
   importGit,
+  importGitStream,
   Repository,
   writeCheckin,
   writeRelease,
@@ -35,14 +36,9 @@ async function imported(
   options: GitImportOptions = {},
 ): Promise<{ repository: Repository; report: GitImportReport }> {
   const path = scratch.path(`${crypto.randomUUID()}.fossil`);
-  const repository = createEmptyRepository(path, { admin: "alice" });
-  try {
-    const bytes = typeof stream === "string" ? encodeUtf8(stream) : stream;
-    return { repository, report: await importGit(repository, inPieces(bytes), options) };
-  } catch (error) {
-    repository.close();
-    throw error;
-  }
+  const bytes = typeof stream === "string" ? encodeUtf8(stream) : stream;
+  const report = await importGitStream(path, { admin: "alice" }, inPieces(bytes), options);
+  return { repository: Repository.open(path), report };
 }
 
 function exported(repository: Repository): Uint8Array {

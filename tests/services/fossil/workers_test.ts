@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   encodeUtf8,
   FossilError,
+  packBlob,
   type PooledRepository,
   type PoolOptions,
   Repository,
@@ -62,6 +63,69 @@ Deno.test("a pooled repository is written and read, in the order of the calls", 
     const file = await repository.file({ path: "large.txt" });
     assert.deepEqual(file.content, large);
     assert.deepEqual((await repository.file({ path: "large.txt" })).content, large);
+  });
+});
+
+Deno.test("many artifacts are verified with a second thread's help, and what is damaged is found", async () => {
+  await withPool({}, async (_, repository) => {
+    const { uuid: parent } = await repository.resolveCheckin("trunk");
+    const changes = Array.from({ length: 2500 }, (_, i) => {
+      return {
+        kind: "write",
+        path: `f${i}`,
+        content: encodeUtf8(`file ${i}\n`.repeat(200)),
+      } as const;
+    });
+    const author = { user: "alice", date: DATE + 1000 };
+    await repository.commit({ ...author, parent, comment: "many", changes });
+    assert.deepEqual(await repository.verify(), []);
+    await repository.close();
+    const names = damage(repository.path, [5, 1250, 2495]);
+    const reason = "Content does not have its hash";
+    const damages = (await repository.verify()).toSorted((a, b) => a.hash < b.hash ? -1 : 1);
+    assert.deepEqual(damages, names.toSorted().map((hash) => ({ hash, reason })));
+  });
+});
+
+/** Puts other bytes of the same length into some rows; gives their names. */
+function damage(path: string, rids: readonly number[]): string[] {
+  using repository = Repository.open(path);
+  return rids.map((rid) => {
+    const content = new Uint8Array(repository.store.sizeOf(rid)).fill(65);
+    repository.db.run("UPDATE blob SET content=? WHERE rid=?", packBlob(content), rid);
+    return repository.store.hashOf(rid) ?? "";
+  });
+}
+
+Deno.test("an imported file has no page to spare, and nothing is left beside it", async () => {
+  await withPool({}, async (pool, one) => {
+    for (let day = 1; day < 30; day++) {
+      const content = encodeUtf8(`line ${day}\n`.repeat(2000 + day));
+      await commit(one, `f${day % 3}`, content, day);
+    }
+    const folder = dirname(one.path);
+    const stream = join(folder, "stream");
+    await one.exportGit({ target: stream });
+    const source = { source: stream, format: "git" } as const;
+    const path = join(folder, "two.fossil");
+    const create = { admin: "alice" };
+    const { repository } = await pool.import(path, { create, ...source });
+    assert.equal((await repository.timeline({})).total, 30);
+    await repository.close();
+    {
+      using opened = Repository.open(path);
+      assert.equal(opened.db.value("PRAGMA freelist_count"), 0);
+      assert.equal(opened.db.value("PRAGMA integrity_check"), "ok");
+    }
+    await refused("invalid", pool.import(path, { create, ...source }));
+    await Deno.writeTextFile(stream, "nonsense\n");
+    await refused("invalid", pool.import(join(folder, "bad.fossil"), { create, ...source }));
+    const files = [...Deno.readDirSync(folder)].map(({ name }) => name).toSorted();
+    assert.deepEqual(files.filter((name) => !/-(?:wal|shm)$/.test(name)), [
+      "one.fossil",
+      "stream",
+      "two.fossil",
+    ]);
   });
 });
 
