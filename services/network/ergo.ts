@@ -9,6 +9,9 @@ const CONFIRMATION = /\bERASE\s+\S+\s+([0-9A-Za-z]+)\s*$/;
 /** A line of `SUSPEND LIST`. */
 const SUSPENSION = /^Account (\S+) suspended at /;
 
+/** What ChanServ says of a channel that keeps nothing. */
+const UNREGISTERED = /^Channel (?:does not exist|is not registered)/;
+
 /** Longest part of what Ergo says that is passed on. */
 const MAX_REASON = 200;
 
@@ -106,14 +109,16 @@ export class ErgoAccounts implements NetworkAccounts {
     channel: string,
     account: string,
     status: NetworkStatus | null,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const changes = status === "operator" ? ["+o"] : status === "voice" ? ["+v"] : ["-o", "-v"];
     for (const change of changes) {
       const lines = await this.#console.ask("ChanServ", `AMODE ${channel} ${change} ${account}`);
       if (lines.some((line) => /\bpriv/i.test(line))) {
         throw new Conflict(`The operator of irc.services.oper may not set modes in ${channel}`);
       }
+      if (lines.some((line) => UNREGISTERED.test(line))) return false;
     }
+    return true;
   }
 
   async close(): Promise<void> {

@@ -209,7 +209,7 @@ export class Keeper {
         const found = there === null
           ? await network.find(entry.name)
           : there.get(foldCase(entry.name)) ?? null;
-        if (this.#differs(entry, found)) await this.#unsettle(entry);
+        if (entry.channels.length > 0 || this.#differs(entry, found)) await this.#unsettle(entry);
       }
       if (page.length < PAGE) return;
       after = page.at(-1)?.name ?? "";

@@ -18,7 +18,7 @@ export interface LedgerEntry {
   readonly nextSalt: string | null;
   /** Since when the network may be otherwise than it should, in Unix milliseconds, or null. */
   readonly unsettledSince: number | null;
-  /** Channels whose status of the account is to be set. */
+  /** Channels whose status of the account is to be set, also where they are not registered yet. */
   readonly channels: readonly string[];
 }
 

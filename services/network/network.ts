@@ -54,10 +54,16 @@ export interface NetworkAccounts {
   /** Every account that the network tells of; null where it tells of none. */
   list(): Promise<readonly NetworkAccount[] | null>;
   /**
-   * Sets what a channel gives to the members of an account, at once and from now on. A channel that
-   * is not registered is left as it is.
+   * Sets what a channel gives to the members of an account, at once and from now on.
+   *
+   * @returns false where the channel is not registered, and so keeps nothing
+   * @throws Conflict where we may not set it
    */
-  setChannelStatus(channel: string, account: string, status: NetworkStatus | null): Promise<void>;
+  setChannelStatus(
+    channel: string,
+    account: string,
+    status: NetworkStatus | null,
+  ): Promise<boolean>;
   /** Ends what is under way, which then rejects with Unavailable, as does all that comes after. */
   close(): Promise<void>;
 }

@@ -77,7 +77,7 @@ export class NetworkProvisioning implements Provisioning {
           if (!(error instanceof NotFound)) throw error;
           await this.#make(before, passphrase);
         });
-        const channels = entry === null ? ledger.agent(id)?.channels ?? [] : [];
+        const channels = entry?.channels ?? ledger.agent(id)?.channels ?? [];
         await this.#settled(
           { ...before, made: true, salt, channels },
           (statements) => write({ name, passphrase, statements }),

@@ -14,6 +14,9 @@ const MAIL_DOMAIN = "agents.muster.invalid";
 /** Longest passphrase, so that the line that tells it holds it. */
 const MAX_PASSPHRASE = 200;
 
+/** What ChanServ says of a channel that keeps nothing: Atheme's words, and Anope's. */
+const UNREGISTERED = /is not registered|isn't registered/;
+
 /** Most characters of what services said that are passed on. */
 const MAX_QUOTED = 300;
 
@@ -145,11 +148,13 @@ export class ServicesNetwork implements NetworkAccounts {
     channel: string,
     account: string,
     status: NetworkStatus | null,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { dialect, chanServ } = this.#options;
     for (const command of dialect.channelStatus(channel, account, status)) {
-      await this.console.ask(chanServ, command);
+      const lines = await this.console.ask(chanServ, command);
+      if (lines.some((line) => UNREGISTERED.test(line))) return false;
     }
+    return true;
   }
 
   async close(): Promise<void> {

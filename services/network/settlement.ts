@@ -8,6 +8,12 @@ import type { Ledger, LedgerEntry } from "./ledger.ts";
 import type { NetworkAccounts, NetworkStatus } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 
+/** How long a channel is taken to be unregistered still. */
+const UNREGISTERED_MILLISECONDS = 60_000;
+
+/** Channels that are remembered as not registered. */
+const MAX_REMEMBERED = 10_000;
+
 /** What was done to make an account on the network as it should be. */
 export type Repair =
   | "made again"
@@ -39,6 +45,8 @@ export interface SettlementOptions {
 /** Brings accounts on the network to what the database says of them. */
 export class Settlement {
   readonly #options: SettlementOptions;
+  /** When it was last heard of channels that they are not registered, in Unix milliseconds. */
+  readonly #unregistered = new Map<string, number>();
   #repaired = 0;
 
   constructor(options: SettlementOptions) {
@@ -60,14 +68,14 @@ export class Settlement {
     const found = accounts.find(entry.name);
     const account = found?.id === entry.accountId ? found : null;
     const settled = await this.#settled(entry, account);
-    await this.#setStatuses(entry, account);
+    const channels = await this.#setStatuses(entry, account);
     const { entry: after, repairs, statements = [] } = settled;
     await database.commit({
       statements: [
         ...statements,
         after === null
           ? ledger.striking(entry)
-          : ledger.saving({ ...after, nextSalt: null, unsettledSince: null, channels: [] }),
+          : ledger.saving({ ...after, nextSalt: null, unsettledSince: null, channels }),
       ],
       events: repairs.map((repair) =>
         newEvent("network.account_repaired", { account: entry.name, repair }, SYSTEM, clock())
@@ -159,11 +167,34 @@ export class Settlement {
     return false;
   }
 
-  async #setStatuses(entry: LedgerEntry, account: Account | null): Promise<void> {
+  /** Gives those channels back that cannot keep a status yet. */
+  async #setStatuses(entry: LedgerEntry, account: Account | null): Promise<string[]> {
+    const left: string[] = [];
     for (const channel of entry.channels) {
       const status = this.#statusIn(channel, account);
-      await this.#options.network.setChannelStatus(channel, entry.name, status);
+      const kept = await this.#setStatus(channel, entry.name, status);
+      if (!kept && status !== null) left.push(channel);
     }
+    return left;
+  }
+
+  /** Asks for no channel again that was not registered a moment ago. */
+  async #setStatus(
+    channel: string,
+    account: string,
+    status: NetworkStatus | null,
+  ): Promise<boolean> {
+    const { network, clock } = this.#options;
+    const key = foldCase(channel);
+    const now = clock();
+    if (now - (this.#unregistered.get(key) ?? -Infinity) < UNREGISTERED_MILLISECONDS) return false;
+    this.#unregistered.delete(key);
+    const kept = await network.setChannelStatus(channel, account, status);
+    if (!kept) {
+      if (this.#unregistered.size >= MAX_REMEMBERED) this.#unregistered.clear();
+      this.#unregistered.set(key, now);
+    }
+    return kept;
   }
 
   #statusIn(channel: string, account: Account | null): NetworkStatus | null {

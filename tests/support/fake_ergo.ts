@@ -29,6 +29,8 @@ export class FakeErgo implements AsyncDisposable {
   readonly ended: string[] = [];
   /** Changes of statuses, such as `#ops +v coder`. */
   readonly statuses: string[] = [];
+  /** Channels that keep no statuses, as they are not registered. */
+  readonly unregistered = new Set<string>();
   /** What was asked: paths of the API, and commands to services without their last words. */
   readonly asked: string[] = [];
   /** Whether everything is away. */
@@ -210,6 +212,7 @@ export class FakeErgo implements AsyncDisposable {
   }
 
   #chanServ([, channel = "", change = "", account = ""]: string[]): string[] {
+    if (this.unregistered.has(channel)) return ["Channel is not registered"];
     this.statuses.push(`${channel} ${change} ${account}`);
     return [`Successfully set persistent mode ${change} on ${account}`];
   }

@@ -258,6 +258,25 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
   });
 });
 
+Deno.test("a channel that is registered later gives its agents their status then", async () => {
+  await withNetwork(async (rooms) => {
+    const { ergo, keeper } = rooms;
+    ergo.unregistered.add("#later");
+    await anAgent(rooms, "one", { channels: ["#later"] });
+    await anAgent(rooms, "two", { channels: ["#later", "#ops"] });
+    await rooms.pass(0);
+    const questions = ergo.asked.filter((what) => what.startsWith("ChanServ AMODE #later"));
+    assert.deepEqual([questions.length, ergo.statuses], [1, ["#ops +v two"]]);
+    assert.equal(keeper.stats().unsettled, 0);
+    ergo.unregistered.clear();
+    await rooms.pass(10 * 60_000);
+    assert.deepEqual(ergo.statuses.slice(1), ["#later +v one", "#later +v two"]);
+    const asked = ergo.asked.length;
+    await rooms.pass(10 * 60_000);
+    assert.equal(ergo.asked.slice(asked).some((what) => what.startsWith("ChanServ")), false);
+  });
+});
+
 Deno.test("of two who change one agent at once, each change is whole", async () => {
   await withNetwork(async (rooms) => {
     const { agents } = rooms;

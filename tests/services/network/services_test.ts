@@ -89,11 +89,11 @@ for (const kind of ["atheme", "anope"] as const) {
         await accounts.register("bob", FIRST);
         await using bob = await logIn(network, "bob", FIRST);
         await bob.join("#room");
-        await accounts.setChannelStatus("#room", "bob", "operator");
+        assert.equal(await accounts.setChannelStatus("#room", "bob", "operator"), true);
         await founder.expect(/MODE #room .*\+o :?bob/);
         await accounts.setChannelStatus("#room", "bob", "voice");
         await founder.expect(/MODE #room .*bob/);
-        await accounts.setChannelStatus("#unregistered", "bob", "voice");
+        assert.equal(await accounts.setChannelStatus("#unregistered", "bob", "voice"), false);
 
         await network.stopServer();
         await assert.rejects(accounts.verify("bob", FIRST), Unavailable);
