@@ -4,6 +4,7 @@ import { keptForm, restoreChannel } from "./channel_keeping.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./former_users.ts";
 import { History } from "./history.ts";
+import { MessageClock } from "./message_clock.ts";
 import { Metadata } from "./metadata.ts";
 import { UserMode } from "./modes.ts";
 import { Monitors } from "./monitors.ts";
@@ -19,9 +20,6 @@ import {
 import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
 import { ReadMarkers } from "./read_markers.ts";
 import type { Reply } from "./reply.ts";
-
-/** Messages that may have the same time. */
-const MESSAGES_PER_MILLISECOND = 1000;
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -61,20 +59,13 @@ export class ServerState {
   /** Most registered clients at one time. */
   mostRegistered = 0;
 
-  readonly #clock: () => number;
+  readonly #clock: MessageClock;
   readonly #byNick = new Map<string, Client>();
   readonly #services = new Map<string, Client>();
   readonly #byAccount = new Map<string, readonly Client[]>();
   readonly #logins = new Set<PendingLogin>();
   #options: Readonly<IrcServerOptions>;
   #limits: Readonly<IrcLimits>;
-  readonly #idPrefix: string;
-  #lastId = 0;
-  #lastTime = 0;
-  #countedTime = 0;
-  #countedMessages = 0;
-  #textTime = NaN;
-  #timeText = "";
 
   constructor(options: IrcServerOptions) {
     this.#options = options;
@@ -82,13 +73,10 @@ export class ServerState {
     this.log = options.log ?? SILENT;
     const store = options.historyStore ?? null;
     this.history = new History({ limits: () => this.#limits, store, log: this.log });
-    this.#lastTime = store?.newestTime ?? 0;
     this.cloakKey = options.cloakKey ?? crypto.getRandomValues(new Uint8Array(32));
     this.readMarkers = new ReadMarkers(options.readMarkers);
-    this.#clock = options.clock ?? Date.now;
+    this.#clock = new MessageClock(options.clock ?? Date.now, store?.newestTime ?? 0);
     this.startedAt = this.now();
-    const random = crypto.getRandomValues(new Uint32Array(2));
-    this.#idPrefix = Array.from(random, (part) => part.toString(36)).join("") + "-";
   }
 
   get options(): Readonly<IrcServerOptions> {
@@ -122,47 +110,30 @@ export class ServerState {
 
   /** Unix time in milliseconds; never earlier than it was before. */
   now(): number {
-    this.#lastTime = Math.max(this.#lastTime, Math.floor(this.#clock()));
-    return this.#lastTime;
+    return this.#clock.now();
   }
 
   /** The present as a `time` tag has it. */
   timestamp(): string {
-    const now = this.now();
-    if (now !== this.#textTime) {
-      this.#textTime = now;
-      this.#timeText = new Date(now).toISOString();
-    }
-    return this.#timeText;
+    return this.#clock.timestamp();
   }
 
   /** An id that no other message has, of this run or another. */
   nextMessageId(): string {
-    return this.#idPrefix + (++this.#lastId).toString(36);
+    return this.#clock.nextId();
   }
 
   /** A message from a client, with time, id and what is to be known of the sender. */
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
-    this.#leaveFullMillisecond();
     const tags: OutboundTags = {
-      time: this.timestamp(),
-      msgid: this.nextMessageId(),
+      time: this.#clock.nextTimestamp(),
+      msgid: this.#clock.nextId(),
       account: client.account,
       bot: client.hasMode(UserMode.BOT),
     };
     if (client.account === null) tags.guest = client.id;
     if (content.clientTags) tags.client = content.clientTags;
     return new Outbound(client.mask, command, content.params, tags, content.text);
-  }
-
-  /** No more messages have the same time than there are microseconds in it to tell them apart. */
-  #leaveFullMillisecond(): void {
-    const now = this.now();
-    if (now !== this.#countedTime) {
-      this.#countedTime = now;
-      this.#countedMessages = 0;
-    }
-    if (++this.#countedMessages === MESSAGES_PER_MILLISECOND) this.#lastTime = now + 1;
   }
 
   /** A message from the server itself. */
@@ -173,7 +144,13 @@ export class ServerState {
 
   /** A message of the server that by custom goes without a source: PING, ERROR, AUTHENTICATE. */
   bareMessage(command: string, content: MessageContent): Outbound {
-    return new Outbound(null, command, content.params, { time: this.timestamp() }, content.text);
+    return new Outbound(
+      null,
+      command,
+      content.params,
+      { time: this.timestamp() },
+      content.text,
+    );
   }
 
   /** The registered client with this nick. */
