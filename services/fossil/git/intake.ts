@@ -62,14 +62,36 @@ export class Intake {
         return this.#takeCommit(command);
       case "tag":
         return this.#takeTag(command);
+      case "alias":
+        return this.#takeAlias(command.mark, command.to, command.line);
       case "reset": {
         const { ref, from, line } = command;
-        const tip = from === null ? null : this.#commitOf(from, line);
         this.#checkName(ref, line);
+        if (from !== null && this.#isContent(from)) return this.#leaveOut(ref);
+        const tip = from === null ? null : this.#commitOf(from, line);
         if (tip === null) this.refs.delete(ref);
         else this.refs.set(ref, tip);
       }
     }
+  }
+
+  #takeAlias(mark: number, to: string, line: number): void {
+    const content = this.#isContent(to) ? this.#contents.get(Number(to.slice(1))) : undefined;
+    if (content !== undefined) {
+      this.#contents.set(mark, content);
+      return;
+    }
+    const commit = this.#commitOf(to, line);
+    if (commit !== null) this.#commits.set(mark, commit);
+  }
+
+  /** Whether a mark is that of a file's content. */
+  #isContent(text: string): boolean {
+    return /^:\d+$/.test(text) && this.#contents.has(Number(text.slice(1)));
+  }
+
+  #leaveOut(ref: string): void {
+    this.#notices.add("ref", ref, "A reference to something else than a commit was left out");
   }
 
   #takeBlob(mark: number | null, content: Uint8Array): void {
@@ -111,6 +133,8 @@ export class Intake {
     for (const change of commit.changes) {
       if (change.kind === "write") {
         this.#checkContent(change.path, change.mode, change.content, line);
+      } else if (change.kind === "note" && !NO_COMMIT.test(String(change.content))) {
+        this.#checkContent(`note on ${change.commit}`, "100644", change.content, line);
       }
     }
     const id = this.#spool.add(commit, ref, [...parents]);
@@ -162,10 +186,9 @@ export class Intake {
 
   #takeTag({ name, mark, from, tagger, message, line }: GitTag): void {
     this.#checkName(name, line);
-    const known = /^:\d+$/.test(from) ? this.#contents.has(Number(from.slice(1))) : false;
-    if (known) {
-      this.#notices.add("ref", TAGS + name, "A tag that is not on a commit was left out");
-      return;
+    if (this.#isContent(from)) {
+      if (mark !== null) this.#takeAlias(mark, from, line);
+      return this.#leaveOut(TAGS + name);
     }
     const commit = this.#commitOf(from, line);
     if (commit === null) throw errorAt(line, `Tag "${name}" is on nothing`);

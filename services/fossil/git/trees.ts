@@ -60,6 +60,8 @@ export class TreeEditor {
         return this.#move(change.from, change.path, change.kind === "copy");
       case "write":
         return this.#write(change);
+      case "note":
+        return this.#note(change.commit, change.content);
     }
   }
 
@@ -79,6 +81,17 @@ export class TreeEditor {
       throw new TreeError(`The tree has more than ${MAX_FILES} files`);
     }
     this.#files.set(path, { hash, mode: fileMode, origin: known?.origin ?? null });
+  }
+
+  /**
+   * A note is a file that has the name of its commit in Git, which is not known where the stream
+   * has only a mark for it.
+   */
+  #note(commit: string, content: string | number): void {
+    if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {
+      this.#notices.add("note", commit, "A note on a commit without its name in Git was left out");
+    } else if (typeof content === "string") this.#delete(commit);
+    else this.#write({ kind: "write", path: commit, mode: "100644", content });
   }
 
   #isPossible(path: string): boolean {

@@ -21,6 +21,7 @@ export interface GitProgress {
  * - `artifact`: a file that Fossil would take for an artifact of its own; left out;
  * - `ref`: a reference that was renamed or left out;
  * - `date`: outside of the years 0 to 9999; kept beside the check-in;
+ * - `note`: on a commit that the stream does not name as Git does; left out;
  * - `content`: of a file that is not in the repository; left out;
  * - `kind`: artifacts without a counterpart in Git: wiki, tickets, forum, technotes; left out.
  */
@@ -33,6 +34,7 @@ export type GitNoticeKind =
   | "artifact"
   | "ref"
   | "date"
+  | "note"
   | "content"
   | "kind";
 

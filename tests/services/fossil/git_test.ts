@@ -4,12 +4,8 @@ import {
   createEmptyRepository,
   encodeUtf8,
   exportGit,
-  FossilError,
-  type GitImportOptions,
-  type GitImportReport,
   importFossil,
   importGit,
-  importGitStream,
   Repository,
   writeCheckin,
   writeRelease,
@@ -19,38 +15,18 @@ import { peer } from "../../support/peers.ts";
 import { judged } from "./support/judges.ts";
 import { Fixture, put } from "./support/fixture.ts";
 import { Scratch } from "./support/fossil.ts";
-import { git, GitHistory, initGit, refsOf } from "./support/git.ts";
+import {
+  AUTHOR,
+  commit,
+  exported,
+  git,
+  GitHistory,
+  imported,
+  initGit,
+  inPieces,
+  refsOf,
+} from "./support/git.ts";
 import { difference, dumpTables } from "./support/tables.ts";
-
-/** A stream that comes in small pieces of odd sizes. */
-async function* inPieces(stream: Uint8Array, size = 97): AsyncGenerator<Uint8Array> {
-  for (let i = 0; i < stream.length; i += size) {
-    yield await Promise.resolve(stream.subarray(i, i + size));
-  }
-}
-
-/** Imports into a new repository of a scratch folder. */
-async function imported(
-  scratch: Scratch,
-  stream: Uint8Array | string,
-  options: GitImportOptions = {},
-): Promise<{ repository: Repository; report: GitImportReport }> {
-  const path = scratch.path(`${crypto.randomUUID()}.fossil`);
-  const bytes = typeof stream === "string" ? encodeUtf8(stream) : stream;
-  const report = await importGitStream(path, { admin: "alice" }, inPieces(bytes), options);
-  return { repository: Repository.open(path), report };
-}
-
-function exported(repository: Repository): Uint8Array {
-  return Buffer.concat([...exportGit(repository)]);
-}
-
-const AUTHOR = "A Ü <a@b> 1600000000 +0200";
-
-/** A commit of a stream. */
-function commit(ref: string, lines: string, from = ""): string {
-  return `commit ${ref}\nauthor ${AUTHOR}\ncommitter ${AUTHOR}\ndata 2\nm\n\n${from}${lines}\n`;
-}
 
 function branchesOf(repository: Repository): Record<string, string> {
   const rows = repository.db.rows<{ value: string; comments: string }>(
@@ -182,44 +158,6 @@ Deno.test("a file of a stream that Fossil would take for an artifact is left out
   assert.deepEqual(report.notices.counts, { artifact: 1 });
   assert.equal(report.checkins, 1);
   assert.equal(repository.db.value("SELECT count(*) FROM mlink"), 1);
-});
-
-Deno.test("a malformed or greedy stream is refused with the number of its line", async () => {
-  const main = "refs/heads/main";
-  const streams: [string, RegExp][] = [
-    ["ls :1 x\n", /Line 1 .*no command/],
-    ["blob\nmark :1\ndata 99999999999\n", /Line 3 .*over the limit/],
-    ["blob\nmark :1\ndata 50\nshort", /Line 3 .*ends within data/],
-    ["blob\nmark :x\ndata 0\n", /Line 2 .*no mark/],
-    ["blob\nmark :1\ndata -1\n", /Line 3 .*no length/],
-    [`commit ${main}\ndata 0\n`, /"committer"/],
-    [`commit ${main}\ncommitter nobody\ndata 0\n`, /Line 1 .*no author with a date/],
-    [commit(main, "M 100644 :7 a\n"), /Line 1 .*not in the stream/],
-    [commit(main, `M 100644 ${"a".repeat(40)} a\n`), /Line 1 .*not in the stream/],
-    [commit(main, "M 040000 inline a\ndata 1\nx\n"), /Line 1 .*Mode "040000"/],
-    [commit(main, "", "from :3\n"), /Line 1 .*no commit of the stream/],
-    [commit(main, 'M 100644 inline "a\ndata 1\nx\n'), /Line \d+ .*path is malformed/],
-    ["tag v\nfrom :1\ndata 0\n", /Line 1 .*no commit of the stream/],
-    [`reset refs/heads/${"x".repeat(2000)}\n`, /Line 1 .*too long/],
-    [
-      commit(
-        main,
-        "M 100644 inline d/a\ndata 1\nx\n" +
-          Array.from({ length: 40 }, (_, i) => `C d d/${i}\n`).join(""),
-      ),
-      /Line 1 .*more than 1000000 files/,
-    ],
-    ["x".repeat(100_000), /Line 1 .*longer/],
-  ];
-  for (const [stream, message] of streams) {
-    using scratch = new Scratch();
-    await assert.rejects(imported(scratch, stream), (error: unknown) => {
-      assert.ok(error instanceof FossilError, String(error));
-      assert.equal(error.code, "invalid");
-      assert.match(error.message, message);
-      return true;
-    });
-  }
 });
 
 Deno.test("an import goes into an empty repository only, and stops when it is told to", async () => {

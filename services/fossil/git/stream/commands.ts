@@ -17,6 +17,8 @@ export type GitChange =
   }
   | { readonly kind: "delete"; readonly path: string }
   | { readonly kind: "rename" | "copy"; readonly from: string; readonly path: string }
+  /** A note on a commit, which is named as the stream names it. */
+  | { readonly kind: "note"; readonly commit: string; readonly content: string | number }
   | { readonly kind: "clear" };
 
 /** One command; `line` is where it begins. */
@@ -24,6 +26,8 @@ export type GitCommand =
   | { readonly kind: "blob"; readonly mark: number | null; readonly content: Uint8Array }
   | GitCommit
   | GitTag
+  /** Another mark for what has one. */
+  | { readonly kind: "alias"; readonly line: number; readonly mark: number; readonly to: string }
   | {
     readonly kind: "reset";
     readonly line: number;
@@ -69,9 +73,13 @@ const MAX_CHANGES_LENGTH = 128 * 1024 * 1024;
 const MAX_PARENTS = 256;
 /** Longest delimiter of `data <<`. */
 const MAX_DELIMITED_BYTES = 16 * 1024 * 1024;
-/** Commands that steer the program that reads the stream, and are none of ours. */
+/** Commands that steer the program that reads the stream, or ask it something: none of ours. */
 const IGNORED =
-  /^(?:progress |checkpoint$|option |feature (?:done|date-format=raw|export-marks|import-marks|relative-marks|no-relative-marks|force|notes|original-oid)\b|#|original-oid |$)/;
+  /^(?:progress |checkpoint$|option |get-mark |cat-blob |ls |#|original-oid |$|feature (?:date-format=raw|date-format=raw-permissive|export-marks|import-marks|import-marks-if-exists|relative-marks|no-relative-marks|force|notes|original-oid|get-mark|cat-blob|ls)(?:=|$))/;
+/** The stream says at its end that this is its end. */
+const ENDS_WITH_DONE = "feature done";
+/** Questions that may stand between the changes of a commit. */
+const QUESTION = /^(?:ls |cat-blob |get-mark )/;
 
 /** Reads the commands of a stream one after another. */
 export class CommandReader {
@@ -91,16 +99,20 @@ export class CommandReader {
    * as `invalid` too: the stream is refused.
    */
   async *commands(): AsyncGenerator<GitCommand> {
+    let needsDone = false;
     for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
       if (line === "done") return;
-      if (line === "blob") yield await this.#blob();
+      if (line === ENDS_WITH_DONE) needsDone = true;
+      else if (line === "blob") yield await this.#blob();
       else if (line.startsWith("commit ")) yield* this.#commit(line.slice(7));
       else if (line.startsWith("tag ")) yield await this.#tag(line.slice(4));
       else if (line.startsWith("reset ")) yield await this.#reset(line.slice(6));
+      else if (line === "alias") yield await this.#alias();
       else if (!IGNORED.test(line)) {
         throw this.#reader.error(`"${line.slice(0, 60)}" is no command that can be imported`);
       }
     }
+    if (needsDone) throw this.#reader.error('The stream is cut off: its "done" is missing');
   }
 
   /** The rest of the next line where it begins so, else null and the line stays unread. */
@@ -218,12 +230,13 @@ export class CommandReader {
     for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
       length += line.length;
       if (length > MAX_CHANGES_LENGTH) throw this.#reader.error("A commit has too many changes");
+      if (QUESTION.test(line)) continue;
       const change = this.#change(line);
       if (change === null) {
         if (line !== "") this.#reader.pushBack(line);
         return;
       }
-      if (change.kind === "write" && change.content === "inline") {
+      if ("content" in change && change.content === "inline") {
         const mark = --this.#inlineMark;
         yield { kind: "blob", mark, content: await this.#data(this.#maxFileBytes) };
         yield { ...change, content: mark };
@@ -250,8 +263,12 @@ export class CommandReader {
         const kind = line.startsWith("R") ? "rename" : "copy";
         return { kind, from: first.path, path: this.#path(first.rest) };
       }
-      case "N ":
-        throw this.#reader.error("Notes can be imported only as the files that hold them");
+      case "N ": {
+        const match = /^(\S+) (\S+)$/.exec(text);
+        if (match === null) throw this.#reader.error("A note is malformed");
+        const content = match[1]!.startsWith(":") ? this.#markOf(match[1]!) : match[1]!;
+        return { kind: "note", content, commit: match[2]! };
+      }
       default:
         return null;
     }
@@ -272,6 +289,13 @@ export class CommandReader {
     const tagger = await this.#optional("tagger ");
     const message = decodeUtf8(await this.#data(MAX_MESSAGE_BYTES));
     return { kind: "tag", line, name, mark, from, tagger, message };
+  }
+
+  async #alias(): Promise<GitCommand> {
+    const line = this.#reader.lineNumber;
+    const [mark, to] = [await this.#mark(), await this.#optional("to ")];
+    if (mark === null || to === null) throw this.#reader.error("An alias is malformed");
+    return { kind: "alias", line, mark, to };
   }
 
   async #reset(ref: string): Promise<GitCommand> {

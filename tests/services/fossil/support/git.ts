@@ -1,4 +1,13 @@
 /** Runs the `git` program, and makes random histories for it. */
+import { Buffer } from "node:buffer";
+import {
+  encodeUtf8,
+  exportGit,
+  type GitImportOptions,
+  type GitImportReport,
+  importGitStream,
+  Repository,
+} from "../../../../services/fossil/mod.ts";
 import { encode, type Scratch } from "./fossil.ts";
 import { Random } from "./history.ts";
 
@@ -137,4 +146,36 @@ export class GitHistory {
       this.#data(this.#random.pick(MESSAGES)),
     );
   }
+}
+
+/** A stream that comes in small pieces of odd sizes. */
+export async function* inPieces(stream: Uint8Array, size = 97): AsyncGenerator<Uint8Array> {
+  for (let i = 0; i < stream.length; i += size) {
+    yield await Promise.resolve(stream.subarray(i, i + size));
+  }
+}
+
+/** Imports into a new repository of a scratch folder. */
+export async function imported(
+  scratch: Scratch,
+  stream: Uint8Array | string,
+  options: GitImportOptions = {},
+): Promise<{ repository: Repository; report: GitImportReport }> {
+  const path = scratch.path(`${crypto.randomUUID()}.fossil`);
+  const bytes = typeof stream === "string" ? encodeUtf8(stream) : stream;
+  const report = await importGitStream(path, { admin: "alice" }, inPieces(bytes), options);
+  return { repository: Repository.open(path), report };
+}
+
+/** The whole stream that a repository is exported as. */
+export function exported(repository: Repository): Uint8Array {
+  return Buffer.concat([...exportGit(repository)]);
+}
+
+/** A name and a moment of a stream. */
+export const AUTHOR = "A Ü <a@b> 1600000000 +0200";
+
+/** A commit of a stream. */
+export function commit(ref: string, lines: string, from = ""): string {
+  return `commit ${ref}\nauthor ${AUTHOR}\ncommitter ${AUTHOR}\ndata 2\nm\n\n${from}${lines}\n`;
 }
