@@ -1,15 +1,21 @@
+import { HASH_POLICIES, hasHash, type HashPolicy, namesOf, type Sha3 } from "../codec/mod.ts";
+import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 
 /** Names whose rows are kept in memory; each takes about 150 bytes. */
 const MAX_NAMES = 20_000;
 
-/** Rows by name: table blob, with what was looked up of late in memory. */
+/** Names of artifacts: their rows, of which the last ones are kept in memory, and what may be one. */
 export class Names {
   readonly #db: Database;
+  readonly #config: Config;
+  readonly #sha3: Sha3;
   readonly #rids = new Map<string, number>();
 
-  constructor(db: Database) {
+  constructor(db: Database, config: Config, sha3: Sha3) {
     this.#db = db;
+    this.#config = config;
+    this.#sha3 = sha3;
   }
 
   /** Row of a name, 0 where it is unknown. */
@@ -26,5 +32,30 @@ export class Names {
   /** Forgets the rows, because some may have gone. */
   clear(): void {
     this.#rids.clear();
+  }
+
+  /** The policy by which new artifacts are named. */
+  policy(): HashPolicy {
+    return HASH_POLICIES[this.#config.integer("hash-policy", 2)] ?? "sha3";
+  }
+
+  /** The policy `auto` becomes `sha3` when the first SHA3 name shows up. */
+  note(hash: string): void {
+    if (hash.length > 40 && this.policy() === "auto") this.#config.set("hash-policy", "2");
+  }
+
+  /** The name that content has here, or would get. */
+  nameOf(content: Uint8Array): string {
+    const { preferred, known } = namesOf(content, this.policy(), this.#sha3);
+    return known !== null && this.ridOf(known) !== 0 ? known : preferred;
+  }
+
+  /** Whether content has the name it claims. */
+  fits(content: Uint8Array, hash: string): boolean {
+    return hasHash(content, hash, this.#sha3);
+  }
+
+  isShunned(hash: string): boolean {
+    return this.#db.exists("SELECT 1 FROM shun WHERE uuid=?", hash);
   }
 }

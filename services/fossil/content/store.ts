@@ -1,15 +1,10 @@
 import {
   applyDelta,
-  createDelta,
   deltaTargetLength,
-  HASH_POLICIES,
-  hasHash,
   type HashPolicy,
   isArtifactHash,
   MAX_ARTIFACT_BYTES,
-  namesOf,
   packBlob,
-  type Sha3,
   sha3,
   unpackBlob,
 } from "../codec/mod.ts";
@@ -18,23 +13,18 @@ import { ByteCache } from "./byte_cache.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 import { DeadEnds } from "./dead_ends.ts";
+import { Deltas, MAX_CHAIN, MIN_DELTA_BYTES, worthwhileDelta } from "./deltas.ts";
 import { packPlain, unpackDraft } from "./draft.ts";
 import { Names } from "./names.ts";
 import { PrivateRows } from "./private.ts";
+import { Receipt } from "./receipt.ts";
 import type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
+import { Unpacked } from "./unpacked.ts";
 
 /** Default size of the cache of artifacts, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 /** Every so many links of a delta chain the artifact in between is cached. */
 const CACHED_LINK = 8;
-/** No honest chain is as long; a longer one is a loop. */
-const MAX_CHAIN = 100_000;
-/** Artifacts below this many bytes are neither made a delta nor a delta's source. */
-const MIN_DELTA_BYTES = 50;
-/** Bytes that wait to be packed: many become deltas before the transaction ends. */
-const UNPACKED_BYTES = 32 * 1024 * 1024;
-/** A delta is kept where it is smaller than this part of the artifact. */
-const MAX_DELTA_RATIO = 0.75;
 
 interface BlobRow {
   readonly content: Uint8Array | null;
@@ -48,39 +38,34 @@ interface BlobRow {
  */
 export class ContentStore {
   readonly #db: Database;
-  readonly #config: Config;
   readonly #cache: ByteCache<number, Uint8Array>;
   readonly #maxBytes: number;
-  readonly #sha3: Sha3;
   readonly #isDraft: boolean;
   readonly #names: Names;
   readonly #private: PrivateRows;
   readonly #touched = new Set<number>();
-  /** What rows of this transaction hold, while it is not packed yet. */
-  readonly #unpacked = new Map<number, Uint8Array>();
-  #unpackedBytes = 0;
+  readonly #deltas: Deltas;
+  readonly #receipt: Receipt;
+  readonly #unpacked = new Unpacked();
   readonly #deadEnds = new DeadEnds();
-  #origin: Origin = { user: null, ip: null };
-  #rcvid = 0;
 
   constructor(db: Database, config: Config, options: StoreOptions = {}) {
     this.#db = db;
-    this.#config = config;
     this.#cache = new ByteCache(options.cacheBytes ?? CACHE_BYTES);
     this.#maxBytes = options.maxArtifactBytes ?? MAX_ARTIFACT_BYTES;
-    this.#sha3 = options.sha3 ?? sha3;
     this.#isDraft = options.isDraft ?? false;
-    this.#names = new Names(db);
+    this.#names = new Names(db, config, options.sha3 ?? sha3);
     this.#private = new PrivateRows(db);
+    this.#deltas = new Deltas(db);
+    this.#receipt = new Receipt(db);
   }
 
   /** Starts a transaction's bookkeeping: who gives content, and nothing touched yet. */
   begin(origin: Origin): void {
-    this.#origin = origin;
-    this.#rcvid = 0;
+    this.#receipt.begin(origin);
     this.#touched.clear();
     this.#private.forget();
-    this.#forgetUnpacked();
+    this.#unpacked.clear();
   }
 
   /** Forgets what is in memory, because another program wrote or a transaction was undone. */
@@ -90,13 +75,8 @@ export class ContentStore {
     this.#names.clear();
     this.#private.forget();
     this.#touched.clear();
-    this.#forgetUnpacked();
-    this.#rcvid = 0;
-  }
-
-  #forgetUnpacked(): void {
     this.#unpacked.clear();
-    this.#unpackedBytes = 0;
+    this.#receipt.forget();
   }
 
   /** Row id of an artifact or phantom, 0 where the name is unknown. */
@@ -116,7 +96,7 @@ export class ContentStore {
 
   /** Row of which an artifact is stored as a delta, 0 for full text. */
   sourceOf(rid: number): number {
-    return this.#db.value<number>("SELECT srcid FROM delta WHERE rid=?", rid) ?? 0;
+    return this.#deltas.sourceOf(rid);
   }
 
   /**
@@ -213,13 +193,12 @@ export class ContentStore {
 
   /** The policy by which new artifacts are named. */
   hashPolicy(): HashPolicy {
-    return HASH_POLICIES[this.#config.integer("hash-policy", 2)] ?? "sha3";
+    return this.#names.policy();
   }
 
   /** The name that content has here, or would get. */
   nameOf(content: Uint8Array): string {
-    const { preferred, known } = namesOf(content, this.hashPolicy(), this.#sha3);
-    return known !== null && this.ridOf(known) !== 0 ? known : preferred;
+    return this.#names.nameOf(content);
   }
 
   /**
@@ -233,7 +212,7 @@ export class ContentStore {
     if (content.length > this.#maxBytes) {
       throw new FossilError("limit", `Artifact of ${content.length} bytes is too large`);
     }
-    if (options.hash !== undefined && !hasHash(content, options.hash, this.#sha3)) {
+    if (options.hash !== undefined && !this.#names.fits(content, options.hash)) {
       throw new FossilError("corrupt", `Content does not have the hash "${options.hash}"`);
     }
     const hash = options.hash ?? this.nameOf(content);
@@ -249,18 +228,20 @@ export class ContentStore {
   putDangling(delta: Uint8Array, hash: string, source: number, isPrivate = false): PutResult {
     const size = deltaTargetLength(delta);
     if (size > this.#maxBytes) throw new FossilError("limit", `Delta declares ${size} bytes`);
-    if (this.#chainHas(source, this.ridOf(hash))) {
+    if (this.#deltas.chainHas(source, this.ridOf(hash))) {
       throw new FossilError("corrupt", `Delta of "${hash}" depends on itself`);
     }
     const result = this.#store(hash, delta, size, isPrivate);
-    if (result.isNew) this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", result.rid, source);
+    if (result.isNew) this.#deltas.set(result.rid, source);
     return result;
   }
 
   #store(hash: string, stored: Uint8Array, size: number, isPrivate: boolean): PutResult {
     if (!isArtifactHash(hash)) throw new FossilError("invalid", `"${hash}" is no artifact hash`);
-    if (this.isShunned(hash)) throw new FossilError("invalid", `Artifact "${hash}" is shunned`);
-    this.#noteName(hash);
+    if (this.#names.isShunned(hash)) {
+      throw new FossilError("invalid", `Artifact "${hash}" is shunned`);
+    }
+    this.#names.note(hash);
     const known = this.#db.row<{ rid: number; size: number }>(
       "SELECT rid, size FROM blob WHERE uuid=?",
       hash,
@@ -268,7 +249,7 @@ export class ContentStore {
     if (known !== undefined && known.size >= 0) {
       return { rid: known.rid, isNew: false, wasAwaited: false };
     }
-    const rcvid = this.#receipt();
+    const rcvid = this.#receipt.row();
     let rid = known?.rid;
     if (rid === undefined) {
       rid = this.#db.insert("INSERT INTO blob(rcvid,size,uuid) VALUES(?,?,?)", rcvid, size, hash);
@@ -279,16 +260,11 @@ export class ContentStore {
       this.#db.run("UPDATE blob SET rcvid=?, size=? WHERE rid=?", rcvid, size, rid);
       this.#db.run("DELETE FROM phantom WHERE rid=?", rid);
     }
-    this.#packLater(rid, stored);
+    this.#unpacked.set(rid, stored);
+    if (this.#unpacked.isFull) this.#packAll();
     if (isPrivate) this.makePrivate(rid);
     this.#touched.add(rid);
     return { rid, isNew: true, wasAwaited: known !== undefined };
-  }
-
-  #packLater(rid: number, stored: Uint8Array): void {
-    this.#unpacked.set(rid, stored);
-    this.#unpackedBytes += stored.length;
-    if (this.#unpackedBytes > UNPACKED_BYTES) this.#packAll();
   }
 
   /** Writes what waits to be packed. */
@@ -296,32 +272,14 @@ export class ContentStore {
     const update = "UPDATE blob SET content=? WHERE rid=?";
     const pack = this.#isDraft ? packPlain : packBlob;
     for (const [rid, stored] of this.#unpacked) this.#db.run(update, pack(stored), rid);
-    this.#forgetUnpacked();
-  }
-
-  /** The policy `auto` becomes `sha3` when the first SHA3 name shows up. */
-  #noteName(hash: string): void {
-    if (hash.length > 40 && this.hashPolicy() === "auto") this.#config.set("hash-policy", "2");
-  }
-
-  /** The row of `rcvfrom` for this transaction, made with its first new content. */
-  #receipt(): number {
-    if (this.#rcvid === 0) {
-      this.#rcvid = this.#db.insert(
-        `INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr)
-         VALUES((SELECT uid FROM user WHERE login=?),julianday('now'),NULL,?)`,
-        this.#origin.user,
-        this.#origin.ip,
-      );
-    }
-    return this.#rcvid;
+    this.#unpacked.clear();
   }
 
   /** Row of a name; a phantom is made for an unknown one. 0 for a shunned name. */
   ridOrPhantom(hash: string, isPrivate = false): number {
     const known = this.ridOf(hash);
     if (known !== 0) return known;
-    if (this.isShunned(hash)) return 0;
+    if (this.#names.isShunned(hash)) return 0;
     const rid = this.#db.insert(
       "INSERT INTO blob(rcvid,size,uuid,content) VALUES(0,-1,?,NULL)",
       hash,
@@ -334,8 +292,7 @@ export class ContentStore {
 
   /** Artifacts that are stored as deltas of this one. */
   dependents(rid: number): number[] {
-    return this.#db.rows<{ rid: number }>("SELECT rid FROM delta WHERE srcid=? ORDER BY rid", rid)
-      .map((row) => row.rid);
+    return this.#deltas.dependents(rid);
   }
 
   /**
@@ -346,14 +303,14 @@ export class ContentStore {
    */
   checkArrival(rid: number): boolean {
     try {
-      if (hasHash(this.require(rid), this.hashOf(rid) ?? "", this.#sha3)) return true;
+      if (this.#names.fits(this.require(rid), this.hashOf(rid) ?? "")) return true;
     } catch (error) {
       if (!(error instanceof FossilError)) throw error;
     }
     this.#cache.delete(rid);
     this.#touched.delete(rid);
     this.#unpacked.delete(rid);
-    this.#db.run("DELETE FROM delta WHERE rid=?", rid);
+    this.#deltas.delete(rid);
     this.#db.run("UPDATE blob SET rcvid=0, size=-1, content=NULL WHERE rid=?", rid);
     this.#db.run("INSERT OR IGNORE INTO phantom VALUES(?)", rid);
     return false;
@@ -369,28 +326,16 @@ export class ContentStore {
     if (this.isPrivate(source) && !this.isPrivate(rid)) return;
     const target = this.require(rid);
     if (target.length < MIN_DELTA_BYTES) return;
-    if (this.#chainHas(source, rid)) {
+    if (this.#deltas.chainHas(source, rid)) {
       this.undelta(source);
       return;
     }
-    const base = this.require(source);
-    if (base.length < MIN_DELTA_BYTES) return;
-    const delta = createDelta(base, target);
-    if (delta.length >= target.length * MAX_DELTA_RATIO) return;
+    const delta = worthwhileDelta(this.require(source), target);
+    if (delta === null) return;
     this.#unpacked.delete(rid);
     this.#db.run("UPDATE blob SET content=? WHERE rid=?", packBlob(delta), rid);
-    this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", rid, source);
+    this.#deltas.set(rid, source);
     this.#touched.add(rid);
-  }
-
-  /** Whether the delta chain that starts at `rid` comes through `wanted`. */
-  #chainHas(rid: number, wanted: number): boolean {
-    if (wanted === 0) return false;
-    let next = rid;
-    for (let steps = 0; next !== 0 && next !== wanted && steps <= MAX_CHAIN; steps++) {
-      next = this.sourceOf(next);
-    }
-    return next !== 0 && next === wanted;
   }
 
   /** Stores an artifact as full text; nothing happens where its bytes cannot be had. */
@@ -401,7 +346,7 @@ export class ContentStore {
     this.#unpacked.delete(rid);
     const update = "UPDATE blob SET content=?, size=? WHERE rid=?";
     this.#db.run(update, packBlob(content), content.length, rid);
-    this.#db.run("DELETE FROM delta WHERE rid=?", rid);
+    this.#deltas.delete(rid);
     this.#touched.add(rid);
   }
 
@@ -425,10 +370,6 @@ export class ContentStore {
     if (!this.#private.delete(rid)) return;
     if (this.isPrivate(this.sourceOf(rid))) this.undelta(rid);
     this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
-  }
-
-  isShunned(hash: string): boolean {
-    return this.#db.exists("SELECT 1 FROM shun WHERE uuid=?", hash);
   }
 
   /** Takes an artifact out for good; nothing may be stored as a delta of it. */
@@ -461,7 +402,7 @@ export class ContentStore {
   /** Checks that an artifact decodes to what its name says; phantoms pass. */
   verify(rid: number): void {
     const content = this.get(rid);
-    if (content === null || hasHash(content, this.hashOf(rid) ?? "", this.#sha3)) return;
+    if (content === null || this.#names.fits(content, this.hashOf(rid) ?? "")) return;
     throw new FossilError("corrupt", `Artifact "${this.hashOf(rid)}" does not have its hash`);
   }
 }

@@ -1,0 +1,54 @@
+import { createDelta } from "../codec/mod.ts";
+import type { Database } from "./database.ts";
+
+/** No honest chain is as long; a longer one is a loop. */
+export const MAX_CHAIN = 100_000;
+
+/** Artifacts below this many bytes are neither made a delta nor a delta's source. */
+export const MIN_DELTA_BYTES = 50;
+/** A delta is kept where it is smaller than this part of the artifact. */
+const MAX_DELTA_RATIO = 0.75;
+
+/** The delta that makes `target` from `source`, by Fossil's rules; null where it saves too little. */
+export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Array | null {
+  if (Math.min(source.length, target.length) < MIN_DELTA_BYTES) return null;
+  const delta = createDelta(source, target);
+  return delta.length < target.length * MAX_DELTA_RATIO ? delta : null;
+}
+
+/** Table delta: which artifact is stored as a delta of which. */
+export class Deltas {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Row of which an artifact is stored as a delta, 0 for full text. */
+  sourceOf(rid: number): number {
+    return this.#db.value<number>("SELECT srcid FROM delta WHERE rid=?", rid) ?? 0;
+  }
+
+  /** Artifacts that are stored as deltas of this one. */
+  dependents(rid: number): number[] {
+    return this.#db.rows<{ rid: number }>("SELECT rid FROM delta WHERE srcid=? ORDER BY rid", rid)
+      .map((row) => row.rid);
+  }
+
+  set(rid: number, source: number): void {
+    this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", rid, source);
+  }
+
+  delete(rid: number): void {
+    this.#db.run("DELETE FROM delta WHERE rid=?", rid);
+  }
+
+  /** Whether the chain that starts at `rid` comes through `wanted`. */
+  chainHas(rid: number, wanted: number): boolean {
+    let next = rid;
+    for (let steps = 0; next !== 0 && next !== wanted && steps <= MAX_CHAIN; steps++) {
+      next = this.sourceOf(next);
+    }
+    return next !== 0 && next === wanted;
+  }
+}

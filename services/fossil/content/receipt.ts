@@ -1,0 +1,37 @@
+import type { Database } from "./database.ts";
+import type { Origin } from "./store_types.ts";
+
+/** Table rcvfrom: who gave the content of a transaction. */
+export class Receipt {
+  readonly #db: Database;
+  #origin: Origin = { user: null, ip: null };
+  #rcvid = 0;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Starts a transaction. */
+  begin(origin: Origin): void {
+    this.#origin = origin;
+    this.forget();
+  }
+
+  /** Forgets the row, because the transaction was undone. */
+  forget(): void {
+    this.#rcvid = 0;
+  }
+
+  /** The row of this transaction, made with its first new content. */
+  row(): number {
+    if (this.#rcvid === 0) {
+      this.#rcvid = this.#db.insert(
+        `INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr)
+         VALUES((SELECT uid FROM user WHERE login=?),julianday('now'),NULL,?)`,
+        this.#origin.user,
+        this.#origin.ip,
+      );
+    }
+    return this.#rcvid;
+  }
+}

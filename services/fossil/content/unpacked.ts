@@ -1,0 +1,36 @@
+/** Bytes that wait to be packed: many become deltas before the transaction ends. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** What rows of a transaction hold, while it is not packed and written yet. */
+export class Unpacked {
+  readonly #contents = new Map<number, Uint8Array>();
+  #bytes = 0;
+
+  /** Whether it is time to pack. */
+  get isFull(): boolean {
+    return this.#bytes > MAX_BYTES;
+  }
+
+  get(rid: number): Uint8Array | undefined {
+    return this.#contents.get(rid);
+  }
+
+  set(rid: number, stored: Uint8Array): void {
+    this.#contents.set(rid, stored);
+    this.#bytes += stored.length;
+  }
+
+  delete(rid: number): void {
+    this.#contents.delete(rid);
+  }
+
+  clear(): void {
+    this.#contents.clear();
+    this.#bytes = 0;
+  }
+
+  /** Rows and what they hold. */
+  [Symbol.iterator](): IterableIterator<[number, Uint8Array]> {
+    return this.#contents.entries();
+  }
+}
