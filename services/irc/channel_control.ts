@@ -63,16 +63,16 @@ export class ChannelControl {
 
   /**
    * Has the server tell the keeper of every change of a channel from now on, or no more. Does
-   * nothing where nobody is in the channel.
+   * nothing where nobody is in the channel. Resolves when the channel is kept as it is now.
    *
    * @param founder the account to which it belongs where it is not kept
    */
-  setKept(channel: string, kept: boolean, founder: string | null): void {
+  async setKept(channel: string, kept: boolean, founder: string | null): Promise<void> {
     const found = this.#state.findChannel(channel);
     if (found === undefined) return;
     found.isKept = kept;
     found.founder = founder;
-    this.#state.noteChange(found);
+    await this.#state.noteChange(found);
   }
 
   /** Changes the status of one member. False where nothing changes. */

@@ -29,8 +29,12 @@ export interface KeptChannel {
 export interface ChannelKeeper {
   /** What is kept of a channel; null where it is not. */
   find(channel: string): KeptChannel | null;
-  /** Something of a channel that is kept is different now. Must not wait. */
-  changed(channel: KeptChannel): void;
+  /**
+   * Takes note that something of a channel that is kept is different now. What is asked for next
+   * has that already; the promise resolves when it outlives the program, or nothing more can be
+   * done for that at the moment.
+   */
+  changed(channel: KeptChannel): Promise<void>;
 }
 
 /** A channel as it is kept. */

@@ -174,9 +174,12 @@ export class ServerState {
     return kept === null ? undefined : restoreChannel(kept);
   }
 
-  /** Tells whoever keeps a channel that its topic or its modes are others now. */
-  noteChange(channel: Channel): void {
-    if (channel.isKept) this.#options.channels?.changed(keptForm(channel));
+  /**
+   * Tells whoever keeps a channel that its topic or its modes are others now. A promise resolves
+   * when that is kept: whoever has changed it waits for it with its next command.
+   */
+  noteChange(channel: Channel): void | Promise<void> {
+    if (channel.isKept) return this.#options.channels?.changed(keptForm(channel));
   }
 
   /** The channel of this name; where there is none, the one that is given, or else a new one. */

@@ -112,7 +112,7 @@ class ChanServ {
     const present = control.state(name);
     if (present === null) throw new NotFound(`There is no channel ${name}.`);
     await channels.register(present, account, this.#originOf(caller));
-    control.setKept(name, true, null);
+    await control.setKept(name, true, null);
     caller.reply(`${present.name} is registered, and yours.`);
   }
 
@@ -120,7 +120,7 @@ class ChanServ {
     const { channels, control } = this.#options;
     const channel = this.#ownedBy(caller, name);
     await channels.drop(channel, this.#originOf(caller));
-    control.setKept(name, false, channel.founder);
+    await control.setKept(name, false, channel.founder);
     caller.reply(`${channel.name} is not registered any more.`);
   }
 

@@ -23,7 +23,8 @@ const stateSchema = z.object({
 });
 
 export interface KeptChannelsOptions {
-  readonly database: Database;
+  readonly database: Pick<Database, "tables" | "prepare" | "commit">;
+  /** With which the keys of channels are encrypted. */
   readonly secret: Uint8Array;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -60,10 +61,12 @@ export class KeptChannels {
     return row === undefined ? null : this.#parse(String(row["name"]), String(row["state"]));
   }
 
-  put(channel: KeptChannel): void {
+  /** Keeps a channel. Resolves when it is on disk, or has to wait for another try. */
+  put(channel: KeptChannel): Promise<void> {
     const folded = foldCase(channel.name);
     this.#pending.set(folded, channel);
-    if (!this.#writing.has(folded) && !this.#retries.has(folded)) this.#start(folded);
+    if (this.#retries.has(folded)) return Promise.resolve();
+    return this.#writing.get(folded) ?? this.#start(folded);
   }
 
   /** Forgets a channel that is not kept any more. */
@@ -87,29 +90,35 @@ export class KeptChannels {
     for (const cancel of this.#retries.values()) cancel();
   }
 
-  #start(folded: string): void {
+  #start(folded: string): Promise<void> {
     this.#retries.delete(folded);
-    this.#writing.set(folded, this.#write(folded).finally(() => this.#writing.delete(folded)));
+    if (!this.#pending.has(folded)) return Promise.resolve();
+    const writing = this.#write(folded);
+    this.#writing.set(folded, writing);
+    return writing;
   }
 
+  /** Writes until nothing is pending. What is put after that finds no write under way. */
   async #write(folded: string): Promise<void> {
-    const { database, log, scheduler } = this.#options;
-    for (
-      let channel = this.#pending.get(folded);
-      channel !== undefined;
-      channel = this.#pending.get(folded)
-    ) {
-      const update = database.tables.updateTable("irc_channels")
-        .set({ state: this.format(channel) }).where("name_folded", "=", folded);
-      try {
-        await database.commit({ statements: [statement(update)] });
-      } catch (error) {
-        log.warn("The topic and modes of an IRC channel could not be kept", { error });
-        this.#retries.set(folded, scheduler.after(RETRY, () => this.#start(folded)));
-        return;
+    const { log, scheduler } = this.#options;
+    try {
+      for (let next = this.#pending.get(folded); next; next = this.#pending.get(folded)) {
+        await this.#update(folded, next);
+        if (this.#pending.get(folded) === next) this.#pending.delete(folded);
       }
-      if (this.#pending.get(folded) === channel) this.#pending.delete(folded);
+    } catch (error) {
+      log.warn("The topic and modes of an IRC channel could not be kept", { error });
+      this.#retries.set(folded, scheduler.after(RETRY, () => void this.#start(folded)));
+    } finally {
+      this.#writing.delete(folded);
     }
+  }
+
+  async #update(folded: string, channel: KeptChannel): Promise<void> {
+    const { database } = this.#options;
+    const update = database.tables.updateTable("irc_channels")
+      .set({ state: this.format(channel) }).where("name_folded", "=", folded);
+    await database.commit({ statements: [statement(update)] });
   }
 
   /** A key that cannot be read is replaced by one that nobody knows: the channel stays closed. */

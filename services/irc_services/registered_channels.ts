@@ -98,8 +98,8 @@ export class RegisteredChannels implements ChannelKeeper {
     return this.#registered.has(folded) ? this.#kept.find(folded) : null;
   }
 
-  changed(channel: KeptChannel): void {
-    if (this.#registered.has(foldCase(channel.name))) this.#kept.put(channel);
+  async changed(channel: KeptChannel): Promise<void> {
+    if (this.#registered.has(foldCase(channel.name))) await this.#kept.put(channel);
   }
 
   /** The channel of this name, or null where it is not registered. */

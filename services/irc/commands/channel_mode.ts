@@ -48,7 +48,7 @@ const LIST_REPLIES: Readonly<Record<string, { entry: Numeric; end: Numeric }>> =
 };
 
 /** MODE of a channel. */
-export function channelMode(call: CommandCall): void {
+export function channelMode(call: CommandCall): void | Promise<void> {
   const { state, client, params, reply } = call;
   const name = params[0] ?? "";
   const channel = state.findChannel(name);
@@ -72,7 +72,7 @@ export function channelMode(call: CommandCall): void {
   for (const letter of asked) sendList(call, channel, letter);
   if (refused) reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
   announce(call, channel, made);
-  if (made.length > 0) state.noteChange(channel);
+  if (made.length > 0) return state.noteChange(channel);
 }
 
 function sendModes({ client, reply }: CommandCall, channel: Channel): void {

@@ -16,9 +16,9 @@ import {
 import { channelMode } from "./channel_mode.ts";
 
 /** MODE target [changes [parameters]]. Without changes it tells the modes. */
-export function mode(call: CommandCall): void {
-  if (looksLikeChannel(call.params[0] ?? "")) channelMode(call);
-  else userMode(call);
+export function mode(call: CommandCall): void | Promise<void> {
+  if (looksLikeChannel(call.params[0] ?? "")) return channelMode(call);
+  userMode(call);
 }
 
 function userMode({ state, client, params, reply }: CommandCall): void {

@@ -12,7 +12,7 @@ import {
 import { truncate } from "../outbound.ts";
 
 /** TOPIC channel [text]. An empty text takes the topic away. */
-export function topic(call: CommandCall): void {
+export function topic(call: CommandCall): void | Promise<void> {
   const { state, client, params, reply } = call;
   const name = params[0] ?? "";
   const channel = state.findChannel(name);
@@ -34,9 +34,9 @@ export function topic(call: CommandCall): void {
   channel.topic = text === "" ? null : { text, setBy: client.mask, setAt: state.now() };
   const message = state.messageFrom(client, "TOPIC", { params: [channel.name], text });
   state.tellChannel(channel, message, client, reply);
-  state.noteChange(channel);
   const event = { actor: client.actor, channel: channel.name };
   state.observe((observer) => observer.topicChanged?.(event));
+  return state.noteChange(channel);
 }
 
 /** 332 and 333 of a channel that has a topic. */

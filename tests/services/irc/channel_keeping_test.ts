@@ -6,14 +6,17 @@ import { startServer, TestAccounts, type TestServer } from "./support/server.ts"
 class TestKeeper implements ChannelKeeper {
   readonly kept = new Map<string, KeptChannel>();
   changes = 0;
+  /** When what is changed from now on is on disk. */
+  written = Promise.resolve();
 
   find(channel: string): KeptChannel | null {
     return this.kept.get(channel.toLowerCase()) ?? null;
   }
 
-  changed(channel: KeptChannel): void {
+  changed(channel: KeptChannel): Promise<void> {
     this.changes++;
     this.kept.set(channel.name.toLowerCase(), channel);
+    return this.written;
   }
 }
 
@@ -31,7 +34,7 @@ Deno.test("what is kept of a channel comes back when somebody joins it again", a
   ann.send("JOIN #Den", "MODE #den -t+Cms", "TOPIC #den :before");
   await ann.sync();
   assert.equal(server.keeper.changes, 0);
-  server.server.channels.setKept("#den", true, null);
+  await server.server.channels.setKept("#den", true, null);
   ann.send(
     "TOPIC #den :welcome",
     "MODE #den +kl secret 10",
@@ -69,7 +72,7 @@ Deno.test("a kept channel is nobody's by coming first, and its modes hold while 
   const bob = await server.member("bob", "secret");
   ann.send("JOIN #den");
   await ann.sync();
-  server.server.channels.setKept("#den", true, null);
+  await server.server.channels.setKept("#den", true, null);
   ann.send("PART #den");
   await ann.sync();
   bob.send("JOIN #den");
@@ -93,9 +96,9 @@ Deno.test("a channel that is kept no more is like any other", async () => {
   ann.send("JOIN #den");
   await ann.sync();
   const { channels } = server.server;
-  channels.setKept("#den", true, null);
+  await channels.setKept("#den", true, null);
   const { changes } = server.keeper;
-  channels.setKept("#den", false, "ann");
+  await channels.setKept("#den", false, "ann");
   ann.send("TOPIC #den :new");
   await ann.sync();
   assert.equal(server.keeper.changes, changes);
@@ -131,4 +134,26 @@ Deno.test("services change who is what, and the channel sees who did it", async 
   channels.setStatus("#den", "bob", { ...change, add: false });
   assert.deepEqual(await ann.sync(), ["ChanServ MODE #den +o bob", "ChanServ MODE #den -o bob"]);
   assert.deepEqual(told, ["ann +o bob", "ann -o bob"]);
+});
+
+Deno.test("who changes a kept channel gets its next answer when the change is kept", async () => {
+  await using server = world();
+  const ann = await server.member("ann", "secret", "labeled-response");
+  const bob = await server.member("bob", "secret");
+  for (const client of [ann, bob]) {
+    client.send("JOIN #den");
+    await client.sync();
+  }
+  await ann.sync();
+  await server.server.channels.setKept("#den", true, null);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.keeper.written = promise;
+  ann.send("TOPIC #den :one", "MODE #den +m", "PING after");
+  await bob.until("TOPIC");
+  bob.send("PRIVMSG #den :meanwhile");
+  await bob.sync();
+  const order = ann.until("PONG").then((all) => all.map(({ command }) => command));
+  assert.equal(server.keeper.changes, 2, "the mode waits for the topic");
+  resolve();
+  assert.deepEqual(await order, ["TOPIC", "PRIVMSG", "MODE", "PONG"]);
 });
