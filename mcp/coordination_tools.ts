@@ -123,22 +123,25 @@ function getHistory({ bridge, bufferSize, identity }: CoordinationServices): Too
   identity.onEnded((ended) => waits.abortEnded(ended));
   return defineTool({
     name: "get_history",
-    description: "Reads the newest messages of a channel, oldest first; can wait for the next.",
+    description: "Reads messages of a channel, the newest or older ones; can wait for the next.",
     input: z.object({
       channel,
       limit: z.int().min(1).max(bufferSize).default(Math.min(DEFAULT_LIMIT, bufferSize))
         .describe("How many messages at most"),
       since: z.string().optional()
         .describe("Only what came after this: the timestamp or the id of a message"),
+      before: z.string().optional()
+        .describe("Only what came before this: the timestamp or the id of a message"),
       wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).default(0)
         .describe("Seconds to wait for a message where there is none yet"),
     }),
     readOnly: true,
-    async run({ channel, limit, since: after, wait_seconds: waitSeconds }, context) {
+    async run({ channel, limit, since, before, wait_seconds: waitSeconds }, context) {
       const open = running(bridge);
       const name = readChannelName(channel);
-      const since = after === undefined ? after : await messageId(open, name, after, bufferSize);
-      const query = { limit, since, waitSeconds };
+      const idOf = async (reference: string | undefined) =>
+        reference && await messageId(open, name, reference, bufferSize);
+      const query = { limit, since: await idOf(since), before: await idOf(before), waitSeconds };
       const messages = waitSeconds === 0 ? await open.messages(name, query) : await waits.run(
         context.caller.principal,
         context.signal,
@@ -155,21 +158,21 @@ function getHistory({ bridge, bufferSize, identity }: CoordinationServices): Too
 }
 
 /**
- * The text shows an envelope under its own id, so `since` may be that one too.
+ * The text shows an envelope under its own id, so a reference may be that one too.
  *
- * @returns the id of the message that carried such an envelope, or `since` as it is
+ * @returns the id of the message that carried such an envelope, or the reference as it is
  */
 async function messageId(
   bridge: Pick<Bridge, "messages">,
   channel: string,
-  since: string,
+  reference: string,
   bufferSize: number,
 ): Promise<string> {
   const kept = await bridge.messages(channel, { limit: bufferSize });
   const found = kept.findLast(({ text }) =>
-    text.includes(since) && parseEnvelope(text)?.id === since
+    text.includes(reference) && parseEnvelope(text)?.id === reference
   );
-  return found?.id ?? since;
+  return found?.id ?? reference;
 }
 
 /** A message of a channel, with its envelope where it carries one. */

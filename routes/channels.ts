@@ -34,6 +34,10 @@ const parameters = z.object({
 
 const messageQuery = z.object({
   since: sinceSchema,
+  before: z.string().optional().openapi({
+    description: "The timestamp or the id of a message: only what came before it, the newest, as " +
+      "far back as the IRC server keeps it. Not together with `since` or `wait_seconds`",
+  }),
   limit: wholeNumber("How many; at most bridge.buffer_size, which is the default"),
   wait_seconds: wholeNumber("How long to wait where there is nothing yet; at most 60"),
 });
@@ -81,7 +85,10 @@ const listMessages = createRoute({
   ...openTo("agent:read"),
   request: { params: parameters, query: messageQuery },
   responses: {
-    200: json(z.array(messageSchema), "The newest, or the first ones after `since`"),
+    200: json(
+      z.array(messageSchema),
+      "The newest, the first ones after `since`, or the last before `before`",
+    ),
     ...errors(400, 404, 409, 429, 503, 504),
   },
 });
@@ -162,8 +169,8 @@ export function channelRoutes(options: ChannelRoutesOptions) {
     })
     .openapi(listMessages, async (context) => {
       const { channel } = context.req.valid("param");
-      const { since, limit, wait_seconds: waitSeconds = 0 } = context.req.valid("query");
-      const query = { since, limit, waitSeconds };
+      const { wait_seconds: waitSeconds = 0, ...range } = context.req.valid("query");
+      const query = { ...range, waitSeconds };
       if (waitSeconds === 0) return context.json(await bridge.messages(channel, query), 200);
       const messages = await waits.run(
         context.get("principal"),

@@ -1,13 +1,14 @@
-import { ulid } from "ulid";
 import { Conflict, Invalid, NotFound, TooLarge, Unavailable } from "../errors.ts";
 import { type Caller, speakerName } from "../identity/mod.ts";
 import { foldCase, isNick } from "../irc/mod.ts";
-import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import { checkQuery, type MessageLog, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import type { Channel, HeldMessage } from "./channel.ts";
 import { Channels } from "./channels.ts";
 import { Confirmation } from "./confirmation.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { Link } from "./link.ts";
 import type { LinkEvent, LinkMessage } from "./link_events.ts";
+import { isLineOf, MessageIds } from "./message_ids.ts";
 import { readChannelName } from "./names.ts";
 import type {
   BridgeOptions,
@@ -15,11 +16,13 @@ import type {
   ChannelFollower,
   ChannelMessage,
   ChannelSummary,
+  ChannelText,
   Following,
   NewPost,
   Speaker,
 } from "./options.ts";
 import { Outbox } from "./outbox.ts";
+import { Past, textOf } from "./past.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { byteLength, linesOf, splitLine } from "./text.ts";
 
@@ -46,14 +49,14 @@ export class Bridge {
   readonly #scheduler: Scheduler;
   readonly #link: Link;
   readonly #channels: Channels;
+  readonly #past: Past;
   readonly #outbox: Outbox;
   readonly #readers: MessageReaders;
   readonly #untilReady = new Set<Confirmation>();
   #ready = false;
   #stopping: Promise<void> | null = null;
   #received = 0;
-  /** The last message that had an id of the server's, and how many lines of it have come. */
-  #lastHeard: { readonly message: LinkMessage; lines: number } | null = null;
+  readonly #ids = new MessageIds();
   #posted = 0;
   #disconnects = 0;
   #cut = 0;
@@ -74,11 +77,13 @@ export class Bridge {
       random: options.random ?? Math.random,
       onEvent: (event) => this.#handle(event),
     });
+    this.#past = new Past(this.#link, this.#scheduler);
     this.#channels = new Channels({
       kept: channels.map(readChannelName),
       max: maxChannels,
       bufferSize,
       link: this.#link,
+      recall: (channel) => this.#recall(channel),
       scheduler: this.#scheduler,
       log,
     });
@@ -163,7 +168,8 @@ export class Bridge {
 
   /**
    * Reads messages, oldest first: without `since` the newest, with it the first ones that came
-   * after. Joins the channel where the bridge is not in it.
+   * after, with `before` the last ones that came before. What the bridge keeps no more it asks the
+   * IRC server for. Joins the channel where the bridge is not in it.
    *
    * @throws Invalid, and what {@link join} throws
    */
@@ -171,8 +177,11 @@ export class Bridge {
     const { bufferSize } = this.#options;
     const name = readChannelName(channel);
     checkQuery(query, bufferSize);
-    const { log } = await this.#enter(name);
-    return await this.#readers.read(log, { ...query, limit: query.limit ?? bufferSize });
+    const { since, before, limit = bufferSize } = query;
+    const entered = await this.#enter(name);
+    if (before !== undefined) return await this.#before(entered, before, limit);
+    const missed = since === undefined ? [] : await this.#after(entered, since, limit);
+    return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
   }
 
   /**
@@ -226,6 +235,7 @@ export class Bridge {
     const user = this.#userOf(caller);
     const bare = user !== null || envelope !== null || foldCase(speaker) === foldCase(this.nick);
     const prefix = bare ? "" : `[${speaker}] `;
+    const other = foldCase(speaker) === foldCase(this.nick) ? null : speaker;
     const space = (user ?? this.#link).room(entered.name) - byteLength(prefix);
     const room = Math.max(space, LEAST_ROOM_BYTES);
     if (envelope !== null && byteLength(text) > room) {
@@ -238,7 +248,7 @@ export class Bridge {
       pieces.map((piece) => ({ nick: speaker, text: piece })),
       this.#link.admit(pieces.length),
     );
-    this.#link.say(entered.name, pieces.map((piece) => `${prefix}${piece}`), labels);
+    this.#link.say(entered.name, pieces.map((piece) => `${prefix}${piece}`), labels, other);
     await confirmed;
     entered.setPresent(speaker, this.#scheduler.now());
   }
@@ -286,12 +296,47 @@ export class Bridge {
     for (const waiting of this.#untilReady) waiting.refuse(new Unavailable(reason));
     this.#channels.close(reason);
     this.#outbox.clear(new Unavailable(reason));
+    this.#past.clear(new Unavailable(reason));
     await this.#link.stop(reason);
   }
 
   async #enter(name: string) {
     await this.whenReady();
     return await this.#channels.enter(name);
+  }
+
+  /** The last messages before a time or a message. */
+  async #before(
+    { name, log }: Channel,
+    before: string,
+    limit: number,
+  ): Promise<ChannelMessage[]> {
+    const microseconds = await this.#microsecondsOf(name, log, before);
+    if (microseconds === null) {
+      throw new Invalid('"before" must be an ISO 8601 time or the id of a message that is kept');
+    }
+    const kept = log.readBefore(microseconds, limit);
+    if (kept.length === limit || !this.#past.available) return kept;
+    const found = await this.#past.before(name, microseconds, limit);
+    return found.length > kept.length ? found : kept;
+  }
+
+  /** The first messages after a time or a message, where the log does not reach back to it. */
+  async #after({ name, log }: Channel, since: string, limit: number): Promise<ChannelMessage[]> {
+    if (!this.#past.available) return [];
+    const microseconds = await this.#microsecondsOf(name, log, since);
+    if (microseconds === null || microseconds >= (log.oldest ?? Infinity)) return [];
+    return await this.#past.after(name, microseconds, limit);
+  }
+
+  async #microsecondsOf(
+    name: string,
+    log: MessageLog<ChannelText>,
+    reference: string,
+  ): Promise<number | null> {
+    const known = log.microsecondsOf(reference);
+    if (known !== null || !this.#past.available) return known;
+    return await this.#past.microsecondsOf(name, reference);
   }
 
   #speaker(nick: string | null, { principal }: Caller): string {
@@ -327,9 +372,12 @@ export class Bridge {
       case "message":
         return this.#receive(event);
       case "redaction":
-        return this.#channels.get(event.channel)?.log.remove(({ id }) => isOf(event.id, id));
+        return this.#channels.get(event.channel)?.log.remove(({ id }) => isLineOf(event.id, id));
       case "refusal":
-        if (event.label !== null) return this.#outbox.refuse(event.label, event.reason);
+        if (event.label === null || this.#past.refuse(event.label)) break;
+        return this.#outbox.refuse(event.label, event.reason);
+      case "playback":
+        return this.#past.take(event);
     }
     this.#channels.handle(event);
   }
@@ -349,47 +397,59 @@ export class Bridge {
     this.#ready = false;
     this.#disconnects++;
     this.#channels.linkLost();
-    this.#outbox.clear(new Unavailable("The IRC connection was lost"));
+    const error = new Unavailable("The IRC connection was lost");
+    this.#outbox.clear(error);
+    this.#past.clear(error);
   }
 
-  /** Takes a message into its channel's log: one of ours under the name that it was sent for. */
+  /** Takes a message in for its channel: one of ours under the name that it was sent for. */
   #receive(heard: LinkMessage): void {
-    const { channel, nick, text, id, time, label } = heard;
+    const { label } = heard;
     const sent = label === null ? null : this.#outbox.confirm(label);
-    if (sent === null && text === "") return;
+    if (sent === null && heard.text === "") return;
     if (sent !== null) this.#posted++;
-    const found = this.#channels.get(channel);
+    const found = this.#channels.get(heard.channel);
     if (found !== null) {
       this.#received++;
-      const message = found.log.append(
-        { id: this.#idOf(heard), ...(sent ?? { nick, text }) },
-        time,
-      );
-      if (sent !== null) this.#options.onPosted?.(found.name, message);
-      else this.#options.onHeard?.({ ...heard, id: message.id, channel: found.name });
+      const message = { id: this.#ids.of(heard), ...(sent ?? textOf(heard)) };
+      const held = { message, heard, isOurs: sent !== null };
+      if (found.held === null) this.#keep(found, held);
+      else found.hold(held, this.#options.bufferSize);
     }
-    if (id !== null) this.#outbox.arrived(id);
+    if (heard.id !== null) this.#outbox.arrived(heard.id);
+  }
+
+  /** Takes a message into its channel's log. */
+  #keep(channel: Channel, { message, heard, isOurs }: HeldMessage): void {
+    const logged = channel.log.append(message, heard.time);
+    if (isOurs) this.#options.onPosted?.(channel.name, logged);
+    else this.#options.onHeard?.({ ...heard, id: message.id, channel: channel.name });
   }
 
   /**
-   * The id under which a line is kept: the server's; for the further lines of a message that has
-   * several (IRCv3 multiline), which come right after the first and have none, one made of it.
+   * Reads back what was said in a channel before the bridge came, or while it was away; what is said
+   * meanwhile follows. Where the server plays nothing back, the log goes on where it is.
    */
-  #idOf(heard: LinkMessage): string {
-    if (heard.id !== null) {
-      this.#lastHeard = { message: heard, lines: 1 };
-      return heard.id;
+  async #recall(channel: Channel): Promise<void> {
+    if (!this.#past.available) return;
+    channel.held = [];
+    const { log } = channel;
+    try {
+      for (const message of await this.#past.newest(channel.name, this.#options.bufferSize)) {
+        const { time, ...text } = message;
+        const isOld = time < Math.floor((log.newest ?? 0) / 1000);
+        if (!isOld && log.microsecondsOf(text.id) === null) log.append(text, time);
+      }
+    } catch (error) {
+      this.#options.log.warn("What was said in a channel could not be read back", {
+        channel: channel.name,
+        error,
+      });
     }
-    const last = this.#lastHeard;
-    const { nick, channel, time } = last?.message ?? {};
-    if (last === null || nick !== heard.nick || channel !== heard.channel || time !== heard.time) {
-      return ulid();
+    const held = channel.held;
+    channel.held = null;
+    for (const one of held) {
+      if (log.microsecondsOf(one.message.id) === null) this.#keep(channel, one);
     }
-    return `${last.message.id}.${++last.lines}`;
   }
-}
-
-/** Whether an id is that of a message or of one of its further lines. */
-function isOf(message: string, id: string): boolean {
-  return id === message || id.startsWith(`${message}.`);
 }

@@ -1,10 +1,19 @@
 import { foldCase } from "../irc/mod.ts";
 import type { Confirmation } from "./confirmation.ts";
 import type { MessageLog } from "../messages/mod.ts";
+import type { LinkMessage } from "./link_events.ts";
 import type { ChannelText } from "./options.ts";
 
 /** Most people of the web that a channel remembers; the one seen longest ago is forgotten. */
 const MAX_PRESENT = 1000;
+
+/** A message that waits for those before it. */
+export interface HeldMessage {
+  readonly message: ChannelText;
+  readonly heard: LinkMessage;
+  /** Whether the bridge said it. */
+  readonly isOurs: boolean;
+}
 
 /** A channel that the bridge is in, or is about to enter or to leave. */
 export class Channel {
@@ -16,6 +25,10 @@ export class Channel {
   entered = false;
   /** Set while the bridge waits to be let in. */
   entering: Confirmation | null = null;
+  /** Resolves when what was said before has been read back; messages that come meanwhile wait. */
+  recalled: Promise<void> = Promise.resolve();
+  /** The messages that wait for that; null while none have to. */
+  held: HeldMessage[] | null = null;
   /** Set while the bridge waits for its PART to be confirmed. */
   leaving: Confirmation | null = null;
   /** Whether it is only here because somebody on IRC invited it. */
@@ -29,6 +42,12 @@ export class Channel {
     this.name = name;
     this.log = log;
     this.usedAt = now;
+  }
+
+  /** Has a message wait, at most so many of them: the oldest goes first, as in the log. */
+  hold(message: HeldMessage, most: number): void {
+    this.held?.push(message);
+    if (this.held !== null && this.held.length > most) this.held.shift();
   }
 
   hasMember(nick: string): boolean {

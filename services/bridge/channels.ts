@@ -41,6 +41,8 @@ export interface ChannelsOptions {
   /** Messages kept for each. */
   readonly bufferSize: number;
   readonly link: ChannelLink;
+  /** Reads back what was said in a channel that the bridge has entered. Must not reject. */
+  readonly recall: (channel: Channel) => Promise<void>;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -82,6 +84,7 @@ export class Channels {
     channel.invited = false;
     channel.usedAt = this.#options.scheduler.now();
     await channel.entering?.promise;
+    await channel.recalled;
     if (this.#channels.get(key) === channel) return channel;
     throw new Conflict(`The bridge was removed from ${channel.name}`);
   }
@@ -192,7 +195,9 @@ export class Channels {
     if (channel === undefined) return;
     channel.setMembers(nicks);
     channel.entered = true;
-    channel.entering?.confirm();
+    if (channel.entering === null) return;
+    channel.recalled = this.#options.recall(channel);
+    channel.entering.confirm();
     channel.entering = null;
   }
 

@@ -18,7 +18,7 @@ interface ChannelMessageEvent extends Sourced {
   readonly tags: Readonly<Record<string, string | undefined>>;
   /** Unix milliseconds, from server-time. */
   readonly time: number | undefined;
-  readonly batch?: { readonly type: string };
+  readonly batch?: { readonly id: string; readonly type: string };
 }
 
 /** The events of a client and what their listeners get. */
@@ -50,6 +50,10 @@ export interface ClientEvents {
   privmsg: ChannelMessageEvent;
   notice: ChannelMessageEvent;
   action: ChannelMessageEvent;
+  "batch end chathistory": {
+    readonly id: string;
+    readonly commands: readonly Pick<ParsedLine, "command" | "tags">[];
+  };
 }
 
 /** A line taken apart. */

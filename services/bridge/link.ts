@@ -30,7 +30,11 @@ const LAST_RETRY_MILLISECONDS = 30_000;
 const STABLE_MILLISECONDS = 10_000;
 
 /** What IRCv3 offers that the bridge makes use of, beside what the client asks for by itself. */
-const CAPABILITIES = ["labeled-response", "draft/message-redaction"] as const;
+const CAPABILITIES = [
+  "labeled-response",
+  "draft/message-redaction",
+  "draft/chathistory",
+] as const;
 
 /**
  * The bridge's connection to IRC, through irc-framework. It comes back by itself, after a time that
@@ -94,8 +98,23 @@ export class Link {
   }
 
   /** As {@link LinkSession.say}. */
-  say(channel: string, texts: readonly string[], labels: readonly string[]): void {
-    this.#session?.say(channel, texts, labels);
+  say(
+    channel: string,
+    texts: readonly string[],
+    labels: readonly string[],
+    speaker: string | null,
+  ): void {
+    this.#session?.say(channel, texts, labels, speaker);
+  }
+
+  /** As {@link LinkSession.playback}. */
+  get playback(): number {
+    return this.#session?.playback ?? 0;
+  }
+
+  /** As {@link LinkSession.playBack}. */
+  playBack(part: string, limit: number, label: string): void {
+    this.#session?.playBack(part, limit, label);
   }
 
   /** Bytes of text that one message to the channel can have, as the server sends it to others. */

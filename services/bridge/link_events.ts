@@ -17,6 +17,7 @@ export type LinkEvent =
   /** Somebody asks us into a channel. */
   | { readonly kind: "invite"; readonly channel: string }
   | LinkMessage
+  | PlaybackPage
   /** A message was redacted. */
   | { readonly kind: "redaction"; readonly channel: string; readonly id: string }
   /** The server would not do something; the label says what, or else the channel. */
@@ -36,6 +37,8 @@ export interface LinkMessage {
   readonly nick: string;
   /** The account of who said it; null where the server does not tell, or there is none. */
   readonly account: string | null;
+  /** For whom the bridge said it; null where it speaks for itself, or somebody else does. */
+  readonly speaker: string | null;
   /** As it shall be shown: an ACTION as `* nick text`. */
   readonly text: string;
   readonly id: string | null;
@@ -45,6 +48,29 @@ export interface LinkMessage {
   readonly label: string | null;
 }
 
+/** Messages of a channel that the server was asked for. */
+export interface PlaybackPage {
+  readonly kind: "playback";
+  /** The label of the request. */
+  readonly label: string;
+  readonly messages: readonly LinkMessage[];
+  /** How many messages it is, those included that are not shown. */
+  readonly count: number;
+  /** The first and the last of these. */
+  readonly first: PlaybackMark | null;
+  readonly last: PlaybackMark | null;
+}
+
+/** A message by which another part can be asked for. */
+export interface PlaybackMark {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly time: number;
+}
+
+/** The tag of what the bridge says for somebody: who that is. */
+export const SPEAKER_TAG = "+muster/nick";
+
 /** A line in which the server says that it will not do something: a number, or a standard reply. */
 const REFUSAL = /^(?:@\S+ )?(?::\S+ )?(?:[45]\d\d|FAIL) /;
 
@@ -53,8 +79,13 @@ const REDACTION = /^(?:@\S+ )?:\S+ REDACT /;
 
 const PONG = /^(?:@\S+ )?(?::\S+ )?PONG /;
 
-/** Batches in which a server plays old messages back. */
-const PLAYBACK = /^(?:chathistory|znc\.in\/playback)$/;
+/** The batches in which a server plays old messages back without being asked for them. */
+const UNASKED_PLAYBACK = "znc.in/playback";
+
+/** The batch of what it was asked for. */
+const PLAYBACK = "chathistory";
+
+const PLAYBACK_START = /^@\S*\blabel=\S* (?::\S+ )?BATCH \+\S+ chathistory /;
 
 /** Where {@linkcode reportEvents} reports to. */
 export interface EventSink {
@@ -78,6 +109,7 @@ export function reportEvents(
 ): void {
   reportMembers(client, sink);
   reportMessages(client, scheduler, sink);
+  reportPlayback(client, parseLine, scheduler, sink);
   client.on("topic", ({ channel, topic }) => {
     if (channel !== undefined) sink.event({ kind: "topic", channel, topic });
   });
@@ -119,25 +151,38 @@ function reportMembers(client: Client, sink: EventSink): void {
   });
 }
 
-/**
- * Reports messages: neither CTCP other than ACTION, nor what is meant for the operators of a channel
- * alone (STATUSMSG), nor what a server plays back.
- */
+/** Reports messages, as far as they are for everybody, and not what a server plays back. */
 function reportMessages(client: Client, scheduler: Scheduler, sink: EventSink): void {
+  hearMessages(client, scheduler, (message, batch) => {
+    if (batch?.type !== PLAYBACK && batch?.type !== UNASKED_PLAYBACK) sink.event(message);
+  });
+}
+
+/**
+ * Calls back with each message that shall be shown: neither with CTCP other than ACTION, nor with
+ * what is meant for the operators of a channel alone (STATUSMSG).
+ */
+function hearMessages(
+  client: Client,
+  scheduler: Scheduler,
+  hear: (message: LinkMessage, batch: ClientEvents["privmsg"]["batch"]) => void,
+): void {
   function report(event: ClientEvents["privmsg"], text: string): void {
     const { target, group, tags, time, batch } = event;
-    if (group !== undefined || (batch !== undefined && PLAYBACK.test(batch.type))) return;
+    if (group !== undefined) return;
     const nick = speakerOf(event);
-    sink.event({
+    const isOurs = nick === client.user.nick;
+    hear({
       kind: "message",
       channel: target,
       nick,
       account: tags["account"] ?? null,
+      speaker: isOurs ? tags[SPEAKER_TAG] ?? null : null,
       text,
       id: tags["msgid"] ?? null,
       time: time ?? scheduler.now(),
-      label: nick === client.user.nick ? tags["label"] ?? null : null,
-    });
+      label: isOurs ? tags["label"] ?? null : null,
+    }, batch);
   }
   function reportPlain(event: ClientEvents["privmsg"]): void {
     if (!event.message.startsWith(CTCP)) report(event, event.message);
@@ -145,6 +190,37 @@ function reportMessages(client: Client, scheduler: Scheduler, sink: EventSink): 
   client.on("privmsg", reportPlain);
   client.on("notice", reportPlain);
   client.on("action", (event) => report(event, `* ${speakerOf(event)} ${event.message}`));
+}
+
+/** Reports what the server plays back because it was asked to, page by page. */
+function reportPlayback(
+  client: Client,
+  parseLine: (line: string) => ParsedLine,
+  scheduler: Scheduler,
+  sink: EventSink,
+): void {
+  const labels = new Map<string, string>();
+  let heard: LinkMessage[] = [];
+  client.on("raw", ({ line, from_server: fromServer }) => {
+    if (!fromServer || !PLAYBACK_START.test(line)) return;
+    const { tags, params } = parseLine(line);
+    if (tags["label"] !== undefined) labels.set((params[0] ?? "").slice(1), tags["label"]);
+  });
+  hearMessages(client, scheduler, (message, batch) => {
+    if (batch?.type === PLAYBACK) heard.push(message);
+  });
+  client.on("batch end chathistory", ({ id, commands }) => {
+    const messages = heard;
+    heard = [];
+    const label = labels.get(id);
+    labels.delete(id);
+    if (label === undefined) return;
+    const marks = commands.flatMap(({ tags: { msgid, time } }) =>
+      msgid === undefined ? [] : { id: msgid, time: Date.parse(time ?? "") }
+    );
+    const [first, last] = [marks[0] ?? null, marks.at(-1) ?? null];
+    sink.event({ kind: "playback", label, messages, count: marks.length, first, last });
+  });
 }
 
 /** What begins a CTCP message, also one whose end is missing. */

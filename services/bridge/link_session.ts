@@ -2,7 +2,7 @@ import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
-import { type LinkEvent, type LinkMessage, reportEvents } from "./link_events.ts";
+import { type LinkEvent, type LinkMessage, reportEvents, SPEAKER_TAG } from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
 import { Receipts } from "./receipts.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -139,20 +139,44 @@ export class LinkSession {
    * label.
    *
    * @param texts each at most {@link room} bytes
+   * @param speaker for whom it is said; null for the bridge itself
    */
-  say(channel: string, texts: readonly string[], labels: readonly string[]): void {
+  say(
+    channel: string,
+    texts: readonly string[],
+    labels: readonly string[],
+    speaker: string | null,
+  ): void {
     const { client } = this.#options;
     const isLabelled = this.#has("labeled-response") && this.#has("echo-message");
+    const tag = speaker === null ? "" : `;${SPEAKER_TAG}=${speaker.replaceAll("\\", "\\\\")}`;
     for (const [index, text] of texts.entries()) {
       const label = labels[index] ?? "";
       this.#pacer.send(() => {
-        if (isLabelled) return client.raw(`@label=${label} PRIVMSG ${channel} :${text}`);
+        if (isLabelled) return client.raw(`@label=${label}${tag} PRIVMSG ${channel} :${text}`);
         this.#receipts.sent({ label, channel });
         client.raw(`PRIVMSG ${channel} :${text}`);
       });
     }
     if (isLabelled) return;
     this.#pacer.send(() => client.raw(`PING ${this.#receipts.barrier()}`));
+  }
+
+  /** How many messages the server plays back at once; 0 where it does not. */
+  get playback(): number {
+    if (!this.#has("labeled-response") || !this.#has("batch")) return 0;
+    return Number(this.#options.client.network.supports("CHATHISTORY")) || 0;
+  }
+
+  /**
+   * Asks for messages of a channel. The event that brings them carries the label.
+   *
+   * @param part subcommand, channel and references of CHATHISTORY
+   * @param limit at most {@link playback}
+   */
+  playBack(part: string, limit: number, label: string): void {
+    const { client } = this.#options;
+    this.#pacer.send(() => client.raw(`@label=${label} CHATHISTORY ${part} ${limit}`));
   }
 
   /** Bytes of text that one message to the channel can have, as the server sends it to others. */
@@ -290,8 +314,16 @@ export class LinkSession {
     const isEchoing = this.#has("echo-message");
     for (const { channel, label } of this.#receipts.passed(token)) {
       const said: LinkMessage = {
-        ...{ kind: "message", channel, label, nick: this.nick, account: null, text: "", id: null },
-        time: scheduler.now(),
+        ...{
+          kind: "message",
+          channel,
+          label,
+          nick: this.nick,
+          account: null,
+          speaker: null,
+          text: "",
+        },
+        ...{ id: null, time: scheduler.now() },
       };
       const reason = "The server did not pass it on";
       onEvent(isEchoing ? { kind: "refusal", label, code: "PONG", channel, reason } : said);

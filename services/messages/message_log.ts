@@ -1,5 +1,5 @@
 import { Invalid } from "../errors.ts";
-import { formatMicroseconds, parseMicroseconds } from "./timestamp.ts";
+import { formatMicroseconds, parseMicroseconds, Stamps } from "./timestamp.ts";
 
 /** What every message has, whatever else it holds. */
 export interface LoggedMessage {
@@ -50,7 +50,7 @@ export class MessageLog<Message extends LoggedMessage> {
   /** When messages were taken in that were removed again, by id: a reader may go on from them. */
   readonly #removed = new Map<string, number>();
   #units = 0;
-  #lastMicroseconds = 0;
+  readonly #stamps = new Stamps();
   /** Replaced, never changed, so that a round of deliveries sees the list it began with. */
   #subscriptions: readonly Subscription<Message>[] = [];
 
@@ -73,8 +73,7 @@ export class MessageLog<Message extends LoggedMessage> {
    * @param time when the IRC server took it, in Unix milliseconds
    */
   append(message: Message, time: number): Logged<Message> {
-    const microseconds = Math.max(time * 1000, this.#lastMicroseconds + 1);
-    this.#lastMicroseconds = microseconds;
+    const microseconds = this.#stamps.next(time);
     const logged = { ...message, timestamp: formatMicroseconds(microseconds) };
     this.#keep({ microseconds, message: logged });
     for (const subscription of this.#subscriptions) this.#deliver(subscription, logged);
@@ -91,6 +90,31 @@ export class MessageLog<Message extends LoggedMessage> {
   read(since: string | undefined, limit: number): Logged<Message>[] {
     const from = since === undefined ? Math.max(0, this.size - limit) : this.#positionAfter(since);
     return this.#entries.slice(from, from + limit).map(({ message }) => message);
+  }
+
+  /** The newest `limit` messages that came before a time, in microseconds; oldest first. */
+  readBefore(microseconds: number, limit: number): Logged<Message>[] {
+    const to = this.#positionAfterTime(microseconds - 1);
+    return this.#entries.slice(Math.max(0, to - limit), to).map(({ message }) => message);
+  }
+
+  /** When the oldest message came that is kept, in microseconds since 1970; null without one. */
+  get oldest(): number | null {
+    return this.#entries[0]?.microseconds ?? null;
+  }
+
+  /** When the newest message came that is kept, in microseconds since 1970; null without one. */
+  get newest(): number | null {
+    return this.#entries.at(-1)?.microseconds ?? null;
+  }
+
+  /**
+   * What a timestamp or the id of a message stands for, in microseconds since 1970; null where it is
+   * neither a time nor the id of a message that is kept or was removed.
+   */
+  microsecondsOf(reference: string): number | null {
+    return parseMicroseconds(reference) ?? this.#removed.get(reference) ??
+      this.#entries.findLast(({ message }) => message.id === reference)?.microseconds ?? null;
   }
 
   /**
@@ -151,10 +175,8 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 
   #positionAfter(since: string): number {
-    const microseconds = parseMicroseconds(since) ?? this.#removed.get(since) ?? null;
+    const microseconds = this.microsecondsOf(since);
     if (microseconds !== null) return this.#positionAfterTime(microseconds);
-    const position = this.#entries.findLastIndex(({ message }) => message.id === since);
-    if (position !== -1) return position + 1;
     throw new Invalid('"since" must be an ISO 8601 time or the id of a message that is still kept');
   }
 

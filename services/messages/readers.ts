@@ -11,14 +11,22 @@ export interface MessageQuery {
   readonly limit?: number | undefined;
   /** Only what came after this timestamp, or after the message of this id. */
   readonly since?: string | undefined;
+  /** Only what came before this timestamp, or before the message of this id. */
+  readonly before?: string | undefined;
   /** How long to wait where there is nothing yet: 0 to 60. */
   readonly waitSeconds?: number | undefined;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws Invalid where a number is out of its range */
-export function checkQuery({ limit, waitSeconds }: MessageQuery, capacity: number): void {
+/** @throws Invalid where a number is out of its range, or what is asked for excludes itself */
+export function checkQuery(
+  { limit, since, before, waitSeconds }: MessageQuery,
+  capacity: number,
+): void {
+  if (before !== undefined && (since !== undefined || waitSeconds)) {
+    throw new Invalid('"before" cannot be given together with "since" or "wait_seconds"');
+  }
   checkRange("limit", limit ?? capacity, 1, capacity);
   checkRange("wait_seconds", waitSeconds ?? 0, 0, MAX_WAIT_SECONDS);
 }

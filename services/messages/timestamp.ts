@@ -5,6 +5,17 @@
 
 const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
+/** Gives each message of a log its time, so that no two have the same and none goes back. */
+export class Stamps {
+  #last = 0;
+
+  /** Microseconds since 1970 for the next message, given when it was taken in milliseconds. */
+  next(milliseconds: number): number {
+    this.#last = Math.max(milliseconds * 1000, this.#last + 1);
+    return this.#last;
+  }
+}
+
 /** Writes microseconds since 1970 as `2026-11-20T23:18:00.123456Z`. */
 export function formatMicroseconds(microseconds: number): string {
   const milliseconds = Math.floor(microseconds / 1000);

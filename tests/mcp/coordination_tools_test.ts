@@ -224,6 +224,17 @@ Deno.test("get_history goes on after the id that it showed", async () => {
   assert.equal(textOf(rest), "# history: #general (last 1)\n[#general] <ann> next");
 });
 
+Deno.test("get_history goes back before the id that it showed", async () => {
+  const fixture = newFixture();
+  for (const text of ["one", "two"]) fixture.bridge.say("ann", text);
+  await call(fixture, "writer", "send_message", MESSAGE);
+  const shown = await call(fixture, "reader", "get_history", { channel: "#general", limit: 1 });
+  const before = /id=(\S+)/.exec(textOf(shown))?.[1];
+  const page = { channel: "#general", limit: 1, before };
+  const older = await call(fixture, "reader", "get_history", page);
+  assert.equal(textOf(older), "# history: #general (last 1)\n[#general] <ann> two");
+});
+
 Deno.test("get_history waits for the next message", async () => {
   const fixture = newFixture();
   const waiting = Promise.withResolvers<void>();

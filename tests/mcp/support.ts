@@ -68,8 +68,12 @@ export class FakeBridge
 
   messages(
     _channel: string,
-    { limit = 1, since, waitSeconds = 0, signal }: MessageQuery,
+    { limit = 1, since, before, waitSeconds = 0, signal }: MessageQuery,
   ): Promise<ChannelMessage[]> {
+    if (before !== undefined) {
+      const to = this.kept.findIndex(({ id }) => id === before);
+      return Promise.resolve(this.kept.slice(Math.max(0, to - limit), to));
+    }
     const after = since === undefined ? 0 : this.kept.findIndex(({ id }) => id === since) + 1;
     const found = this.kept.slice(after).slice(-limit);
     if (found.length > 0 || waitSeconds === 0) return Promise.resolve(found);

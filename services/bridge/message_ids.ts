@@ -1,0 +1,35 @@
+import { ulid } from "ulid";
+import type { LinkMessage } from "./link_events.ts";
+
+/**
+ * The ids under which the lines of messages are kept: the server's; for the further lines of a
+ * message that has several (IRCv3 multiline), which come right after the first and have none, one
+ * made of it.
+ */
+export class MessageIds {
+  #last: { readonly message: LinkMessage; readonly id: string; lines: number } | null = null;
+
+  /** The id of the next line that was heard. */
+  of(heard: LinkMessage): string {
+    if (heard.id !== null) {
+      this.#last = { message: heard, id: heard.id, lines: 1 };
+      return heard.id;
+    }
+    const last = this.#last;
+    const { nick, channel, time } = last?.message ?? {};
+    if (last === null || nick !== heard.nick || channel !== heard.channel || time !== heard.time) {
+      return ulid();
+    }
+    return `${last.id}.${++last.lines}`;
+  }
+}
+
+/** Whether an id is that of a message or of one of its further lines. */
+export function isLineOf(message: string, id: string): boolean {
+  return id === message || id.startsWith(`${message}.`);
+}
+
+/** The id of the message of which this may be the id of a further line. */
+export function messageOfLine(id: string): string {
+  return id.replace(/\.\d+$/, "");
+}

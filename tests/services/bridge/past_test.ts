@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { Bridge, type ChannelMessage } from "../../../services/bridge/mod.ts";
+import { Invalid } from "../../../services/errors.ts";
+import { silentLog } from "../../../services/log.ts";
+import { IrcUser, OPERATOR_CALLER, withBridge } from "./support.ts";
+
+const BUFFER = 5;
+
+Deno.test("Bridge reads further back than it keeps, with the times and ids that it showed", () =>
+  withBridge(async ({ bridge, server, scheduler }) => {
+    const shown: ChannelMessage[] = [];
+    await bridge.follow("room", {}, { message: (message) => shown.push(message), end() {} });
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    for (let index = 0; index < 300; index++) {
+      // Several in a millisecond, as many as fill a page, and alone.
+      if (index % 7 === 0 && index < 200 || index > 290) scheduler.advance(1);
+      bob.send(`PRIVMSG #room :${index}`, "PRIVMSG #room :\x01VERSION\x01");
+    }
+    await bob.sync();
+    await bridge.post("room", { nick: "carol", text: "as carol" }, OPERATOR_CALLER);
+    assert.equal(shown.length, 301);
+    const at = (index: number) => shown.at(index)?.timestamp ?? assert.fail();
+    const id = (index: number) => shown.at(index)?.id ?? assert.fail();
+    for (const index of [300, 297, 295, 290, 250, 205, 100, 8, 7, 1]) {
+      for (const before of [at(index), id(index)]) {
+        const found = await bridge.messages("room", { before, limit: 4 });
+        assert.deepEqual(found, shown.slice(Math.max(0, index - 4), index), `before ${index}`);
+      }
+    }
+    for (const index of [0, 6, 99, 150, 230, 291, 294, 297, 299]) {
+      for (const since of [at(index), id(index)]) {
+        const found = await bridge.messages("room", { since, limit: 4 });
+        assert.deepEqual(found, shown.slice(index + 1, index + 5), `after ${index}`);
+      }
+    }
+    assert.deepEqual(await bridge.messages("room", { before: at(0) }), []);
+    const read: ChannelMessage[] = [];
+    for (let since = "1999-01-01T00:00:00Z";;) {
+      const page = await bridge.messages("room", { since });
+      if (page.length === 0) break;
+      read.push(...page);
+      since = page.at(-1)?.timestamp ?? assert.fail();
+    }
+    assert.deepEqual(read, shown);
+    for (
+      const query of [{ before: "nowhere" }, { since: "nowhere" }, { before: at(1), since: at(0) }]
+    ) {
+      await assert.rejects(bridge.messages("room", query), Invalid);
+    }
+  }, { bridge: { bufferSize: BUFFER } }));
+
+Deno.test("Bridge knows at its start what was said before, as it was shown", () =>
+  withBridge(async ({ bridge, server, scheduler }) => {
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    bob.send("PRIVMSG #room :before the bridge");
+    await bob.sync();
+    await bridge.post("room", { nick: "al\\ice", text: "[x] y" }, OPERATOR_CALLER);
+    await bridge.post("room", { text: "[bob] not his" }, OPERATOR_CALLER);
+    bob.send("PRIVMSG #room :\x01ACTION waves\x01", "PRIVMSG #room :[bridge] not its");
+    await bob.sync();
+    const shown = await bridge.messages("room", {});
+    assert.deepEqual(shown.map(({ nick, text }) => `${nick}: ${text}`), [
+      "bob: before the bridge",
+      "al\\ice: [x] y",
+      "bridge: [bob] not his",
+      "bob: * bob waves",
+      "bob: [bridge] not its",
+    ]);
+    await bridge.stop();
+    const again = new Bridge({
+      nick: "bridge",
+      channels: ["room"],
+      bufferSize: BUFFER,
+      maxChannels: 3,
+      webUserTtlMilliseconds: () => 1000,
+      connect: () => server.connect({ account: "bridge", privileged: true }),
+      log: silentLog,
+      scheduler,
+    });
+    again.start();
+    try {
+      assert.deepEqual(await again.messages("room", {}), shown);
+      bob.send("PRIVMSG #room :next");
+      await bob.sync();
+      const since = shown.at(-1)?.timestamp ?? assert.fail();
+      assert.deepEqual((await again.messages("room", { since })).map(({ text }) => text), ["next"]);
+    } finally {
+      await again.stop();
+    }
+  }, { bridge: { bufferSize: BUFFER } }));
+
+Deno.test("Bridge hands its readers what was said while it was away", () =>
+  withBridge(async ({ bridge, server, scheduler, connection }) => {
+    const got: string[] = [];
+    await bridge.follow("room", {}, { message: ({ text }) => got.push(text), end() {} });
+    const bob = new IrcUser(server, "bob");
+    await bob.join("#room");
+    bob.send("PRIVMSG #room :one");
+    await bob.sync();
+    connection().close();
+    bob.send("PRIVMSG #room :two", "PRIVMSG #room :three");
+    await bob.sync();
+    scheduler.advance(30_000);
+    await bridge.whenReady();
+    await bridge.join("room");
+    assert.deepEqual(got, ["one", "two", "three"]);
+  }));
