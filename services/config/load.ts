@@ -39,7 +39,8 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const tree = structuredClone(file?.tree ?? {});
   const origins = new Map<string, string>();
   const warnings: string[] = [];
-  const keys = keyPaths(configSchema);
+  const { paths: keys, texts } = keyPaths(configSchema);
+  const read = (key: string, text: string) => texts.has(key) ? text : scalar(text);
 
   for (const [variable, text] of Object.entries(sources.environment).toSorted()) {
     if (!variable.startsWith("MUSTER_") || OTHER_VARIABLES.has(variable)) continue;
@@ -48,11 +49,11 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
       warnings.push(`${variable} names no configuration key and is ignored`);
       continue;
     }
-    setPath(tree, key, await scalar(text), variable);
+    setPath(tree, key, await read(key, text), variable);
     origins.set(key, variable);
   }
   for (const [key, text] of Object.entries(sources.flags)) {
-    setPath(tree, key, await scalar(text), "the command line");
+    setPath(tree, key, await read(key, text), "the command line");
     origins.set(key, "the command line");
   }
 
@@ -89,7 +90,7 @@ async function readFile({ file, fileRequired }: ConfigSources): Promise<ParsedFi
   return { tree, lineOf: document.lineOf };
 }
 
-/** Reads a value of the environment or of a flag: YAML where it looks like more than a word. */
+/** Reads a value that need not be a text: YAML where it looks like more than a word. */
 async function scalar(text: string): Promise<unknown> {
   if (text === "true") return true;
   if (text === "false") return false;
@@ -113,27 +114,34 @@ function setPath(tree: Tree, key: string, value: unknown, origin: string): void 
   node[last] = value;
 }
 
-/** Every leaf of the schema: its name in the environment, without `MUSTER_`, to its path. */
-function keyPaths(schema: typeof configSchema): ReadonlyMap<string, string> {
-  const paths = new Map<string, string>();
-  const visit = (type: unknown, path: string[]): void => {
-    const object = unwrap(type);
-    if (object === null) {
-      paths.set(path.join("_").toUpperCase(), path.join("."));
-      return;
-    }
-    for (const [key, child] of Object.entries(object.shape)) visit(child, [...path, key]);
-  };
-  visit(schema, []);
-  return paths;
+interface KeyPaths {
+  /** Every leaf: its name in the environment, without `MUSTER_`, to its path. */
+  readonly paths: ReadonlyMap<string, string>;
+  /** The paths of those that hold a text, which may look like something else. */
+  readonly texts: ReadonlySet<string>;
 }
 
-function unwrap(type: unknown): z.ZodObject | null {
-  if (type instanceof z.ZodObject) return type;
+function keyPaths(schema: typeof configSchema): KeyPaths {
+  const paths = new Map<string, string>();
+  const texts = new Set<string>();
+  const visit = (type: unknown, path: string[]): void => {
+    const inner = unwrap(type);
+    if (inner instanceof z.ZodObject) {
+      for (const [key, child] of Object.entries(inner.shape)) visit(child, [...path, key]);
+      return;
+    }
+    paths.set(path.join("_").toUpperCase(), path.join("."));
+    if (inner instanceof z.ZodString) texts.add(path.join("."));
+  };
+  visit(schema, []);
+  return { paths, texts };
+}
+
+function unwrap(type: unknown): unknown {
   if (type instanceof z.ZodDefault || type instanceof z.ZodPrefault) {
     return unwrap(type.def.innerType);
   }
-  return null;
+  return type;
 }
 
 function describe(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string } {

@@ -1,7 +1,7 @@
 import type { Provisioned, Provisioning, WriteChange } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
-import { newSecret } from "../identity/mod.ts";
+import { type AccountDirectory, newSecret } from "../identity/mod.ts";
 import type { Keeper } from "./keeper.ts";
 import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
 import type { NameLocks } from "./name_locks.ts";
@@ -11,6 +11,7 @@ import type { Settlement } from "./settlement.ts";
 
 export interface NetworkProvisioningOptions {
   readonly database: Pick<Database, "commit">;
+  readonly accounts: Pick<AccountDirectory, "find">;
   readonly network: NetworkAccounts;
   readonly ledger: Ledger;
   readonly locks: NameLocks;
@@ -65,6 +66,7 @@ export class NetworkProvisioning implements Provisioning {
   rotate({ id, name }: Provisioned, write: WriteChange): Promise<string> {
     const { network, ledger, locks, passphrases } = this.#options;
     return locks.hold(name, async () => {
+      this.#assertOpen(id, name);
       await this.#settleFirst(name).catch(ignoreRefusal);
       const entry = ledger.find(name);
       if (entry === null && await network.find(name) !== null) throw existsThere(name);
@@ -90,6 +92,7 @@ export class NetworkProvisioning implements Provisioning {
   suspend({ id, name }: Provisioned, write: WriteChange): Promise<void> {
     const { network, ledger, locks } = this.#options;
     return locks.hold(name, async () => {
+      this.#assertOpen(id, name);
       const entry = ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
       await this.#changing(entry, async () => {
@@ -105,6 +108,7 @@ export class NetworkProvisioning implements Provisioning {
   remove({ id, name }: Provisioned, _reason: string, write: WriteChange): Promise<void> {
     const { network, ledger, locks } = this.#options;
     return locks.hold(name, async () => {
+      if (this.#options.accounts.find(name)?.id !== id) throw changedMeanwhile(name);
       const entry = ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
       await this.#changing(entry, async () => {
@@ -139,6 +143,12 @@ export class NetworkProvisioning implements Provisioning {
         (statements) => write({ name, passphrase: newSecret(), statements }),
       );
     });
+  }
+
+  /** Makes sure that nobody has ended the account while its turn was waited for. */
+  #assertOpen(id: string, name: string): void {
+    const account = this.#options.accounts.find(name);
+    if (account?.id !== id || account.revokedAt !== null) throw changedMeanwhile(name);
   }
 
   /** Makes an account on the network; where it is not to be had, nothing is left unsettled. */
@@ -195,6 +205,10 @@ export class NetworkProvisioning implements Provisioning {
 
 function existsThere(name: string): Conflict {
   return new Conflict(`The IRC network has an account "${name}", or does not give this name`);
+}
+
+function changedMeanwhile(name: string): Conflict {
+  return new Conflict(`"${name}" was changed by somebody else at the same time`);
 }
 
 /** What cannot be settled, such as an account that is gone, may be what the change is to mend. */
