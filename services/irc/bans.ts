@@ -19,7 +19,7 @@ export interface Ban {
 
 /** What is looked at to find out whether a client is banned. */
 export interface BanSubject {
-  /** `nick!user@host`, once with the host that others see and once with the address. */
+  /** `nick!user@host`: with the host that others see, the cloak of the address, and the address. */
   readonly masks: readonly string[];
   readonly address: string;
   readonly account: string | null;
@@ -55,9 +55,10 @@ export interface Bans {
  */
 export function enforceBan(state: ServerState, client: Client, nick = client.nick): boolean {
   const { bans } = state.options;
-  const { transport, user, host, account } = client;
+  const { transport, user, host, cloak, account } = client;
   if (!bans || client.privileged || transport.internal || client.quitReason !== null) return false;
-  const masks = [host, transport.address].map((name) => `${nick}!${user}@${name}`);
+  const hosts = new Set([host, cloak, transport.address]);
+  const masks = Array.from(hosts, (name) => `${nick}!${user}@${name}`);
   const ban = bans.find({ masks, address: transport.address, account });
   if (ban === null) return false;
   state.counters.banHits++;
