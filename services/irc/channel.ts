@@ -116,6 +116,13 @@ export class Channel {
       !this.#isListed("e", client);
   }
 
+  /** Whether somebody who is no client, but has this mask, may say nothing: banned or muted. */
+  silencesMask(mask: string): boolean {
+    const isListed = (letter: string) =>
+      this.list(letter).some(({ test }) => test.matches({ account: null }, [mask]));
+    return isListed("b") && !isListed("e");
+  }
+
   /** Whether the client may join although only the invited may. */
   isInvited(client: Client): boolean {
     return this.#invited.has(client) || this.#isListed("I", client);

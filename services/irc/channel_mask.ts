@@ -23,7 +23,7 @@ export interface ChannelMask {
   /** Whether it is about speaking alone, not about joining. */
   readonly mutes: boolean;
   /** `masks`: those of the client, see {@linkcode Client.masks}. */
-  matches(client: Client, masks: readonly string[]): boolean;
+  matches(client: Pick<Client, "account">, masks: readonly string[]): boolean;
 }
 
 /**

@@ -14,6 +14,7 @@ interface StoredMessage {
   readonly head: string;
   readonly text?: MessageText;
   readonly account?: string;
+  readonly relayer?: string;
   readonly bot?: true;
   readonly client?: readonly (readonly [string, string])[];
 }
@@ -35,9 +36,10 @@ export function recordOf({ id, time, kind, message, extended }: HistoryEntry): H
 /** The entry of which this is the record. Throws SyntaxError where the content is none of ours. */
 export function entryOf({ id, time, kind, content }: HistoryRecord): HistoryEntry {
   const stored = JSON.parse(content) as StoredEntry;
-  const { account = null, bot = false, client } = stored;
+  const { account = null, relayer, bot = false, client } = stored;
   const tags: OutboundTags = { time: new Date(time).toISOString(), account, bot };
   if (id !== "") tags.msgid = id;
+  if (relayer !== undefined) tags.relayer = relayer;
   if (client !== undefined) tags.client = client;
   return {
     ...{ id, time, kind },
@@ -47,11 +49,12 @@ export function entryOf({ id, time, kind, content }: HistoryRecord): HistoryEntr
 }
 
 function storedMessage(message: Outbound): StoredMessage {
-  const { account, bot, client } = message.tags;
+  const { account, relayer, bot, client } = message.tags;
   return {
     head: message.head,
     ...textOf(message),
     ...(account ? { account } : {}),
+    ...(relayer === undefined ? {} : { relayer }),
     ...(bot ? { bot } : {}),
     ...(client === undefined ? {} : { client }),
   };

@@ -13,6 +13,8 @@ export const USER_LENGTH = 32;
 export const NICK_PATTERN = /^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63}$/;
 // Everything but white space, controls, halves of surrogate pairs, and comma, which separates names.
 const CHANNEL = /^#[^\s,\p{Cc}\p{Cs}]+$/u;
+// Like a channel's name nothing that would take a message apart, and a slash within.
+const RELAYED_NICK = /^(?![#~&@%+:$/])(?=.*.\/.)[^\s!@*?,\p{Cc}\p{Cs}]+$/u;
 const NON_ASCII = /\P{ASCII}/u;
 
 /**
@@ -28,6 +30,11 @@ export function foldCase(name: string): string {
 /** Whether the text may be a nick. */
 export function isNick(text: string): boolean {
   return NICK_PATTERN.test(text);
+}
+
+/** Whether the text may be the nick of somebody on another network: no user can have it. */
+export function isRelayedNick(text: string): boolean {
+  return text.length <= NICK_LENGTH && RELAYED_NICK.test(text);
 }
 
 /** Whether the text may be the name of a channel, with its `#`. */

@@ -60,6 +60,11 @@ export interface OutboundTags {
   account?: string | null;
   /** The connection of a sender without an account; for the server alone. */
   guest?: string;
+  /**
+   * For clients with `draft/relaymsg`: the nick of who relayed the message, whose account is then
+   * not told as the sender's.
+   */
+  relayer?: string;
   /** For clients with `message-tags`: the sender is a bot. */
   bot?: boolean;
   /** For clients with `message-tags`: client-only tags, with their `+`. */
@@ -82,8 +87,8 @@ const TAKING_LINES = Cap.MULTILINE | Cap.BATCH | Cap.MESSAGE_TAGS;
  * One message from one source to any number of clients.
  *
  * {@linkcode wire} keeps each form it made, so that a message to a thousand members is serialised
- * and encoded once for each set of capabilities among them: eight at most, and twelve where it has
- * several lines.
+ * and encoded once for each set of capabilities among them: eight at most, twelve where it has
+ * several lines, and sixteen where it was relayed.
  */
 export class Outbound {
   /** `nick!user@host`, or a server's name. */
@@ -123,7 +128,9 @@ export class Outbound {
 
   /** The message as a client with these capabilities gets it. */
   wire(capabilities: number): Wire {
-    const form = capabilities & FORMING |
+    const { relayer } = this.tags;
+    const forming = relayer === undefined ? FORMING : FORMING | Cap.RELAYMSG;
+    const form = capabilities & forming |
       (this.#lines !== null && takesLines(capabilities) ? TAKING_LINES : 0);
     let wire = this.#forms.get(form);
     if (wire === undefined) {
@@ -204,12 +211,16 @@ export class Outbound {
   }
 
   #tagsFor(capabilities: number, reply: ReplyTags): Tag[] {
-    const { time, msgid, account, bot, client } = this.tags;
+    const { time, msgid, account, relayer, bot, client } = this.tags;
     const tags: Tag[] = [];
     if (reply.label !== undefined) tags.push(["label", reply.label]);
     if (reply.batch !== undefined) tags.push(["batch", reply.batch]);
     if (capabilities & Cap.SERVER_TIME) tags.push(["time", time]);
-    if (capabilities & Cap.ACCOUNT_TAG && account) tags.push(["account", account]);
+    if (relayer !== undefined) {
+      if (capabilities & Cap.RELAYMSG) tags.push(["draft/relaymsg", relayer]);
+    } else if (capabilities & Cap.ACCOUNT_TAG && account) {
+      tags.push(["account", account]);
+    }
     if (capabilities & Cap.MESSAGE_TAGS) {
       if (msgid !== undefined) tags.push(["msgid", msgid]);
       if (bot) tags.push(["bot", ""]);

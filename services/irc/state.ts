@@ -27,6 +27,8 @@ const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 export interface MessageContent {
   params: readonly string[];
   text?: MessageText;
+  /** The nick of somebody on another network for whom the client speaks. */
+  relayedFrom?: string;
   /** Client-only tags that travel along. */
   clientTags?: readonly (readonly [string, string])[];
 }
@@ -133,7 +135,12 @@ export class ServerState {
     };
     if (client.account === null) tags.guest = client.id;
     if (content.clientTags) tags.client = content.clientTags;
-    return new Outbound(client.mask, command, content.params, tags, content.text);
+    const { relayedFrom } = content;
+    if (relayedFrom !== undefined) tags.relayer = client.nick;
+    const source = relayedFrom === undefined
+      ? client.mask
+      : `${relayedFrom}!${client.user}@${client.host}`;
+    return new Outbound(source, command, content.params, tags, content.text);
   }
 
   /** A message from the server itself. */

@@ -46,6 +46,7 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["QUIT", ["QUIT [reason]", "Ends your connection."]],
   ["REDACT", ["REDACT target msgid [:reason]", "Takes a message back, or another's away."]],
   ["REGISTER", ["REGISTER account|* * password", "Makes an account, where people may."]],
+  ["RELAYMSG", ["RELAYMSG channel nick :text", "Sends what somebody elsewhere said."]],
   ["RENAME", ["RENAME channel name [:reason]", "Gives a channel another name."]],
   ["SETNAME", ["SETNAME :name", "Changes your real name."]],
   ["STATS", ["STATS k|u", "Tells who is banned (IRC operators), or how long the server runs."]],

@@ -57,7 +57,7 @@ function sendMessage(call: CommandCall): void | Promise<void> {
 }
 
 /** Sends so many messages when it is their turn, where the account has a rate of its own. */
-function inTurn(
+export function inTurn(
   { state, client }: CommandCall,
   messages: number,
   send: () => void | Promise<void>,
@@ -143,7 +143,12 @@ export function sendToChannel(
  * The one place where a channel takes a message. `status`: the least status of those who get it,
  * or 0 for all; what is for some alone is not kept.
  */
-function deliver(call: CommandCall, channel: Channel, message: Outbound, status: number): void {
+export function deliver(
+  call: CommandCall,
+  channel: Channel,
+  message: Outbound,
+  status: number,
+): void {
   const { state, client, command, reply } = call;
   for (const [member, memberStatus] of channel.members) {
     if (member === client || memberStatus < status) continue;

@@ -23,6 +23,7 @@ import { names } from "./names.ts";
 import { kill, oper, wallops } from "./operator.ts";
 import { redact } from "./redact.ts";
 import { register, verify } from "./register.ts";
+import { relaymsg } from "./relaymsg.ts";
 import { rename } from "./rename.ts";
 import { nick, pass, user } from "./registration.ts";
 import { kline, unkline } from "./server_ban.ts";
@@ -75,6 +76,7 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["QUIT", { handler: quit, beforeRegistration: true }],
   ["REDACT", { handler: redact, minParams: 2, capability: Cap.MESSAGE_REDACTION }],
   ["REGISTER", { handler: register, minParams: 3, beforeRegistration: true }],
+  ["RELAYMSG", { handler: relaymsg, minParams: 3 }],
   ["RENAME", { handler: rename, minParams: 2 }],
   ["SETNAME", { handler: setname, minParams: 1 }],
   ["STATS", { handler: stats }],

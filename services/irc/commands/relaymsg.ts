@@ -1,0 +1,56 @@
+/** RELAYMSG: what somebody on another network said, under that one's name (draft/relaymsg). */
+
+import type { Channel } from "../channel.ts";
+import type { CommandCall } from "../command.ts";
+import { isRelayedNick } from "../names.ts";
+import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../numerics.ts";
+import { encodedLength } from "../outbound.ts";
+import { deliver, inTurn, muteReason } from "./messages.ts";
+
+/**
+ * RELAYMSG channel nick :text, for operators of the channel. The nick has a `/`, which no user's
+ * has; masks of the channel's bans hold for it.
+ */
+export function relaymsg(call: CommandCall): void | Promise<void> {
+  const { state, client, command, params, reply } = call;
+  const [name = "", nick = "", text = ""] = params;
+  const fail = (code: string, why: string) => reply.fail(command, code, [], why);
+  const channel = state.findChannel(name);
+  if (!channel?.isVisibleTo(client)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
+  if (!client.privileged && !channel.isOperator(client)) {
+    return fail("PRIVS_NEEDED", "Only operators of the channel relay messages to it");
+  }
+  if (text.trim() === "") return fail("BLANK_MSG", "The message has no text");
+  if (!isRelayedNick(nick)) {
+    return fail("INVALID_NICK", 'A relayed nick has a "/" in it and none of !@*?, and space');
+  }
+  const muted = muteReason(call);
+  if (muted !== null) return fail("MUTED", muted);
+  if (channel.silencesMask(`${nick}!${client.user}@${client.host}`)) {
+    return fail("BANNED", "This nick is banned from the channel");
+  }
+  return inTurn(call, 1, () => relay(call, channel, nick, text));
+}
+
+function relay(call: CommandCall, channel: Channel, nick: string, text: string): void {
+  const { state, client, tags, reply } = call;
+  const frame = `:${nick}!${client.user}@${client.host} PRIVMSG ${channel.name} :\r\n`;
+  if (encodedLength(frame) + encodedLength(text) > state.limits.lineBytes) {
+    return reply.numeric(ERR_INPUTTOOLONG);
+  }
+  const message = state.messageFrom(client, "PRIVMSG", {
+    params: [channel.name],
+    text,
+    relayedFrom: nick,
+    clientTags: [...tags].filter(([key]) => key.startsWith("+")),
+  });
+  deliver(call, channel, message, 0);
+  const { msgid: id = "", time } = message.tags;
+  state.observe((observer) =>
+    observer.messageSent?.({
+      ...{ id, time: Date.parse(time), command: "PRIVMSG", text },
+      sender: { ...client.actor, nick },
+      ...{ channel: channel.name, receiver: null, statusPrefix: "" },
+    })
+  );
+}
