@@ -163,17 +163,22 @@ export class ServicesNetwork implements NetworkAccounts {
     await this.console.close();
   }
 
-  /** Makes a change and ends the sessions that began before it. */
+  /**
+   * Makes a change and ends the sessions that began before it: first those that are there, lest
+   * services that find somebody online hold the nick for a while, then those that came meanwhile.
+   */
   async #endingSessions(
-    { account, online }: AccountInfo,
+    info: AccountInfo,
     reason: string,
     change: () => Promise<void>,
   ): Promise<void> {
-    const guesses = [account, ...online];
-    const before = await this.console.sessionsOf(account, guesses);
+    await this.#endSessions(info, reason);
     await change();
-    const since = await this.console.sessionsOf(account, guesses);
-    for (const nick of new Set([...before, ...since])) {
+    await this.#endSessions(info, reason);
+  }
+
+  async #endSessions({ account, online }: AccountInfo, reason: string): Promise<void> {
+    for (const nick of await this.console.sessionsOf(account, [account, ...online])) {
       await this.console.end(nick, oneLine(reason));
     }
   }

@@ -54,7 +54,7 @@ export class TestNetwork implements AsyncDisposable {
     try {
       await network.startServer();
       await network.#startServices();
-      await network.#registerOperator();
+      await network.register(plan.servicesAccount, network.servicesPassword);
     } catch (error) {
       await network[Symbol.asyncDispose]();
       throw error;
@@ -67,26 +67,20 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   /**
-   * Connects somebody who logs in by SASL, step by step, as InspIRCd wants it.
+   * Connects somebody who logs in: by SASL, or with NickServ where the server is not modern.
    *
+   * @param nick the account's name where it is absent
    * @returns null where the network refuses the password
    */
-  async logIn(nick: string, password: string): Promise<IrcClient | null> {
+  async logIn(account: string, password: string, nick = account): Promise<IrcClient | null> {
     const client = await IrcClient.connect(this.address);
     try {
-      await client.send("CAP LS 302", `NICK ${nick}`, `USER ${nick} 0 * :${nick}`, "CAP REQ sasl");
-      await client.expect(/ CAP \S+ ACK /);
-      await client.send("AUTHENTICATE PLAIN");
-      await client.expect(/^AUTHENTICATE /);
-      await client.send(`AUTHENTICATE ${btoa(`${nick}\0${nick}\0${password}`)}`);
-      const accepted = / 903 /.test(await client.expect(/ 90[34] /));
-      if (!accepted) {
-        await client[Symbol.asyncDispose]();
-        return null;
-      }
-      await client.send("CAP END");
-      await client.expect(/ (376|422) /);
-      return client;
+      const isIn = this.#options.modern ?? true
+        ? await logInBySasl(client, nick, { account, password })
+        : await identify(client, nick, { account, password });
+      if (isIn) return client;
+      await client[Symbol.asyncDispose]();
+      return null;
     } catch (error) {
       await client[Symbol.asyncDispose]();
       throw error;
@@ -133,11 +127,11 @@ export class TestNetwork implements AsyncDisposable {
     await this.#services.logged(LINKED);
   }
 
-  async #registerOperator(): Promise<void> {
-    const { servicesAccount } = this.plan;
+  /** Registers an account as its owner would. */
+  async register(account: string, password: string): Promise<void> {
     await using client = await IrcClient.connect(this.address);
-    await client.register({ nick: servicesAccount });
-    await client.send(`PRIVMSG NickServ :REGISTER ${this.servicesPassword} admin@network.test`);
+    await client.register({ nick: account });
+    await client.send(`PRIVMSG NickServ :REGISTER ${password} ${account}@network.test`);
     await client.expect(/ 900 /);
   }
 
@@ -221,6 +215,41 @@ class Running {
       this.#wake();
     }
   }
+}
+
+interface Login {
+  readonly account: string;
+  readonly password: string;
+}
+
+/** Step by step: InspIRCd takes nothing in advance. */
+async function logInBySasl(
+  client: IrcClient,
+  nick: string,
+  { account, password }: Login,
+): Promise<boolean> {
+  await client.send("CAP LS 302", `NICK ${nick}`, `USER ${nick} 0 * :${nick}`, "CAP REQ sasl");
+  await client.expect(/ CAP \S+ ACK /);
+  await client.send("AUTHENTICATE PLAIN");
+  await client.expect(/^AUTHENTICATE /);
+  await client.send(`AUTHENTICATE ${btoa(`${account}\0${account}\0${password}`)}`);
+  if (/ 904 /.test(await client.expect(/ 90[34] /))) return false;
+  await client.send("CAP END");
+  await client.expect(/ (376|422) /);
+  return true;
+}
+
+async function identify(
+  client: IrcClient,
+  nick: string,
+  { account, password }: Login,
+): Promise<boolean> {
+  await client.register({ nick });
+  await client.send(
+    `PRIVMSG NickServ :IDENTIFY ${account} ${password}`,
+    "PRIVMSG NickServ :\x01PING over\x01",
+  );
+  return / 900 /.test(await client.expect(/ 900 |PING over/));
 }
 
 function freePort(): number {

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { call, ChannelStream, type Credentials, registerAgent } from "../support/api.ts";
+import type { IrcClient } from "../support/irc_client.ts";
+import { networkPeers, TestNetwork } from "../support/network.ts";
+import type { Services } from "../support/network_config.ts";
+import { type Program, startProgram } from "../support/program.ts";
+
+const BRIDGE_PASSWORD = "password-of-the-bridge";
+
+function configOf(network: TestNetwork, services: Services): string {
+  const { plan, servicesPassword } = network;
+  return JSON.stringify({
+    irc: {
+      mode: "external",
+      addr: `127.0.0.1:${plan.port}`,
+      services: {
+        kind: services,
+        account: plan.servicesAccount,
+        password: servicesPassword,
+        oper: plan.operator.name,
+        oper_password: plan.operator.password,
+      },
+    },
+    bridge: { account: "bridge", password: BRIDGE_PASSWORD, lines_per_second: 50, line_burst: 20 },
+  });
+}
+
+async function statusOf(
+  program: Program,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<number> {
+  const response = await call(program, method, path, body);
+  await response.body?.cancel();
+  return response.status;
+}
+
+async function logIn(network: TestNetwork, { nick, passphrase }: Credentials): Promise<IrcClient> {
+  const client = await network.logIn(nick, passphrase);
+  assert.ok(client !== null, "the network lets the agent log in");
+  await client.join("#general");
+  return client;
+}
+
+async function assertRefused(network: TestNetwork, { nick, passphrase }: Credentials) {
+  const client = await network.logIn(nick, passphrase, "stranger");
+  await client?.[Symbol.asyncDispose]();
+  assert.equal(client, null, "the network refuses the passphrase");
+}
+
+/** What is said over HTTP is heard on IRC, and the other way round. */
+async function talk(program: Program, client: IrcClient, words: string): Promise<void> {
+  await using stream = await ChannelStream.open(program, "general");
+  const post = { nick: "scout", text: `${words} from HTTP` };
+  assert.equal(await statusOf(program, "POST", "/v1/channels/general/messages", post), 204);
+  await client.expect(
+    new RegExp(`^\\S*bridge!.* PRIVMSG #general :\\[scout\\] ${words} from HTTP$`),
+  );
+  await client.send(`PRIVMSG #general :${words} from IRC`);
+  const heard = [await stream.next(), await stream.next()];
+  assert.deepEqual(heard.map((message) => message && `${message.nick}: ${message.text}`), [
+    `scout: ${words} from HTTP`,
+    `ann: ${words} from IRC`,
+  ]);
+}
+
+/** With the network away nothing is pretended; then it is back by itself. */
+async function restart(network: TestNetwork, program: Program): Promise<void> {
+  const back = program.logged(/The bridge is up/);
+  await network.stopServer();
+  const post = { text: "lost" };
+  assert.deepEqual(
+    await Promise.all([
+      statusOf(program, "POST", "/v1/channels/general/messages", post),
+      statusOf(program, "POST", "/v1/agents/register", { nick: "late" }),
+      statusOf(program, "POST", "/v1/agents/ann/rotate"),
+      statusOf(program, "POST", "/v1/agents/ann/revoke"),
+      statusOf(program, "DELETE", "/v1/agents/ann"),
+    ]),
+    [503, 503, 503, 503, 503],
+  );
+  const agents = await (await call(program, "GET", "/v1/agents")).json();
+  assert.deepEqual(agents.map(({ nick }: { nick: string }) => nick), ["ann"]);
+  await network.startServer();
+  await back;
+}
+
+async function rotate(program: Program): Promise<Credentials> {
+  const response = await call(program, "POST", "/v1/agents/ann/rotate");
+  assert.equal(response.status, 200);
+  return (await response.json()).credentials;
+}
+
+for (const services of ["atheme", "anope"] as const) {
+  const modern = services === "atheme";
+  Deno.test({
+    name: `muster on InspIRCd with ${services}${modern ? "" : ", without SASL, echoes and labels"}`,
+    ...networkPeers(services),
+    fn: async () => {
+      await using network = await TestNetwork.start({ services, modern });
+      await network.register("bridge", BRIDGE_PASSWORD);
+      await using program = await startProgram({ config: configOf(network, services) });
+      const first = await registerAgent(program, "ann", { channels: ["general"] });
+      await using ann = await logIn(network, first);
+      await talk(program, ann, "hello");
+
+      const second = await rotate(program);
+      await ann.ended();
+      await assertRefused(network, first);
+      await using again = await logIn(network, second);
+
+      await restart(network, program);
+      await again.ended();
+      await using afterwards = await logIn(network, second);
+      await talk(program, afterwards, "again");
+
+      assert.equal(await statusOf(program, "POST", "/v1/agents/ann/revoke"), 204);
+      await afterwards.ended();
+      await assertRefused(network, second);
+      assert.equal(await statusOf(program, "DELETE", "/v1/agents/ann"), 204);
+      await using reborn = await logIn(network, await registerAgent(program, "ann"));
+      await talk(program, reborn, "anew");
+      const written = program.log.join("\n");
+      for (const secret of [first.passphrase, second.passphrase, BRIDGE_PASSWORD]) {
+        assert.ok(!written.includes(secret), "no secret is logged");
+      }
+    },
+  });
+}
