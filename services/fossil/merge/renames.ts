@@ -45,11 +45,11 @@ export class Renames {
   #descend(ancestor: number, rid: number): Map<string, string> {
     if (ancestor === rid) return new Map();
     const known = this.#graph.ancestors(ancestor);
-    const chain = this.#graph.primaryChain(rid, known);
+    const chain = this.#graph.primaryChain(rid, (next) => known[next] === 1);
     const fork = chain.at(-1)!;
     const moved = this.#along(chain);
     if (fork === ancestor) return moved;
-    const path = this.#graph.primaryChain(ancestor, new Set([fork]));
+    const path = this.#graph.primaryChain(ancestor, (next) => next === fork);
     if (path.at(-1) === fork) {
       const back = inverse(this.#along(path));
       const paths = new Set([...back.keys(), ...moved.keys()]);
@@ -100,7 +100,7 @@ export class Renames {
     const order: number[] = [];
     const stack: { rid: number; left: number[] }[] = [];
     const enter = (next: number) => {
-      if (known.has(next) || done.has(next)) return;
+      if (known[next] === 1 || done.has(next)) return;
       done.add(next);
       stack.push({ rid: next, left: [...this.#graph.parents(next)] });
     };

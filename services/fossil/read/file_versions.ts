@@ -1,4 +1,5 @@
-import { type Ancestry, ancestryOf } from "./ancestry.ts";
+import type { Ancestry } from "../graph/mod.ts";
+import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
 /** A file as one check-in left it. */

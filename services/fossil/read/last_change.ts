@@ -1,5 +1,6 @@
 import type { FileCard } from "../artifact/mod.ts";
-import { type Ancestry, ancestryOf } from "./ancestry.ts";
+import type { Ancestry } from "../graph/mod.ts";
+import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
 /** Contents of paths whose check-ins are kept, and roughly the bytes that each takes in memory. */

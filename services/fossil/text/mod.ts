@@ -1,3 +1,4 @@
 /** Texts as lines, and the difference of two of them. Pure functions, no SQLite. */
 export { diffSequences, type Hunk } from "./diff.ts";
 export { type Lines, LineTable, sliceLines } from "./lines.ts";
+export { type Match, matchSequences } from "./myers.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { decodeUtf8 } from "../../codec/mod.ts";
-import { type Match, matchSequences } from "./myers.ts";
+import { type Match, matchSequences } from "../../text/mod.ts";
 
 const NEWLINE = 0x0a;
 /** Bytes that are compared at once. */

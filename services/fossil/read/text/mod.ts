@@ -1,4 +1,3 @@
 /** Texts compared by lines. Pure functions. */
 export { compareEnds, type Comparison, Lines, matchLines } from "./lines.ts";
-export { type Match, matchSequences } from "./myers.ts";
 export { type UnifiedDiff, unifiedDiff } from "./unified.ts";

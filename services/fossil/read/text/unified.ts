@@ -1,5 +1,5 @@
 import { compareEnds, Lines, matchLines } from "./lines.ts";
-import type { Match } from "./myers.ts";
+import type { Match } from "../../text/mod.ts";
 
 /** Lines that differ: `left` to `leftEnd` were replaced by `right` to `rightEnd`. */
 interface Change {
