@@ -70,6 +70,30 @@ export class FossilProgram {
   }
 }
 
+/**
+ * Runs muster's own command line several times, the executable that `MUSTER_EXECUTABLE` names or the
+ * tree; gives the median of the milliseconds from its start to its end.
+ *
+ * @throws Error where it fails
+ */
+export async function timeMuster(times: number, args: readonly string[]): Promise<number> {
+  const executable = Deno.env.get("MUSTER_EXECUTABLE");
+  const tree = ["run", "--quiet", "--permission-set", "main.ts"];
+  const all: number[] = [];
+  for (let round = 0; round < times; round++) {
+    const startedAt = performance.now();
+    const { success, stderr } = await new Deno.Command(executable ?? Deno.execPath(), {
+      args: executable === undefined ? [...tree, ...args] : [...args],
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    if (!success) throw new Error(`muster ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+    all.push(performance.now() - startedAt);
+  }
+  return median(all);
+}
+
 /** Whether the program is installed. */
 export function hasFossil(): boolean {
   return (Deno.env.get("PATH") ?? "").split(":").some((folder) => {

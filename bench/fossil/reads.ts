@@ -1,15 +1,20 @@
 import type { PooledRepository } from "../../services/fossil/mod.ts";
 import type { Figure } from "../scenarios/scenario.ts";
+import { timeMuster } from "./program.ts";
 import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";
 import { compared, timeCalls } from "./workbench.ts";
 
-/** How often muster is asked; the median counts. */
-const CALLS = 20;
+/** How often muster is asked, each time for something else; the median counts. */
+const CALLS = 50;
+/** Check-ins of one page of the timeline. */
+const PAGE = 50;
 
 /** One read, as muster is asked for it and as the program is. */
 interface Read {
   readonly name: string;
   readonly args: readonly string[];
+  /** As `muster fossil` is asked for it, where it can be. */
+  readonly command?: readonly string[];
   readonly aim: number;
   call(round: number): Promise<unknown>;
 }
@@ -23,12 +28,15 @@ export const READS = fossilScenario(
     const repository = await bench.pool.open(path);
     const reads = await readsOf(repository, path);
     const figures: Figure[] = [];
-    for (const { name, args, aim, call } of reads) {
+    for (const { name, args, command, aim, call } of reads) {
       await repository.close();
       const { first, median } = await timeCalls(CALLS, call);
       const fossil = await bench.program.time(PROGRAM_RUNS, args, checkout);
       figures.push(...compared(name, median, fossil, aim));
       figures.push({ name: `${name}: just opened`, value: first, unit: "ms" });
+      if (command === undefined) continue;
+      const whole = await timeMuster(PROGRAM_RUNS, ["fossil", ...command]);
+      figures.push({ name: `${name}: muster fossil`, value: whole, unit: "ms" });
     }
     return figures;
   },
@@ -41,14 +49,16 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
   const at = ["-R", path];
   return [
     {
-      name: "timeline of 50",
-      args: ["timeline", "-n", "50", "-t", "ci", ...at],
+      name: `timeline of ${PAGE}`,
+      args: ["timeline", "-n", `${PAGE}`, "-t", "ci", ...at],
+      command: ["timeline", path, "-n", `${PAGE}`],
       aim: AIM.read,
-      call: (round) => repository.timeline({ limit: 50, offset: round }),
+      call: (round) => repository.timeline({ limit: PAGE, offset: round }),
     },
     {
       name: "tip tree",
       args: ["ls", "-r", "trunk", ...at],
+      command: ["ls", path],
       aim: AIM.read,
       call: () => repository.tree({ recursive: true, withoutLastCheckin: true }),
     },
@@ -61,18 +71,21 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
     {
       name: "file",
       args: ["cat", longest, "-r", "trunk", ...at],
+      command: ["cat", path, longest],
       aim: AIM.read,
       call: (round) => repository.file({ path: longest, checkin: checkin(round) }),
     },
     {
       name: "diff",
       args: ["diff", "-i", "--checkin", checkin(1), ...at],
+      command: ["diff", path, "--to", checkin(1)],
       aim: AIM.read,
       call: (round) => repository.diff({ to: checkin(round) }),
     },
     ...[longest, second].map((file): Read => ({
       name: `blame of ${file}`,
       args: ["annotate", file, "-n", "none"],
+      command: ["blame", path, file],
       aim: AIM.whole,
       call: () => repository.blame({ path: file }),
     })),

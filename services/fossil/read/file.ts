@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { fileOf, normalizePath } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
@@ -34,15 +35,7 @@ export function readFile(reader: Reader, options: PathOptions): FileContent {
   });
 }
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
-
 /** Whether bytes are no text: a NUL is among them, or they are not UTF-8. */
 export function isBinary(content: Uint8Array): boolean {
-  if (content.includes(0)) return true;
-  try {
-    UTF8.decode(content);
-    return false;
-  } catch {
-    return true;
-  }
+  return content.includes(0) || !isUtf8(content);
 }

@@ -3,6 +3,8 @@ import { decodeUtf8 } from "../../codec/mod.ts";
 import { type Match, matchSequences } from "../../text/mod.ts";
 
 const NEWLINE = 0x0a;
+/** Lines for which there is room before it must grow. */
+const FIRST_LINES = 64;
 /** Bytes that are compared at once. */
 const CHUNK = 4096;
 
@@ -60,14 +62,22 @@ export class Lines {
 
 /** Starts of the lines in a range of bytes, and the range's end. */
 function lineStarts(bytes: Uint8Array, from: number, to: number): Int32Array {
-  const starts: number[] = [];
+  let starts = new Int32Array(FIRST_LINES);
+  let count = 0;
   for (let start = from; start < to;) {
-    starts.push(start);
+    if (count + 1 === starts.length) starts = grown(starts);
+    starts[count++] = start;
     const end = bytes.indexOf(NEWLINE, start);
     start = end < 0 || end >= to ? to : end + 1;
   }
-  starts.push(to);
-  return Int32Array.from(starts);
+  starts[count++] = to;
+  return starts.slice(0, count);
+}
+
+function grown(numbers: Int32Array): Int32Array<ArrayBuffer> {
+  const twice = new Int32Array(2 * numbers.length);
+  twice.set(numbers);
+  return twice;
 }
 
 /** Two texts that share lines at both ends. */
