@@ -11,10 +11,11 @@ export interface FakeAccount {
 }
 
 /**
- * How a request goes wrong: refused before anything is done; done, and then the connection lost; never
- * answered; answered with something else than Ergo's JSON; referred elsewhere; answered without end.
+ * How a request goes wrong: refused before anything is done; done, and then the connection lost; done,
+ * and never answered; not done, and never answered; answered with something else than Ergo's JSON;
+ * referred elsewhere; answered without end.
  */
-export type Fault = "refused" | "lost" | "silent" | "nonsense" | "redirected" | "endless";
+export type Fault = "refused" | "lost" | "stuck" | "silent" | "nonsense" | "redirected" | "endless";
 
 interface ArmedFault {
   readonly what: string;
@@ -31,7 +32,7 @@ export class FakeErgo implements AsyncDisposable {
   readonly statuses: string[] = [];
   /** Channels that keep no statuses, as they are not registered. */
   readonly unregistered = new Set<string>();
-  /** What was asked: paths of the API, and commands to services without their last words. */
+  /** What was asked: paths of the API, and commands to services. */
   readonly asked: string[] = [];
   /** Whether everything is away. */
   away = false;
@@ -52,11 +53,11 @@ export class FakeErgo implements AsyncDisposable {
     return `127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** The connection of an operator to its services. */
+  /** The connection of an operator to its services, without a network. */
   get console(): ServicesConsole {
     return {
       up: !this.away,
-      ask: (service, command) => this.#ask(service, command),
+      ask: (service, command) => this.ask(service, command),
       close: async () => {},
     };
   }
@@ -89,8 +90,13 @@ export class FakeErgo implements AsyncDisposable {
     return account?.passphrase === passphrase && !account.suspended;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends the wait of those who were never to be answered. */
+  release(): void {
     for (const end of this.#silent) end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.release();
     await this.#server.shutdown();
   }
 
@@ -113,11 +119,7 @@ export class FakeErgo implements AsyncDisposable {
       case "refused":
         return new Response("not now", { status: 503 });
       case "silent":
-        await new Promise<void>((resolve) => {
-          this.#silent.add(resolve);
-          request.signal.addEventListener("abort", () => resolve());
-        });
-        return new Response();
+        return await this.#neverAnswer(request.signal);
       case "nonsense":
         return new Response("<html>");
       case "redirected":
@@ -127,7 +129,17 @@ export class FakeErgo implements AsyncDisposable {
     }
     const answer = this.#call(path, body["accountName"] ?? "", body["passphrase"] ?? "");
     if (answer === null) return new Response("404 page not found", { status: 404 });
+    if (fault === "stuck") return await this.#neverAnswer(request.signal);
     return fault === "lost" ? new Response("lost", { status: 502 }) : Response.json(answer);
+  }
+
+  /** Waits until whoever asked is gone, or this server is. */
+  async #neverAnswer(signal: AbortSignal): Promise<Response> {
+    await new Promise<void>((resolve) => {
+      this.#silent.add(resolve);
+      signal.addEventListener("abort", () => resolve());
+    });
+    return new Response();
   }
 
   #call(path: string, name: string, passphrase: string): unknown {
@@ -166,14 +178,18 @@ export class FakeErgo implements AsyncDisposable {
     }
   }
 
-  async #ask(service: string, command: string): Promise<string[]> {
+  /** What a service answers to an operator. */
+  async ask(service: string, command: string): Promise<string[]> {
     const words = command.split(" ");
-    const what = `${service} ${words.slice(0, 2).join(" ")}`;
+    const what = `${service} ${command}`;
     this.asked.push(what);
     const fault = this.away ? "refused" : this.#fault(what);
-    if (fault !== null && fault !== "lost") throw new Unavailable("The console is away");
+    if (fault !== null && fault !== "lost" && fault !== "stuck") {
+      throw new Unavailable("The console is away");
+    }
     const lines = service === "NickServ" ? this.#nickServ(words) : this.#chanServ(words);
     if (fault === "lost") throw new Unavailable("The console was lost");
+    if (fault === "stuck") await this.#neverAnswer(new AbortController().signal);
     return await Promise.resolve(lines);
   }
 

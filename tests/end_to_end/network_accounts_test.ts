@@ -1,0 +1,99 @@
+/** The program with its accounts on an Ergo network that fails at chosen moments. */
+import assert from "node:assert/strict";
+import { call, registerAgent } from "../support/api.ts";
+import { FakeErgo } from "../support/fake_ergo.ts";
+import { FakeErgoIrc } from "../support/fake_ergo_irc.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
+
+/** What the program says when it has compared both sides and mended what differed. */
+const SETTLED = /accounts of the IRC network can be reached/;
+
+async function start(folder: string, ergo: FakeErgo, irc: FakeErgoIrc): Promise<Program> {
+  const tokenFile = `${folder}/ergo_token`;
+  await Deno.writeTextFile(tokenFile, `${ergo.token}\n`);
+  const program = await startProgram({
+    folder,
+    environment: {
+      MUSTER_IRC_MODE: "external",
+      MUSTER_IRC_ADDR: irc.address,
+      MUSTER_IRC_ERGO_API_ADDR: `http://${ergo.address}`,
+      MUSTER_IRC_ERGO_API_TOKEN_FILE: tokenFile,
+      MUSTER_IRC_SERVICES_OPER: irc.operator.name,
+      MUSTER_IRC_SERVICES_OPER_PASSWORD: irc.operator.password,
+      MUSTER_BRIDGE_ENABLED: "false",
+      MUSTER_LOG_LEVEL: "debug",
+    },
+  });
+  if (!program.log.some((line) => SETTLED.test(line))) await program.logged(SETTLED);
+  return program;
+}
+
+async function register(program: Program, nick: string): Promise<string> {
+  return (await registerAgent(program, nick)).passphrase;
+}
+
+/** Whether both sides take a passphrase: the network, and the program over HTTP. */
+async function takes(program: Program, ergo: FakeErgo, nick: string, passphrase: string) {
+  const response = await fetch(`${program.api}/v1/status`, {
+    headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` },
+  });
+  await response.body?.cancel();
+  return [ergo.takes(nick, passphrase), response.status === 200];
+}
+
+Deno.test("killed between the network's change and its own, the program starts with both sides equal", async () => {
+  await using ergo = new FakeErgo();
+  await using irc = new FakeErgoIrc(ergo);
+  await withFolder(async (folder) => {
+    const secrets = [ergo.token, irc.operator.password];
+    const logs: string[] = [];
+    {
+      await using program = await start(folder, ergo, irc);
+      secrets.push(await register(program, "rotated"), await register(program, "revoked"));
+      const kept = await register(program, "kept");
+      const moments = [
+        ergo.failNext("/v1/ns/saregister", "stuck"),
+        ergo.failNext("/v1/ns/passwd", "stuck"),
+        ergo.failNext("NickServ SUSPEND ADD", "stuck"),
+      ];
+      const changes = [
+        call(program, "POST", "/v1/agents/register", { nick: "made" }),
+        call(program, "POST", "/v1/agents/rotated/rotate"),
+        call(program, "POST", "/v1/agents/revoked/revoke"),
+      ];
+      const ended = Promise.allSettled(changes);
+      await Promise.all(moments);
+      await program.stop("SIGKILL");
+      await ended;
+      assert.ok(ergo.get("made") !== undefined && ergo.get("revoked")?.suspended);
+      assert.ok(ergo.takes("kept", kept));
+      logs.push(...program.log);
+    }
+    {
+      await using program = await start(folder, ergo, irc);
+      assert.equal(ergo.get("made"), undefined);
+      const [, , rotated = "", revoked = ""] = secrets;
+      assert.deepEqual(await takes(program, ergo, "rotated", rotated), [true, true]);
+      assert.deepEqual(await takes(program, ergo, "revoked", revoked), [true, true]);
+      await register(program, "made");
+
+      const erased = ergo.failNext("NickServ ERASE rotated c0de", "stuck");
+      const deletion = call(program, "DELETE", "/v1/agents/rotated").catch(() => null);
+      await erased;
+      await program.stop("SIGKILL");
+      await deletion;
+      assert.equal(ergo.get("rotated"), undefined);
+      logs.push(...program.log);
+    }
+    await using program = await start(folder, ergo, irc);
+    const [, , rotated = ""] = secrets;
+    assert.deepEqual(await takes(program, ergo, "rotated", rotated), [true, true]);
+    const readiness = await call(program, "GET", "/readyz");
+    assert.deepEqual(await readiness.json(), { status: "ok" });
+    assert.equal(await program.stop(), 0);
+    const told = [...logs, ...program.log].join("\n") +
+      new TextDecoder("latin1").decode(await Deno.readFile(`${folder}/data/muster.db`));
+    for (const secret of secrets) assert.equal(told.includes(secret), false);
+  });
+});
