@@ -97,7 +97,7 @@ export class ServicesNetwork implements NetworkAccounts {
   }
 
   async verify(account: string, passphrase: string): Promise<boolean> {
-    const session = await this.#logIn(account, passphrase);
+    const session = await this.#logIn(account, passphrase, true);
     if (session !== null) {
       this.#leave(session);
       return true;
@@ -201,11 +201,15 @@ export class ServicesNetwork implements NetworkAccounts {
     return this.console.ask(this.#options.nickServ, command);
   }
 
-  async #logIn(account: string, passphrase: string): Promise<IrcSession | null> {
+  async #logIn(
+    account: string,
+    passphrase: string,
+    loginOnly = false,
+  ): Promise<IrcSession | null> {
     const login = { name: account, password: passphrase };
     const { nick } = this.#options;
     try {
-      return await this.#open({ nick, anyNick: true, login, operator: null });
+      return await this.#open({ nick, anyNick: true, login, operator: null, loginOnly });
     } catch (error) {
       if (error instanceof SessionRefused && error.what === "login") return null;
       throw error;
@@ -213,7 +217,7 @@ export class ServicesNetwork implements NetworkAccounts {
   }
 
   async #open(
-    as: Pick<SessionOptions, "nick" | "anyNick" | "login" | "operator">,
+    as: Pick<SessionOptions, "nick" | "anyNick" | "login" | "operator" | "loginOnly">,
   ): Promise<IrcSession> {
     const { connect, scheduler, serverPassword, nickServ } = this.#options;
     const shared = { connect, scheduler, serverPassword, nickServ };

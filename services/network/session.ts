@@ -49,6 +49,8 @@ export interface SessionOptions {
   readonly operator: Credentials | null;
   /** The nick of NickServ. */
   readonly nickServ: string;
+  /** Whether the login is all that matters: where SASL tells it, nothing more is waited for. */
+  readonly loginOnly?: boolean;
 }
 
 /** What a network can refuse: a nick of this form, one that another has, a login, OPER. */
@@ -228,7 +230,7 @@ export class IrcSession {
   }
 
   async #register(): Promise<void> {
-    const { nick, serverPassword, login, operator, nickServ } = this.#options;
+    const { nick, serverPassword, login, operator, nickServ, loginOnly } = this.#options;
     const registration = new Registration(this.#options, this.#capabilities);
     const first = ["CAP LS 302", `NICK ${nick}`, "USER muster 0 * :muster"];
     if (serverPassword !== null) first.unshift(`PASS :${serverPassword}`);
@@ -238,6 +240,7 @@ export class IrcSession {
       const step = registration.take(message);
       if (step instanceof SessionRefused) refused = step;
       else for (const line of step) this.#connection.send(line);
+      if (loginOnly === true && message.command === "903") return true;
       return refused !== null || END_OF_GREETING.has(message.command);
     }, REGISTRATION_MILLISECONDS);
     if (refused !== null) throw refused;

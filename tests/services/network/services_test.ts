@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NotFound, Unavailable } from "../../../services/errors.ts";
+import { Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import { silentLog } from "../../../services/log.ts";
 import { ANOPE, ATHEME, connectTcp, ServicesNetwork } from "../../../services/network/mod.ts";
 import { systemScheduler } from "../../../services/scheduler.ts";
@@ -36,6 +36,7 @@ async function liveAndDie(network: TestNetwork, accounts: ServicesNetwork): Prom
   assert.equal(await accounts.find("ann"), null);
   assert.equal(await accounts.register("ann", FIRST), "created");
   assert.equal(await accounts.register("Ann", SECOND), "exists");
+  await assert.rejects(accounts.register("spaced", "two words"), Invalid);
   assert.deepEqual(pick(await accounts.find("ANN")), { account: "ann", suspended: false });
   assert.equal(await accounts.verify("ann", FIRST), true);
   assert.equal(await accounts.verify("ann", SECOND), false);
@@ -49,7 +50,7 @@ async function liveAndDie(network: TestNetwork, accounts: ServicesNetwork): Prom
   assert.equal(await accounts.verify("ann", SECOND), true);
 
   await using ann = await logIn(network, "ann", SECOND);
-  for (let round = 0; round < 2; round++) await accounts.suspend("ann", "Agent revoked");
+  for (let round = 0; round < 2; round++) await accounts.suspend("ann", "Agent\r\nrevoked");
   await ann.ended();
   assert.equal(await accounts.verify("ann", SECOND), false);
   assert.equal((await accounts.find("ann"))?.suspended, true);
@@ -76,35 +77,37 @@ async function openChannel(network: TestNetwork, accounts: ServicesNetwork): Pro
   return founder;
 }
 
-for (const kind of ["atheme", "anope"] as const) {
-  Deno.test({
-    name: `ServicesNetwork keeps accounts with ${kind}, over a restart of the network`,
-    ...networkPeers(kind),
-    fn: async () => {
-      await using network = await TestNetwork.start({ services: kind });
-      const accounts = accountsOf(network, kind);
-      try {
-        await liveAndDie(network, accounts);
-        await using founder = await openChannel(network, accounts);
-        await accounts.register("bob", FIRST);
-        await using bob = await logIn(network, "bob", FIRST);
-        await bob.join("#room");
-        assert.equal(await accounts.setChannelStatus("#room", "bob", "operator"), true);
-        await founder.expect(/MODE #room .*\+o :?bob/);
-        await accounts.setChannelStatus("#room", "bob", "voice");
-        await founder.expect(/MODE #room .*bob/);
-        assert.equal(await accounts.setChannelStatus("#unregistered", "bob", "voice"), false);
-
-        await network.stopServer();
-        await assert.rejects(accounts.verify("bob", FIRST), Unavailable);
-        await assert.rejects(accounts.find("bob"), Unavailable);
-        await network.startServer();
-        assert.equal(await accounts.verify("bob", FIRST), true);
-        await accounts.remove("bob");
-      } finally {
-        await accounts.close();
-      }
-      await assert.rejects(accounts.find("bob"), Unavailable);
-    },
-  });
+/** What a channel gives to an account. */
+async function rule(network: TestNetwork, accounts: ServicesNetwork): Promise<void> {
+  await using founder = await openChannel(network, accounts);
+  await accounts.register("bob", FIRST);
+  await using bob = await logIn(network, "bob", FIRST);
+  await bob.join("#room");
+  assert.equal(await accounts.setChannelStatus("#room", "bob", "operator"), true);
+  await founder.expect(/MODE #room .*\+o :?bob/);
+  await accounts.setChannelStatus("#room", "bob", "voice");
+  await founder.expect(/MODE #room .*bob/);
+  assert.equal(await accounts.setChannelStatus("#unregistered", "bob", "voice"), false);
 }
+
+async function keepAccounts(kind: "atheme" | "anope"): Promise<void> {
+  await using network = await TestNetwork.start({ services: kind });
+  const accounts = accountsOf(network, kind);
+  try {
+    await Promise.all([liveAndDie(network, accounts), rule(network, accounts)]);
+    await network.stopServer();
+    await assert.rejects(accounts.verify("bob", FIRST), Unavailable);
+    await assert.rejects(accounts.register("late", FIRST), Unavailable);
+    await assert.rejects(accounts.find("bob"), Unavailable);
+  } finally {
+    await accounts.close();
+  }
+}
+
+Deno.test({
+  name: "ServicesNetwork keeps accounts with Atheme and with Anope",
+  ignore: networkPeers("atheme").ignore || networkPeers("anope").ignore,
+  fn: async () => {
+    await Promise.all([keepAccounts("atheme"), keepAccounts("anope")]);
+  },
+});
