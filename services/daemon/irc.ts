@@ -1,6 +1,6 @@
 import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
-import { IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { type Bans, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_bans/mod.ts";
 import { addIrcServices, RegisteredChannels } from "../irc_services/mod.ts";
 import { ReadMarkers } from "../read_markers.ts";
@@ -29,7 +29,7 @@ export function openIrc(
     secret: cloakKey,
   });
   started.defer(() => channels.close());
-  const enforce = () => void server.enforceBans();
+  const enforce = (bans: Pick<Bans, "find">) => void server.enforceBans(bans);
   const bans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
   const authority = new AccountAuthority({
     ...{ database, accounts, logins, channels },

@@ -52,9 +52,14 @@ export interface Bans {
  * clients that are above all modes.
  *
  * @param nick the nick that it has or is about to take
+ * @param bans those that are looked at; all where nothing is said
  */
-export function enforceBan(state: ServerState, client: Client, nick = client.nick): boolean {
-  const { bans } = state.options;
+export function enforceBan(
+  state: ServerState,
+  client: Client,
+  nick = client.nick,
+  bans: Pick<Bans, "find"> | undefined = state.options.bans,
+): boolean {
   const { transport, user, host, cloak, account } = client;
   if (!bans || client.privileged || transport.internal || client.quitReason !== null) return false;
   const hosts = new Set([host, cloak, transport.address]);

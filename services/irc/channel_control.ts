@@ -3,8 +3,10 @@
 import type { Channel } from "./channel.ts";
 import { type KeptChannel, keptForm } from "./channel_keeping.ts";
 import type { Client } from "./client.ts";
+import { changeTopic } from "./commands/topic.ts";
 import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";
 import type { ObservedActor } from "./options.ts";
+import type { Outbound } from "./outbound.ts";
 import type { ServerState } from "./state.ts";
 
 /** A status that a member of a channel can be given. */
@@ -81,6 +83,23 @@ export class ChannelControl {
     return found !== undefined && client !== undefined && this.#apply(found, [client], change) > 0;
   }
 
+  /**
+   * Changes the topic of a channel. Resolves when that is kept; false where there is no such
+   * channel.
+   */
+  async setTopic(
+    channel: string,
+    text: string,
+    { by, actor }: Pick<StatusChange, "by" | "actor">,
+  ): Promise<boolean> {
+    const [found, source] = [this.#state.findChannel(channel), this.#state.findClient(by)];
+    if (found === undefined || source === undefined) return false;
+    this.#tell(found, changeTopic(this.#state, found, source, text));
+    this.#state.observe((observer) => observer.topicChanged?.({ actor, channel: found.name }));
+    await this.#state.noteChange(found);
+    return true;
+  }
+
   /** Changes the status of all of an account's sessions in the channel; gives how many. */
   setAccountStatus(channel: string, account: string, change: StatusChange): number {
     const found = this.#state.findChannel(channel);
@@ -106,11 +125,15 @@ export class ChannelControl {
       const message = source === undefined
         ? this.#state.messageFromServer("MODE", content)
         : this.#state.messageFrom(source, "MODE", content);
-      for (const member of channel.members.keys()) member.send(message);
-      this.#state.history.recordInChannel(channel, message);
+      this.#tell(channel, message);
       const event = { actor, channel: channel.name, changes: modes.join(" ") };
       this.#state.observe((observer) => observer.modeChanged?.(event));
     }
     return changes.length;
+  }
+
+  #tell(channel: Channel, message: Outbound): void {
+    for (const member of channel.members.keys()) member.send(message);
+    this.#state.history.recordInChannel(channel, message);
   }
 }

@@ -1,5 +1,5 @@
 import { Admission, type Refusal } from "./admission.ts";
-import { enforceBan } from "./bans.ts";
+import { type Bans, enforceBan } from "./bans.ts";
 import { ChannelControl } from "./channel_control.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import type { IrcServerOptions } from "./options.ts";
@@ -193,10 +193,14 @@ export class IrcServer {
     this.#state.addService(new ServiceUser(this.#state, service));
   }
 
-  /** Ends every client that is banned by now, and gives how many there were. */
-  enforceBans(): number {
+  /**
+   * Ends every client that is banned by now, and gives how many there were.
+   *
+   * @param bans those that are looked at, where the others hit nobody who is still here
+   */
+  enforceBans(bans?: Pick<Bans, "find">): number {
     return [...this.#state.clients].filter((client) => {
-      return client.registered && enforceBan(this.#state, client);
+      return client.registered && enforceBan(this.#state, client, client.nick, bans);
     }).length;
   }
 

@@ -24,8 +24,8 @@ const MAX_BANS = 1000;
 export interface IrcBansOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
-  /** Ends the sessions of whoever is banned by now. */
-  readonly enforce: () => void;
+  /** Ends the sessions of whoever these bans hit. */
+  readonly enforce: (bans: Pick<Bans, "find">) => void;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -74,13 +74,8 @@ export class IrcBans implements Bans {
     return this.#toBan(this.#index.findByAddress(address, this.#options.clock()));
   }
 
-  find({ masks, address, account }: BanSubject): Ban | null {
-    const now = this.#options.clock();
-    const accountId = account === null ? null : this.#options.accounts.find(account)?.id ?? null;
-    const found = this.#index.findByAccount(accountId, now) ??
-      (isLoopback(address) ? null : this.#index.findByAddress(address, now)) ??
-      this.#index.findByMask(masks, now);
-    return this.#toBan(found);
+  find(subject: BanSubject): Ban | null {
+    return this.#findIn(this.#index, subject);
   }
 
   all(): readonly Ban[] {
@@ -135,8 +130,18 @@ export class IrcBans implements Bans {
       events: [newEvent("irc.banned", { mask: text, reason, expires_at }, origin, now)],
     });
     this.#index = new BanIndex(this.#read());
-    enforce();
+    const added = new BanIndex([ban]);
+    enforce({ find: (subject) => this.#findIn(added, subject) });
     return record;
+  }
+
+  #findIn(index: BanIndex, { masks, address, account }: BanSubject): Ban | null {
+    const now = this.#options.clock();
+    const accountId = account === null ? null : this.#options.accounts.find(account)?.id ?? null;
+    const found = index.findByAccount(accountId, now) ??
+      (isLoopback(address) ? null : index.findByAddress(address, now)) ??
+      index.findByMask(masks, now);
+    return this.#toBan(found);
   }
 
   /** The mask as it is kept; that of an account with the account's id. */

@@ -69,6 +69,12 @@ export function chanServ(options: ChanServOptions): ServiceDesk {
       run: (words, caller) => desk.amode(words, caller),
     }],
   ];
+  commands.push(["TOPIC", {
+    usage: "#channel [text]",
+    purpose: "Changes the topic, also of a channel that you are not in.",
+    words: 1,
+    run: (words, caller) => desk.setTopic(words, caller),
+  }]);
   for (const [name, add, status] of STATUS_COMMANDS) {
     commands.push([name, {
       usage: "#channel [nick ...]",
@@ -170,15 +176,21 @@ class ChanServ {
     await this.#setAccess(name, account, { add: sign === "+", status }, caller);
   }
 
+  async setTopic([name = "", ...text]: readonly string[], caller: ServiceCaller): Promise<void> {
+    const channel = this.#governedBy(caller, name);
+    const done = { by: NICK, actor: caller.actor };
+    const set = await this.#options.control.setTopic(name, text.join(" "), done);
+    caller.reply(
+      set ? `The topic of ${channel.name} is changed.` : `Nobody is in ${channel.name} at present.`,
+    );
+  }
+
   changeStatus(
     [name = "", ...nicks]: readonly string[],
     change: { readonly add: boolean; readonly status: GrantableStatus },
     caller: ServiceCaller,
   ): void {
-    const channel = this.#registered(name);
-    if (!caller.isOperator && !this.#isChannelOperator(caller.account, name)) {
-      throw new Forbidden(`You have no say in ${channel.name}.`);
-    }
+    const channel = this.#governedBy(caller, name);
     const targets = nicks.length === 0 ? [caller.nick] : nicks.slice(0, MAX_NICKS);
     for (const nick of targets) this.#changeMember(channel, nick, change, caller);
   }
@@ -238,10 +250,7 @@ class ChanServ {
   }
 
   #listAccess(name: string, caller: ServiceCaller): void {
-    const channel = this.#registered(name);
-    if (!caller.isOperator && !this.#isChannelOperator(caller.account, name)) {
-      throw new Forbidden(`You have no say in ${channel.name}.`);
-    }
+    const channel = this.#governedBy(caller, name);
     const entries = this.#options.channels.accessOf(channel);
     if (entries.length === 0) return caller.reply(`Nobody has a status in ${channel.name}.`);
     caller.reply(...entries.map(({ account, status }) => `${account} (${status})`));
@@ -253,6 +262,15 @@ class ChanServ {
     const account = caller.isOperator ? null : this.#accountOf(caller);
     if (account !== null && this.#options.channels.rightOf(account.name, name) !== "founder") {
       throw new Forbidden(`${channel.name} is not yours.`);
+    }
+    return channel;
+  }
+
+  /** The channel, for its operators by right, and for operators of the server. */
+  #governedBy(caller: ServiceCaller, name: string): RegisteredChannel {
+    const channel = this.#registered(name);
+    if (!caller.isOperator && !this.#isChannelOperator(caller.account, name)) {
+      throw new Forbidden(`You have no say in ${channel.name}.`);
     }
     return channel;
   }

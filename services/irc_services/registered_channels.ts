@@ -1,7 +1,7 @@
 import { ulid } from "ulid";
 import type { StatementSync } from "node:sqlite";
 import { type Database, Duplicate, type NewEvent, statement, Unchanged } from "../database/mod.ts";
-import { Conflict, NotFound } from "../errors.ts";
+import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
 import {
@@ -154,6 +154,7 @@ export class RegisteredChannels implements ChannelKeeper {
    * Registers a channel as it is now.
    *
    * @throws Conflict where it is registered, or the account has as many as it may
+   * @throws Forbidden where nobody may register any
    */
   async register(channel: KeptChannel, founder: Account, origin: Origin): Promise<void> {
     const { database, scheduler } = this.#options;
@@ -259,6 +260,7 @@ export class RegisteredChannels implements ChannelKeeper {
 
   #assertRoom(founder: Account): void {
     const { perAccount } = this.#options;
+    if (perAccount === 0) throw new Forbidden("Channels cannot be registered on this server.");
     const own = this.listOf(founder).filter(({ right }) => right === "founder");
     if (own.length >= perAccount) {
       throw new Conflict(`${founder.name} has registered ${own.length} channels, the most it may.`);

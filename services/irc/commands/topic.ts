@@ -1,4 +1,5 @@
 import type { Channel } from "../channel.ts";
+import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag } from "../modes.ts";
 import {
@@ -9,7 +10,8 @@ import {
   RPL_TOPIC,
   RPL_TOPICWHOTIME,
 } from "../numerics.ts";
-import { truncate } from "../outbound.ts";
+import { type Outbound, truncate } from "../outbound.ts";
+import type { ServerState } from "../state.ts";
 
 /** TOPIC channel [text]. An empty text takes the topic away. */
 export function topic(call: CommandCall): void | Promise<void> {
@@ -30,13 +32,22 @@ export function topic(call: CommandCall): void | Promise<void> {
       return reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
     }
   }
-  const text = truncate(params[1], state.limits.topicBytes);
-  channel.topic = text === "" ? null : { text, setBy: client.mask, setAt: state.now() };
-  const message = state.messageFrom(client, "TOPIC", { params: [channel.name], text });
-  state.tellChannel(channel, message, client, reply);
+  state.tellChannel(channel, changeTopic(state, channel, client, params[1]), client, reply);
   const event = { actor: client.actor, channel: channel.name };
   state.observe((observer) => observer.topicChanged?.(event));
   return state.noteChange(channel);
+}
+
+/** Changes the topic of a channel. Gives the message that tells its members. */
+export function changeTopic(
+  state: ServerState,
+  channel: Channel,
+  source: Client,
+  topic: string,
+): Outbound {
+  const text = truncate(topic, state.limits.topicBytes);
+  channel.topic = text === "" ? null : { text, setBy: source.mask, setAt: state.now() };
+  return state.messageFrom(source, "TOPIC", { params: [channel.name], text });
 }
 
 /** 332 and 333 of a channel that has a topic. */

@@ -34,6 +34,7 @@ Deno.test("16 KiB without a line break overrun the receive queue", async () => {
     bob.sendRaw("PRIVMSG bob :" + "x".repeat(16 * 1024) + ending);
     assert.deepEqual(await bob.untilClosed(), ["ERROR Closing link: bob (Excess Flood)"]);
   }
+  assert.equal(server.server.stats().floodCuts, 2);
 });
 
 Deno.test("text that is not UTF-8 is refused, with its label", async () => {
@@ -100,6 +101,7 @@ Deno.test("a client that does not read is cut at its send queue, and delays nobo
   }
   sleeper.close();
   assert.equal(quit, "sleeper QUIT SendQ exceeded");
+  assert.equal(server.server.stats().sendQueueCuts, 1);
   assert.ok(sent * 8000 > megabyte);
 });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { WebSocketListenOptions } from "../../../services/irc/mod.ts";
+import type { Bans, WebSocketListenOptions } from "../../../services/irc/mod.ts";
 import { startServer, type TestServer } from "./support/server.ts";
 
 const KEY = btoa("sixteen bytes!!!");
@@ -75,6 +75,29 @@ Deno.test("a message over the limit ends its client, an odd one does not", async
   assert.deepEqual(await watcher.until("QUIT").then((all) => all.at(-1)?.params), [
     "Message too long",
   ]);
+});
+
+Deno.test("who connects too often, or comes from a banned address, is told so at once", async () => {
+  const ban = { mask: "203.0.113.9", reason: "go away", setBy: "op", setAt: 0, expiresAt: null };
+  const bans: Bans = {
+    find: () => null,
+    findByAddress: (address) => address === ban.mask ? ban : null,
+    all: () => [ban],
+    add: () => Promise.resolve(null),
+    remove: () => Promise.resolve(null),
+  };
+  await using server = startServer({ bans, limits: { connectsPerMinute: 1 } });
+  const addresses = ["192.0.2.7", "192.0.2.7", "203.0.113.9"].values();
+  const url = listen(server, { addressOf: () => addresses.next().value ?? "" });
+  await using first = await WebClient.open(url, ["text.ircv3.net"]);
+  first.send("NICK web", "USER web 0 * :Web");
+  await first.until(/ACCOUNT_REQUIRED| 422 /);
+  await using second = await WebClient.open(url, ["text.ircv3.net"]);
+  await second.until(/ERROR :Your address connects too often/);
+  await using banned = await WebClient.open(url, ["text.ircv3.net"]);
+  await banned.until(/ 465 \* :You are banned: go away/);
+  await banned.until(/ERROR :You are banned: go away/);
+  assert.deepEqual(server.server.stats().refused, { connections: 0, address: 0, rate: 1, ban: 1 });
 });
 
 Deno.test("limits on connections hold for WebSockets", async () => {

@@ -171,6 +171,27 @@ Deno.test("OP, DEOP, VOICE and DEVOICE change members, for those who have a say"
   });
 });
 
+Deno.test("TOPIC changes the topic for those who have a say, inside or outside", async () => {
+  await withServices(async (first, again) => {
+    const ann = await founder(first);
+    const guest = await first.guest("guest");
+    await guest.ask("JOIN #den");
+    assert.deepEqual(await guest.ask("CS TOPIC #den mine"), ["You have no say in #den."]);
+    await ann.ask("PART #den");
+    assert.deepEqual(await ann.ask("PRIVMSG ChanServ :TOPIC #den Tea  at five"), [
+      "The topic of #den is changed.",
+    ]);
+    assert.deepEqual((await guest.ask("PART #den")).slice(1), [
+      "ChanServ TOPIC #den Tea at five",
+      "guest PART #den",
+    ]);
+    assert.deepEqual(await ann.ask("CS TOPIC #den again"), ["Nobody is in #den at present."]);
+    const world = await again();
+    const back = await world.guest("guest");
+    assert.ok((await back.ask("JOIN #den")).includes("332 guest #den Tea at five"));
+  });
+});
+
 Deno.test("what agents are in their channels is the registry's and not changed here", async () => {
   await withServices(async (world) => {
     const ann = await founder(world);
