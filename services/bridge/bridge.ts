@@ -1,7 +1,7 @@
 import { Conflict, Invalid, NotFound, TooLarge, Unavailable } from "../errors.ts";
 import { type Caller, speakerName } from "../identity/mod.ts";
 import { foldCase, isNick } from "../irc/mod.ts";
-import { checkQuery, type MessageLog, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Channel, HeldMessage } from "./channel.ts";
 import { Channels } from "./channels.ts";
 import { Confirmation } from "./confirmation.ts";
@@ -16,7 +16,6 @@ import type {
   ChannelFollower,
   ChannelMessage,
   ChannelSummary,
-  ChannelText,
   Following,
   NewPost,
   Speaker,
@@ -179,8 +178,8 @@ export class Bridge {
     checkQuery(query, bufferSize);
     const { since, before, limit = bufferSize } = query;
     const entered = await this.#enter(name);
-    if (before !== undefined) return await this.#before(entered, before, limit);
-    const missed = since === undefined ? [] : await this.#after(entered, since, limit);
+    if (before !== undefined) return await this.#past.readBefore(entered, before, limit);
+    const missed = since === undefined ? [] : await this.#past.readAfter(entered, since, limit);
     return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
   }
 
@@ -305,40 +304,6 @@ export class Bridge {
     return await this.#channels.enter(name);
   }
 
-  /** The last messages before a time or a message. */
-  async #before(
-    { name, log }: Channel,
-    before: string,
-    limit: number,
-  ): Promise<ChannelMessage[]> {
-    const microseconds = await this.#microsecondsOf(name, log, before);
-    if (microseconds === null) {
-      throw new Invalid('"before" must be an ISO 8601 time or the id of a message that is kept');
-    }
-    const kept = log.readBefore(microseconds, limit);
-    if (kept.length === limit || !this.#past.available) return kept;
-    const found = await this.#past.before(name, microseconds, limit);
-    return found.length > kept.length ? found : kept;
-  }
-
-  /** The first messages after a time or a message, where the log does not reach back to it. */
-  async #after({ name, log }: Channel, since: string, limit: number): Promise<ChannelMessage[]> {
-    if (!this.#past.available) return [];
-    const microseconds = await this.#microsecondsOf(name, log, since);
-    if (microseconds === null || microseconds >= (log.oldest ?? Infinity)) return [];
-    return await this.#past.after(name, microseconds, limit);
-  }
-
-  async #microsecondsOf(
-    name: string,
-    log: MessageLog<ChannelText>,
-    reference: string,
-  ): Promise<number | null> {
-    const known = log.microsecondsOf(reference);
-    if (known !== null || !this.#past.available) return known;
-    return await this.#past.microsecondsOf(name, reference);
-  }
-
   #speaker(nick: string | null, { principal }: Caller): string {
     if (nick !== null && !isNick(nick)) {
       throw new Invalid('"nick" must be an IRC nick of 1 to 64 characters');
@@ -433,19 +398,11 @@ export class Bridge {
   async #recall(channel: Channel): Promise<void> {
     if (!this.#past.available) return;
     channel.held = [];
-    const { log } = channel;
-    try {
-      for (const message of await this.#past.newest(channel.name, this.#options.bufferSize)) {
-        const { time, ...text } = message;
-        const isOld = time < Math.floor((log.newest ?? 0) / 1000);
-        if (!isOld && log.microsecondsOf(text.id) === null) log.append(text, time);
-      }
-    } catch (error) {
-      this.#options.log.warn("What was said in a channel could not be read back", {
-        channel: channel.name,
-        error,
-      });
-    }
+    const { name, log } = channel;
+    await this.#past.fill(channel, this.#options.bufferSize).catch((error: unknown) => {
+      const message = "What was said in a channel could not be read back";
+      this.#options.log.warn(message, { channel: name, error });
+    });
     const held = channel.held;
     channel.held = null;
     for (const one of held) {

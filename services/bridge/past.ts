@@ -1,5 +1,5 @@
-import { TimedOut, TooMany } from "../errors.ts";
-import { formatMicroseconds, Stamps } from "../messages/mod.ts";
+import { Invalid, TimedOut, TooMany } from "../errors.ts";
+import { formatMicroseconds, type MessageLog, Stamps } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { LinkMessage, PlaybackPage } from "./link_events.ts";
@@ -25,8 +25,13 @@ export interface PlaybackLink {
   playBack(part: string, limit: number, label: string): void;
 }
 
-/** A message of the past, with its place in time. */
-export interface PastMessage extends ChannelText {
+/** A channel, and what is kept of it already. */
+export interface PastChannel {
+  readonly name: string;
+  readonly log: MessageLog<ChannelText>;
+}
+
+interface PastMessage extends ChannelText {
   /** When the server took it, in Unix milliseconds. */
   readonly time: number;
 }
@@ -59,66 +64,56 @@ export class Past {
     return this.#link.playback > 0;
   }
 
-  /** The newest messages, oldest first: `limit` or some more, or all that there are. */
-  async newest(channel: string, limit: number): Promise<PastMessage[]> {
-    return textsOf(await this.#backwards(channel, `LATEST ${channel} *`, limit));
-  }
-
   /**
-   * The newest `limit` messages before a time, in microseconds since 1970; oldest first.
+   * Takes the newest messages into a channel's log, as many as `limit` or some more, unless the log
+   * has them or goes on after them.
    *
    * @throws TimedOut, TooMany, and the error of {@link clear}
    */
-  async before(channel: string, microseconds: number, limit: number): Promise<ChannelMessage[]> {
-    const millisecond = Math.floor(microseconds / 1000);
-    const part = `BEFORE ${channel} ${timestamp(millisecond + 1)}`;
-    // Those of the last millisecond that are not before the time are read in vain.
-    for (let wanted = limit;; wanted *= 2) {
-      const heard = await this.#backwards(channel, part, wanted);
-      const found = stamped(heard).filter((one) => one.microseconds < microseconds);
-      if (found.length >= limit || heard.length < wanted) return messagesOf(found.slice(-limit));
+  async fill({ name, log }: PastChannel, limit: number): Promise<void> {
+    const heard = await this.#backwards(name, `LATEST ${name} *`, limit);
+    for (const { time, ...message } of textsOf(heard)) {
+      const isOld = time < Math.floor((log.newest ?? 0) / 1000);
+      if (!isOld && log.microsecondsOf(message.id) === null) log.append(message, time);
     }
   }
 
   /**
-   * The first `limit` messages after a time, in microseconds since 1970.
+   * The last `limit` messages before a timestamp or the id of a message, from the log or from before
+   * it; oldest first.
    *
-   * @throws TimedOut, TooMany, and the error of {@link clear}
+   * @throws Invalid where it is neither, TimedOut, TooMany, and the error of {@link clear}
    */
-  async after(channel: string, microseconds: number, limit: number): Promise<ChannelMessage[]> {
-    const heard: LinkMessage[] = [];
-    let reference = timestamp(Math.floor(microseconds / 1000) - 1);
-    for (;;) {
-      const size = this.#pageSize(limit);
-      const page = await this.#page(`AFTER ${channel} ${reference}`, size);
-      heard.push(...page.messages);
-      const found = stamped(heard).filter((one) => one.microseconds > microseconds);
-      if (found.length >= limit || page.count < size || page.last === null) {
-        return messagesOf(found.slice(0, limit));
-      }
-      reference = `msgid=${page.last.id}`;
+  async readBefore(
+    { name, log }: PastChannel,
+    before: string,
+    limit: number,
+  ): Promise<ChannelMessage[]> {
+    const microseconds = log.microsecondsOf(before) ?? await this.#microsecondsOf(name, before);
+    if (microseconds === null) {
+      throw new Invalid('"before" must be an ISO 8601 time or the id of a message that is kept');
     }
+    const kept = log.readBefore(microseconds, limit);
+    if (kept.length === limit || !this.available) return kept;
+    const found = await this.#before(name, microseconds, limit);
+    return found.length > kept.length ? found : kept;
   }
 
   /**
-   * The time of a message, in microseconds since 1970; null where the server does not know it.
+   * The first `limit` messages after a timestamp or the id of a message, where a channel's log does
+   * not reach back to it; else none.
    *
    * @throws TimedOut, TooMany, and the error of {@link clear}
    */
-  async microsecondsOf(channel: string, id: string): Promise<number | null> {
-    if (!/^[^\s\0]{1,100}$/.test(id)) return null;
-    for (const message of new Set([id, messageOfLine(id)])) {
-      const { first } = await this.#page(`AROUND ${channel} msgid=${message}`, 1);
-      if (first === null) continue;
-      const [from, to] = [timestamp(first.time - 1), timestamp(first.time + 1)];
-      const { messages } = await this.#page(
-        `BETWEEN ${channel} ${from} ${to}`,
-        this.#link.playback,
-      );
-      const found = stamped(messages).find((one) => one.message.id === id);
-      if (found !== undefined) return found.microseconds;
-    }
-    return null;
+  async readAfter(
+    { name, log }: PastChannel,
+    since: string,
+    limit: number,
+  ): Promise<ChannelMessage[]> {
+    if (!this.available) return [];
+    const microseconds = log.microsecondsOf(since) ?? await this.#microsecondsOf(name, since);
+    if (microseconds === null || microseconds >= (log.oldest ?? Infinity)) return [];
+    return await this.#after(name, microseconds, limit);
   }
 
   /** Takes in what the server plays back. */
@@ -141,6 +136,51 @@ export class Past {
     this.#session.ended = error;
     this.#session = { ended: null };
     for (const { done } of this.#requests.values()) done.refuse(error);
+  }
+
+  /** The newest `limit` messages before a time, in microseconds since 1970; oldest first. */
+  async #before(channel: string, microseconds: number, limit: number): Promise<ChannelMessage[]> {
+    const millisecond = Math.floor(microseconds / 1000);
+    const part = `BEFORE ${channel} ${timestamp(millisecond + 1)}`;
+    // Those of the last millisecond that are not before the time are read in vain.
+    for (let wanted = limit;; wanted *= 2) {
+      const heard = await this.#backwards(channel, part, wanted);
+      const found = stamped(heard).filter((one) => one.microseconds < microseconds);
+      if (found.length >= limit || heard.length < wanted) return messagesOf(found.slice(-limit));
+    }
+  }
+
+  /** The first `limit` messages after a time, in microseconds since 1970. */
+  async #after(channel: string, microseconds: number, limit: number): Promise<ChannelMessage[]> {
+    const heard: LinkMessage[] = [];
+    let reference = timestamp(Math.floor(microseconds / 1000) - 1);
+    for (;;) {
+      const size = this.#pageSize(limit);
+      const page = await this.#page(`AFTER ${channel} ${reference}`, size);
+      heard.push(...page.messages);
+      const found = stamped(heard).filter((one) => one.microseconds > microseconds);
+      if (found.length >= limit || page.count < size || page.last === null) {
+        return messagesOf(found.slice(0, limit));
+      }
+      reference = `msgid=${page.last.id}`;
+    }
+  }
+
+  /** The time of a message, in microseconds since 1970; null where the server does not know it. */
+  async #microsecondsOf(channel: string, id: string): Promise<number | null> {
+    if (!this.available || !/^[^\s\0]{1,100}$/.test(id)) return null;
+    for (const message of new Set([id, messageOfLine(id)])) {
+      const { first } = await this.#page(`AROUND ${channel} msgid=${message}`, 1);
+      if (first === null) continue;
+      const [from, to] = [timestamp(first.time - 1), timestamp(first.time + 1)];
+      const { messages } = await this.#page(
+        `BETWEEN ${channel} ${from} ${to}`,
+        this.#link.playback,
+      );
+      const found = stamped(messages).find((one) => one.message.id === id);
+      if (found !== undefined) return found.microseconds;
+    }
+    return null;
   }
 
   /**

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { call, registerAgent } from "../support/api.ts";
+import { IrcClient } from "../support/irc_client.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
+
+const MESSAGES = "/v1/channels/general/messages";
+const CAPABILITIES = ["batch", "draft/chathistory", "message-tags", "server-time"];
+
+interface Message {
+  readonly id: string;
+  readonly nick: string;
+  readonly text: string;
+  readonly timestamp: string;
+}
+
+Deno.test("what was said is there after kill -9, on IRC and over HTTP, with its ids and times", () =>
+  withFolder(async (folder) => {
+    const environment = { MUSTER_IRC_HISTORY_PERSIST: "true", MUSTER_BRIDGE_BUFFER_SIZE: "4" };
+    let shown: Message[];
+    let password: string;
+    {
+      await using program = await startProgram({ folder, environment });
+      const { passphrase } = await registerAgent(program, "dora");
+      password = passphrase;
+      await using ann = await IrcClient.connect(program.irc);
+      await ann.register({ nick: "ann", capabilities: CAPABILITIES });
+      await ann.send("JOIN #general");
+      await ann.expect(/ 366 /);
+      for (let index = 0; index < 7; index++) await ann.send(`PRIVMSG #general :line ${index}`);
+      await ann.send("PING :done");
+      await ann.expect(/PONG .*done/);
+      await post(program, { nick: "carol", text: "over HTTP" });
+      shown = await read(program, "?before=2099-01-01T00:00:00Z");
+      assert.deepEqual(shown.map(({ text }) => text), ["line 4", "line 5", "line 6", "over HTTP"]);
+      const older = await read(program, `?before=${shown[0]?.id}`);
+      shown = [...older, ...shown];
+      // Reading it over CHATHISTORY waits for the disk, which a kill then cannot take it from.
+      await ann.send("CHATHISTORY BEFORE #general timestamp=2099-01-01T00:00:00.000Z 1000");
+      await ann.expect(/BATCH -/);
+      await program.stop("SIGKILL");
+    }
+    const { mode } = await Deno.stat(join(folder, "data", "history.db"));
+    assert.equal((mode ?? 0) & 0o777, 0o600);
+
+    await using program = await startProgram({ folder, environment });
+    assert.deepEqual(await read(program, ""), shown.slice(-4));
+    assert.deepEqual(
+      await read(program, `?before=${shown[4]?.timestamp}&limit=3`),
+      shown.slice(1, 4),
+    );
+    assert.deepEqual(
+      await read(program, `?since=${shown[1]?.timestamp}&limit=3`),
+      shown.slice(2, 5),
+    );
+    assert.deepEqual(await read(program, `?since=${shown.at(-1)?.timestamp}`), []);
+    await using dora = await IrcClient.connect(program.irc);
+    await dora.register({ nick: "dora", password, capabilities: CAPABILITIES });
+    await dora.send("JOIN #general", "CHATHISTORY LATEST #general * 3");
+    await dora.expect(/BATCH \+\S+ chathistory/);
+    const lines = [
+      await dora.expect(/PRIVMSG/),
+      await dora.expect(/PRIVMSG/),
+      await dora.expect(/PRIVMSG/),
+    ];
+    assert.deepEqual(
+      lines.map((line) => /msgid=([^ ;]+).* PRIVMSG #general :(.*)/.exec(line)?.slice(1)),
+      shown.slice(-3).map((
+        { id, nick, text },
+      ) => [id, nick === "carol" ? `[carol] ${text}` : text]),
+    );
+    await dora.send("PRIVMSG #general :new");
+    const [next] = await read(program, `?since=${shown.at(-1)?.timestamp}&wait_seconds=10`);
+    assert.equal(next?.text, "new");
+    assert.ok((next?.timestamp ?? "") > (shown.at(-1)?.timestamp ?? "z"));
+  }));
+
+async function post(program: Program, body: { nick: string; text: string }): Promise<void> {
+  const answer = await call(program, "POST", MESSAGES, body);
+  assert.equal(answer.status, 204);
+  await answer.body?.cancel();
+}
+
+async function read(program: Program, query: string): Promise<Message[]> {
+  return await (await call(program, "GET", MESSAGES + query)).json();
+}
