@@ -4,7 +4,11 @@ import type { Log } from "../services/log.ts";
 import { readCertificate } from "./certificate.ts";
 
 /** The keys that can change while the server runs; one that ends in a dot stands for all below. */
-const LIVE_KEYS = ["irc.limits.", "irc.motd", "llm.backends", "log.", "tls."];
+const LIVE_KEYS = [
+  ...["messages", "bytes", "replay_on_join", "max_days", "max_messages", "max_bytes"]
+    .map((key) => `irc.history.${key}`),
+  ...["irc.limits.", "irc.motd", "llm.backends", "log.", "tls."],
+];
 
 /** What takes a new configuration while it runs. */
 export interface Reloadable {

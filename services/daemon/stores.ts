@@ -57,7 +57,7 @@ export async function openStores(
   });
   started.defer(() => room.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
-  const history = config.irc.history.persist
+  const history = config.irc.mode === "embedded" && config.irc.history.persist
     ? await HistoryArchive.open({
       ...{ path: folder.file("history.db"), retention: retentionOf(config), scheduler, log },
     })

@@ -196,7 +196,7 @@ export class ServerState {
     if (!channel) {
       channel = restored ?? new Channel(name, this.now());
       this.channels.set(folded, channel);
-      this.history.channelMade(name);
+      if (restored === undefined) this.history.channelMade(name);
     }
     return channel;
   }

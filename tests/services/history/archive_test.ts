@@ -167,6 +167,24 @@ Deno.test("what ends access is forgotten: deletion, redaction, a channel behind 
     assert.ok(!new TextDecoder().decode(bytes).includes("taken back"));
   }));
 
+Deno.test("a channel that is kept keeps what was said in it behind doors", () =>
+  withFolder(async (folder) => {
+    const created = { name: "#c", createdAt: 1, topic: null, userLimit: null };
+    const kept = { ...created, flags: "i", key: "word", lists: {} };
+    const channels = { find: () => kept, changed: () => Promise.resolve() };
+    const accounts = new TestAccounts({ alice: "secret" });
+    accounts.setStatus("alice", "operator");
+    for (let round = 0; round < 2; round++) {
+      await using archive = await openArchive(folder);
+      await using server = startServer({ accounts, channels, historyStore: archive.value });
+      const bridge = await server.internal("bridge", { privileged: true }, CAPABILITIES);
+      await say(bridge, "JOIN #c word");
+      await say(bridge, `PRIVMSG #c :secret ${round}`);
+      const texts0 = texts(await readBatch(bridge, "LATEST #c * 9"));
+      assert.deepEqual(texts0, ["secret 0", "secret 1"].slice(0, round + 1));
+    }
+  }));
+
 Deno.test("a disk that refuses leaves chat alone; what it cannot take is counted", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
