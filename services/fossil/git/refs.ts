@@ -100,9 +100,9 @@ export class NamePlan {
           (SELECT value FROM tagxref JOIN tag USING(tagid)
             WHERE rid=leaf.rid AND tagtype=2 AND tagname='sym-'||b.value) AS ref,
           EXISTS(SELECT 1 FROM plink WHERE pid=leaf.rid) AS hasChild
-        FROM leaf JOIN blob USING(rid) JOIN event ON objid=leaf.rid AND event.type='ci'
+        FROM (${LEAVES}) AS leaf JOIN blob USING(rid) JOIN event ON objid=leaf.rid AND event.type='ci'
           LEFT JOIN tagxref AS b ON b.rid=leaf.rid AND b.tagid=? AND b.tagtype>0
-        ORDER BY event.mtime DESC, leaf.rid DESC`,
+        ORDER BY b.value IS NULL, event.mtime DESC, leaf.rid DESC`,
       TAG.branch,
     );
     for (const tip of tips) this.#planTip(tip);
@@ -185,6 +185,10 @@ export class NamePlan {
     }
   }
 }
+
+/** Leaves, those included that no tag puts on a branch: the table has none of these. */
+const LEAVES = `SELECT rid FROM leaf UNION SELECT objid FROM event
+  WHERE type='ci' AND NOT EXISTS(SELECT 1 FROM plink WHERE pid=objid)`;
 
 function annotated({ rid, value, kept, user, day }: TagRow, name: string): GitTagOut {
   const { tagger, message } = parseHeaders(kept ?? "");

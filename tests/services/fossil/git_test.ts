@@ -202,6 +202,19 @@ Deno.test({
   },
 });
 
+Deno.test("a check-in that is on no branch is not lost by an export", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  fixture.commit([put("a", "1\n")]);
+  const lone = { kind: "manifest", baseline: null, comment: "lone", date: 0, files: [] } as const;
+  repository.write({ user: "alice", ip: null }, () => {
+    const rest = { mimetype: null, parents: [], cherrypicks: [], checksum: null, tags: [] };
+    repository.add({ ...lone, ...rest, user: "alice" });
+  });
+  const stream = new TextDecoder().decode(exported(repository));
+  assert.match(stream, /^reset refs\/heads\/main-fork-[0-9a-f]+\nfrom :\d+$/m);
+});
+
 Deno.test("a repository file is imported by its artifacts, and leaves its rights behind", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
