@@ -17,6 +17,9 @@ const IDENTIFY_MILLISECONDS = 5000;
 /** How often it is tried again to have our own nick and our account. */
 const UPKEEP_MILLISECONDS = 60_000;
 
+/** The same while services are away: they come back soon after a restart of the network. */
+const SERVICES_AWAY_MILLISECONDS = 5000;
+
 /** How long the server has to close the connection after QUIT. */
 const QUIT_MILLISECONDS = 1000;
 
@@ -67,6 +70,7 @@ export class LinkSession {
   #closed = false;
   #isLoggedIn = false;
   #isWaitingForLogin = false;
+  #areServicesAway = false;
   #underscores = 0;
   #userHost = "";
   #joining: string[] = [];
@@ -240,7 +244,7 @@ export class LinkSession {
     client.on("sasl failed", ({ reason }) => {
       if (reason === "capability_missing" || reason === "unsupported_mechanism") return;
       log.error("The IRC network refuses the bridge's login", { reason });
-      client.quit("Login refused");
+      if (!this.#up) client.quit("Login refused");
     });
   }
 
@@ -267,11 +271,20 @@ export class LinkSession {
     this.#options.onUp();
   }
 
-  /** Where the server knows no SASL, NickServ is told the password. */
+  /** Logs in after the greeting: by SASL, or by NickServ where the server knows no SASL. */
   #identify({ account, password }: BridgeLogin): void {
     const { client } = this.#options;
+    if (this.#has("sasl")) return client.raw("AUTHENTICATE PLAIN");
     if (client.network.cap.available.has("sasl")) return;
+    this.#areServicesAway = false;
     client.raw(`PRIVMSG ${NICK_SERVICE} :IDENTIFY ${account} ${password}`);
+  }
+
+  /** Nobody answers to the name of NickServ. */
+  #missServices(): void {
+    this.#areServicesAway = true;
+    if (this.#isWaitingForLogin) return this.#enter();
+    if (this.#up) this.#scheduleUpkeep();
   }
 
   #tryOtherNick(): void {
@@ -284,8 +297,9 @@ export class LinkSession {
   }
 
   #scheduleUpkeep(): void {
-    const { scheduler } = this.#options;
-    this.#cancelTimer = scheduler.after(UPKEEP_MILLISECONDS, () => this.#keepUp());
+    this.#cancelTimer();
+    const pause = this.#areServicesAway ? SERVICES_AWAY_MILLISECONDS : UPKEEP_MILLISECONDS;
+    this.#cancelTimer = this.#options.scheduler.after(pause, () => this.#keepUp());
   }
 
   #keepUp(): void {
@@ -300,6 +314,9 @@ export class LinkSession {
     const { onEvent } = this.#options;
     if (event.kind === "message" && event.label === null && event.nick === this.nick) {
       return onEvent({ ...event, label: this.#receipts.echoed(event.channel) });
+    }
+    if (event.kind === "refusal" && event.code === "401" && event.channel === NICK_SERVICE) {
+      return this.#missServices();
     }
     if (event.kind === "refusal" && event.label === null) {
       const label = this.#receipts.refused(event.channel, event.code);

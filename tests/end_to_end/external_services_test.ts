@@ -65,6 +65,13 @@ async function talk(program: Program, client: IrcClient, words: string): Promise
   ]);
 }
 
+/** The bridge has logged in to its account, or does so while we look. */
+async function seeBridgeLoggedIn(client: IrcClient): Promise<void> {
+  await client.send("CAP REQ account-notify", "WHOIS bridge");
+  if (/ 330 /.test(await client.expect(/ 330 \S+ bridge bridge | 318 /))) return;
+  await client.expect(/^:bridge!\S+ ACCOUNT :?bridge$/);
+}
+
 /** With the network away nothing is pretended; then it is back by itself. */
 async function restart(network: TestNetwork, program: Program): Promise<void> {
   const back = program.logged(/The bridge is up/);
@@ -109,6 +116,7 @@ async function live(services: Services, modern: boolean): Promise<void> {
   await restart(network, program);
   await again.ended();
   await using afterwards = await logIn(network, second);
+  await seeBridgeLoggedIn(afterwards);
   await talk(program, afterwards, "again");
 
   assert.equal(await statusOf(program, "POST", "/v1/agents/ann/revoke"), 204);
