@@ -105,11 +105,15 @@ export class Ancestry {
     return generations;
   }
 
-  /** The check-in, its primary parent, that one's primary parent, … */
+  /**
+   * The check-in, its primary parent, that one's primary parent, … A loop of parents, which no
+   * honest repository has, is gone through a few times: it ends where a landmark is met again.
+   */
   *primaryChain(rid: number): Generator<number> {
-    const marks = new Uint8Array(this.#primary.length);
-    for (let next = rid; next !== 0 && marks[next] === 0; next = this.primaryParent(next)) {
-      marks[next] = 1;
+    let [landmark, steps] = [0, 0];
+    for (let next = rid; next !== 0 && next !== landmark; next = this.primaryParent(next)) {
+      if ((steps & (steps - 1)) === 0) landmark = next;
+      steps++;
       yield next;
     }
   }
