@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { StatementSync } from "node:sqlite";
 import { type Database, type Statement, statement } from "../database/mod.ts";
+import { Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Account, Secret } from "./accounts.ts";
@@ -15,6 +16,9 @@ const ROUNDS: Readonly<Record<Secret["scheme"], number>> = { sha256: 4096, argon
 
 const SALT_BYTES = 16;
 const KEY_BITS = 256;
+
+/** Chosen passwords that may wait for their turn; one more is refused. */
+const MAX_WAITING = 64;
 
 /** What RFC 4013 (SASLprep) turns into a space, and into nothing. */
 const SPACES = /(?! )\p{Zs}/gu;
@@ -52,6 +56,9 @@ export class ScramVerifiers {
   readonly #log: Log;
   readonly #select: StatementSync;
   #learning: Promise<void> | null = null;
+  /** The chosen password that is being worked on, and those that wait for it. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
 
   constructor({ database, key, log }: ScramVerifiersOptions) {
     this.#database = database;
@@ -66,9 +73,10 @@ export class ScramVerifiers {
    * Derives what is to be kept of a password, away from the main thread.
    *
    * @returns the statement that keeps it, to be run after the one that writes the secret
+   * @throws Unavailable where too many passwords that people chose wait
    */
   async keeping(accountId: string, secret: Secret, password: string): Promise<Statement> {
-    const verifier = await derive(password, ROUNDS[secret.scheme]);
+    const verifier = await this.#derive(password, secret.scheme);
     const row = {
       secret: secret.value,
       salt: toBase64(verifier.salt),
@@ -115,6 +123,18 @@ export class ScramVerifiers {
   /** Waits for what is being kept; before the database is closed. */
   async close(): Promise<void> {
     await this.#learning;
+  }
+
+  /** Passwords that people chose take a core for a quarter of a second each: one after the other. */
+  async #derive(password: string, scheme: Secret["scheme"]): Promise<ScramVerifier> {
+    if (scheme === "sha256") return await derive(password, ROUNDS[scheme]);
+    if (this.#waiting >= MAX_WAITING) {
+      throw new Unavailable("Too many passwords are being set at the moment");
+    }
+    this.#waiting++;
+    const turn = this.#turn.then(() => derive(password, ROUNDS[scheme]));
+    this.#turn = turn.catch(() => {}).finally(() => this.#waiting--);
+    return await turn;
   }
 
   #find({ id, secret }: Account): ScramVerifier | null {
