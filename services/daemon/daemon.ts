@@ -89,7 +89,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   started.defer(() => gateway.close());
   const { agents } = people;
   const { refusals } = room;
-  const metrics = new Metrics({ irc: ircServer, network, bridge, agents, llm: gateway, refusals });
+  const metrics = new Metrics({
+    ...{ irc: ircServer, network, bridge, agents, llm: gateway, refusals },
+    history: stores.history,
+  });
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, bridge);
   database.warm();

@@ -1,4 +1,5 @@
 import type { BridgeStats } from "../bridge/mod.ts";
+import type { ArchiveStats } from "../history/mod.ts";
 import type { IrcStats } from "../irc/mod.ts";
 import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
 import type { NetworkStats } from "../network/mod.ts";
@@ -8,6 +9,8 @@ import type { Registry, Sample } from "./registry.ts";
 export interface MetricSources {
   /** Null where IRC is a network that is not part of this program. */
   readonly irc: { stats(): IrcStats } | null;
+  /** What was said on IRC, on disk; null where it is not kept. */
+  readonly history?: { stats(): ArchiveStats } | null;
   /** The accounts on such a network, or null. */
   readonly network: { stats(): NetworkStats } | null;
   /** Null where the configuration turns the bridge off. */
@@ -27,12 +30,13 @@ export interface MetricSources {
 /** Adds what the services count by themselves, which is read when the metrics are asked for. */
 export function addSources(
   registry: Registry,
-  { irc, network, bridge, agents, llm, refusals }: MetricSources,
+  { irc, history = null, network, bridge, agents, llm, refusals }: MetricSources,
 ): void {
   addRefusals(registry, refusals);
   addAgents(registry, agents);
   addSpeech(registry, agents);
   if (irc !== null) addIrc(registry, irc);
+  if (history !== null) addHistory(registry, history);
   if (network !== null) addNetwork(registry, network);
   if (bridge !== null) addBridge(registry, bridge);
   addLlm(registry, llm);
@@ -114,6 +118,24 @@ function addIrc(registry: Registry, irc: NonNullable<MetricSources["irc"]>): voi
 
 function samples(values: Iterable<readonly [label: string, value: number]>): Sample[] {
   return Array.from(values, ([label, value]) => ({ labels: [label], value }));
+}
+
+/** How each figure of the history on disk is called and what it tells. */
+const HISTORY_FIGURES = [
+  ["bytes", "gauge", "irc_history_bytes", "Bytes in use of the file that keeps IRC's history"],
+  ["waiting", "gauge", "irc_history_waiting", "Changes of that file that wait to be written"],
+  [
+    "lost",
+    "counter",
+    "irc_history_lost_total",
+    "Messages and events that are not in it because the disk did not take them",
+  ],
+] as const;
+
+function addHistory(registry: Registry, history: { stats(): ArchiveStats }): void {
+  for (const [figure, kind, name, help] of HISTORY_FIGURES) {
+    registry.sampled(kind, { name, help }, () => history.stats()[figure]);
+  }
 }
 
 /** How each figure of the accounts on a network is called and what it tells. */
