@@ -124,7 +124,7 @@ export class NamePlan {
       this.#refs.set(chosen, rid);
     } else if (hasChild === 0) {
       const chosen = this.#free(`${known}-fork-${uuid.slice(0, SHOWN_DIGITS)}`);
-      this.#notices.add("ref", branch, `A fork of the branch was written as "${chosen}"`);
+      this.#notices.add("ref", chosen, `A fork of the branch "${branch}" was written so`);
       this.#refs.set(chosen, rid);
     }
   }

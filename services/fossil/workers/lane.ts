@@ -2,9 +2,6 @@ import { FossilError } from "../error.ts";
 import { unpack } from "./parcel.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
 
-/** A job past its own limit is given as long to notice; then its worker is ended, in milliseconds. */
-const GRACE_MS = 10_000;
-
 /** What a caller may say about any call. */
 export interface CallOptions {
   /**
@@ -21,6 +18,8 @@ export interface LaneOptions {
   readonly settings: WorkerSettings;
   /** Jobs of one repository that may wait. */
   readonly maxQueued: number;
+  /** A job past its own limit is given as long to notice; then its worker is ended. */
+  readonly graceMs: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker: () => Worker;
 }
@@ -116,7 +115,10 @@ export class Lane {
     if (!this.#isClosed) Atomics.store(this.#interrupt, 0, 0);
     const { limitMs } = job;
     if (limitMs !== null) {
-      this.#watchdog = setTimeout(() => this.#fail("It does not answer"), limitMs + GRACE_MS);
+      this.#watchdog = setTimeout(
+        () => this.#fail("It does not answer"),
+        limitMs + this.#options.graceMs,
+      );
     }
     try {
       this.#start().postMessage(job.request);

@@ -25,11 +25,14 @@ const READ_MS = 10_000;
 /** For what must end some time, however much was given to it. */
 const WRITE_MS = 60_000;
 
+/** How long operations may take, in milliseconds; null for as long as they need. */
+export type TimeLimits = Readonly<Record<OperationName, number | null>>;
+
 /**
  * How long each operation may take once it runs, in milliseconds; null for as long as it needs. It
  * ends by itself where it looks, and with its worker where it does not look.
  */
-export const TIME_LIMITS_MS: Readonly<Record<OperationName, number | null>> = {
+export const TIME_LIMITS_MS: TimeLimits = {
   timeline: READ_MS,
   activity: READ_MS,
   checkin: READ_MS,

@@ -3,7 +3,7 @@ import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane } from "./lane.ts";
-import { type JsonOperations, type Operations, TIME_LIMITS_MS } from "./limits.ts";
+import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
 import type { OperationName } from "./operations.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
 
@@ -13,6 +13,10 @@ export interface PoolOptions extends Partial<WorkerSettings> {
   readonly workers?: number;
   /** Calls of one repository that may wait; one more is refused. */
   readonly maxQueued?: number;
+  /** Other time limits than the usual ones of `limits.ts`, in milliseconds. */
+  readonly timeLimits?: Partial<TimeLimits>;
+  /** A call past its time limit is given as long to notice; then its worker is ended. */
+  readonly graceMs?: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker?: () => Worker;
 }
@@ -57,6 +61,8 @@ const DEFAULTS: Required<PoolOptions> = {
   maxOpen: 16,
   idleMs: 300_000,
   cacheBytes: 32 * 1024 * 1024,
+  timeLimits: TIME_LIMITS_MS,
+  graceMs: 10_000,
   startWorker: startRepositoryWorker,
 };
 
@@ -67,15 +73,20 @@ const DEFAULTS: Required<PoolOptions> = {
 export class RepositoryPool {
   readonly #settings: WorkerSettings;
   readonly #lanes: readonly Lane[];
+  readonly #timeLimits: TimeLimits;
   /** By path. */
   readonly #pins = new Map<string, Lane>();
 
   constructor(options: PoolOptions = {}) {
-    const { workers, maxQueued, startWorker, ...settings } = { ...DEFAULTS, ...options };
+    const { workers, maxQueued, startWorker, timeLimits, graceMs, ...settings } = {
+      ...DEFAULTS,
+      ...options,
+    };
+    this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
     this.#lanes = Array.from(
       { length: workers },
-      () => new Lane({ settings, maxQueued, startWorker }),
+      () => new Lane({ settings, maxQueued, graceMs, startWorker }),
     );
   }
 
@@ -88,7 +99,7 @@ export class RepositoryPool {
     const real = await realPath(path);
     const lane = this.#laneOf(real);
     await lane.submit(real, { kind: "open", path: real }, options);
-    return handle(real, lane);
+    return handle(real, lane, this.#timeLimits);
   }
 
   /**
@@ -147,7 +158,7 @@ export class RepositoryPool {
     const lane = this.#laneOf(real);
     try {
       const result = await lane.submit(real, request(real), callOptions);
-      return { repository: handle(real, lane), result };
+      return { repository: handle(real, lane, this.#timeLimits), result };
     } catch (error) {
       if (!isPinned) this.#pins.delete(real);
       throw error;
@@ -182,10 +193,10 @@ async function realPath(path: string): Promise<string> {
   }
 }
 
-function handle(path: string, lane: Lane): PooledRepository {
+function handle(path: string, lane: Lane, limits: TimeLimits): PooledRepository {
   return Object.freeze({
-    ...operationsOf(path, lane, false) as Operations,
-    json: operationsOf(path, lane, true) as JsonOperations,
+    ...operationsOf({ path, lane, limits, asJson: false }) as Operations,
+    json: operationsOf({ path, lane, limits, asJson: true }) as JsonOperations,
     path,
     backUp: async (target: string, options?: CallOptions) => {
       await lane.submit(path, { kind: "backup", path, target }, options);
@@ -196,12 +207,21 @@ function handle(path: string, lane: Lane): PooledRepository {
   });
 }
 
+/** What a repository's methods need. */
+interface Door {
+  readonly path: string;
+  readonly lane: Lane;
+  readonly limits: TimeLimits;
+  /** Whether results are wanted as JSON. */
+  readonly asJson: boolean;
+}
+
 /** One method per operation; `limits.ts` says what each takes and gives. */
-function operationsOf(path: string, lane: Lane, asJson: boolean): Record<string, unknown> {
-  const names = Object.keys(TIME_LIMITS_MS) as OperationName[];
+function operationsOf({ path, lane, limits, asJson }: Door): Record<string, unknown> {
+  const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
     const call = (input: unknown, options?: CallOptions) => {
-      const limitMs = TIME_LIMITS_MS[operation];
+      const limitMs = limits[operation];
       const wantsProgress = options?.onProgress !== undefined;
       const request = { operation, input, asJson, limitMs, wantsProgress };
       return lane.submit(path, { kind: "run", path, ...request }, options);

@@ -276,6 +276,72 @@ Deno.test("an idle repository is closed, and opened again when it is needed", as
   });
 });
 
+Deno.test("a call that takes too long ends by itself, and the repository goes on", async () => {
+  await withPool({ timeLimits: { rebuild: 0 } }, async (_, repository) => {
+    const { uuid: parent } = await repository.resolveCheckin("trunk");
+    const changes = Array.from({ length: 1500 }, (_, i) => {
+      return { kind: "write", path: `f${i}`, content: encodeUtf8(`file ${i}`) } as const;
+    });
+    await repository.commit({ user: "a", date: DATE + 1000, parent, comment: "many", changes });
+    const before = await repository.statistics();
+    await refused("limit", repository.rebuild());
+    assert.deepEqual(await repository.statistics(), before);
+    await commit(repository, "a", encodeUtf8("a"));
+  });
+});
+
+Deno.test("a worker that does not answer is ended, and the next call has a new one", async () => {
+  const workers: Worker[] = [];
+  const startWorker = () => {
+    const stuck = "data:application/javascript,self.onmessage=()=>{for(;;);}";
+    const real = new URL("../../../services/fossil/workers/repository_worker.ts", import.meta.url);
+    workers.push(new Worker(workers.length === 1 ? stuck : real, { type: "module" }));
+    return workers.at(-1)!;
+  };
+  const timeLimits = { statistics: 10, timeline: null };
+  await withPool({ workers: 1, timeLimits, graceMs: 20, startWorker }, async (_, repository) => {
+    workers[0]?.dispatchEvent(new ErrorEvent("error", { message: "gone", cancelable: true }));
+    const stuck = repository.statistics();
+    const waiting = repository.timeline({});
+    await refused("unavailable", stuck);
+    await refused("unavailable", waiting);
+    assert.equal((await repository.timeline({})).total, 1);
+    assert.equal(workers.length, 3);
+  });
+});
+
+Deno.test("of more repositories than may be open the one that waited longest is closed", async () => {
+  await withPool({ workers: 1, maxOpen: 2 }, async (pool, first) => {
+    const folder = dirname(first.path);
+    const make = (name: string) => pool.create(join(folder, name), { admin: "alice", date: DATE });
+    const [second, third] = [await make("two.fossil"), await make("three.fossil")];
+    const isOpen = (repository: PooledRepository) => exists(`${repository.path}-wal`);
+    const all = [first, second, third];
+    assert.deepEqual(await Promise.all(all.map(isOpen)), [false, true, true]);
+    await second.statistics();
+    await first.statistics();
+    assert.deepEqual(await Promise.all(all.map(isOpen)), [true, true, false]);
+    assert.equal((await third.timeline({})).total, 1);
+    await first.close();
+    assert.equal(await isOpen(first), false);
+  });
+});
+
+Deno.test("a pool that closes refuses what waits and what comes, and leaves no file open", async () => {
+  await withPool({ workers: 1 }, async (pool, repository) => {
+    const running = repository.statistics();
+    const waiting = commit(repository, "a", encodeUtf8("a"));
+    const closed = pool.close();
+    await refused("unavailable", waiting);
+    await running.catch((error) => assert.equal(error.code, "unavailable"));
+    await closed;
+    await refused("unavailable", repository.timeline({}));
+    assert.equal(await exists(`${repository.path}-wal`), false);
+    using file = Repository.open(repository.path);
+    assert.deepEqual(file.verify(), []);
+  });
+});
+
 async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
