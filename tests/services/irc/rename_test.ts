@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import type { ObservedActor } from "../../../services/irc/mod.ts";
 import type { TestClient } from "./support/client.ts";
 import { startServer, TestAccounts } from "./support/server.ts";
@@ -142,3 +143,58 @@ Deno.test("who may not rename, and what must keep its name", async () => {
   now += 60_000;
   assert.equal(await refusal("#new #old"), "op RENAME #new #old");
 });
+
+const channels = fc.constantFrom("#a", "#b", "#C", "#d", "#e");
+const NICKS = ["one", "two", "three"];
+const nicks = fc.constantFrom(...NICKS);
+const commands = fc.oneof(
+  channels.map((channel) => `JOIN ${channel}`),
+  channels.map((channel) => `PART ${channel}`),
+  fc.tuple(channels, nicks).map(([channel, nick]) => `KICK ${channel} ${nick}`),
+  fc.tuple(channels, nicks).map(([channel, nick]) => `MODE ${channel} +o ${nick}`),
+  fc.tuple(channels, channels).map(([from, to]) => `RENAME ${from} ${to.toLowerCase()}`),
+);
+
+Deno.test("whoever renames, joins, leaves and kicks: each client knows from what it saw where it is", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.nat(2), commands), { maxLength: 60 }), async (steps) => {
+      let now = 2_000_000_000_000;
+      await using server = startServer({
+        clock: () => now += 60_000,
+        limits: { pingSeconds: null },
+      });
+      const clients = [
+        await server.client("one", RENAME),
+        await server.client("two"),
+        await server.client("three", `${RENAME} extended-join`),
+      ];
+      const views = clients.map(() => new Set<string>());
+      for (const [who, command] of steps) {
+        clients[who]?.send(command);
+        for (const index of [who, 0, 1, 2]) {
+          for (const line of await clients[index]?.sync() ?? []) {
+            follow(views[index] as Set<string>, NICKS[index] ?? "", line);
+          }
+        }
+      }
+      for (const [index, nick] of NICKS.entries()) {
+        clients[index]?.send(`WHOIS ${nick}`);
+        const told = (await clients[index]?.sync() ?? []).find((line) => line.startsWith("319"));
+        const there = told?.split(" ").slice(3).map((name) => name.replace("@", "").toLowerCase());
+        assert.deepEqual([...views[index] ?? []].sort(), (there ?? []).sort());
+      }
+    }),
+    { numRuns: 10 },
+  );
+});
+
+/** Takes a line into what a client knows of its channels; it must know a channel that it leaves. */
+function follow(channels: Set<string>, nick: string, line: string): void {
+  const [who, command, channel = "", other = ""] = line.toLowerCase().split(" ");
+  if (who === "fail") return;
+  const left = command === "rename" || (command === "part" && who === nick) ||
+    (command === "kick" && other === nick);
+  if (left) assert.ok(channels.delete(channel), line);
+  if (command === "join" && who === nick) channels.add(channel);
+  if (command === "rename") channels.add(other);
+}
