@@ -61,26 +61,36 @@ export function importGitStream(
   stream: AsyncIterable<Uint8Array>,
   options: GitImportOptions = {},
 ): Promise<GitImportReport> {
-  return throughDraft(path, create, (draft) => importGit(draft, stream, options));
+  const { signal, progress } = options;
+  const fill = (draft: Repository) => importGit(draft, stream, options);
+  return throughDraft(path, create, fill, ({ checkins: commits }) => {
+    signal?.throwIfAborted();
+    progress?.({ phase: "write", bytes: 0, commits, total: commits });
+  });
 }
 
 /**
  * Has a repository made in a file beside its own, where nothing is durable and pages are left half
  * empty, then verifies it and copies it to where it belongs.
+ *
+ * @param check is called again and again after the filling; where it throws, the import ends.
  */
 async function throughDraft<Report>(
   path: string,
   create: CreateOptions,
   fill: (draft: Repository) => Report | Promise<Report>,
+  check: (report: Report) => void,
 ): Promise<Report> {
   const draftPath = `${path}-draft`;
   claim(path);
   try {
+    // Whoever died while it wrote one has left it here.
+    removeIfThere(draftPath);
     const sha3 = await loadSha3();
     using draft = createEmptyRepository(draftPath, create, { isDraft: true, sha3 });
     draft.db.useNoLog();
     const report = await fill(draft);
-    const [damage] = await verifyRepository(draft);
+    const [damage] = await verifyRepository(draft, () => check(report));
     if (damage !== undefined) {
       throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
     }
