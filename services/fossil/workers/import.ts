@@ -35,11 +35,8 @@ export async function importRepository(
   watch: Watch,
 ): Promise<ImportReport> {
   if (format === "fossil") {
-    const report = await throughDraft(
-      path,
-      create,
-      (draft) => importFossil(draft, source, { progress: watch.progress }),
-    );
+    const fill = (draft: Repository) => importFossil(draft, source, { progress: watch.progress });
+    const report = await throughDraft(path, create, fill, watch.check);
     return { ...report, format };
   }
   using file = await Deno.open(source);
