@@ -198,3 +198,17 @@ Deno.test("Bridge takes another nick where its own is in use, and its own when i
   }, { bridge: { scheduler, connect: () => server.connect() } });
   await server.close();
 });
+
+Deno.test("Bridge leaves a server that sends a list without an end", () =>
+  withPlainBridge([], async ({ bridge, scheduler, veil }) => {
+    const first = veil();
+    for (let count = 0; count < 30_000 && !first.closed; count++) {
+      first.onLine?.(`:irc.test 310 bridge nick${count} :is available for help`);
+      first.onLine?.(`:irc.test 353 bridge = #general :nick${count}`);
+    }
+    assert.equal(first.closed, true);
+    await until(() => !bridge.ready);
+    scheduler.advance(30_000);
+    await bridge.whenReady();
+    assert.deepEqual(await bridge.users("general"), ["bridge"]);
+  }));

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import type { LineConnection } from "../../../services/bridge/mod.ts";
+import { Unavailable } from "../../../services/errors.ts";
+import { silentLog } from "../../../services/log.ts";
+import { IrcConsole } from "../../../services/network/mod.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+
+/** A network in a few lines: it lets everybody in, and answers as the test says. */
+class ScriptedNetwork {
+  readonly scheduler = new TestScheduler();
+  readonly connections: ScriptedConnection[] = [];
+  /** What a line that is not about letting in is answered with. */
+  answer: (line: string) => readonly string[] = () => [];
+  operPassword = "operator-password";
+  capabilities = "";
+  isReachable = true;
+
+  console(): IrcConsole {
+    return new IrcConsole({
+      connect: () => {
+        if (!this.isReachable) throw new Error("Connection refused");
+        const connection = new ScriptedConnection((line) => this.#reply(line));
+        this.connections.push(connection);
+        return connection;
+      },
+      nick: "muster",
+      serverPassword: "server-password",
+      login: null,
+      operator: { name: "oper", password: "operator-password" },
+      nickServ: "NickServ",
+      scheduler: this.scheduler,
+      log: silentLog,
+    });
+  }
+
+  #reply(line: string): readonly string[] {
+    if (line.startsWith("CAP LS")) return [`:irc CAP * LS :${this.capabilities}`];
+    if (line.startsWith("CAP REQ")) return [`:irc CAP * ACK ${line.slice("CAP REQ ".length)}`];
+    if (line.startsWith("USER")) return [":irc 001 muster :Welcome", ":irc 422 muster :No MOTD"];
+    if (line.startsWith("OPER")) {
+      const isRight = line === `OPER oper ${this.operPassword}`;
+      return [isRight ? ":irc 381 muster :You are an operator" : ":irc 464 muster :Wrong"];
+    }
+    const ping = /^PING (\S+)$/.exec(line);
+    if (ping !== null) return [...this.answer(line), `:irc PONG irc :${ping[1]}`];
+    return this.answer(line);
+  }
+}
+
+class ScriptedConnection implements LineConnection {
+  onLine: ((line: string) => void) | null = null;
+  onClose: ((reason: string) => void) | null = null;
+  readonly sent: string[] = [];
+  closed = false;
+  readonly #reply: (line: string) => readonly string[];
+
+  constructor(reply: (line: string) => readonly string[]) {
+    this.#reply = reply;
+  }
+
+  send(line: string): void {
+    this.sent.push(line);
+    for (const answer of this.#reply(line)) queueMicrotask(() => this.onLine?.(answer));
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
+
+function notice(text: string, tags = ""): string {
+  return `${tags}:NickServ!service@services NOTICE muster :${text}`;
+}
+
+/** Answers a question with lines, and the CTCP PING after it with its echo. */
+function service(lines: readonly string[]): (line: string) => readonly string[] {
+  return (line) => {
+    const ping = /^PRIVMSG NickServ :(\P{L}PING .*)$/u.exec(line);
+    if (ping !== null) return [notice(ping[1] ?? "")];
+    return line.includes("PRIVMSG NickServ") ? lines.map((text) => notice(text)) : [];
+  };
+}
+
+Deno.test("IrcConsole gathers what a service says until it echoes the PING after the question", async () => {
+  const network = new ScriptedNetwork();
+  const console = network.console();
+  network.answer = service(["\x02ann\x02 is \x0304,01not\x03 registered.", "That is all."]);
+  assert.deepEqual(await console.ask("NickServ", "INFO ann"), [
+    "ann is not registered.",
+    "That is all.",
+  ]);
+  const [connection] = network.connections;
+  assert.equal(connection?.sent[0], "PASS :server-password");
+  assert.equal(network.connections.length, 1);
+  await console.close();
+  assert.equal(connection?.closed, true);
+  assert.equal(network.scheduler.pending, 0);
+  await assert.rejects(console.ask("NickServ", "INFO ann"), Unavailable);
+});
+
+Deno.test("IrcConsole takes a labelled batch for the whole answer, and nothing else", async () => {
+  const network = new ScriptedNetwork();
+  network.capabilities = "batch labeled-response message-tags";
+  network.answer = (line) => {
+    const label = /^@label=(\S+) PRIVMSG NickServ /.exec(line)?.[1];
+    return label === undefined ? [] : [
+      `@label=${label} :irc BATCH +7 labeled-response`,
+      notice("one", "@batch=7 "),
+      notice("two", "@batch=7 "),
+      ":irc BATCH -7",
+    ];
+  };
+  const console = network.console();
+  assert.deepEqual(await console.ask("NickServ", "INFO ann"), ["one", "two"]);
+  assert.ok(!network.connections[0]?.sent.some((line) => line.includes("\x01")));
+  await console.close();
+});
+
+Deno.test("IrcConsole takes no late answer for that of another question", async () => {
+  const network = new ScriptedNetwork();
+  const console = network.console();
+  network.answer = service(["warm"]);
+  await console.ask("NickServ", "HELP");
+  network.answer = () => [];
+  const [first] = network.connections;
+  const unanswered = console.ask("NickServ", "INFO ann");
+  const next = console.ask("NickServ", "INFO bob");
+  while (!first?.sent.some((line) => line.includes("INFO ann"))) await Promise.resolve();
+  network.answer = service(["about bob"]);
+  network.scheduler.advance(10_000);
+  first.onLine?.(notice("about ann"));
+  await assert.rejects(unanswered, Unavailable);
+  assert.deepEqual(await next, ["about bob"]);
+  assert.equal(first.closed, true);
+  assert.equal(network.connections.length, 2);
+  await console.close();
+});
+
+Deno.test("IrcConsole tells why it cannot ask, and connects again when it is asked later", async () => {
+  const network = new ScriptedNetwork();
+  const console = network.console();
+  network.isReachable = false;
+  await assert.rejects(console.ask("NickServ", "HELP"), /cannot be reached/);
+  network.isReachable = true;
+  await assert.rejects(console.ask("NickServ", "HELP"), /a moment ago/);
+  network.scheduler.advance(1000);
+  network.operPassword = "another";
+  await assert.rejects(console.ask("NickServ", "HELP"), /refused OPER for "oper"/);
+  network.scheduler.advance(1000);
+  network.operPassword = "operator-password";
+  network.answer = (line) =>
+    line.startsWith("PRIVMSG") ? [":irc 401 muster NickServ :No such nick"] : [];
+  await assert.rejects(console.ask("NickServ", "HELP"), /NickServ is not on the IRC network/);
+  network.answer = service(["help"]);
+  assert.deepEqual(await console.ask("NickServ", "HELP"), ["help"]);
+  await assert.rejects(console.ask("NickServ", "HELP\r\nDIE"), /one line/);
+  await console.close();
+});
+
+Deno.test("IrcConsole finds the sessions of an account and ends them", async () => {
+  const network = new ScriptedNetwork();
+  const console = network.console();
+  const killed: string[] = [];
+  network.answer = (line) => {
+    if (line === "WHO ann a%na") {
+      return [
+        ":irc 354 muster phone ann",
+        ":irc 354 muster stranger other",
+        ":irc 352 muster #c user host irc laptop H :0 name",
+        ":irc 315 muster ann :End",
+      ];
+    }
+    if (line === "WHOIS laptop") return [":irc 330 muster laptop ann :is logged in as"];
+    if (line === "WHOIS ann") return [":irc 330 muster ann other :is logged in as"];
+    if (line.startsWith("KILL ")) killed.push(line);
+    return line.startsWith("KILL laptop") ? [":irc 481 muster :Permission denied"] : [];
+  };
+  const nicks = await console.sessionsOf("ann", ["ann"]);
+  assert.deepEqual(nicks, ["phone", "laptop"]);
+  await console.end("phone", "Agent revoked");
+  await assert.rejects(console.end("laptop", "Agent revoked"), /Permission denied/);
+  assert.deepEqual(killed, ["KILL phone :Agent revoked", "KILL laptop :Agent revoked"]);
+  await console.close();
+});
