@@ -14,11 +14,8 @@ import {
   ERR_UNKNOWNCOMMAND,
   ERR_UNKNOWNERROR,
 } from "./numerics.ts";
-import { Reply } from "./reply.ts";
+import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
-
-/** Longest label, in characters (IRCv3 labeled-response). */
-const LABEL_LENGTH = 64;
 
 /** What an account pays for a command that clients send by themselves. */
 const AUTOMATIC_COST = 0.1;
@@ -88,11 +85,6 @@ function refuse(
   const reply = new Reply(state, client, message && labelOf(message));
   answer(reply);
   reply.finish();
-}
-
-function labelOf(message: Message): string | null {
-  const label = message.tags.get("label");
-  return label && label.length <= LABEL_LENGTH ? label : null;
 }
 
 function isOpenTo({ capability }: CommandDefinition, client: Client): boolean {

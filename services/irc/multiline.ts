@@ -7,7 +7,7 @@ import type { Client } from "./client.ts";
 import type { Message } from "./message.ts";
 import { foldCase } from "./names.ts";
 import { CONCAT_TAG, encodedLength, type MessageLine } from "./outbound.ts";
-import { Reply } from "./reply.ts";
+import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 
 /** How long a client has for all lines of a message; a stranger with the usual rate needs a third. */
@@ -98,8 +98,8 @@ export function failBatch(
   reply.finish();
 }
 
-function failWithout(state: ServerState, client: Client, { tags }: Message): void {
-  const reply = new Reply(state, client, tags.get("label") ?? null);
+function failWithout(state: ServerState, client: Client, message: Message): void {
+  const reply = new Reply(state, client, labelOf(message));
   const { code, text } = invalid("The line is of a batch that was not begun");
   reply.fail("BATCH", code, [], text);
   reply.finish();

@@ -1,8 +1,12 @@
 import { Cap } from "./capabilities.ts";
 import type { Client } from "./client.ts";
+import type { Message } from "./message.ts";
 import type { Numeric } from "./numerics.ts";
 import type { Outbound } from "./outbound.ts";
 import type { ServerState } from "./state.ts";
+
+/** Longest label, in characters (IRCv3 labeled-response). */
+const LABEL_LENGTH = 64;
 
 /** Lines of a labelled answer that are held; of a longer one the batch is begun while it is made. */
 const HELD_LINES = 64;
@@ -160,4 +164,10 @@ export class Reply {
     }
     for (const message of held) this.#add(message);
   }
+}
+
+/** The label of a command; null where it has none, or one that is too long. */
+export function labelOf({ tags }: Message): string | null {
+  const label = tags.get("label");
+  return label && label.length <= LABEL_LENGTH ? label : null;
 }
