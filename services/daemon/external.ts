@@ -42,6 +42,7 @@ export async function openExternal(
   const { key } = await openKeyFile(folder.file("network_key"));
   const network = openNetwork({
     ...{ database, accounts: room.accounts, network: accounts, key, scheduler, log },
+    address: config.irc.addr,
     random: Math.random,
   });
   started.defer(() => network.close());

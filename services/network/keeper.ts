@@ -22,6 +22,8 @@ export interface KeeperOptions {
   readonly database: Pick<Database, "commit">;
   readonly accounts: Pick<AccountDirectory, "find">;
   readonly network: NetworkAccounts;
+  /** Where the network is, by which it is known again. */
+  readonly address: string;
   readonly ledger: Ledger;
   readonly locks: NameLocks;
   readonly settlement: Settlement;
@@ -137,6 +139,7 @@ export class Keeper {
     try {
       if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) {
         this.#comparedAt = now;
+        await this.#arrive(now);
         await this.#compareAll();
       }
       await this.#settleAll();
@@ -193,6 +196,13 @@ export class Keeper {
     const entry = this.#options.ledger.find(name);
     if (entry === null || entry.unsettledSince === null) return;
     await this.#options.settlement.settle(entry);
+  }
+
+  /** Notes which network this is. */
+  async #arrive(now: number): Promise<void> {
+    const { database, ledger, address } = this.#options;
+    const statements = ledger.moving(address, now);
+    if (statements.length > 0) await database.commit({ statements });
   }
 
   /** Notes whatever is otherwise on the network than here. */

@@ -5,6 +5,9 @@ import { foldCase } from "../irc/mod.ts";
 /** Most unsettled accounts that are read at once. */
 const MAX_UNSETTLED = 1000;
 
+/** Where the address of the network is kept. */
+const ADDRESS_KEY = "network_address";
+
 /** An account on the network as muster has noted it. */
 export interface LedgerEntry {
   readonly name: string;
@@ -51,6 +54,7 @@ export class Ledger {
   readonly #count: StatementSync;
   readonly #agent: StatementSync;
   readonly #strangers: StatementSync;
+  readonly #address: StatementSync;
 
   constructor(database: Database) {
     this.#database = database;
@@ -65,6 +69,7 @@ export class Ledger {
     this.#count = database.prepare(
       "SELECT count(*) AS unsettled FROM network_accounts WHERE unsettled_since IS NOT NULL",
     );
+    this.#address = database.prepare(`SELECT value FROM settings WHERE key = '${ADDRESS_KEY}'`);
     this.#agent = database.prepare("SELECT type, channels FROM agents WHERE account_id = ?");
     this.#strangers = database.prepare(
       `SELECT count(*) AS strangers FROM accounts
@@ -128,6 +133,24 @@ export class Ledger {
         .onConflict((conflict) => conflict.column("name_folded").doUpdateSet(columns)),
       { mustChange: true },
     );
+  }
+
+  /**
+   * The statements that make sure, where this is another network than the last time, that nothing is
+   * taken for ours there before it has shown to be.
+   *
+   * @param address where the network is
+   * @param now Unix milliseconds
+   */
+  moving(address: string, now: number): Statement[] {
+    const known = this.#address.get()?.["value"];
+    if (known === address) return [];
+    const { tables } = this.#database;
+    const noting = tables.insertInto("settings").values({ key: ADDRESS_KEY, value: address })
+      .onConflict((conflict) => conflict.column("key").doUpdateSet({ value: address }));
+    if (known === undefined) return [statement(noting)];
+    const doubting = tables.updateTable("network_accounts").set({ made: 0, unsettled_since: now });
+    return [statement(noting), statement(doubting)];
   }
 
   /** The statement that strikes an entry out. */

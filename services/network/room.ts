@@ -14,6 +14,8 @@ export interface NetworkRoomOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly network: NetworkAccounts;
+  /** Where the network is, by which it is known again. */
+  readonly address: string;
   /** What passphrases are derived from: 256 bits as 64 hex digits. */
   readonly key: string;
   readonly scheduler: Scheduler;

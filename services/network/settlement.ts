@@ -106,39 +106,44 @@ export class Settlement {
     const { network } = this.#options;
     const there = await network.find(entry.name);
     if (there === null || there.suspended === true) return { entry, repairs: [] };
+    if (!await this.#mayTouch(entry)) return { entry: null, repairs: [] };
     await network.suspend(entry.name, "Agent revoked");
-    return { entry, repairs: there.suspended === false ? ["suspended"] : [] };
+    const repairs: Repair[] = there.suspended === false ? ["suspended"] : [];
+    return { entry: { ...entry, made: true }, repairs };
   }
 
   async #settleActive(entry: LedgerEntry, account: Account): Promise<Settled> {
     const { network } = this.#options;
     const there = await network.find(entry.name);
-    const lost = there === null || (!entry.made && !await this.#isOurs(entry));
-    if (lost) return entry.made ? await this.#makeAgain(entry) : { entry: null, repairs: [] };
+    if (there === null) return await this.#makeAgain(entry);
+    if (!await this.#mayTouch(entry)) return { entry: null, repairs: [] };
     const repairs: Repair[] = [];
     if (there.suspended !== false) {
       await network.unsuspend(entry.name);
       if (there.suspended === true) repairs.push("unsuspended");
     }
-    if (entry.nextSalt === null) return { entry, repairs };
+    if (entry.nextSalt === null) return { entry: { ...entry, made: true }, repairs };
     if (entry.salt === null) return await this.#takeOver(entry, account, repairs);
     const passphrase = this.#options.passphrases.derive(entry.salt);
     if (!await network.verify(entry.name, passphrase)) {
       await network.setPassphrase(entry.name, passphrase);
       repairs.push("passphrase restored");
     }
-    return { entry, repairs };
+    return { entry: { ...entry, made: true }, repairs };
   }
 
   /** Makes an account that the network has lost, with the passphrase that its agent knows. */
   async #makeAgain(entry: LedgerEntry): Promise<Settled> {
     const { network, passphrases } = this.#options;
-    const { name, salt } = entry;
-    if (salt === null) throw new Conflict(`The IRC network has no account "${name}" any more`);
+    const { name, salt, made } = entry;
+    if (salt === null) {
+      if (!made) return { entry: null, repairs: [] };
+      throw new Conflict(`The IRC network has no account "${name}" any more`);
+    }
     if (await network.register(name, passphrases.derive(salt)) === "exists") {
       throw new Conflict(`The IRC network does not give the name "${name}" any more`);
     }
-    return { entry, repairs: ["made again"] };
+    return { entry: { ...entry, made: true }, repairs: ["made again"] };
   }
 
   /**
@@ -156,6 +161,15 @@ export class Settlement {
       repairs: [...repairs, "passphrase taken over"],
       statements: [statement(update)],
     };
+  }
+
+  /**
+   * Whether an account there is the one that was noted. Of one that was adopted and not changed
+   * since, only its owner knows the password, and nothing speaks against it.
+   */
+  async #mayTouch(entry: LedgerEntry): Promise<boolean> {
+    const { made, salt, nextSalt } = entry;
+    return made || (salt === null && nextSalt === null) || await this.#isOurs(entry);
   }
 
   /** Whether an account on the network has a passphrase that only muster can have given it. */

@@ -346,6 +346,38 @@ Deno.test("the API is bounded in time and size, follows nowhere, and its token i
   });
 });
 
+Deno.test("on another network agents keep their passphrases and others their accounts", async () => {
+  await using ergo = new FakeErgo();
+  await using other = new FakeErgo();
+  await withFolder(async (folder) => {
+    const before = await openNetworked(folder, ergo);
+    before.keeper.start();
+    await before.pass(0);
+    const passphrase = await anAgent(before, "moved");
+    for (const nick of ["active", "revoked", "deleted"]) await anAgent(before, nick);
+    await before.agents.revoke("revoked", BY_OPERATOR);
+    before.ergo.add("adopted", "its own");
+    await before.agents.adopt("adopted", adoptionSchema.parse({}), BY_OPERATOR);
+    await before.close();
+    for (const nick of ["active", "revoked", "deleted"]) other.add(nick, "somebody's own");
+    other.add("adopted", "its own");
+
+    const rooms = await openNetworked(folder, other, before.clock);
+    rooms.keeper.start();
+    await rooms.pass(0);
+    assert.deepEqual(await takes(rooms, "moved", passphrase), [true, true]);
+    await rooms.agents.revoke("active", BY_OPERATOR);
+    await rooms.agents.delete("deleted", BY_OPERATOR);
+    await rooms.agents.revoke("adopted", BY_OPERATOR);
+    for (const nick of ["active", "revoked", "deleted"]) {
+      assert.equal(other.takes(nick, "somebody's own"), true, nick);
+    }
+    assert.equal(other.get("adopted")?.suspended, true);
+    assert.equal(rooms.keeper.stats().unsettled, 0);
+    await rooms.close();
+  });
+});
+
 Deno.test("agents of the time before the network get there when they are rotated", async () => {
   await using ergo = new FakeErgo();
   await withFolder(async (folder) => {

@@ -35,6 +35,7 @@ export async function openNetworked(
       network = openNetwork({
         ...surroundings,
         network: new ErgoAccounts({ api, console: ergo.console }),
+        address: ergo.address,
         key: KEY,
         scheduler,
         random: () => 0,
