@@ -37,10 +37,12 @@ export async function listAgents(options: CommandOptions): Promise<void> {
     agent.type,
     stateOf(agent),
     String(agent.messages_per_minute),
+    agent.rate_limit === null ? "" : `${agent.rate_limit.messages_per_second}/s`,
     agent.last_seen ?? "never",
     agent.channels.join(" "),
   ]);
-  print(table(["NICK", "TYPE", "STATE", "MESSAGES/MIN", "LAST SEEN", "CHANNELS"], rows));
+  const titles = ["NICK", "TYPE", "STATE", "MESSAGES/MIN", "RATE", "LAST SEEN", "CHANNELS"];
+  print(table(titles, rows));
 }
 
 function stateOf({ revoked, paused, online }: Agent): string {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { CommandOptions } from "./options.ts";
-import { CommandFailed, print, table } from "./output.ts";
+import { print, table } from "./output.ts";
 
 const banSchema = z.object({
   id: z.string(),
@@ -56,21 +56,13 @@ export async function ban(
     duration_seconds: duration === undefined ? null : Math.ceil(duration / 1000),
   });
   if (options.json === true) return print(JSON.stringify(made, null, 2));
-  print(
-    `${made.mask} is banned ${made.expires_at === null ? "for good" : `to ${made.expires_at}`}`,
-  );
+  print(`${made.mask} is banned until ${made.expires_at ?? "it is taken away"}`);
 }
 
 /** `muster irc unban`: takes away the ban of this mask or id. */
 export async function unban(mask: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
-  const wanted = mask.toLowerCase();
-  const bans = await client.call("GET", "/v1/irc/bans", z.array(banSchema));
-  const found = bans.find((one) =>
-    one.id === mask || one.mask.toLowerCase() === wanted || one.mask.toLowerCase() === `*!${wanted}`
-  );
-  if (found === undefined) throw new CommandFailed(`There is no ban on "${mask}"`);
-  await client.call("DELETE", `/v1/irc/bans/${encodeURIComponent(found.id)}`, z.undefined());
+  await client.call("DELETE", `/v1/irc/bans/${encodeURIComponent(mask)}`, z.undefined());
 }
 
 /** `muster irc list`. */

@@ -25,7 +25,7 @@ export function addIrc(program: Command): void {
       await (await import("./irc.ts")).ban(mask, optionsOf(command));
     });
   irc.command("unban <mask>")
-    .description("take a ban away, named as `muster irc list` shows it, or by its id")
+    .description("take a ban away, by its mask or its id")
     .addOption(urlOption())
     .action(async (mask: string, _, command: Command) => {
       await (await import("./irc.ts")).unban(mask, optionsOf(command));

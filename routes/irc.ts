@@ -50,10 +50,12 @@ const createBan = createRoute({
 
 const deleteBan = createRoute({
   method: "delete",
-  path: "/v1/irc/bans/{id}",
+  path: "/v1/irc/bans/{ban}",
   summary: "Take a ban away",
   ...openTo("operator"),
-  request: { params: z.object({ id: z.string() }) },
+  request: {
+    params: z.object({ ban: z.string().openapi({ description: "Its id or its mask" }) }),
+  },
   responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
 });
 
@@ -83,8 +85,8 @@ export function ircRoutes({ ircBans, ircServer }: IrcRoutesOptions) {
       return context.json(await present(ircBans).create(request, callerOf(context)), 201);
     })
     .openapi(deleteBan, async (context) => {
-      const { id } = context.req.valid("param");
-      await present(ircBans).delete(id, callerOf(context));
+      const { ban } = context.req.valid("param");
+      await present(ircBans).delete(ban, callerOf(context));
       return context.body(null, 204);
     })
     .openapi(listClients, (context) => {

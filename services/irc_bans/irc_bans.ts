@@ -15,7 +15,7 @@ import {
 } from "../irc/mod.ts";
 import { ircOriginOf } from "../irc_origin.ts";
 import { BanIndex, type StoredBan } from "./ban_index.ts";
-import { type BanMask, parseBanMask } from "./mask.ts";
+import { type BanMask, canonicalForm, parseBanMask } from "./mask.ts";
 import { type BanRecord, type BanRequest, banRequestSchema } from "./schemas.ts";
 
 /** Bans that are kept at most. */
@@ -64,10 +64,12 @@ export class IrcBans implements Bans {
   /**
    * Takes a ban away.
    *
+   * @param ban its id, or its mask in any form
    * @throws NotFound
    */
-  delete(id: string, caller: Caller): Promise<void> {
-    return this.#delete(this.#holding().find((ban) => ban.id === id), originOf(caller));
+  async delete(ban: string, caller: Caller): Promise<void> {
+    const found = this.#holding().find(({ id }) => id === ban) ?? this.#findByName(ban);
+    await this.#delete(found, originOf(caller));
   }
 
   findByAddress(address: string): Ban | null {
@@ -93,9 +95,7 @@ export class IrcBans implements Bans {
 
   remove(mask: string, actor: ObservedActor): Promise<string | null> {
     return refusalOf(async () => {
-      const folded = foldCase(parseBanMask(mask).text);
-      const found = this.#holding().find((ban) => foldCase(ban.mask) === folded);
-      await this.#delete(found, ircOriginOf(this.#options.accounts, actor));
+      await this.#delete(this.#findByName(mask), ircOriginOf(this.#options.accounts, actor));
     });
   }
 
@@ -153,6 +153,12 @@ export class IrcBans implements Bans {
       throw new Conflict(`"${account.name}" is an agent: pause it or revoke it in the registry`);
     }
     return { text: `account:${account.name}`, accountId: account.id };
+  }
+
+  /** The ban of this mask, however that is written. */
+  #findByName(mask: string): StoredBan | undefined {
+    const written = foldCase(canonicalForm(mask));
+    return this.#holding().find((ban) => foldCase(ban.mask) === written);
   }
 
   async #delete(ban: StoredBan | undefined, origin: Origin): Promise<void> {

@@ -43,6 +43,16 @@ export function parseBanMask(text: string): BanMask {
   return { kind: "mask", text: complete, matches: compileMask(complete) };
 }
 
+/** The form in which a ban on this mask is kept; what is no mask stays as it is. */
+export function canonicalForm(mask: string): string {
+  try {
+    return parseBanMask(mask).text;
+  } catch (error) {
+    if (error instanceof Invalid) return mask;
+    throw error;
+  }
+}
+
 function networkMask(network: Network): BanMask {
   if (network.prefix < LEAST_PREFIX[network.bits]) throw tooWide();
   return { kind: "network", text: formatNetwork(network), network };

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { call } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { type Program, startProgram } from "../support/program.ts";
@@ -31,13 +32,28 @@ Deno.test("a person registers, registers a channel, and finds all of it after th
       await ann.expect(/MODE #den \+b /);
       await ann.send("PRIVMSG ChanServ :INFO #den");
       await ann.expect(/Founder: ann/);
+      await ann.send(
+        "JOIN #vault",
+        "CS REGISTER #vault",
+        "MODE #vault +k planted-key",
+        "PING kept",
+      );
+      await ann.expect(/PONG .*kept/);
     } finally {
       await first.stop("SIGKILL");
+    }
+    for await (const { name } of Deno.readDir(join(folder, "data"))) {
+      const bytes = await Deno.readFile(join(folder, "data", name));
+      const text = new TextDecoder("latin1").decode(bytes);
+      assert.ok(!/planted-key|battery-staple/.test(text), `${name} holds no secret in the clear`);
     }
 
     await using second = await startProgram({ folder, environment: SELF_REGISTRATION });
     await using guest = await connect(second, "guest");
     await guest.join("#den");
+    await guest.send("JOIN #vault", "JOIN #vault planted-key");
+    await guest.expect(/ 475 guest #vault /);
+    await guest.expect(/ 366 guest #vault /);
     assert.ok(guest.lines.some((line) => / 353 guest = #den :guest$/.test(line)));
     await using bob = await connect(second, "bob", PASSWORD);
     await bob.send("JOIN #den", "MODE #den", "MODE #den b");

@@ -45,6 +45,7 @@ const STEPS: readonly Step[] = [
   { endpoint: "GET /v1/irc/accounts", status: 200 },
   { endpoint: "POST /v1/irc/bans", body: { mask: "192.0.2.0/24" }, status: 201 },
   { endpoint: "GET /v1/irc/bans", status: 200 },
+  { endpoint: "DELETE /v1/irc/bans/{ban}", path: ["192.0.2.0%2F24"], status: 204 },
   { endpoint: "GET /v1/irc/clients", status: 200 },
   { endpoint: "POST /v1/agents/{nick}/adopt", path: ["ann"], body: {}, status: 200 },
   { endpoint: "POST /v1/agents/{nick}/revoke", path: ["scout"], status: 204 },
@@ -119,7 +120,6 @@ const STEPS: readonly Step[] = [
 /** Endpoints whose success another request must prepare, each tested where it belongs. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "GET /session",
-  "DELETE /v1/irc/bans/{id}",
   "DELETE /v1/tokens/{id}",
   "POST /v1/tokens/api/rotate",
 ]);

@@ -29,6 +29,9 @@ Deno.test("a ban is made, listed and taken away", async () => {
     await api.expect([
       { request: `DELETE /v1/irc/bans/${id}`, status: 204 },
       { request: `DELETE /v1/irc/bans/${id}`, status: 404 },
+      { request: BANS, body: { mask: "192.0.2.0/24" }, status: 201 },
+      { request: "DELETE /v1/irc/bans/*@192.0.2.9%2F24", status: 204 },
+      { request: "DELETE /v1/irc/bans/192.0.2.0%2F24", status: 404 },
     ]);
   });
 });

@@ -30,6 +30,10 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
     moderation.channelRenamed({ actor: guest, channel: "#c", to: "#d" });
     const bridge = { nick: "bridge", account: "bridge", address: "memory" };
     moderation.modeChanged({ actor: bridge, channel: "#c", changes: "+k *" });
+    const target = { nick: "eve", account: null, address: "192.0.2.9" };
+    const reason = "flooding";
+    moderation.killed({ actor: { ...guest, operator: "root" }, target, reason });
+    moderation.topicChanged({ actor: SCOUT, channel: "#c" });
     await moderation.close();
     assert.deepEqual(await logged(rooms), [
       {
@@ -73,6 +77,18 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
         actor: "irc:bridge",
         address: null,
         data: { channel: "#c", changes: "+k *" },
+      },
+      {
+        type: "irc.killed",
+        actor: "irc:root",
+        address: "127.0.0.1",
+        data: { nick: "eve", account: null, reason: "flooding" },
+      },
+      {
+        type: "irc.topic_changed",
+        actor: "agent:Scout",
+        address: "192.0.2.7",
+        data: { channel: "#c" },
       },
     ]);
   });
