@@ -53,13 +53,26 @@ function stateOf({ revoked, paused, online }: Agent): string {
 /** `muster agent register`: makes an agent and prints what it logs in with. */
 export async function registerAgent(nick: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
-  const channels = options.channels?.split(",").map((name) => name.trim()).filter(Boolean);
-  const registration = await client.call("POST", "/v1/agents/register", registrationSchema, {
-    nick,
-    ...(options.type === undefined ? {} : { type: options.type }),
-    ...(channels === undefined ? {} : { channels }),
-  });
-  printRegistration(registration, options, channels);
+  const duties = dutiesOf(options);
+  const body = { nick, ...duties };
+  const registration = await client.call("POST", "/v1/agents/register", registrationSchema, body);
+  printRegistration(registration, options, duties.channels);
+}
+
+/** `muster agent adopt`: makes an IRC account an agent. */
+export async function adoptAgent(nick: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `/v1/agents/${encodeURIComponent(nick)}/adopt`;
+  await client.call("POST", path, agentSchema, dutiesOf(options));
+}
+
+/** What the options say of what an agent is for. */
+function dutiesOf({ type, channels }: CommandOptions): { type?: string; channels?: string[] } {
+  const names = channels?.split(",").map((name) => name.trim()).filter(Boolean);
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(names === undefined ? {} : { channels: names }),
+  };
 }
 
 /** `muster agent rotate`: gives an agent a new passphrase. */

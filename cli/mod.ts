@@ -134,6 +134,14 @@ function addAgents(program: Command): void {
     .action(async (nick: string, _, command: Command) => {
       await (await import("./agent.ts")).registerAgent(nick, optionsOf(command));
     });
+  agent.command("adopt <nick>")
+    .description("make an IRC account an agent; it keeps its password")
+    .option("--type <type>", "worker, orchestrator, observer or operator")
+    .option("--channels <names>", "its channels, separated by commas")
+    .addOption(urlOption())
+    .action(async (nick: string, _, command: Command) => {
+      await (await import("./agent.ts")).adoptAgent(nick, optionsOf(command));
+    });
   agent.command("rotate <nick>")
     .description("give an agent a new passphrase; the old one ends at once")
     .option("--json", "print JSON")
@@ -142,6 +150,23 @@ function addAgents(program: Command): void {
     .action(async (nick: string, _, command: Command) => {
       await (await import("./agent.ts")).rotateAgent(nick, optionsOf(command));
     });
+  addAgentHolds(agent);
+  for (const action of ["revoke", "delete"] as const) {
+    agent.command(`${action} <nick>`)
+      .description(
+        action === "revoke"
+          ? "end an agent's access; its record stays"
+          : "remove an agent; its nick is free again",
+      )
+      .addOption(urlOption())
+      .action(async (nick: string, _, command: Command) => {
+        await (await import("./agent.ts")).endAgent(action, nick, optionsOf(command));
+      });
+  }
+}
+
+/** What an agent may say. */
+function addAgentHolds(agent: Command): void {
   agent.command("pause <nick>")
     .description("refuse every message of an agent; its sessions stay")
     .option("--reason <text>", "what the agent is told")
@@ -164,18 +189,6 @@ function addAgents(program: Command): void {
     .action(async (nick: string, rate: number | undefined, _, command: Command) => {
       await (await import("./agent.ts")).setAgentRate(nick, rate ?? null, optionsOf(command));
     });
-  for (const action of ["revoke", "delete"] as const) {
-    agent.command(`${action} <nick>`)
-      .description(
-        action === "revoke"
-          ? "end an agent's access; its record stays"
-          : "remove an agent; its nick is free again",
-      )
-      .addOption(urlOption())
-      .action(async (nick: string, _, command: Command) => {
-        await (await import("./agent.ts")).endAgent(action, nick, optionsOf(command));
-      });
-  }
 }
 
 function addAccounts(program: Command): void {

@@ -63,6 +63,8 @@ Deno.test("account add makes an account that logs in, and prints how", async () 
   await bob.register({ nick: "bob", password: "correct horse" });
 
   assert.match(await succeed(program, "account", "list"), /^ann .*\nbob /m);
+  await succeed(program, "agent", "adopt", "bob", "--type", "observer", "--channels", "ops");
+  assert.match(await succeed(program, "agent", "list"), /^bob +observer +online .*#ops$/m);
   await succeed(program, "account", "delete", "ann");
   await irc.ended();
 });
