@@ -6,7 +6,8 @@ const SUSPENDED = /^\s*Suspended: /u;
 
 /**
  * Anope 2.0. The operator needs an operator type with the commands `nickserv/suspend`,
- * `nickserv/saset/password` and the privileges `nickserv/auspex`, `nickserv/drop`; for the status in
+ * `nickserv/saset/password`, `nickserv/saset/noexpire` and the privileges `nickserv/auspex`,
+ * `nickserv/confirm`, `nickserv/drop`; for the status in
  * channels `chanserv/access/modify`. `passlen` must be at least 64, and registering must need
  * neither an e-mail address that is confirmed nor a time of waiting.
  */
@@ -19,9 +20,10 @@ export const ANOPE: ServicesDialect = {
     if (account === undefined) return "unclear";
     return { account, suspended: lines.some((line) => SUSPENDED.test(line)), online: [] };
   },
+  settle: (account) => [`CONFIRM ${account}`, `SASET NOEXPIRE ${account} ON`],
   suspend: (account, reason) => `SUSPEND ${account} +0 ${reason}`,
   unsuspend: (account) => `UNSUSPEND ${account}`,
-  remove: (account) => `DROP ${account}`,
+  remove: (account) => [`DROP ${account}`],
   async setPassphrase(desk, account, passphrase) {
     await desk.converse(`SASET PASSWORD ${account} ${passphrase}`);
   },

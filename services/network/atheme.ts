@@ -15,7 +15,7 @@ const FLAGS = { operator: "-V+Oo", voice: "-Oo+Vv", none: "-OoVv" } as const;
 
 /**
  * Atheme 7.2. The operator needs an operator class with `general:auspex`, `user:auspex`,
- * `user:admin`, `chan:auspex` and `chan:admin`, and the modules `nickserv/freeze`, `drop`, `info`
+ * `user:admin`, `user:hold`, `chan:auspex` and `chan:admin`, and the modules `nickserv/freeze`, `drop`, `info`
  * and `resetpass`; for the status in channels `chanserv/fflags` and `chanserv/sync`.
  */
 export const ATHEME: ServicesDialect = {
@@ -30,9 +30,10 @@ export const ATHEME: ServicesDialect = {
     const online = (logins ?? "").split(" ").filter((nick) => nick !== "");
     return { account, suspended: lines.some((line) => FROZEN.test(line)), online };
   },
+  settle: (account) => [`FVERIFY REGISTER ${account}`, `HOLD ${account} ON`],
   suspend: (account, reason) => `FREEZE ${account} ON ${reason}`,
   unsuspend: (account) => `FREEZE ${account} OFF`,
-  remove: (account) => `FDROP ${account}`,
+  remove: (account) => [`HOLD ${account} OFF`, `FDROP ${account}`],
 
   /**
    * An operator cannot choose the passphrase: `RESETPASS` makes one, with which the account itself

@@ -22,9 +22,14 @@ export interface ServicesDialect {
    * @returns null where there is no such account, "unclear" where the answer does not tell
    */
   readInfo(lines: readonly string[]): AccountInfo | null | "unclear";
+  /**
+   * Said by the operator about a new account, so that it neither waits for a mail nor ends when it
+   * is not used; a network where a command is unknown needs it not, or does without.
+   */
+  settle(account: string): readonly string[];
   suspend(account: string, reason: string): string;
   unsuspend(account: string): string;
-  remove(account: string): string;
+  remove(account: string): readonly string[];
   /** Replaces a passphrase; whether that worked is seen by logging in with it. */
   setPassphrase(desk: ServicesDesk, account: string, passphrase: string): Promise<void>;
   /** What is said to ChanServ so that a channel gives the account this status; null for none. */

@@ -74,16 +74,23 @@ export class ServicesNetwork implements NetworkAccounts {
       throw error.what === "nick" ? new Conflict(error.message) : error;
     }
     try {
+      // Some servers cut a nick that is too long for them.
+      if (!isSame(session.nick, account)) {
+        throw new Conflict(`The IRC network takes no nick as long as "${account}"`);
+      }
       const command = `REGISTER ${passphrase} ${mailAddress(account)}`;
       const answer = await session.converse(nickServ, command);
-      if (isSame(session.account, account)) return "created";
-      if (await this.#info(account) !== null) {
-        return await this.verify(account, passphrase) ? "created" : "exists";
+      if (!isSame(session.account, account)) {
+        if (await this.#info(account) === null) {
+          throw this.#refusal(`register "${account}"`, answer, passphrase);
+        }
+        if (!await this.verify(account, passphrase)) return "exists";
       }
-      throw this.#refusal(`register "${account}"`, answer, passphrase);
     } finally {
       this.#leave(session);
     }
+    for (const command of this.#options.dialect.settle(account)) await this.#ask(command);
+    return "created";
   }
 
   async setPassphrase(account: string, passphrase: string): Promise<void> {
@@ -128,7 +135,10 @@ export class ServicesNetwork implements NetworkAccounts {
     const info = await this.#info(account);
     if (info === null || !isSame(info.account, account)) return;
     await this.#endingSessions(info, "Account deleted", async () => {
-      const answer = await this.#ask(this.#options.dialect.remove(account));
+      let answer: readonly string[] = [];
+      for (const command of this.#options.dialect.remove(account)) {
+        answer = await this.#ask(command);
+      }
       if (await this.find(account) === null) return;
       throw this.#refusal(`remove "${account}"`, answer);
     });

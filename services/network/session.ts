@@ -119,6 +119,11 @@ export class IrcSession {
     return this.#closed;
   }
 
+  /** Our nick, which may be another than was asked for. */
+  get nick(): string {
+    return this.#nick;
+  }
+
   /** The account that we are logged in to. */
   get account(): string | null {
     return this.#account;

@@ -65,6 +65,21 @@ async function talk(program: Program, client: IrcClient, words: string): Promise
   ]);
 }
 
+/** A text that is too long for one message arrives whole, in pieces. */
+async function talkAtLength(program: Program, client: IrcClient): Promise<void> {
+  const words = Array.from({ length: 200 }, (_, index) => `wörd${index}`).join(" ");
+  const post = { nick: "scout", text: words };
+  assert.equal(await statusOf(program, "POST", "/v1/channels/general/messages", post), 204);
+  let heard = "";
+  while (!heard.endsWith("wörd199")) {
+    const line = await client.expect(/ PRIVMSG #general :\[scout\] /);
+    heard += `${heard === "" ? "" : " "}${
+      line.slice(line.indexOf("[scout] ") + "[scout] ".length)
+    }`;
+  }
+  assert.equal(heard, words);
+}
+
 /** The bridge has logged in to its account, or does so while we look. */
 async function seeBridgeLoggedIn(client: IrcClient): Promise<void> {
   await client.send("CAP REQ account-notify", "WHOIS bridge");
@@ -107,6 +122,7 @@ async function live(services: Services, modern: boolean): Promise<void> {
   const first = await registerAgent(program, "ann", { channels: ["general"] });
   await using ann = await logIn(network, first);
   await talk(program, ann, "hello");
+  await talkAtLength(program, ann);
 
   const second = await rotate(program);
   await ann.ended();

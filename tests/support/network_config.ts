@@ -73,7 +73,18 @@ export function inspircdConfig(plan: NetworkPlan, modern: boolean): string {
 
 const ATHEME_MODULES = [
   ...["protocol/inspircd", "backend/opensex", "crypto/pbkdf2v2", "saslserv/main", "saslserv/plain"],
-  ...["main", "drop", "freeze", "group", "identify", "info", "register", "resetpass", "set_core"]
+  ...[
+    "main",
+    "drop",
+    "freeze",
+    "group",
+    "hold",
+    "identify",
+    "info",
+    "register",
+    "resetpass",
+    "set_core",
+  ]
     .map((name) => `nickserv/${name}`),
   ...["set_language", "set_password"].map((name) => `nickserv/${name}`),
   ...["main", "fflags", "flags", "register", "sync"].map((name) => `chanserv/${name}`),
@@ -81,7 +92,7 @@ const ATHEME_MODULES = [
 ];
 
 const ATHEME_PRIVILEGES = [
-  ...["special:ircop", "general:auspex", "general:flood", "user:auspex", "user:admin"],
+  ...["special:ircop", "general:auspex", "general:flood", "user:auspex", "user:admin", "user:hold"],
   ...["chan:auspex", "chan:admin"],
 ];
 
@@ -118,7 +129,7 @@ const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly s
     ns_identify: ["IDENTIFY"],
     ns_info: ["INFO"],
     ns_drop: ["DROP"],
-    ns_set: ["SET", "SASET", "SET PASSWORD", "SASET PASSWORD", "SET LANGUAGE"],
+    ns_set: ["SET", "SASET", "SET PASSWORD", "SASET PASSWORD", "SET LANGUAGE", "SASET NOEXPIRE"],
     ns_suspend: ["SUSPEND", "UNSUSPEND"],
   },
   chanserv: {
@@ -131,6 +142,7 @@ const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly s
 /** What the commands of operators ask for. */
 const ANOPE_PERMISSIONS: Readonly<Record<string, string>> = {
   "SASET": "nickserv/saset/",
+  "SASET NOEXPIRE": "nickserv/saset/noexpire",
   "SASET PASSWORD": "nickserv/saset/password",
   "SUSPEND": "nickserv/suspend",
   "UNSUSPEND": "nickserv/suspend",

@@ -7,6 +7,8 @@ import type { IrcClient } from "../../support/irc_client.ts";
 import { networkPeers, TestNetwork } from "../../support/network.ts";
 
 const FIRST = "a".repeat(64);
+/** What services tell of an account that stays however long nobody uses it. */
+const UNENDING = /Hold|No expire/i;
 const SECOND = "b".repeat(64);
 
 function accountsOf(network: TestNetwork, kind: "atheme" | "anope"): ServicesNetwork {
@@ -35,6 +37,7 @@ async function logIn(network: TestNetwork, nick: string, password: string): Prom
 async function liveAndDie(network: TestNetwork, accounts: ServicesNetwork): Promise<void> {
   assert.equal(await accounts.find("ann"), null);
   assert.equal(await accounts.register("ann", FIRST), "created");
+  assert.match((await accounts.console.ask("NickServ", "INFO ann")).join("\n"), UNENDING);
   assert.equal(await accounts.register("Ann", SECOND), "exists");
   await assert.rejects(accounts.register("spaced", "two words"), Invalid);
   assert.deepEqual(pick(await accounts.find("ANN")), { account: "ann", suspended: false });
