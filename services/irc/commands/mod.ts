@@ -7,8 +7,8 @@ import { authenticate } from "./authenticate.ts";
 import { batch } from "./batch.ts";
 import { cap } from "./cap.ts";
 import { chathistory } from "./chathistory.ts";
-import { ison, lusers, motd, time, userhost, version } from "./information.ts";
 import { chghost } from "./chghost.ts";
+import { ison, lusers, motd, time, userhost, version } from "./information.ts";
 import { help } from "./help.ts";
 import { invite } from "./invite.ts";
 import { kick } from "./kick.ts";
@@ -24,8 +24,8 @@ import { kill, oper, wallops } from "./operator.ts";
 import { redact } from "./redact.ts";
 import { register, verify } from "./register.ts";
 import { relaymsg } from "./relaymsg.ts";
-import { rename } from "./rename.ts";
 import { nick, pass, user } from "./registration.ts";
+import { rename } from "./rename.ts";
 import { kline, unkline } from "./server_ban.ts";
 import { admin, info, links, stats } from "./server_queries.ts";
 import { ping, pong, quit } from "./session.ts";
@@ -41,10 +41,10 @@ export const COMMANDS: ReadonlyMap<string, CommandDefinition> = new Map<string, 
   ["AWAY", { handler: away, beforeRegistration: true }],
   ["BATCH", { handler: batch, minParams: 1, capability: Cap.MULTILINE }],
   ["CAP", { handler: cap, minParams: 1, beforeRegistration: true }],
-  ["CHATHISTORY", { handler: chathistory }],
   ["CHANSERV", { handler: serviceCommand("ChanServ"), minParams: 1 }],
-  ["CS", { handler: serviceCommand("ChanServ"), minParams: 1 }],
+  ["CHATHISTORY", { handler: chathistory }],
   ["CHGHOST", { handler: chghost, minParams: 2, operatorOnly: true }],
+  ["CS", { handler: serviceCommand("ChanServ"), minParams: 1 }],
   ["HELP", { handler: help }],
   ["HELPOP", { handler: help }],
   ["INFO", { handler: info }],
