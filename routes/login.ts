@@ -86,7 +86,7 @@ export function loginRoutes({ adminLogin: login, webSessions }: LoginRoutesOptio
 /** Every attempt counts, also one whose body is no login. */
 function countAttempt(login: AdminLogin) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    await login.admit(context.get("address"));
+    login.admit(context.get("address"));
     await next();
   });
 }

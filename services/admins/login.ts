@@ -10,7 +10,6 @@ import {
   type WebSessions,
 } from "../identity/mod.ts";
 import type { LoginRequest } from "./schemas.ts";
-import { Turns } from "./turns.ts";
 
 /** Places whose attempts are remembered. */
 const REMEMBERED = 10_000;
@@ -33,7 +32,6 @@ export class AdminLogin {
   readonly #sessions: WebSessions;
   readonly #refusals: Refusals;
   readonly #attempts: AttemptLimit;
-  readonly #turns = new Turns();
 
   constructor(options: AdminLoginOptions) {
     const { attempts: failures, window, clock } = options;
@@ -44,12 +42,12 @@ export class AdminLogin {
   }
 
   /**
-   * Counts an attempt, whatever becomes of it, and waits until it is its turn.
+   * Counts an attempt, whatever becomes of it.
    *
    * @param address the client's IP address
-   * @throws TooMany where too many came from its place, Unavailable where too many wait
+   * @throws TooMany where too many came from its place
    */
-  async admit(address: string): Promise<void> {
+  admit(address: string): void {
     const place = placeOf(address);
     const permit = this.#attempts.permit(place);
     if (permit.kind === "exhausted") {
@@ -59,7 +57,6 @@ export class AdminLogin {
     }
     this.#attempts.begin(place);
     this.#attempts.end(place, "failed");
-    await this.#turns.take();
   }
 
   /**

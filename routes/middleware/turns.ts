@@ -1,6 +1,8 @@
-import { Unavailable } from "../errors.ts";
+import { createMiddleware } from "hono/factory";
+import { Unavailable } from "../../services/errors.ts";
+import type { AppEnv } from "../context.ts";
 
-/** Turns that may be waited for; one more is refused. */
+/** Requests that may wait for their turn; one more is refused. */
 const MAX_WAITING = 1000;
 
 /**
@@ -10,19 +12,23 @@ const MAX_WAITING = 1000;
 const PAUSE = 5;
 
 /**
- * Lets what comes all at once go on one by one, so that whatever else happens in the program comes
- * in between and does not wait for the whole of it.
+ * Lets requests that come all at once go on one by one, so that whatever else happens in the
+ * program comes in between and does not wait for the whole of them. Who comes alone goes on at
+ * once; where too many wait the answer is 503. It stands before whatever takes time.
  */
-export class Turns {
+export function takeTurns() {
+  const turns = new Turns();
+  return createMiddleware<AppEnv>(async (_context, next) => {
+    await turns.take();
+    await next();
+  });
+}
+
+class Turns {
   #last: Promise<void> = Promise.resolve();
   #lastAt = -Infinity;
   #waiting = 0;
 
-  /**
-   * Waits for a turn of one's own; who comes alone has it at once.
-   *
-   * @throws Unavailable where too many wait
-   */
   async take(): Promise<void> {
     if (this.#waiting >= MAX_WAITING) throw new Unavailable("Too many logins at the moment");
     this.#waiting += 1;
