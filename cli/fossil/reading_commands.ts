@@ -44,7 +44,7 @@ function addLists(fossil: Command): void {
     .addOption(offsetOption())
     .addOption(
       new Option("--kind <kind...>", "only these kinds")
-        .choices(["checkin", "ticket", "wiki", "code"]),
+        .choices(["checkin", "ticket", "wiki", "technote", "forum", "code"]),
     )
     .addOption(jsonOption())
     .action(async (file, words, options) => {

@@ -45,6 +45,10 @@ function titleOf(match: SearchMatch): string {
       return `${shortHash(match.uuid)} ${match.status}: ${match.title}`;
     case "wiki":
       return match.name;
+    case "technote":
+      return `${shortHash(match.id)} ${match.comment}`;
+    case "forum":
+      return `${shortHash(match.uuid)} ${match.title}`;
     case "code":
       return `${match.path}:${match.line}`;
   }

@@ -3,18 +3,21 @@
  * for the search alone and not in the engine's own door.
  */
 export { type ArchiveFormat, type ArchiveOptions, readArchive } from "./archive/mod.ts";
+export { listAttachments, readAttachment } from "./attachments.ts";
 export { type BlameOptions, readBlame } from "./blame.ts";
 export { listBranches, listTags } from "./branches.ts";
 export { readCheckin } from "./checkin.ts";
 export { readRef } from "./checkins.ts";
 export { type DiffOptions, readDiff } from "./diff.ts";
 export { isBinary, type PathOptions, readFile } from "./file.ts";
+export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
 export { pageOf, type Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
 export { mainBranch, resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
 export type * from "./shapes.ts";
 export { readStatistics } from "./statistics.ts";
+export { listTechnotes, readTechnote } from "./technotes.ts";
 export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
 export { listTickets, readTicket, readTicketRef, type TicketListOptions } from "./tickets.ts";
 export {

@@ -24,6 +24,8 @@ const MIN_PREFIX = 4;
 const MAX_HASH = 64;
 /** No name that resolves is longer, in UTF-16 units. */
 const MAX_NAME = 1000;
+/** Longest name that is repeated in an error, in UTF-16 units. */
+const MAX_SHOWN = 100;
 /** Events that are looked at first for a name, because most names that many have are on one. */
 const RECENT = 50;
 /** A prefix ends before this character, which follows the digits. */
@@ -59,8 +61,9 @@ function resolve(reader: Reader, name: string, type: EventPattern): Resolved {
 
 function named(reader: Reader, rid: number, name: string): Resolved {
   const uuid = rid === 0 ? undefined : reader.repository.store.hashOf(rid);
-  if (uuid === undefined) throw new FossilError("missing", `"${name}" names nothing`);
-  return { rid, uuid };
+  if (uuid !== undefined) return { rid, uuid };
+  const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
+  throw new FossilError("missing", `No check-in, branch, tag or artifact is called "${shown}"`);
 }
 
 /** Row of a name, 0 where it stands for nothing. */
@@ -84,8 +87,9 @@ function dated(reader: Reader, name: string, type: EventPattern): number | undef
   return newestUntil(reader, name, type) || undefined;
 }
 
-/** `tag:…`, `root:…`, `start:…`, `merge-in:…`. */
+/** `tag:…`, `rid:…`, `root:…`, `start:…`, `merge-in:…`. */
 function prefixed(reader: Reader, name: string, type: EventPattern): number | undefined {
+  if (/^rid:\d{1,15}$/.test(name)) return byRow(reader, Number(name.slice("rid:".length)), type);
   const match = /^(tag|root|start|merge-in):/.exec(name);
   if (match === null) return undefined;
   const rest = name.slice(match[0].length);
@@ -95,6 +99,12 @@ function prefixed(reader: Reader, name: string, type: EventPattern): number | un
   if (match[1] === "merge-in") return lastMergeIn(reader, rid);
   const { root, first } = branchStart(reader, rid);
   return match[1] === "root" ? root : first;
+}
+
+function byRow(reader: Reader, rid: number, type: EventPattern): number {
+  const { db } = reader.repository;
+  const event = "SELECT 1 FROM event WHERE objid=? AND type='ci'";
+  return type === "*" || db.exists(event, rid) ? rid : 0;
 }
 
 /** `TAG:DATE`: the newest check-in of a name until a date. */

@@ -276,6 +276,96 @@ export interface Ticket extends TicketRef {
   readonly changes: readonly TicketChangeEntry[];
 }
 
+/** A technote in one line. */
+export interface TechnoteRef {
+  /** 40 or 64 digits that all its versions share. */
+  readonly id: string;
+  /** Hash of the version. */
+  readonly uuid: string;
+  /** The moment at which it stands in the timeline. */
+  readonly timestamp: string;
+  readonly last_modified: string;
+  readonly user: string;
+  readonly comment: string;
+  /** Symbolic tags. */
+  readonly tags: readonly string[];
+}
+
+/** A page of technotes. */
+export interface TechnoteList {
+  readonly technotes: readonly TechnoteRef[];
+  readonly total: number;
+}
+
+export interface TechnoteVersion {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+}
+
+export interface TechnotePage extends TechnoteRef {
+  readonly mimetype: string;
+  readonly content: string;
+  /** Newest first. */
+  readonly versions: readonly TechnoteVersion[];
+}
+
+/** A thread of the forum in one line. */
+export interface ForumThreadRef {
+  /** Hash of the first version of its first post. */
+  readonly uuid: string;
+  readonly title: string;
+  readonly user: string;
+  readonly created: string;
+  readonly last_modified: string;
+  readonly post_count: number;
+}
+
+/** A page of threads. */
+export interface ForumThreadList {
+  readonly threads: readonly ForumThreadRef[];
+  readonly total: number;
+}
+
+/** A post at its latest version. */
+export interface ForumThreadPost {
+  /** Hash of its first version, which names it. */
+  readonly uuid: string;
+  readonly latest_uuid: string;
+  readonly timestamp: string;
+  readonly last_modified: string;
+  readonly user: string;
+  /** The post that it answers; null for the first of a thread. */
+  readonly in_reply_to: string | null;
+  readonly mimetype: string;
+  readonly content: string;
+  readonly is_deleted: boolean;
+  readonly version_count: number;
+}
+
+export interface ForumThread extends ForumThreadRef {
+  /** Oldest first. */
+  readonly posts: readonly ForumThreadPost[];
+}
+
+/** An attachment in one line. */
+export interface AttachmentRef {
+  /** Hash of the artifact that attaches the file. */
+  readonly uuid: string;
+  readonly name: string;
+  readonly file_uuid: string;
+  /** Bytes of the file; null where it is not here. */
+  readonly size: number | null;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly comment: string;
+}
+
+export interface AttachmentContent extends AttachmentRef {
+  readonly is_binary: boolean;
+  readonly content: Uint8Array;
+}
+
 /** What a repository holds, in numbers. */
 export interface Statistics {
   readonly project_name: string;

@@ -1,7 +1,15 @@
 /** What the repository has to be searched: texts under a kind and a name. */
 import { decodeUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
-import { isBinary, listWikiPages, type Reader, readTicket, readWikiPage } from "../read/mod.ts";
+import {
+  isBinary,
+  listWikiPages,
+  type Reader,
+  readForumPost,
+  readTechnote,
+  readTicket,
+  readWikiPage,
+} from "../read/mod.ts";
 import type { SearchKind } from "./shapes.ts";
 
 /** A text of the index. */
@@ -43,6 +51,34 @@ export function wikiDocument(reader: Reader, name: string): Document | null {
   return page && { kind: "wiki", name, hash: page.uuid, title: name, body: page.content };
 }
 
+/** The latest version of a technote; null where there is none. */
+export function technoteDocument(reader: Reader, id: string): Document | null {
+  const note = orNull(() => readTechnote(reader, id));
+  if (note === null) return null;
+  return { kind: "technote", name: id, hash: note.uuid, title: note.comment, body: note.content };
+}
+
+/**
+ * What a forum post is found under: the hash of its first version; null where there is none.
+ *
+ * @param uuid hash of any of its versions.
+ */
+export function forumName(reader: Reader, uuid: string): string | null {
+  return orNull(() => readForumPost(reader, uuid))?.uuid ?? null;
+}
+
+/**
+ * The latest version of a forum post; null where there is none or it is deleted.
+ *
+ * @param uuid hash of any of its versions.
+ */
+export function forumDocument(reader: Reader, uuid: string): Document | null {
+  const post = orNull(() => readForumPost(reader, uuid));
+  if (post === null || post.is_deleted) return null;
+  const title = post.in_reply_to === null ? post.title : "";
+  return { kind: "forum", name: post.uuid, hash: post.latest_uuid, title, body: post.content };
+}
+
 /**
  * A file as text; null where it is binary, not here, or too large.
  *
@@ -73,6 +109,14 @@ export function* allDocuments(reader: Reader): Generator<Document> {
     : [];
   for (const { tkt_uuid } of tickets) yield* present(ticketDocument(reader, tkt_uuid));
   for (const { name } of listWikiPages(reader)) yield* present(wikiDocument(reader, name));
+  const notes = "SELECT substr(tagname,7) AS id FROM tag WHERE tagname GLOB 'event-*'";
+  for (const { id } of db.rows<{ id: string }>(notes)) yield* present(technoteDocument(reader, id));
+  const posts = db.hasTable("forumpost")
+    ? db.rows<{ uuid: string }>(
+      "SELECT uuid FROM forumpost JOIN blob ON rid=fpid WHERE fprev IS NULL",
+    )
+    : [];
+  for (const { uuid } of posts) yield* present(forumDocument(reader, uuid));
 }
 
 function present(document: Document | null): Document[] {

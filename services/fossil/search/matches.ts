@@ -1,5 +1,12 @@
 import type { Database } from "../content/mod.ts";
-import { pageOf, type Reader, readRef, readTicketRef } from "../read/mod.ts";
+import {
+  pageOf,
+  type Reader,
+  readForumPost,
+  readRef,
+  readTechnote,
+  readTicketRef,
+} from "../read/mod.ts";
 import type { SearchOptions } from "./index.ts";
 import type { SearchKind, SearchMatch, SearchResult } from "./shapes.ts";
 
@@ -73,6 +80,22 @@ function matchOf(
       if (ref === null) return null;
       const snippet = snippetOf(index, expression, row.id);
       return { kind: "wiki", name: row.name, last_modified: ref.timestamp, ...snippet };
+    }
+    case "technote": {
+      const note = readTechnote(reader, row.name);
+      const { id, comment, last_modified } = note;
+      return {
+        kind: "technote",
+        id,
+        comment,
+        last_modified,
+        ...snippetOf(index, expression, row.id),
+      };
+    }
+    case "forum": {
+      const { uuid, title, last_modified } = readForumPost(reader, row.name);
+      const snippet = snippetOf(index, expression, row.id);
+      return { kind: "forum", uuid, title, last_modified, ...snippet };
     }
     case "code": {
       const { line, ...snippet } = lineOf(index, expression, row.id);

@@ -1,7 +1,7 @@
 /** What a search gives: plain data, see `../read/shapes.ts`. */
 import type { CheckinRef } from "../read/mod.ts";
 
-export type SearchKind = "checkin" | "ticket" | "wiki" | "code";
+export type SearchKind = "checkin" | "ticket" | "wiki" | "technote" | "forum" | "code";
 
 /** What every match has. */
 interface Match {
@@ -21,6 +21,20 @@ export type SearchMatch =
     readonly created: string;
   }
   | Match & { readonly kind: "wiki"; readonly name: string; readonly last_modified: string }
+  | Match & {
+    readonly kind: "technote";
+    readonly id: string;
+    readonly comment: string;
+    readonly last_modified: string;
+  }
+  | Match & {
+    readonly kind: "forum";
+    /** Hash of the post's first version. */
+    readonly uuid: string;
+    /** Title of its thread. */
+    readonly title: string;
+    readonly last_modified: string;
+  }
   | Match & {
     readonly kind: "code";
     readonly path: string;

@@ -6,6 +6,9 @@ import {
   checkinDocument,
   codeDocument,
   type Document,
+  forumDocument,
+  forumName,
+  technoteDocument,
   ticketDocument,
   wikiDocument,
 } from "./documents.ts";
@@ -168,6 +171,16 @@ export class Updater {
           artifact.ticket,
           ticketDocument(this.#reader, artifact.ticket),
         );
+      case "technote":
+        return this.#replace(
+          "technote",
+          artifact.id,
+          technoteDocument(this.#reader, artifact.id),
+        );
+      case "forum": {
+        const name = forumName(this.#reader, repository.store.hashOf(rid) ?? "");
+        if (name !== null) this.#replace("forum", name, forumDocument(this.#reader, name));
+      }
     }
   }
 

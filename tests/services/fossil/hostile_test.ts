@@ -9,18 +9,24 @@ import {
   exportGit,
   formatArtifact,
   FossilError,
+  listAttachments,
   listBranches,
+  listForumThreads,
   listTags,
+  listTechnotes,
   listTickets,
   listWikiPages,
   previewMerge,
   previewPick,
   readActivity,
+  readAttachment,
   readBlame,
   readDiff,
   Reader,
+  readForumThread,
   readHistory,
   readStatistics,
+  readTechnote,
   readTicket,
   readTimeline,
   readTree,
@@ -233,6 +239,11 @@ function askEverything(repository: Repository): void {
     ask(() => readWikiPage(reader, name));
   }
   for (const { uuid } of listTickets(reader).tickets) ask(() => readTicket(reader, uuid));
+  for (const { id } of listTechnotes(reader).technotes) ask(() => readTechnote(reader, id));
+  for (const { uuid } of listForumThreads(reader).threads) ask(() => readForumThread(reader, uuid));
+  ask(() =>
+    listAttachments(reader, "Home").map((one) => readAttachment(reader, { target: "Home", ...one }))
+  );
   for (const [i, { uuid: checkin }] of checkins.entries()) {
     const other = checkins[(i * 7 + 3) % checkins.length]?.uuid ?? "";
     ask(() => readTree(reader, { checkin, recursive: true }));

@@ -1,15 +1,24 @@
 import assert from "node:assert/strict";
 import {
+  encodeUtf8,
+  listAttachments,
+  listForumThreads,
+  listTechnotes,
   listTickets,
   listWikiPages,
+  type NewForumPost,
   readActivity,
   readArchive,
+  readAttachment,
   Reader,
   readFile,
+  readForumThread,
+  readTechnote,
   readTicket,
   readTree,
   readWikiHistory,
   readWikiPage,
+  writeAttachment,
   writeForumPost,
   writeTechnote,
   writeTicketChange,
@@ -77,6 +86,110 @@ Deno.test("tickets are listed newest first and read with comments and changes", 
   assert.deepEqual(ticket.changes.map(({ user }) => user), ["alice", "bob", "carol"]);
   refuses("missing", () => readTicket(reader, "abc"));
   refuses("missing", () => readTicket(reader, "0".repeat(40)));
+});
+
+Deno.test("technotes are read at their latest and at older versions", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  const day = Date.UTC(2026, 5, 6);
+  const note = { eventDate: day, comment: "Release", mimetype: "text/plain", tags: ["news"] };
+  const one = writeTechnote(repository, { ...fixture.author("bob"), ...note, text: "One" });
+  const two = writeTechnote(repository, { ...fixture.author(), ...note, id: one.id, text: "Two" });
+  const older = { ...fixture.author(), eventDate: day - 1000, comment: "Older", text: "" };
+  const other = writeTechnote(repository, older);
+  const { technotes, total } = listTechnotes(reader, { limit: 1 });
+  assert.deepEqual([total, technotes.map(({ uuid }) => uuid)], [2, [two.hash]]);
+  const read = readTechnote(reader, one.id.slice(0, 10));
+  assert.deepEqual([read.content, read.user, read.tags], ["Two", "alice", ["news"]]);
+  assert.equal(read.timestamp, "2026-06-06T00:00:00.000Z");
+  assert.deepEqual(read.versions.map(({ uuid, user }) => [uuid, user]), [
+    [two.hash, "alice"],
+    [one.hash, "bob"],
+  ]);
+  assert.equal(readTechnote(reader, one.id, one.hash).content, "One");
+  refuses("missing", () => readTechnote(reader, one.id, other.hash));
+  refuses("missing", () => readTechnote(reader, "0000000000"));
+});
+
+Deno.test("threads of the forum are read with each post at its latest version", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  assert.deepEqual(listForumThreads(reader), { threads: [], total: 0 });
+  const post = (user: string, place: NewForumPost["place"], text: string) =>
+    writeForumPost(repository, { ...fixture.author(user), place, text });
+  const root = post("alice", { title: "Question" }, "Why?");
+  const answer = post("bob", { inReplyTo: root }, "Becuase");
+  const edited = post("bob", { edits: answer }, "Because");
+  const thanks = post("alice", { inReplyTo: edited }, "Thanks");
+  const gone = post("mallory", { inReplyTo: root }, "spam");
+  post("alice", { edits: gone }, "");
+  post("alice", { edits: root, title: "A question" }, "Why, please?");
+  const other = post("carl", { title: "Other" }, "text");
+  const { threads, total } = listForumThreads(reader);
+  assert.deepEqual(
+    threads.map(({ uuid, title, user, post_count }) => [
+      uuid,
+      title,
+      user,
+      post_count,
+    ]),
+    [[other, "Other", "carl", 1], [root, "A question", "alice", 4]],
+  );
+  assert.equal(total, 2);
+  const thread = readForumThread(reader, edited);
+  assert.deepEqual(
+    thread.posts.map(({ uuid, user, in_reply_to, content, version_count, is_deleted }) => [
+      uuid,
+      user,
+      in_reply_to,
+      content,
+      version_count,
+      is_deleted,
+    ]),
+    [
+      [root, "alice", null, "Why, please?", 2, false],
+      [answer, "bob", root, "Because", 2, false],
+      [thanks, "alice", answer, "Thanks", 1, false],
+      [gone, "mallory", root, "", 2, true],
+    ],
+  );
+  refuses("missing", () => readForumThread(reader, fixture.tip()));
+  refuses("missing", () => readForumThread(reader, "x"));
+});
+
+Deno.test("attachments are listed and read, the latest of each name", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const reader = new Reader(repository);
+  writeWiki(repository, { ...fixture.author(), title: "Home", text: "t" });
+  const attach = (name: string, text: string | null) =>
+    writeAttachment(repository, {
+      ...fixture.author("bob"),
+      target: "Home",
+      name,
+      content: text === null ? null : encodeUtf8(text),
+      comment: "see",
+    });
+  attach("log", "old");
+  const log = attach("log", "new log");
+  attach("gone", "x");
+  attach("gone", null);
+  assert.deepEqual(
+    listAttachments(reader, "Home").map(({ uuid, name, size, user, comment }) => [
+      uuid,
+      name,
+      size,
+      user,
+      comment,
+    ]),
+    [[log, "log", 7, "bob", "see"]],
+  );
+  const { content, is_binary } = readAttachment(reader, { target: "Home", name: "log" });
+  assert.deepEqual([content, is_binary], [encodeUtf8("new log"), false]);
+  refuses("missing", () => readAttachment(reader, { target: "Home", name: "gone" }));
+  assert.deepEqual(listAttachments(reader, "None"), []);
 });
 
 Deno.test("activity has events of every kind, and counts what a filter leaves", () => {

@@ -140,7 +140,8 @@ express("names stand for what they stand for in fossil", (express) => {
   const names = `tip trunk master 2015-01-01 date:2015-01-01 4.x root:master start:master
     merge-in:master tag:4.17.1 4.17.1 master:2014-05-05 master:2026-05-05 20150101 201501010000
     abcd 1234 ab deadbeef root:v5.2.1 2015-13-45 utc:2015-01-01 12345678 [ee41eeab69] TIP
-    v5.2.1:2026-01-01 EE41EE -1 ffff 00000 2015-01-01T12:00:00 root: : tag: trunk:`.split(/\s+/);
+    v5.2.1:2026-01-01 EE41EE -1 ffff 00000 2015-01-01T12:00:00 root: : tag: trunk: rid:1 rid:77 rid:
+    rid:99999999 rid:x rid:-1`.split(/\s+/);
   for (const name of names) {
     const { stdout } = express.scratch.run(["whatis", name], express.scratch.path("checkout"));
     const hash = /^artifact: +([0-9a-f]+)$/m.exec(stdout)?.[1];

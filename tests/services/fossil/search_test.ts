@@ -4,12 +4,15 @@ import {
   amendCheckin,
   encodeUtf8,
   FossilError,
+  type NewForumPost,
   Reader,
   Repository,
   SearchIndex,
   type SearchKind,
   type SearchMatch,
   writeBranch,
+  writeForumPost,
+  writeTechnote,
   writeTicketChange,
   writeWiki,
 } from "../../../services/fossil/mod.ts";
@@ -58,6 +61,10 @@ function label(match: SearchMatch): string {
       return `ticket ${match.title}`;
     case "wiki":
       return `wiki ${match.name}`;
+    case "technote":
+      return `technote ${match.comment}`;
+    case "forum":
+      return `forum ${match.title}`;
     case "code":
       return `${match.path}:${match.line}`;
   }
@@ -122,6 +129,39 @@ Deno.test("the index follows what is written", () => {
   assert.deepEqual([searched.find("crane"), searched.find("rail")], [[], ["wiki Page"]]);
   searched.wiki("Page", "");
   assert.deepEqual(searched.find("rail"), []);
+});
+
+Deno.test("technotes and forum posts are found at their latest versions", () => {
+  using searched = new Searched();
+  const { fixture, reader } = searched;
+  const { repository } = fixture;
+  const post = (place: NewForumPost["place"], text: string) =>
+    writeForumPost(repository, { ...fixture.author(), place, text });
+  const note = { eventDate: 0, comment: "Migration" };
+  const first = { ...fixture.author(), ...note, text: "plover" };
+  const { id } = writeTechnote(repository, first);
+  const root = post({ title: "Where are they?" }, "a dunlin");
+  const answer = post({ inReplyTo: root }, "a dunlin and a knot");
+  assert.deepEqual(searched.find("plover"), ["technote Migration"]);
+  assert.deepEqual(searched.find("dunlin"), ["forum Where are they?", "forum Where are they?"]);
+  writeTechnote(repository, { ...fixture.author(), ...note, id, text: "avocet" });
+  const edited = post({ edits: answer }, "only a knot");
+  post({ edits: root, title: "Where were they?" }, "a dunlin");
+  assert.deepEqual([searched.find("plover"), searched.find("avocet")], [[], [
+    "technote Migration",
+  ]]);
+  assert.deepEqual(searched.find("dunlin"), ["forum Where were they?"]);
+  assert.deepEqual(searched.find("knot", "forum"), ["forum Where were they?"]);
+  const known = ["avocet", "dunlin", "knot", "migration", "where"].map((word) =>
+    searched.find(word)
+  );
+  using anew = SearchIndex.open(`${searched.path}.2`, reader);
+  const found = ["avocet", "dunlin", "knot", "migration", "where"].map((query) =>
+    anew.search({ query }).matches.map(label).sort()
+  );
+  assert.deepEqual(known, found);
+  post({ edits: edited }, "");
+  assert.deepEqual(searched.find("knot"), []);
 });
 
 Deno.test("an index that grew with a history finds what a new one finds", () => {
