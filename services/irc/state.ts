@@ -315,15 +315,21 @@ export class ServerState {
   }
 
   /**
-   * Sends a message to every member and keeps it. The client whose command it is gets it through
-   * its reply, if it is a member.
+   * Sends a message to every member and keeps it, or what is to be known of it later. The client
+   * whose command it is gets it through its reply, if it is a member.
    */
-  tellChannel(channel: Channel, message: Outbound, actor: Client, reply: Reply): void {
+  tellChannel(
+    channel: Channel,
+    message: Outbound,
+    actor: Client,
+    reply: Reply,
+    kept = message,
+  ): void {
     for (const member of channel.members.keys()) {
       if (member === actor) reply.message(message);
       else member.send(message);
     }
-    this.history.recordInChannel(channel, message);
+    this.history.recordInChannel(channel, kept);
   }
 
   /** Takes a client out of a channel, without telling anybody; an empty channel is gone. */

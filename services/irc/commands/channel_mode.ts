@@ -28,6 +28,7 @@ import {
   RPL_EXCEPTLIST,
   RPL_INVITELIST,
 } from "../numerics.ts";
+import { Outbound } from "../outbound.ts";
 
 /** Longest key, in characters. */
 const KEY_LENGTH = 64;
@@ -220,17 +221,18 @@ function refuseParameter(
 function announce(call: CommandCall, channel: Channel, changes: readonly ModeChange[]): void {
   const { state, client, reply } = call;
   for (const part of splitChanges(changes)) {
-    const modes = formatModes(part);
-    const message = state.messageFrom(client, "MODE", { params: [channel.name, ...modes] });
-    state.tellChannel(channel, message, client, reply);
+    const content = { params: [channel.name, ...formatModes(part)] };
+    const message = state.messageFrom(client, "MODE", content);
+    const told = formatModes(part.map(withoutKey));
+    const kept = new Outbound(client.mask, "MODE", [channel.name, ...told], message.tags);
+    state.tellChannel(channel, message, client, reply, kept);
     if (!channel.members.has(client)) reply.message(message);
-    const told = formatModes(part.map(withoutKey)).join(" ");
-    const event = { actor: client.actor, channel: channel.name, changes: told };
+    const event = { actor: client.actor, channel: channel.name, changes: told.join(" ") };
     state.observe((observer) => observer.modeChanged?.(event));
   }
 }
 
-/** The key of a channel is for its members, not for those who watch. */
+/** The key of a channel is for those who are members now, not for those who watch or come later. */
 function withoutKey(change: ModeChange): ModeChange {
   return CHANNEL_MODES.get(change.letter)?.kind === "key" ? { ...change, param: "*" } : change;
 }

@@ -216,3 +216,12 @@ Deno.test("a channel's log ends with the channel, and can be turned off", async 
   await alice.sync();
   assert.deepEqual(await readBatch(alice, "LATEST #c * 100"), []);
 });
+
+Deno.test("the key of a channel is told to its members, and not kept", async () => {
+  await using server = startServer();
+  const alice = await server.client("alice", EVENTS);
+  alice.send("JOIN #c", "MODE #c +mk-t s3cret", "CHATHISTORY LATEST #c * 10");
+  const shown = await alice.sync();
+  const modes = shown.filter((line) => line.startsWith("alice MODE"));
+  assert.deepEqual(modes, ["alice MODE #c +mk-t s3cret", "alice MODE #c +mk-t *"]);
+});
