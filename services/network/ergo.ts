@@ -29,6 +29,7 @@ export interface ErgoAccountsOptions {
  * @see https://github.com/ergochat/ergo/blob/master/docs/API.md
  */
 export class ErgoAccounts implements NetworkAccounts {
+  readonly verifiesCheaply = true;
   readonly #api: ErgoApi;
   readonly #console: ServicesConsole;
 

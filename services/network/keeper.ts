@@ -7,6 +7,7 @@ import type { Scheduler } from "../scheduler.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import type { NameLocks } from "./name_locks.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
+import type { NetworkPassphrases } from "./passphrases.ts";
 import type { Settlement } from "./settlement.ts";
 
 const FIRST_RETRY_MILLISECONDS = 1000;
@@ -27,6 +28,7 @@ export interface KeeperOptions {
   readonly ledger: Ledger;
   readonly locks: NameLocks;
   readonly settlement: Settlement;
+  readonly passphrases: NetworkPassphrases;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
@@ -138,9 +140,10 @@ export class Keeper {
     const now = scheduler.now();
     try {
       if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) {
+        const thorough = this.#comparedAt === -Infinity;
         this.#comparedAt = now;
         await this.#arrive(now);
-        await this.#compareAll();
+        await this.#compareAll(thorough);
       }
       await this.#settleAll();
     } catch (error) {
@@ -205,8 +208,12 @@ export class Keeper {
     if (statements.length > 0) await database.commit({ statements });
   }
 
-  /** Notes whatever is otherwise on the network than here. */
-  async #compareAll(): Promise<void> {
+  /**
+   * Notes whatever is otherwise on the network than here.
+   *
+   * @param thorough whether passphrases are compared too, where that is cheap
+   */
+  async #compareAll(thorough: boolean): Promise<void> {
     const { network, ledger } = this.#options;
     const list = await network.list();
     const there = list === null
@@ -220,6 +227,7 @@ export class Keeper {
           ? await network.find(entry.name)
           : there.get(foldCase(entry.name)) ?? null;
         if (entry.channels.length > 0 || this.#differs(entry, found)) await this.#unsettle(entry);
+        else if (thorough && !await this.#opens(entry, found)) await this.#unsettle(entry, true);
       }
       if (page.length < PAGE) return;
       after = page.at(-1)?.name ?? "";
@@ -237,13 +245,29 @@ export class Keeper {
     return there !== null && there.suspended !== true;
   }
 
-  #unsettle({ name }: LedgerEntry): Promise<void> {
+  /** Whether the network lets an agent in with the passphrase that it has here. */
+  async #opens({ name, salt }: LedgerEntry, there: NetworkAccount | null): Promise<boolean> {
+    const { accounts, network, passphrases } = this.#options;
+    if (!network.verifiesCheaply || there?.suspended !== false) return true;
+    const account = accounts.find(name);
+    const passphrase = account === null ? null : passphrases.of(salt, account);
+    return passphrase === null || await network.verify(name, passphrase);
+  }
+
+  /** @param passphrase whether the passphrase there may be another one */
+  #unsettle({ name }: LedgerEntry, passphrase = false): Promise<void> {
     const { database, ledger, locks, scheduler } = this.#options;
     return locks.hold(name, async () => {
       const entry = ledger.find(name);
       if (entry === null || entry.unsettledSince !== null) return;
       await database.commit({
-        statements: [ledger.saving({ ...entry, unsettledSince: scheduler.now() })],
+        statements: [
+          ledger.saving({
+            ...entry,
+            nextSalt: passphrase ? entry.salt : entry.nextSalt,
+            unsettledSince: scheduler.now(),
+          }),
+        ],
       });
     });
   }

@@ -19,6 +19,8 @@ export type NetworkStatus = "operator" | "voice";
  * than those that are named here and with it.
  */
 export interface NetworkAccounts {
+  /** Whether {@link verify} costs so little that it can be asked of every account. */
+  readonly verifiesCheaply: boolean;
   /**
    * Makes an account.
    *

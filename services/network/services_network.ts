@@ -43,6 +43,8 @@ export interface ServicesNetworkOptions {
  * a command did is not read from the words that answer it: the account is looked at afterwards.
  */
 export class ServicesNetwork implements NetworkAccounts {
+  /** Each time is a connection of its own. */
+  readonly verifiesCheaply = false;
   readonly console: IrcConsole;
   readonly #options: ServicesNetworkOptions;
   readonly #desk: ServicesDesk;
@@ -73,6 +75,7 @@ export class ServicesNetwork implements NetworkAccounts {
       if (error.what === "taken nick") return "exists";
       throw error.what === "nick" ? new Conflict(error.message) : error;
     }
+    let isLoggedIn: boolean;
     try {
       // Some servers cut a nick that is too long for them.
       if (!isSame(session.nick, account)) {
@@ -80,17 +83,15 @@ export class ServicesNetwork implements NetworkAccounts {
       }
       const command = `REGISTER ${passphrase} ${mailAddress(account)}`;
       const answer = await session.converse(nickServ, command);
-      if (!isSame(session.account, account)) {
-        if (await this.#info(account) === null) {
-          throw this.#refusal(`register "${account}"`, answer, passphrase);
-        }
-        if (!await this.verify(account, passphrase)) return "exists";
+      isLoggedIn = isSame(session.account, account);
+      if (!isLoggedIn && await this.#info(account) === null) {
+        throw this.#refusal(`register "${account}"`, answer, passphrase);
       }
     } finally {
       this.#leave(session);
     }
     for (const command of this.#options.dialect.settle(account)) await this.#ask(command);
-    return "created";
+    return isLoggedIn || await this.verify(account, passphrase) ? "created" : "exists";
   }
 
   async setPassphrase(account: string, passphrase: string): Promise<void> {

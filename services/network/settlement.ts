@@ -115,7 +115,8 @@ export class Settlement {
   async #settleActive(entry: LedgerEntry, account: Account): Promise<Settled> {
     const { network } = this.#options;
     const there = await network.find(entry.name);
-    if (there === null) return await this.#makeAgain(entry);
+    const passphrase = this.#options.passphrases.of(entry.salt, account);
+    if (there === null) return await this.#makeAgain(entry, passphrase);
     if (!await this.#mayTouch(entry)) return { entry: null, repairs: [] };
     const repairs: Repair[] = [];
     if (there.suspended !== false) {
@@ -123,8 +124,7 @@ export class Settlement {
       if (there.suspended === true) repairs.push("unsuspended");
     }
     if (entry.nextSalt === null) return { entry: { ...entry, made: true }, repairs };
-    if (entry.salt === null) return await this.#takeOver(entry, account, repairs);
-    const passphrase = this.#options.passphrases.derive(entry.salt);
+    if (passphrase === null) return await this.#takeOver(entry, account, repairs);
     if (!await network.verify(entry.name, passphrase)) {
       await network.setPassphrase(entry.name, passphrase);
       repairs.push("passphrase restored");
@@ -133,14 +133,13 @@ export class Settlement {
   }
 
   /** Makes an account that the network has lost, with the passphrase that its agent knows. */
-  async #makeAgain(entry: LedgerEntry): Promise<Settled> {
-    const { network, passphrases } = this.#options;
+  async #makeAgain(entry: LedgerEntry, passphrase: string | null): Promise<Settled> {
     const { name, salt, made } = entry;
-    if (salt === null) {
-      if (!made) return { entry: null, repairs: [] };
-      throw new Conflict(`The IRC network has no account "${name}" any more`);
+    if (passphrase === null) {
+      if (salt === null && !made) return { entry: null, repairs: [] };
+      throw new Conflict(`The IRC network has no account "${name}" any more: rotate the agent`);
     }
-    if (await network.register(name, passphrases.derive(salt)) === "exists") {
+    if (await this.#options.network.register(name, passphrase) === "exists") {
       throw new Conflict(`The IRC network does not give the name "${name}" any more`);
     }
     return { entry: { ...entry, made: true }, repairs: ["made again"] };

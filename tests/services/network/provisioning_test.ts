@@ -236,15 +236,16 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     await anAgent(rooms, "alive");
     await agents.revoke("alive", BY_OPERATOR);
     const held = await anAgent(rooms, "held");
+    const changed = await anAgent(rooms, "taken");
     ergo.add("stranger", "his own");
     const before = (await eventTypes(rooms)).length;
 
     ergo.accounts.delete("lost");
-    const alive = ergo.get("alive");
-    const other = ergo.get("held");
-    assert.ok(alive !== undefined && other !== undefined);
+    const [alive, other, taken] = ["alive", "held", "taken"].map((nick) => ergo.get(nick));
+    assert.ok(alive !== undefined && other !== undefined && taken !== undefined);
     alive.suspended = false;
     other.suspended = true;
+    taken.passphrase = "another";
     keeper.compare();
     await rooms.pass(0);
     assert.deepEqual(await takes(rooms, "lost", lost), [true, true]);
@@ -252,8 +253,9 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     assert.equal(ergo.takes("stranger", "his own"), true);
     // Suspended by somebody there on purpose.
     assert.deepEqual(await takes(rooms, "held", held), [false, true]);
-    assert.deepEqual(keeper.stats(), { unsettled: 0, repaired: 2, reachable: true });
-    const expected = ["network.account_repaired", "network.account_repaired"];
+    assert.deepEqual(await takes(rooms, "taken", changed), [true, true]);
+    assert.deepEqual(keeper.stats(), { unsettled: 0, repaired: 3, reachable: true });
+    const expected = Array(3).fill("network.account_repaired");
     assert.deepEqual((await eventTypes(rooms)).slice(before), expected);
   });
 });
@@ -373,6 +375,28 @@ Deno.test("on another network agents keep their passphrases and others their acc
       assert.equal(other.takes(nick, "somebody's own"), true, nick);
     }
     assert.equal(other.get("adopted")?.suspended, true);
+    assert.equal(rooms.keeper.stats().unsettled, 0);
+    await rooms.close();
+  });
+});
+
+Deno.test("with the key file lost nothing is told to the network that nobody knows", async () => {
+  await using ergo = new FakeErgo();
+  await withFolder(async (folder) => {
+    const before = await openNetworked(folder, ergo);
+    const passphrase = await anAgent(before, "coder");
+    await anAgent(before, "lost");
+    await before.close();
+    ergo.accounts.delete("lost");
+
+    const rooms = await openNetworked(folder, ergo, before.clock, "6".repeat(64));
+    rooms.keeper.start();
+    await rooms.pass(0);
+    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    assert.equal(ergo.get("lost"), undefined);
+    assert.equal(rooms.keeper.stats().unsettled, 1);
+    const { credentials } = await rooms.agents.rotate("lost", BY_OPERATOR);
+    assert.deepEqual(await takes(rooms, "lost", credentials.passphrase), [true, true]);
     assert.equal(rooms.keeper.stats().unsettled, 0);
     await rooms.close();
   });

@@ -10,8 +10,8 @@ import { FakeErgo } from "../../support/fake_ergo.ts";
 import { openRooms, type Rooms, type TestClock } from "../../support/rooms.ts";
 import { withFolder } from "../../support/temporary.ts";
 
-/** What passphrases are derived from. */
-export const KEY = "5".repeat(64);
+/** What passphrases are derived from where nothing else is said. */
+const KEY = "5".repeat(64);
 
 /** A program whose accounts are on a network. */
 export interface Networked extends Rooms {
@@ -26,6 +26,7 @@ export async function openNetworked(
   folder: string,
   ergo: FakeErgo,
   clock?: TestClock,
+  key = KEY,
 ): Promise<Networked> {
   let network: NetworkRoom | undefined;
   const rooms = await openRooms(folder, {
@@ -36,7 +37,7 @@ export async function openNetworked(
         ...surroundings,
         network: new ErgoAccounts({ api, console: ergo.console }),
         address: ergo.address,
-        key: KEY,
+        key,
         scheduler,
         random: () => 0,
       });
