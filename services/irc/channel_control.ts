@@ -1,7 +1,7 @@
 /** What a service such as ChanServ sees of the channels, and does in them. */
 
 import type { Channel } from "./channel.ts";
-import { type KeptChannel, keptForm } from "./channel_keeping.ts";
+import { type KeptChannel, keptForm, noteChange } from "./channel_keeping.ts";
 import type { Client } from "./client.ts";
 import { changeTopic } from "./commands/topic.ts";
 import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";
@@ -74,7 +74,7 @@ export class ChannelControl {
     if (found === undefined) return;
     found.isKept = kept;
     found.founder = founder;
-    await this.#state.noteChange(found);
+    await noteChange(this.#state, found);
   }
 
   /** Changes the status of one member. False where nothing changes. */
@@ -96,7 +96,7 @@ export class ChannelControl {
     if (found === undefined || source === undefined) return false;
     this.#tell(found, changeTopic(this.#state, found, source, text));
     this.#state.observe((observer) => observer.topicChanged?.({ actor, channel: found.name }));
-    await this.#state.noteChange(found);
+    await noteChange(this.#state, found);
     return true;
   }
 

@@ -2,6 +2,7 @@
 
 import { Channel, type Topic } from "./channel.ts";
 import { CHANNEL_MODES } from "./modes.ts";
+import type { ServerState } from "./state.ts";
 
 /** An entry of a list of masks. */
 export interface KeptEntry {
@@ -56,7 +57,7 @@ export function keptForm(channel: Channel): KeptChannel {
 }
 
 /** Makes a channel out of what was kept of it; modes that this server does not know are left out. */
-export function restoreChannel(kept: KeptChannel): Channel {
+function restoreChannel(kept: KeptChannel): Channel {
   const channel = new Channel(kept.name, kept.createdAt);
   channel.isKept = true;
   channel.topic = kept.topic && { ...kept.topic };
@@ -71,4 +72,18 @@ export function restoreChannel(kept: KeptChannel): Channel {
     }
   }
   return channel;
+}
+
+/** A channel that nobody is in, as it is kept; it is not among the channels of the server yet. */
+export function keptChannel({ options }: ServerState, name: string): Channel | undefined {
+  const kept = options.channels?.find(name) ?? null;
+  return kept === null ? undefined : restoreChannel(kept);
+}
+
+/**
+ * Tells whoever keeps a channel that its topic or its modes are others now. A promise resolves when
+ * that is kept: whoever has changed it waits for it with its next command.
+ */
+export function noteChange({ options }: ServerState, channel: Channel): void | Promise<void> {
+  if (channel.isKept) return options.channels?.changed(keptForm(channel));
 }

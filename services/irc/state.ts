@@ -1,6 +1,5 @@
 import { Cap } from "./capabilities.ts";
 import { Channel } from "./channel.ts";
-import { keptForm, restoreChannel } from "./channel_keeping.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./former_users.ts";
 import { History } from "./history.ts";
@@ -173,20 +172,6 @@ export class ServerState {
 
   findChannel(name: string): Channel | undefined {
     return this.channels.get(foldCase(name));
-  }
-
-  /** A channel that nobody is in, as it is kept; it is not among the channels yet. */
-  keptChannel(name: string): Channel | undefined {
-    const kept = this.#options.channels?.find(name) ?? null;
-    return kept === null ? undefined : restoreChannel(kept);
-  }
-
-  /**
-   * Tells whoever keeps a channel that its topic or its modes are others now. A promise resolves
-   * when that is kept: whoever has changed it waits for it with its next command.
-   */
-  noteChange(channel: Channel): void | Promise<void> {
-    if (channel.isKept) return this.#options.channels?.changed(keptForm(channel));
   }
 
   /** The channel of this name; where there is none, the one that is given, or else a new one. */

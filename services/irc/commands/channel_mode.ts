@@ -1,4 +1,5 @@
 import type { Channel } from "../channel.ts";
+import { noteChange } from "../channel_keeping.ts";
 import { canonicalMask } from "../channel_mask.ts";
 import type { CommandCall } from "../command.ts";
 import {
@@ -73,7 +74,7 @@ export function channelMode(call: CommandCall): void | Promise<void> {
   for (const letter of asked) sendList(call, channel, letter);
   if (refused) reply.numeric(ERR_CHANOPRIVSNEEDED, channel.name);
   announce(call, channel, made);
-  if (made.length > 0) return state.noteChange(channel);
+  if (made.length > 0) return noteChange(state, channel);
 }
 
 function sendModes({ client, reply }: CommandCall, channel: Channel): void {

@@ -1,5 +1,6 @@
 import { Cap } from "../capabilities.ts";
 import type { Channel } from "../channel.ts";
+import { keptChannel } from "../channel_keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { introduce, sendCurrent, sightOf } from "../metadata_notices.ts";
@@ -72,7 +73,7 @@ export function part(call: CommandCall): void {
 export function joinChannel(call: CommandCall, name: string, key: string): void | Promise<void> {
   const { state, client, reply } = call;
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
-  const existing = state.findChannel(name) ?? state.keptChannel(name);
+  const existing = state.findChannel(name) ?? keptChannel(state, name);
   if (existing?.members.has(client)) return;
   const refusal = joinRefusal(state, client, existing, key);
   if (refusal) return reply.numeric(refusal, existing?.name ?? name);

@@ -2,6 +2,7 @@
 
 import { Cap } from "../capabilities.ts";
 import type { Channel } from "../channel.ts";
+import { keptChannel } from "../channel_keeping.ts";
 import type { CommandCall } from "../command.ts";
 import { foldCase, isChannelName } from "../names.ts";
 import { ERR_CHANOPRIVSNEEDED, ERR_NOSUCHCHANNEL, ERR_NOTONCHANNEL } from "../numerics.ts";
@@ -50,7 +51,7 @@ interface Refusal {
 function refusalOf({ state }: CommandCall, channel: Channel, name: string): Refusal | null {
   if (!isChannelName(name)) return cannot("This is no name of a channel");
   if (foldCase(name) === channel.foldedName) return null;
-  if (state.findChannel(name) || state.keptChannel(name)) {
+  if (state.findChannel(name) || keptChannel(state, name)) {
     return { code: "CHANNEL_NAME_IN_USE", text: "There is a channel of this name" };
   }
   if (isFixed(state.options.accounts, name)) return cannot("This name is reserved");

@@ -1,4 +1,5 @@
 import type { Channel } from "../channel.ts";
+import { noteChange } from "../channel_keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag } from "../modes.ts";
@@ -35,7 +36,7 @@ export function topic(call: CommandCall): void | Promise<void> {
   state.tellChannel(channel, changeTopic(state, channel, client, params[1]), client, reply);
   const event = { actor: client.actor, channel: channel.name };
   state.observe((observer) => observer.topicChanged?.(event));
-  return state.noteChange(channel);
+  return noteChange(state, channel);
 }
 
 /** Changes the topic of a channel. Gives the message that tells its members. */
