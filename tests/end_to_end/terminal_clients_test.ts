@@ -27,6 +27,15 @@ function commandsIn(text: string): string[] {
   return text.split("\n").filter((line) => line.startsWith("  /")).map((line) => line.trim());
 }
 
+/** WeeChat, which takes lines that come at once for a paste and asks about it unless told not to. */
+async function openWeeChat({ folder }: Program): Promise<Terminal> {
+  const terminal = await Terminal.open(folder, `weechat --dir '${join(folder, "weechat")}'`);
+  await terminal.expect("Plugins loaded");
+  await terminal.type("/set weechat.look.paste_max_lines -1");
+  await terminal.expect("weechat.look.paste_max_lines = -1");
+  return terminal;
+}
+
 /** Somebody else in the channel, with a plain client. */
 async function joinAsBob({ irc }: Program): Promise<IrcClient> {
   const bob = await IrcClient.connect(irc);
@@ -71,12 +80,26 @@ Deno.test({
     await using program = await startProgram();
     await using bob = await joinAsBob(program);
     const commands = commandsIn(await registerAnn(program, "weechat"));
-    const home = join(program.folder, "weechat");
-    await using terminal = await Terminal.open(program.folder, `weechat --dir '${home}'`);
-    await terminal.expect("Plugins loaded");
+    await using terminal = await openWeeChat(program);
     for (const command of commands) await terminal.type(command);
     await terminal.expect("2:#general(+nt)");
     await converse(bob, terminal);
+  },
+});
+
+Deno.test({
+  name: "WeeChat proves its passphrase by SCRAM-SHA-256 instead of sending it",
+  ignore: peer("weechat").ignore || peer("tmux").ignore,
+  fn: async () => {
+    await using program = await startProgram();
+    const commands = commandsIn(await registerAnn(program, "weechat"));
+    const connect = commands.findIndex((command) => command.startsWith("/connect"));
+    commands.splice(connect, 0, "/set irc.server.muster.sasl_mechanism scram-sha-256");
+    await using terminal = await openWeeChat(program);
+    for (const command of commands) await terminal.type(command);
+    await terminal.expect("2:#general(+nt)");
+    await terminal.type("/eval /print It logged in by ${irc.server.muster.sasl_mechanism}");
+    await terminal.expect("It logged in by scram-sha-256");
   },
 });
 
