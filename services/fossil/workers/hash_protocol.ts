@@ -1,30 +1,54 @@
-/** What a thread that hashes for another shares with it. */
+/**
+ * Memory by which one thread has another hash for it. No messages: whoever decodes a repository reads
+ * none until it is done, and in Deno 2.9 a worker of a worker starts half a second late, so that
+ * the main thread starts both.
+ */
 
 /** Bytes of contents that lie in one slot at most. */
 export const SLOT_BYTES = 2 * 1024 * 1024;
 /** Contents in one slot at most. */
 export const SLOT_ITEMS = 4096;
+/** Bytes that a name takes: 64 digits, or 40 and zeros. */
+export const NAME_BYTES = 64;
+const SLOTS = 3;
 
-/** What the Int32 at the start of a slot says: whose turn it is. */
-export const SLOT = { free: 0, given: 1, done: 2 } as const;
+/** Whose turn it is with a slot. */
+export const TURN = { free: 0, given: 1, done: 2 } as const;
 
-/** Shared memory of one slot. */
-export interface SlotMemory {
-  /** One Int32, as {@link SLOT} has it. */
-  readonly state: SharedArrayBuffer;
-  /** Contents, one after the other. */
-  readonly contents: SharedArrayBuffer;
-  /** One byte for each content: 1 where it does not have its name. */
-  readonly verdicts: SharedArrayBuffer;
+/** What both threads share. */
+export interface HashMemory {
+  /** Counts what was given; who hashes waits for it to change. -1 when no more comes. */
+  readonly signal: Int32Array<SharedArrayBuffer>;
+  readonly slots: readonly HashSlot[];
 }
 
-/** A content as it lies in a slot. */
-export interface HashItem {
-  readonly hash: string;
-  readonly bytes: number;
+/** Room for some contents. */
+export interface HashSlot {
+  /** One number of {@link TURN}, then how many contents there are. */
+  readonly state: Int32Array<SharedArrayBuffer>;
+  /** Contents, one after the other, and the length of each. */
+  readonly contents: Uint8Array<SharedArrayBuffer>;
+  readonly lengths: Int32Array<SharedArrayBuffer>;
+  readonly names: Uint8Array<SharedArrayBuffer>;
+  /** 1 for each content that does not have its name. */
+  readonly verdicts: Uint8Array<SharedArrayBuffer>;
 }
 
-/** The first message has the slots; each later one says what is in one of them. */
-export type HashRequest =
-  | { readonly kind: "start"; readonly slots: readonly SlotMemory[] }
-  | { readonly kind: "hash"; readonly slot: number; readonly items: readonly HashItem[] };
+/** Makes the memory. */
+export function newHashMemory(): HashMemory {
+  return { signal: integers(1), slots: Array.from({ length: SLOTS }, newSlot) };
+}
+
+function newSlot(): HashSlot {
+  return {
+    state: integers(2),
+    contents: new Uint8Array(new SharedArrayBuffer(SLOT_BYTES)),
+    lengths: integers(SLOT_ITEMS),
+    names: new Uint8Array(new SharedArrayBuffer(SLOT_ITEMS * NAME_BYTES)),
+    verdicts: new Uint8Array(new SharedArrayBuffer(SLOT_ITEMS)),
+  };
+}
+
+function integers(count: number): Int32Array<SharedArrayBuffer> {
+  return new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT));
+}

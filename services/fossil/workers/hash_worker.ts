@@ -1,34 +1,42 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { hasHash, loadSha3, type Sha3 } from "../codec/mod.ts";
-import { type HashItem, type HashRequest, SLOT, type SlotMemory } from "./hash_protocol.ts";
+import { type HashMemory, type HashSlot, NAME_BYTES, TURN } from "./hash_protocol.ts";
+import { giveWay } from "./priority.ts";
 
-/** Checks what lies in a slot, and says so there: whoever gave it does not read messages. */
-function checkSlot(memory: SlotMemory, items: readonly HashItem[], sha3: Sha3): void {
-  const verdicts = new Uint8Array(memory.verdicts);
+/** Checks what lies in a slot, and says so there. */
+function checkSlot({ state, contents, lengths, names, verdicts }: HashSlot, sha3: Sha3): void {
+  const count = Atomics.load(state, 1);
   let start = 0;
-  for (const [index, { hash, bytes }] of items.entries()) {
-    const content = new Uint8Array(memory.contents, start, bytes);
-    verdicts[index] = hasHash(content, hash, sha3) ? 0 : 1;
-    start += bytes;
+  for (let i = 0; i < count; i++) {
+    const name = names.subarray(i * NAME_BYTES, (i + 1) * NAME_BYTES);
+    const hash = String.fromCharCode(...name.filter((digit) => digit !== 0));
+    const end = start + lengths[i]!;
+    verdicts[i] = hasHash(contents.subarray(start, end), hash, sha3) ? 0 : 1;
+    start = end;
   }
-  const state = new Int32Array(memory.state);
-  Atomics.store(state, 0, SLOT.done);
+  Atomics.store(state, 0, TURN.done);
   Atomics.notify(state, 0);
 }
 
-async function serve(): Promise<void> {
-  const loading = loadSha3();
-  let slots: readonly SlotMemory[] = [];
-  self.onmessage = async ({ data }: MessageEvent<HashRequest>) => {
-    if (data.kind === "start") {
-      slots = data.slots;
-      return;
-    }
-    const memory = slots[data.slot];
-    if (memory !== undefined) checkSlot(memory, data.items, await loading);
-  };
-  await loading;
+/** Checks what is given, until no more comes. */
+function work({ signal, slots }: HashMemory, sha3: Sha3): void {
+  for (;;) {
+    const seen = Atomics.load(signal, 0);
+    if (seen < 0) return;
+    const given = slots.find(({ state }) => Atomics.load(state, 0) === TURN.given);
+    if (given === undefined) Atomics.wait(signal, 0, seen);
+    else checkSlot(given, sha3);
+  }
 }
 
-await serve();
+/** The only message has the memory. */
+function serve(): void {
+  giveWay();
+  self.onmessage = async ({ data }: MessageEvent<HashMemory>) => {
+    work(data, await loadSha3());
+    self.close();
+  };
+}
+
+serve();

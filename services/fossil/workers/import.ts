@@ -10,7 +10,9 @@ import {
   importGit,
 } from "../git/mod.ts";
 import type { Repository } from "../repository.ts";
-import { verifyRepository } from "./verify.ts";
+import { HashHelper } from "./hash_helper.ts";
+import type { HashMemory } from "./hash_protocol.ts";
+import { verifyWith } from "./verify.ts";
 import type { Watch } from "./watch.ts";
 
 /** A repository to be made from the file `source`. */
@@ -33,14 +35,15 @@ export async function importRepository(
   path: string,
   { create, source, format, git }: ImportOptions,
   watch: Watch,
+  hashing: HashMemory,
 ): Promise<ImportReport> {
   if (format === "fossil") {
     const fill = (draft: Repository) => importFossil(draft, source, { progress: watch.progress });
-    const report = await throughDraft(path, create, fill, watch.check);
+    const report = await throughDraft({ path, create, hashing }, fill, watch.check);
     return { ...report, format };
   }
   using file = await Deno.open(source);
-  const report = await importGitStream(path, create, file.readable, {
+  const report = await importStream({ path, create, hashing }, file.readable, {
     ...git,
     progress: ({ commits, total }) => watch.progress(commits, total),
   });
@@ -48,19 +51,36 @@ export async function importRepository(
 }
 
 /**
- * Makes a repository from a `git fast-export` stream. Where that fails nothing is left.
+ * Makes a repository from a `git fast-export` stream. Where that fails nothing is left. To be called
+ * in the main thread.
  *
  * @throws {FossilError} `invalid` where the file exists; else as `importGit`.
  */
-export function importGitStream(
+export async function importGitStream(
   path: string,
   create: CreateOptions,
   stream: AsyncIterable<Uint8Array>,
   options: GitImportOptions = {},
 ): Promise<GitImportReport> {
+  using helper = new HashHelper();
+  return await importStream({ path, create, hashing: helper.memory }, stream, options);
+}
+
+/** What is made, and with which help. */
+interface Making {
+  readonly path: string;
+  readonly create: CreateOptions;
+  readonly hashing: HashMemory;
+}
+
+function importStream(
+  making: Making,
+  stream: AsyncIterable<Uint8Array>,
+  options: GitImportOptions,
+): Promise<GitImportReport> {
   const { signal, progress } = options;
   const fill = (draft: Repository) => importGit(draft, stream, options);
-  return throughDraft(path, create, fill, ({ checkins: commits }) => {
+  return throughDraft(making, fill, ({ checkins: commits }) => {
     signal?.throwIfAborted();
     progress?.({ phase: "write", bytes: 0, commits, total: commits });
   });
@@ -73,8 +93,7 @@ export function importGitStream(
  * @param check is called again and again after the filling; where it throws, the import ends.
  */
 async function throughDraft<Report>(
-  path: string,
-  create: CreateOptions,
+  { path, create, hashing }: Making,
   fill: (draft: Repository) => Report | Promise<Report>,
   check: (report: Report) => void,
 ): Promise<Report> {
@@ -87,7 +106,7 @@ async function throughDraft<Report>(
     using draft = createEmptyRepository(draftPath, create, { isDraft: true, sha3 });
     draft.db.useNoLog();
     const report = await fill(draft);
-    const [damage] = await verifyRepository(draft, () => check(report));
+    const [damage] = await verifyWith(hashing, draft, () => check(report));
     if (damage !== undefined) {
       throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
     }

@@ -75,7 +75,8 @@ import {
   writeTicketChange,
   writeWiki,
 } from "../write/mod.ts";
-import { verifyRepository } from "./verify.ts";
+import type { HashMemory } from "./hash_protocol.ts";
+import { verifyWith } from "./verify.ts";
 import type { Watch } from "./watch.ts";
 
 /** What an operation works with. */
@@ -83,6 +84,8 @@ export interface Context {
   readonly repository: Repository;
   readonly reader: Reader;
   readonly watch: Watch;
+  /** A thread that hashes for this one; null where there is none. */
+  readonly hashing: HashMemory | null;
   /** The index beside the repository, opened or made. */
   index(): SearchIndex;
 }
@@ -165,7 +168,10 @@ const MAINTENANCE = {
     return writeFile(target, exportGit(repository, options), watch);
   },
   /** Decodes and hashes every artifact; gives what is damaged. */
-  verify: ({ repository, watch }: Context) => verifyRepository(repository, watch.progress),
+  verify: ({ repository, watch, hashing }: Context) =>
+    hashing === null
+      ? repository.verify({ progress: watch.progress })
+      : verifyWith(hashing, repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
 } as const;
 

@@ -1,6 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import { FossilError } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
+import { HashHelper } from "./hash_helper.ts";
+import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane } from "./lane.ts";
 import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
@@ -127,8 +129,9 @@ export class RepositoryPool {
     callOptions: CallOptions = {},
   ): Promise<ImportedRepository> {
     const wantsProgress = callOptions.onProgress !== undefined;
+    using helper = new HashHelper();
     const { repository, result } = await this.#make(path, callOptions, (real) => {
-      return { kind: "import", path: real, options, wantsProgress };
+      return { kind: "import", path: real, options, wantsProgress, hashing: helper.memory };
     });
     return { repository, report: result as ImportReport };
   }
@@ -220,12 +223,17 @@ interface Door {
 function operationsOf({ path, lane, limits, asJson }: Door): Record<string, unknown> {
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
-    const call = (input: unknown, options?: CallOptions) => {
+    const submit = (hashing: HashMemory | null, input: unknown, options?: CallOptions) => {
       const limitMs = limits[operation];
       const wantsProgress = options?.onProgress !== undefined;
-      const request = { operation, input, asJson, limitMs, wantsProgress };
+      const request = { operation, input, asJson, limitMs, wantsProgress, hashing };
       return lane.submit(path, { kind: "run", path, ...request }, options);
     };
-    return [operation, call];
+    const call = (input: unknown, options?: CallOptions) => submit(null, input, options);
+    const callHelped = async (input: unknown, options?: CallOptions) => {
+      using helper = new HashHelper();
+      return await submit(helper.memory, input, options);
+    };
+    return [operation, operation === "verify" ? callHelped : call];
   }));
 }

@@ -1,5 +1,6 @@
 import type { FossilErrorCode } from "../error.ts";
 import type { NewRepositoryOptions } from "../repository.ts";
+import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions } from "./import.ts";
 import type { OperationName } from "./operations.ts";
 import type { Parcel } from "./parcel.ts";
@@ -35,12 +36,15 @@ export type JobRequest =
     readonly limitMs: number | null;
     /** Whether messages of progress are wanted. */
     readonly wantsProgress: boolean;
+    /** A thread that hashes; null where none is needed. */
+    readonly hashing: HashMemory | null;
   }
   | {
     readonly kind: "import";
     readonly path: string;
     readonly options: ImportOptions;
     readonly wantsProgress: boolean;
+    readonly hashing: HashMemory;
   }
   | { readonly kind: "open"; readonly path: string }
   | { readonly kind: "create"; readonly path: string; readonly options: NewRepositoryOptions }

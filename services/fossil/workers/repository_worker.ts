@@ -40,8 +40,10 @@ class RepositoryWorker {
       case "create":
         this.#keep(request.path, Repository.create(request.path, request.options));
         return;
-      case "import":
-        return importRepository(request.path, request.options, this.#watchOf(null, request));
+      case "import": {
+        const { path, options, hashing } = request;
+        return importRepository(path, options, this.#watchOf(null, request), hashing);
+      }
       case "backup":
         this.#close(request.path);
         return backUp(request.path, request.target);
@@ -64,14 +66,15 @@ class RepositoryWorker {
   }
 
   async #run(request: JobRequest & { kind: "run" }): Promise<unknown> {
-    const { path, operation, input, limitMs } = request;
+    const { path, operation, input, limitMs, hashing } = request;
     const watch = this.#watchOf(limitMs, request);
     watch.check();
     const open = this.#use(path);
     this.#watch = watch;
     try {
       const { repository, reader } = open;
-      const context: Context = { repository, reader, watch, index: () => open.index() };
+      const index = () => open.index();
+      const context: Context = { repository, reader, watch, hashing, index };
       return await (OPERATIONS[operation] as AnyOperation)(context, input);
     } catch (error) {
       if (!(error instanceof FossilError || error instanceof Interrupted)) this.#close(path);

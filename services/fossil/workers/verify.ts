@@ -2,19 +2,27 @@ import { loadSha3 } from "../codec/mod.ts";
 import type { Damage, Progress } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { HashHelper } from "./hash_helper.ts";
+import type { HashMemory } from "./hash_protocol.ts";
+import { SharedHashCheck } from "./shared_hash_check.ts";
 
-/** Artifacts below which a second thread takes longer to start than it saves. */
-const MIN_ARTIFACTS = 2_000;
-
-/** Decodes every artifact, and hashes it here or in a second thread. Gives what is damaged. */
+/**
+ * Decodes every artifact, and hashes it here or in a second thread. Gives what is damaged. To be
+ * called in the main thread; see {@link verifyWith} for others.
+ */
 export async function verifyRepository(
+  repository: Repository,
+  progress?: Progress,
+): Promise<Damage[]> {
+  using helper = new HashHelper();
+  return await verifyWith(helper.memory, repository, progress);
+}
+
+/** As {@link verifyRepository}, with the memory of a helper that the main thread has started. */
+export async function verifyWith(
+  memory: HashMemory,
   repository: Repository,
   progress: Progress = () => {},
 ): Promise<Damage[]> {
-  const artifacts = repository.read(() =>
-    repository.db.value<number>("SELECT count(*) FROM blob") ?? 0
-  );
-  if (artifacts < MIN_ARTIFACTS) return repository.verify({ progress });
-  using hashes = new HashHelper(await loadSha3());
+  const hashes = new SharedHashCheck(memory, await loadSha3());
   return repository.verify({ progress, hashes });
 }
