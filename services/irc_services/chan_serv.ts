@@ -258,7 +258,7 @@ class ChanServ {
 
   /** The channel, for whoever it belongs to, and for operators of the server. */
   #ownedBy(caller: ServiceCaller, name: string): RegisteredChannel {
-    const channel = this.#registered(name);
+    const channel = this.#visible(name, caller);
     const account = caller.isOperator ? null : this.#accountOf(caller);
     if (account !== null && this.#options.channels.rightOf(account.name, name) !== "founder") {
       throw new Forbidden(`${channel.name} is not yours.`);
@@ -268,7 +268,7 @@ class ChanServ {
 
   /** The channel, for its operators by right, and for operators of the server. */
   #governedBy(caller: ServiceCaller, name: string): RegisteredChannel {
-    const channel = this.#registered(name);
+    const channel = this.#visible(name, caller);
     if (!caller.isOperator && !this.#isChannelOperator(caller.account, name)) {
       throw new Forbidden(`You have no say in ${channel.name}.`);
     }

@@ -62,6 +62,8 @@ export class RegisteredChannels implements ChannelKeeper {
   readonly #names: StatementSync;
   /** Folded names, so that no other channel costs a look into the database. */
   readonly #registered: Set<string>;
+  /** The last change that was asked for. */
+  #last: Promise<void> = Promise.resolve();
 
   constructor(options: RegisteredChannelsOptions) {
     this.#options = options;
@@ -156,7 +158,11 @@ export class RegisteredChannels implements ChannelKeeper {
    * @throws Conflict where it is registered, or the account has as many as it may
    * @throws Forbidden where nobody may register any
    */
-  async register(channel: KeptChannel, founder: Account, origin: Origin): Promise<void> {
+  register(channel: KeptChannel, founder: Account, origin: Origin): Promise<void> {
+    return this.#inTurn(() => this.#register(channel, founder, origin));
+  }
+
+  async #register(channel: KeptChannel, founder: Account, origin: Origin): Promise<void> {
     const { database, scheduler } = this.#options;
     const folded = foldCase(channel.name);
     if (this.#registered.has(folded)) throw alreadyRegistered(channel.name);
@@ -202,7 +208,11 @@ export class RegisteredChannels implements ChannelKeeper {
    *
    * @throws Conflict where that account has as many as it may
    */
-  async transfer(channel: RegisteredChannel, founder: Account, origin: Origin): Promise<void> {
+  transfer(channel: RegisteredChannel, founder: Account, origin: Origin): Promise<void> {
+    return this.#inTurn(() => this.#transfer(channel, founder, origin));
+  }
+
+  async #transfer(channel: RegisteredChannel, founder: Account, origin: Origin): Promise<void> {
     const { accounts, database: { tables } } = this.#options;
     this.#assertRoom(founder);
     const data = { channel: channel.name, founder: founder.name };
@@ -221,7 +231,16 @@ export class RegisteredChannels implements ChannelKeeper {
    *
    * @throws Conflict where as many accounts have one as may
    */
-  async setAccess(
+  setAccess(
+    channel: RegisteredChannel,
+    account: Account,
+    status: GrantableStatus | null,
+    origin: Origin,
+  ): Promise<void> {
+    return this.#inTurn(() => this.#setAccess(channel, account, status, origin));
+  }
+
+  async #setAccess(
     channel: RegisteredChannel,
     account: Account,
     status: GrantableStatus | null,
@@ -248,6 +267,13 @@ export class RegisteredChannels implements ChannelKeeper {
   /** Finishes what is being written. */
   close(): Promise<void> {
     return this.#kept.close();
+  }
+
+  /** Runs a change when those before it are over, so that none goes beyond a limit together. */
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(change);
+    this.#last = turn.catch(() => {});
+    return turn;
   }
 
   async #commit(statements: readonly ReturnType<typeof statement>[], event: NewEvent) {

@@ -58,6 +58,22 @@ Deno.test("REGISTER is for an operator of the channel with an account", async ()
   });
 });
 
+Deno.test("many at once register a channel once, and none more channels than it may", async () => {
+  await withServices(async (world) => {
+    await world.person("ann");
+    const sessions = [await world.member("ann"), await world.guest("x"), await world.guest("y")];
+    for (const [index, one] of sessions.entries()) {
+      await one.ask("NS ID ann correct-horse", `JOIN #den,#${index}`);
+    }
+    const all = ["CS REGISTER #den", "CS REGISTER #0", "CS REGISTER #1", "CS REGISTER #2"];
+    const answers = await Promise.all(sessions.map((one) => one.ask(...all)));
+    const made = answers.flat().filter((line) => line.endsWith("is registered, and yours."));
+    assert.equal(made.length, 2, answers.flat().join("\n"));
+    assert.ok(!answers.flat().some((line) => line.startsWith("400")));
+    assert.equal((await sessions[0]?.ask("CS LIST"))?.length, 2);
+  });
+});
+
 Deno.test("topic, modes, key, limit and bans come back after a restart, for the founder first of all", async () => {
   await withServices(async (first, again) => {
     const ann = await founder(first);
@@ -274,7 +290,11 @@ Deno.test("a secret channel is not registered for who has nothing to do with it"
     const ann = await founder(world);
     await ann.ask("MODE #den +s");
     const guest = await world.guest("guest");
-    assert.deepEqual(await guest.ask("CS INFO #den"), ["#den is not registered."]);
+    const unknown = "#den is not registered.";
+    assert.deepEqual(
+      await guest.ask("CS INFO #den", "CS OP #den", "CS AMODE #den", "CS DROP #den"),
+      [unknown, unknown, unknown, unknown],
+    );
     assert.equal((await ann.ask("CS INFO #den")).length, 1);
   });
 });

@@ -39,7 +39,7 @@ export class World {
       serverDescription: "a server under test",
       requireAccount: false,
       limits: { strangerRate: null, accountRate: null },
-      ...{ accounts: authority, channels, clock: rooms.clock.read },
+      ...{ accounts: authority, channels, clock: rooms.clock.read, log: rooms.log },
     });
     const registryStatus = authority.registryStatus.bind(authority);
     addIrcServices({ ...rooms, server: this.server, selfRegistration, registryStatus });
