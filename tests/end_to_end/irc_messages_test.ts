@@ -39,6 +39,7 @@ Deno.test("lines, redactions and read markers of IRC clients hold over HTTP and 
       await ann.send(`REDACT #general ${id}`, `MARKREAD #general ${marker}`);
       await ann.expect(new RegExp(` MARKREAD #general ${marker}$`));
       assert.deepEqual(await texts(program), ["three", "four", "five"]);
+      assert.equal(await program.stop(), 0);
     }
     await using program = await startProgram({ folder });
     await using ann = await IrcClient.connect(program.irc);
