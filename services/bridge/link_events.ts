@@ -85,6 +85,9 @@ const UNASKED_PLAYBACK = "znc.in/playback";
 /** The batch of what it was asked for. */
 const PLAYBACK = "chathistory";
 
+/** Who tells of joins and the like in what Ergo plays back, to clients that want messages alone. */
+const EVENT_TELLER = "HistServ";
+
 const PLAYBACK_START = /^@\S*\blabel=\S* (?::\S+ )?BATCH \+\S+ chathistory /;
 
 /** Where {@linkcode reportEvents} reports to. */
@@ -207,7 +210,7 @@ function reportPlayback(
     if (tags["label"] !== undefined) labels.set((params[0] ?? "").slice(1), tags["label"]);
   });
   hearMessages(client, scheduler, (message, batch) => {
-    if (batch?.type === PLAYBACK) heard.push(message);
+    if (batch?.type === PLAYBACK && message.nick !== EVENT_TELLER) heard.push(message);
   });
   client.on("batch end chathistory", ({ id, commands }) => {
     const messages = heard;

@@ -91,6 +91,18 @@ Deno.test("Bridge knows at its start what was said before, as it was shown", () 
     }
   }, { bridge: { bufferSize: BUFFER } }));
 
+Deno.test("Bridge takes for no message what a server tells of joins among old ones", () =>
+  withBridge(async ({ bridge, server }) => {
+    const [bob, teller] = [new IrcUser(server, "bob"), new IrcUser(server, "HistServ")];
+    for (const user of [bob, teller]) await user.join("#room");
+    teller.send("PRIVMSG #room :bob joined the channel");
+    await teller.sync();
+    bob.send("PRIVMSG #room :hello");
+    await bob.sync();
+    const shown = await bridge.messages("room", {});
+    assert.deepEqual(shown.map(({ nick, text }) => `${nick}: ${text}`), ["bob: hello"]);
+  }));
+
 Deno.test("Bridge hands its readers what was said while it was away", () =>
   withBridge(async ({ bridge, server, scheduler, connection }) => {
     const got: string[] = [];
