@@ -56,6 +56,8 @@ export type EventKind = "checkin" | "wiki" | "ticket" | "technote" | "forum" | "
 /** Anything that stands in the timeline. */
 export interface TimelineEvent extends CheckinRef {
   readonly kind: EventKind;
+  /** A moderator has not let it through yet: others than its author should not see it. */
+  readonly awaits_approval: boolean;
 }
 
 /** A page of events of any kind. */

@@ -76,6 +76,11 @@ const EVENT_KINDS = new Map(
   Object.entries(EVENT_TYPES).map(([kind, type]) => [type, kind as EventKind]),
 );
 
+interface EventRow extends RefRow {
+  readonly type: string;
+  readonly isPending: number;
+}
+
 /** A page of events of any kind, newest first. Throws as `readTimeline`. */
 export function readActivity(reader: Reader, options: ActivityOptions = {}): Activity {
   return reader.read(() => {
@@ -86,11 +91,16 @@ export function readActivity(reader: Reader, options: ActivityOptions = {}): Act
       conditions.push({ sql: `event.type IN (${places})`, values: types });
     }
     const { rids, total } = select(reader, conditions, options);
-    const row = `SELECT event.type, ${REF_COLUMNS} FROM event JOIN blob ON rid=objid WHERE objid=?`;
+    const isPending = reader.repository.db.hasTable("modreq")
+      ? "EXISTS(SELECT 1 FROM modreq WHERE modreq.objid=event.objid)"
+      : "0";
+    const row =
+      `SELECT event.type, ${isPending} AS isPending, ${REF_COLUMNS} FROM event JOIN blob ON rid=objid WHERE objid=?`;
     const events = rids.flatMap((rid) => {
-      const found = reader.repository.db.row<RefRow & { type: string }>(row, rid);
+      const found = reader.repository.db.row<EventRow>(row, rid);
       const kind = EVENT_KINDS.get(found?.type ?? "");
-      return found === undefined || kind === undefined ? [] : [{ kind, ...refOf(found) }];
+      if (found === undefined || kind === undefined) return [];
+      return [{ kind, ...refOf(found), awaits_approval: found.isPending === 1 }];
     });
     return { events, total };
   });

@@ -74,6 +74,7 @@ export const TIME_LIMITS_MS: TimeLimits = {
   post: WRITE_MS,
   addUser: WRITE_MS,
   exportGit: null,
+  cluster: WRITE_MS,
   verify: null,
   rebuild: null,
 };

@@ -69,6 +69,7 @@ import {
   writeAttachment,
   writeBranch,
   writeCheckin,
+  writeClusters,
   writeForumPost,
   writeTags,
   writeTechnote,
@@ -167,6 +168,8 @@ const MAINTENANCE = {
     };
     return writeFile(target, exportGit(repository, options), watch);
   },
+  /** Names what stands in no cluster, for whoever serves the repository to clients. */
+  cluster: ({ repository }: Context) => writeClusters(repository),
   /** Decodes and hashes every artifact; gives what is damaged. */
   verify: ({ repository, watch, hashing }: Context) =>
     hashing === null

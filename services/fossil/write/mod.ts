@@ -10,6 +10,7 @@ export {
   writeCheckin,
   writeTree,
 } from "./checkin.ts";
+export { writeClusters } from "./cluster.ts";
 export { type NewTechnote, type NewWiki, writeTechnote, writeWiki } from "./document.ts";
 export { type NewForumPost, writeForumPost } from "./forum.ts";
 export { cancelRelease, type NewRelease, writeRelease } from "./release.ts";

@@ -216,6 +216,11 @@ Deno.test("activity has events of every kind, and counts what a filter leaves", 
   const some = readActivity(reader, { kinds: ["checkin", "technote"], limit: 1, after: checkin });
   assert.deepEqual([some.total, some.events.map(({ user }) => user)], [1, ["bob"]]);
   assert.equal(readActivity(reader, { kinds: [] }).total, 0);
+  // As the program makes it when the first artifact waits for a moderator.
+  repository.db.exec(`CREATE TABLE modreq(objid INTEGER PRIMARY KEY, attachRid INT, tktid TEXT);
+    INSERT INTO modreq(objid) SELECT objid FROM event WHERE type='w'`);
+  const waiting = readActivity(reader).events.filter((event) => event.awaits_approval);
+  assert.deepEqual(waiting.map(({ kind }) => kind), ["wiki"]);
 });
 
 /** A tree with every kind of file. */

@@ -6,6 +6,7 @@ import {
   filesOf,
   formatArtifact,
   writeBranch,
+  writeClusters,
   writeTags,
 } from "../../../services/fossil/mod.ts";
 import { judged } from "./support/judges.ts";
@@ -138,6 +139,41 @@ judged(
     assert.match(fixture.scratch.fossil(["test-integrity", "-R", clone]), / 0 errors/);
   },
 );
+
+judged("a clone pulls what is written here, and pushes what was written there", (program) => {
+  using fixture = new Fixture(program);
+  const { repository, scratch } = fixture;
+  const [clone, checkout] = [scratch.path("clone.fossil"), scratch.path("checkout")];
+  const files = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => put(`f${from + i}`, `file ${from + i}\n`));
+  fixture.commit(files(0, 50));
+  assert.deepEqual(writeClusters(repository), []);
+  repository.checkpoint();
+  scratch.fossil(["clone", fixture.path, clone]);
+  for (let i = 0; i < 4; i++) fixture.commit(files(50 + 500 * i, 550 + 500 * i));
+  const clusters = writeClusters(repository);
+  assert.equal(clusters.length, 3);
+  const left = "SELECT group_concat(uuid) FROM unclustered JOIN blob USING(rid)";
+  assert.deepEqual(repository.db.value<string>(left)?.split(",").sort(), clusters.toSorted());
+  assert.deepEqual(writeClusters(repository), []);
+  fixture.assertSound();
+  scratch.fossil(["pull", fixture.path, "-R", clone]);
+  Deno.mkdirSync(checkout);
+  scratch.fossil(["open", "--nosync", clone], checkout);
+  assert.equal(Deno.readTextFileSync(`${checkout}/f2049`), "file 2049\n");
+  Deno.writeTextFileSync(`${checkout}/theirs`, "theirs\n");
+  scratch.fossil(["add", "theirs"], checkout);
+  scratch.fossil(["commit", "-m", "theirs", "--allow-older", "--nosync"], checkout);
+  scratch.fossil(["push", fixture.path], checkout);
+  const theirs = "SELECT uuid FROM event JOIN blob ON rid=objid WHERE comment='theirs'";
+  const parent = repository.read(() => repository.db.value<string>(theirs)) ?? "";
+  fixture.commit([put("ours", "ours\n")], { parent, date: Date.now() + 60_000 });
+  repository.checkpoint();
+  fixture.fossil("push", clone);
+  scratch.fossil(["update"], checkout);
+  assert.equal(Deno.readTextFileSync(`${checkout}/ours`), "ours\n");
+  fixture.assertSound();
+});
 
 Deno.test("writeCheckin() refuses what does not fit, and says which kind of refusal it is", () => {
   using fixture = new Fixture();
