@@ -30,7 +30,16 @@ export interface ChanServOptions {
 /** ChanServ: registers channels, and gives their members the status that the founder wants. */
 export function chanServ(options: ChanServOptions): ServiceDesk {
   const desk = new ChanServ(options);
-  const commands: [string, ServiceCommand][] = [
+  return new ServiceDesk({
+    nick: NICK,
+    realname: "Looks after channels",
+    commands: new Map([...commandsOfFounders(desk), ...commandsOfMembers(desk)]),
+    aliases: { UNREGISTER: "DROP", FOUNDER: "TRANSFER" },
+  });
+}
+
+function commandsOfFounders(desk: ChanServ): [string, ServiceCommand][] {
+  return [
     ["REGISTER", {
       usage: "#channel",
       purpose: "Makes a channel yours, of which you are an operator.",
@@ -50,6 +59,17 @@ export function chanServ(options: ChanServOptions): ServiceDesk {
       words: 2,
       run: (words, caller) => desk.transfer(words, caller),
     }],
+    ["AMODE", {
+      usage: "#channel [+o|-o|+v|-v account]",
+      purpose: "Gives an account a status whenever it joins, or lists who has one.",
+      words: 1,
+      run: (words, caller) => desk.amode(words, caller),
+    }],
+  ];
+}
+
+function commandsOfMembers(desk: ChanServ): [string, ServiceCommand][] {
+  const commands: [string, ServiceCommand][] = [
     ["INFO", {
       usage: "#channel",
       purpose: "Tells whose a channel is.",
@@ -62,43 +82,31 @@ export function chanServ(options: ChanServOptions): ServiceDesk {
       words: 0,
       run: (_, caller) => desk.list(caller),
     }],
-    ["AMODE", {
-      usage: "#channel [+o|-o|+v|-v account]",
-      purpose: "Gives an account a status whenever it joins, or lists who has one.",
-      words: 1,
-      run: (words, caller) => desk.amode(words, caller),
+    ["TOPIC", {
+      usage: "#channel text",
+      purpose: "Changes the topic, also of a channel that you are not in.",
+      words: 2,
+      run: (words, caller) => desk.setTopic(words, caller),
     }],
   ];
-  commands.push(["TOPIC", {
-    usage: "#channel [text]",
-    purpose: "Changes the topic, also of a channel that you are not in.",
-    words: 1,
-    run: (words, caller) => desk.setTopic(words, caller),
-  }]);
-  for (const [name, add, status] of STATUS_COMMANDS) {
+  for (const [name, add, status, purpose] of STATUS_COMMANDS) {
     commands.push([name, {
       usage: "#channel [nick ...]",
-      purpose: `${
-        add ? "Gives members the status" : "Takes from members the status"
-      } of ${status}.`,
+      purpose,
       details: ["Without a nick: you."],
       words: 1,
       run: (words, caller) => desk.changeStatus(words, { add, status }, caller),
     }]);
   }
-  return new ServiceDesk({
-    nick: NICK,
-    realname: "Looks after channels",
-    commands: new Map(commands),
-    aliases: { UNREGISTER: "DROP", FOUNDER: "TRANSFER" },
-  });
+  return commands;
 }
 
-const STATUS_COMMANDS: readonly (readonly [string, boolean, GrantableStatus])[] = [
-  ["OP", true, "operator"],
-  ["DEOP", false, "operator"],
-  ["VOICE", true, "voice"],
-  ["DEVOICE", false, "voice"],
+/** Their names, what they do to which status, and what HELP says of them. */
+const STATUS_COMMANDS: readonly (readonly [string, boolean, GrantableStatus, string])[] = [
+  ["OP", true, "operator", "Makes members operators."],
+  ["DEOP", false, "operator", "Makes members operators no longer."],
+  ["VOICE", true, "voice", "Gives members voice."],
+  ["DEVOICE", false, "voice", "Takes voice from members."],
 ];
 
 class ChanServ {

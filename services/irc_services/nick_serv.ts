@@ -20,7 +20,16 @@ const KINDS = ["agent", "person", "admin"] as const;
 /** NickServ: logs people in, and looks after their accounts and nicks. */
 export function nickServ(options: NickServOptions): ServiceDesk {
   const accounts = new NickServ(options);
-  const commands: readonly (readonly [string, ServiceCommand])[] = [
+  return new ServiceDesk({
+    nick: "NickServ",
+    realname: "Looks after accounts and nicks",
+    commands: new Map([...commandsOfNicks(accounts), ...commandsOfAccounts(accounts)]),
+    aliases: { ID: "IDENTIFY", LOGIN: "IDENTIFY", REGAIN: "RECOVER", RELEASE: "GHOST" },
+  });
+}
+
+function commandsOfNicks(accounts: NickServ): [string, ServiceCommand][] {
+  return [
     ["IDENTIFY", {
       usage: "[account] password",
       purpose: "Logs you in.",
@@ -48,6 +57,11 @@ export function nickServ(options: NickServOptions): ServiceDesk {
       details: ["With a password you are logged in first."],
       run: (words, caller) => accounts.recover(words, caller),
     }],
+  ];
+}
+
+function commandsOfAccounts(accounts: NickServ): [string, ServiceCommand][] {
+  return [
     ["PASSWD", {
       usage: "old new",
       purpose: "Changes your password, and ends your other sessions.",
@@ -77,12 +91,6 @@ export function nickServ(options: NickServOptions): ServiceDesk {
       run: (_, caller) => caller.reply("Disconnect to log out: your nick is your account's."),
     }],
   ];
-  return new ServiceDesk({
-    nick: "NickServ",
-    realname: "Looks after accounts and nicks",
-    commands: new Map(commands),
-    aliases: { ID: "IDENTIFY", LOGIN: "IDENTIFY", REGAIN: "RECOVER", RELEASE: "GHOST" },
-  });
 }
 
 class NickServ {
