@@ -107,6 +107,10 @@ export class AccountAuthority implements Accounts {
     return this.registryStatus(account, channel) ?? this.#channels.statusOf(account, channel);
   }
 
+  accountSince(account: string): number | null {
+    return this.#accounts.find(account)?.createdAt ?? null;
+  }
+
   /** An agent's type decides, and only in the channels that it was registered with. */
   registryStatus(account: string, channel: string): ChannelStatus | null {
     const row = this.#agentByName.get(foldCase(account));

@@ -88,6 +88,11 @@ export interface Accounts {
    * @returns milliseconds until the message's turn; 0 where it may be sent at once
    */
   messageDelay?(account: string): number;
+  /**
+   * When the account was made, in Unix milliseconds: what is older was said by another of its name.
+   * Absent or null: its name never belonged to another.
+   */
+  accountSince?(account: string): number | null;
   /** Whether the account acts on what it reads, and so must not take old messages for new ones. */
   actsOnMessages?(account: string): boolean;
 }

@@ -38,7 +38,7 @@ function redactInChannel(call: CommandCall, target: string, entry: HistoryEntry 
     return reply.fail(command, "INVALID_TARGET", [target], "You are not in this channel");
   }
   if (!isRedactable(call, entry)) return;
-  const own = isAuthor(client, entry);
+  const own = isAuthor(call, entry);
   const mayForOthers = client.privileged || client.isOperator || channel.isOperator(client);
   if (!own && !mayForOthers) return refuse(call);
 
@@ -56,7 +56,7 @@ function redactInChannel(call: CommandCall, target: string, entry: HistoryEntry 
 function redactBetween(call: CommandCall, target: string, entry: HistoryEntry | null): void {
   const { state, client, params, reply } = call;
   if (!isRedactable(call, entry)) return;
-  if (!isAuthor(client, entry)) return refuse(call);
+  if (!isAuthor(call, entry)) return refuse(call);
 
   const receiver = state.findClient(target);
   const reason = muteReason(call) === null ? params[2] : undefined;
@@ -80,8 +80,10 @@ function refuse({ params: [target = "", id = ""], command, reply }: CommandCall)
   reply.fail(command, "REDACT_FORBIDDEN", [target, id], "You may not redact this message");
 }
 
-function isAuthor(client: Client, { message: { tags } }: HistoryEntry): boolean {
-  return tags.account ? isSameAccount(tags.account, client.account) : tags.guest === client.id;
+function isAuthor({ state, client }: CommandCall, { time, message: { tags } }: HistoryEntry) {
+  if (!tags.account) return tags.guest === client.id;
+  if (!isSameAccount(tags.account, client.account)) return false;
+  return time >= (state.options.accounts.accountSince?.(tags.account) ?? 0);
 }
 
 /** The reason is speech: who may not speak in the channel gives none. */

@@ -143,3 +143,26 @@ async function history(client: TestClient, request: string): Promise<string[]> {
   client.send(`CHATHISTORY ${request}`);
   return (await client.syncMessages()).slice(1, -1).map(show);
 }
+
+Deno.test("whoever gets the name of an account later takes nothing back that was said before", async () => {
+  let now = 2_000_000_000_000;
+  const accounts = new TestAccounts({ ann: "secret", op: "secret" });
+  await using server = startServer({ accounts, clock: () => now });
+  const op = await server.member("op", "secret", CAPABILITIES);
+  await joined(op);
+  const first = await server.member("ann", "secret", CAPABILITIES);
+  await joined(first);
+  const id = await said(first, "PRIVMSG #c :mine");
+  first.send("QUIT");
+  await first.until("ERROR");
+  now += 1000;
+  const madeAt = now;
+  accounts.accountSince = () => madeAt;
+  const second = await server.member("ann", "secret", CAPABILITIES);
+  await joined(second);
+  second.send(`REDACT #c ${id}`);
+  assert.match((await second.sync()).at(-1) ?? "", /^FAIL REDACT REDACT_FORBIDDEN /);
+  const own = await said(second, "PRIVMSG #c :mine too");
+  second.send(`REDACT #c ${own}`);
+  assert.deepEqual(await second.sync(), [`ann REDACT #c ${own}`]);
+});

@@ -15,6 +15,7 @@ export class TestAccounts implements Accounts {
   muteReason?: (account: string) => string | null;
   messageDelay?: (account: string) => number;
   actsOnMessages?: (account: string) => boolean;
+  accountSince?: (account: string) => number;
   register?: (name: string, password: string) => Promise<AccountRegistration>;
   readonly #passwords: Record<string, string>;
   readonly #status = new Map<string, "operator" | "voice">();
