@@ -4,8 +4,10 @@ import { timeMuster } from "./program.ts";
 import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";
 import { compared, timeCalls } from "./workbench.ts";
 
-/** How often muster is asked, each time for something else; the median counts. */
-const CALLS = 50;
+/** How often muster is asked, each time for something else where that can be; the median counts. */
+const CALLS = 200;
+/** As `CALLS`, for what takes long. */
+const FEW_CALLS = 20;
 /** Check-ins of one page of the timeline. */
 const PAGE = 50;
 
@@ -16,6 +18,7 @@ interface Read {
   /** As `muster fossil` is asked for it, where it can be. */
   readonly command?: readonly string[];
   readonly aim: number;
+  readonly calls: number;
   call(round: number): Promise<unknown>;
 }
 
@@ -28,9 +31,9 @@ export const READS = fossilScenario(
     const repository = await bench.pool.open(path);
     const reads = await readsOf(repository, path);
     const figures: Figure[] = [];
-    for (const { name, args, command, aim, call } of reads) {
+    for (const { name, args, command, aim, calls, call } of reads) {
       await repository.close();
-      const { first, median } = await timeCalls(CALLS, call);
+      const { first, median } = await timeCalls(calls, call);
       const fossil = await bench.program.time(PROGRAM_RUNS, args, checkout);
       figures.push(...compared(name, median, fossil, aim));
       figures.push({ name: `${name}: just opened`, value: first, unit: "ms" });
@@ -53,6 +56,7 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
       args: ["timeline", "-n", `${PAGE}`, "-t", "ci", ...at],
       command: ["timeline", path, "-n", `${PAGE}`],
       aim: AIM.read,
+      calls: CALLS,
       call: (round) => repository.timeline({ limit: PAGE, offset: round }),
     },
     {
@@ -60,12 +64,14 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
       args: ["ls", "-r", "trunk", ...at],
       command: ["ls", path],
       aim: AIM.read,
+      calls: CALLS,
       call: () => repository.tree({ recursive: true, withoutLastCheckin: true }),
     },
     {
       name: "tip tree with last changes",
       args: ["ls", "--age", "-r", "trunk", ...at],
       aim: AIM.read,
+      calls: CALLS,
       call: () => repository.tree({ recursive: true }),
     },
     {
@@ -73,6 +79,7 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
       args: ["cat", longest, "-r", "trunk", ...at],
       command: ["cat", path, longest],
       aim: AIM.read,
+      calls: CALLS,
       call: (round) => repository.file({ path: longest, checkin: checkin(round) }),
     },
     {
@@ -80,6 +87,7 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
       args: ["diff", "-i", "--checkin", checkin(1), ...at],
       command: ["diff", path, "--to", checkin(1)],
       aim: AIM.read,
+      calls: CALLS,
       call: (round) => repository.diff({ to: checkin(round) }),
     },
     ...[longest, second].map((file): Read => ({
@@ -87,6 +95,7 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
       args: ["annotate", file, "-n", "none"],
       command: ["blame", path, file],
       aim: AIM.whole,
+      calls: FEW_CALLS,
       call: () => repository.blame({ path: file }),
     })),
   ];
