@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createDelta, Repository } from "../../../services/fossil/mod.ts";
 import { judged } from "./support/judges.ts";
 import { Scratch } from "./support/fossil.ts";
-import { History, Random } from "./support/history.ts";
+import { History } from "./support/history.ts";
+import { Random } from "./support/random.ts";
 import { difference, dumpTables } from "./support/tables.ts";
 
 const ALICE = { user: "alice", ip: null };

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { Repository } from "../../../services/fossil/mod.ts";
 import { Scratch } from "./support/fossil.ts";
-import { History, Random } from "./support/history.ts";
+import { History } from "./support/history.ts";
+import { Random } from "./support/random.ts";
 import { difference, dumpTables } from "./support/tables.ts";
 
 /** Kills that must land in the middle of a commit, and how many are tried for them. */

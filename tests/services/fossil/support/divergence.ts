@@ -7,7 +7,8 @@ import {
   writeMerge,
 } from "../../../../services/fossil/mod.ts";
 import { encode } from "./fossil.ts";
-import { History, Random } from "./history.ts";
+import { History } from "./history.ts";
+import { Random } from "./random.ts";
 
 /** A file while it is being edited. */
 interface Draft {

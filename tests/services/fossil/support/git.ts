@@ -9,7 +9,7 @@ import {
   Repository,
 } from "../../../../services/fossil/mod.ts";
 import { encode, type Scratch } from "./fossil.ts";
-import { Random } from "./history.ts";
+import { Random } from "./random.ts";
 
 /** Runs `git` with nothing of the machine's settings and gives its standard output. */
 export function git(scratch: Scratch, folder: string, args: readonly string[], stdin?: Uint8Array) {

@@ -2,6 +2,7 @@
 import {
   amendCheckin,
   type Amendment,
+  cancelRelease,
   type FileCard,
   type FileChange,
   filesOf,
@@ -10,45 +11,14 @@ import {
   writeBranch,
   writeCheckin,
   writeForumPost,
+  writeRelease,
   writeTags,
   writeTechnote,
   writeTicketChange,
   writeWiki,
 } from "../../../../services/fossil/mod.ts";
 import { encode } from "./fossil.ts";
-
-/** A small random source with a seed, so that a failure can be repeated. */
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  pick<T>(items: readonly T[]): T {
-    return items[this.below(items.length)]!;
-  }
-
-  shuffle<T>(items: readonly T[]): T[] {
-    const shuffled = [...items];
-    for (let i = shuffled.length - 1; i > 0; i--) {
-      const j = this.below(i + 1);
-      [shuffled[i], shuffled[j]] = [shuffled[j]!, shuffled[i]!];
-    }
-    return shuffled;
-  }
-}
+import { Random } from "./random.ts";
 
 const START = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 const FOLDERS = ["", "src/", "dir with space/", "ünï/😀/", "\ue000/"];
@@ -92,6 +62,7 @@ export class History {
       () => this.#cherrypick(),
       () => this.#deltaManifest(),
       () => this.#tag(),
+      () => this.#release(),
       () => this.#amend(),
       () => this.#wiki(),
       () => this.#ticket(),
@@ -278,6 +249,21 @@ export class History {
     const shared = this.#random.pick(["sym-release", "note", "hidden", "sym-x & y", "other"]);
     const name = this.#rivals ? shared : `sym-x & ${++this.#serial}`;
     writeTags(this.#repository, { ...this.#author(), changes: [{ sign, name, target, ...value }] });
+  }
+
+  #release(): void {
+    const name = `r${1 + this.#random.below(3)}`;
+    const isTaken = this.#repository.db.exists(
+      "SELECT 1 FROM tagxref JOIN tag USING(tagid) WHERE tagname=? AND tagtype=1",
+      `sym-${name}`,
+    );
+    if (isTaken && this.#random.below(3) === 0) {
+      cancelRelease(this.#repository, { ...this.#author(), name });
+      return;
+    }
+    const message = this.#random.below(2) === 0 ? {} : { message: this.#text() };
+    const checkin = this.#random.pick(this.#checkins);
+    writeRelease(this.#repository, { ...this.#author(), name, checkin, ...message, move: true });
   }
 
   #amend(): void {

@@ -7,7 +7,8 @@ import {
   type TagCard,
 } from "../../../../services/fossil/mod.ts";
 import { encode } from "./fossil.ts";
-import { History, Random } from "./history.ts";
+import { History } from "./history.ts";
+import { Random } from "./random.ts";
 
 const TAGS = ["branch", "sym-trunk", "closed", "parent", "date", "comment", "user", "bgcolor"];
 const MORE_TAGS = ["cluster", "private", "hidden", "note", "wiki-Home", "event-x", "sym-", "x"];
