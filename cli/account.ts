@@ -3,7 +3,7 @@ import { ApiClient } from "./client.ts";
 import { IRC_CLIENTS, loginLines } from "./login_lines.ts";
 import type { CommandOptions } from "./options.ts";
 import { print, table } from "./output.ts";
-import { randomPassword, readPassword } from "./passwords.ts";
+import { choosePassword, randomPassword, readPassword } from "./passwords.ts";
 
 const accountSchema = z.object({ account: z.string(), created_at: z.string() });
 const createdSchema = z.object({ account: z.string(), server: z.string() });
@@ -37,6 +37,15 @@ export async function listAccounts(options: CommandOptions): Promise<void> {
   const accounts = await client.call("GET", "/v1/irc/accounts", z.array(accountSchema));
   if (options.json === true) return print(JSON.stringify(accounts, null, 2));
   print(table(["ACCOUNT", "CREATED"], accounts.map((row) => [row.account, row.created_at])));
+}
+
+/** `muster account passwd`: replaces a password, which closes the account's sessions. */
+export async function setAccountPassword(name: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const { password, random } = await choosePassword(options.passwordStdin === true);
+  const path = `/v1/irc/accounts/${encodeURIComponent(name)}/password`;
+  await client.call("PUT", path, z.undefined(), { password });
+  if (random) print(`password  ${password}`);
 }
 
 /** `muster account delete`. */

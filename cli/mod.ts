@@ -208,6 +208,13 @@ function addAccounts(program: Command): void {
     .action(async (_, command: Command) => {
       await (await import("./account.ts")).listAccounts(optionsOf(command));
     });
+  account.command("passwd <name>")
+    .description("replace a password and close the account's sessions")
+    .addOption(passwordOption())
+    .addOption(urlOption())
+    .action(async (name: string, _, command: Command) => {
+      await (await import("./account.ts")).setAccountPassword(name, optionsOf(command));
+    });
   account.command("delete <name>")
     .description("remove an account")
     .addOption(urlOption())

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { type IrcAccounts, personSchema } from "../services/agents/mod.ts";
+import { type IrcAccounts, personPasswordSchema, personSchema } from "../services/agents/mod.ts";
 import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
@@ -30,6 +30,18 @@ const listAccounts = createRoute({
   responses: { 200: json(z.array(accountSchema), "The accounts, by name"), ...errors() },
 });
 
+const setPassword = createRoute({
+  method: "put",
+  path: "/v1/irc/accounts/{account}/password",
+  summary: "Replace the password of a person's IRC account and close its sessions",
+  ...openTo("operator"),
+  request: {
+    params: z.object({ account: z.string() }),
+    body: jsonRequest(personPasswordSchema.meta({ id: "IrcPasswordRequest" })),
+  },
+  responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 409, 413, 503) },
+});
+
 const deleteAccount = createRoute({
   method: "delete",
   path: "/v1/irc/accounts/{account}",
@@ -47,6 +59,12 @@ export function accountRoutes(accounts: IrcAccounts) {
       return context.json(account, 201);
     })
     .openapi(listAccounts, async (context) => context.json(await accounts.list(), 200))
+    .openapi(setPassword, async (context) => {
+      const { account } = context.req.valid("param");
+      const { password } = context.req.valid("json");
+      await accounts.setPassword(account, password, callerOf(context));
+      return context.body(null, 204);
+    })
     .openapi(deleteAccount, async (context) => {
       const { account } = context.req.valid("param");
       await accounts.delete(account, callerOf(context));

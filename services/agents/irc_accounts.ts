@@ -1,6 +1,6 @@
 import { ulid } from "ulid";
 import { type Database, Duplicate, statement, Unchanged } from "../database/mod.ts";
-import { Invalid, NotFound } from "../errors.ts";
+import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";
 import {
   type Account,
@@ -12,7 +12,7 @@ import {
   type Passwords,
   type ScramVerifiers,
 } from "../identity/mod.ts";
-import type { Provisioning } from "./provisioning.ts";
+import type { Provisioning, Sessions } from "./provisioning.ts";
 import type { PersonRequest } from "./schemas.ts";
 
 /** The IRC account of a person. */
@@ -35,6 +35,9 @@ export interface IrcAccountsOptions {
   readonly scram: ScramVerifiers;
   readonly endings: Endings;
   readonly provisioning: Provisioning;
+  readonly sessions: Pick<Sessions, "disconnectAccount">;
+  /** Whether passwords are changed here; where IRC is a network, they are the network's. */
+  readonly ownsPasswords: boolean;
   /** The URL of the IRC server as people are told it. */
   readonly serverAddress: () => string;
   /** Characters. */
@@ -121,7 +124,31 @@ export class IrcAccounts {
    * @throws NotFound where the account has ended or been changed meanwhile
    * @throws Unavailable where too many passwords wait to be hashed
    */
-  async changePassword(account: Account, password: string, address: string): Promise<void> {
+  changePassword(account: Account, password: string, address: string): Promise<void> {
+    const { id: actorId, name } = account;
+    return this.#replacePassword(account, password, {
+      ...{ actor: `person:${name}`, actorId, address },
+      cause: null,
+    });
+  }
+
+  /**
+   * Gives an account another password and closes its sessions.
+   *
+   * @throws Invalid where the password is too short, NotFound where no person has such an account
+   * @throws Conflict where passwords are the network's
+   * @throws Unavailable where too many passwords wait to be hashed
+   */
+  async setPassword(name: string, password: string, caller: Caller): Promise<void> {
+    const { accounts, sessions, ownsPasswords } = this.#options;
+    const account = accounts.find(name);
+    if (account?.kind !== "person") throw noSuchAccount(name);
+    if (!ownsPasswords) throw new Conflict("Passwords are changed on the IRC network");
+    await this.#replacePassword(account, password, originOf(caller));
+    sessions.disconnectAccount(account.name, "Password changed");
+  }
+
+  async #replacePassword(account: Account, password: string, origin: Origin): Promise<void> {
     const { database, accounts, passwords, scram, endings, clock } = this.#options;
     this.#assertLongEnough(password);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
@@ -133,7 +160,6 @@ export class IrcAccounts {
         "=",
         "person",
       );
-    const origin = { actor: `person:${name}`, actorId: id, address, cause: null };
     await database.commit({
       statements: [
         accounts.guardPassword(account),

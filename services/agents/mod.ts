@@ -34,6 +34,7 @@ export {
   agentChangeSchema,
   type AgentType,
   pauseSchema,
+  personPasswordSchema,
   type PersonRequest,
   personSchema,
   rateLimitSchema,

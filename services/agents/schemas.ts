@@ -63,6 +63,9 @@ export const personSchema = z.object({
   }).regex(/^\P{Cc}*$/u, { error: "must have no control characters" }),
 });
 
+/** What the password of a person is replaced by. */
+export const personPasswordSchema = personSchema.pick({ password: true });
+
 export type AdoptionRequest = z.infer<typeof adoptionSchema>;
 export type RegistrationRequest = z.infer<typeof registrationSchema>;
 export type Pause = z.infer<typeof pauseSchema>;

@@ -44,7 +44,8 @@ export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposab
   const agents = new Agents(shared);
   started.defer(() => agents.close());
   const minPasswordLength = config.irc.accounts.min_password_length;
-  const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
+  const ownsPasswords = config.irc.mode === "embedded";
+  const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength, ownsPasswords });
 
   const { roster, speech } = agents;
   const attendance = new Attendance({ identity, roster, speech, users, scheduler, log });

@@ -62,6 +62,11 @@ Deno.test("account add makes an account that logs in, and prints how", async () 
   await using bob = await IrcClient.connect(program.irc);
   await bob.register({ nick: "bob", password: "correct horse" });
 
+  const replaced = await succeed(program, "account", "passwd", "bob");
+  await bob.ended();
+  await using again = await IrcClient.connect(program.irc);
+  await again.register({ nick: "bob", password: /^password +(\S+)$/m.exec(replaced)?.[1] ?? "" });
+
   assert.match(await succeed(program, "account", "list"), /^ann .*\nbob /m);
   await succeed(program, "agent", "adopt", "bob", "--type", "observer", "--channels", "ops");
   assert.match(await succeed(program, "agent", "list"), /^bob +observer +online .*#ops$/m);

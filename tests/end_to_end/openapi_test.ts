@@ -43,6 +43,12 @@ const STEPS: readonly Step[] = [
     status: 201,
   },
   { endpoint: "GET /v1/irc/accounts", status: 200 },
+  {
+    endpoint: "PUT /v1/irc/accounts/{account}/password",
+    path: ["bob"],
+    body: { password: "another horse" },
+    status: 204,
+  },
   { endpoint: "POST /v1/irc/bans", body: { mask: "192.0.2.0/24" }, status: 201 },
   { endpoint: "GET /v1/irc/bans", status: 200 },
   { endpoint: "DELETE /v1/irc/bans/{ban}", path: ["192.0.2.0%2F24"], status: 204 },

@@ -9,6 +9,7 @@ Deno.test("/v1/irc/accounts is the operator's alone", async () => {
     await api.expect([
       ...byEverybody("GET /v1/irc/accounts", ["operator"], 200),
       ...byEverybody(REQUEST, ["operator"], 400),
+      ...byEverybody("PUT /v1/irc/accounts/nobody/password", ["operator"], 400),
       ...byEverybody("DELETE /v1/irc/accounts/nobody", ["operator"], 404),
     ]);
   });
@@ -47,5 +48,28 @@ Deno.test("POST /v1/irc/accounts refuses what is no account", async () => {
       table.map(([body, status, matches]) => ({ request: REQUEST, body, status, matches })),
     );
     assert.deepEqual(await api.answer("GET /v1/irc/accounts"), []);
+  });
+});
+
+Deno.test("PUT /v1/irc/accounts/{account}/password replaces a person's password", async () => {
+  await withApi(async (api) => {
+    const request = "PUT /v1/irc/accounts/ANN/password";
+    await api.answer(REQUEST, { account: "Ann", password: PASSWORD });
+    await api.expect([
+      { request, body: { password: "another horse" }, status: 204 },
+      { request, body: { password: "seven77" }, status: 400, matches: /at least 8/ },
+      { request, body: {}, status: 400, matches: /password/ },
+      {
+        request: "PUT /v1/irc/accounts/caller/password",
+        body: { password: "another horse" },
+        status: 404,
+      },
+    ]);
+    const { logins, sessions } = api.rooms;
+    const logIn = (password: string) =>
+      logins.logIn({ name: "ann", password, address: "192.0.2.9", door: "sasl" }, ["person"]);
+    assert.equal((await logIn(PASSWORD)).kind, "refused");
+    assert.equal((await logIn("another horse")).kind, "accepted");
+    assert.deepEqual(sessions.closed, ["Ann: Password changed"]);
   });
 });

@@ -166,7 +166,10 @@ export async function openRooms(
   const eventLog = new EventLog({ database, scheduler: clock, log });
   const bridge = { enabled: true, web_user_ttl_minutes: 5 };
   const policies = new Policies({ database, bridge, clock: clock.read, log });
-  const ircAccounts = new IrcAccounts({ ...shared, passwords, minPasswordLength: 8 });
+  const ircAccounts = new IrcAccounts({
+    ...{ ...shared, passwords, minPasswordLength: 8 },
+    ownsPasswords: options.provisioning === undefined,
+  });
   const ircBans = new IrcBans({ ...shared, enforce: () => sessions.banned++, clock: clock.read });
   const admins = new Admins({ ...shared, passwords });
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
