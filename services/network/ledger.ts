@@ -17,7 +17,10 @@ export interface LedgerEntry {
   readonly made: boolean;
   /** What its passphrase is derived from; null where the passphrase is not muster's. */
   readonly salt: string | null;
-  /** The same for a passphrase that the network may have taken. */
+  /**
+   * The same for a passphrase that the network may have taken. Where there is one, the account may
+   * also be suspended because of a change that was not finished.
+   */
   readonly nextSalt: string | null;
   /** Since when the network may be otherwise than it should, in Unix milliseconds, or null. */
   readonly unsettledSince: number | null;

@@ -69,7 +69,9 @@ export class NetworkProvisioning implements Provisioning {
       this.#assertOpen(id, name);
       await this.#settleFirst(name).catch(ignoreRefusal);
       const entry = ledger.find(name);
-      if (entry === null && await network.find(name) !== null) throw existsThere(name);
+      const there = await network.find(name);
+      if (entry === null && there !== null) throw existsThere(name);
+      if (there?.suspended === true) throw suspendedThere(name);
       const salt = newSecret();
       const before = entry ?? { ...BLANK, name, accountId: id };
       const begun = { ...before, nextSalt: salt };
@@ -95,7 +97,8 @@ export class NetworkProvisioning implements Provisioning {
       this.#assertOpen(id, name);
       const entry = ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
-      await this.#changing(entry, async () => {
+      const begun = { ...entry, nextSalt: entry.nextSalt ?? entry.salt ?? newSecret() };
+      await this.#changing(begun, async () => {
         await network.suspend(name, "Agent revoked").catch(ignoreMissing);
         await this.#settled(
           { ...entry, channels: ledger.agent(id)?.channels ?? [] },
@@ -133,9 +136,7 @@ export class NetworkProvisioning implements Provisioning {
       const entry = ledger.find(account.name);
       const there = await network.find(account.name);
       if (there === null) throw new NotFound(`There is no IRC account "${account.name}"`);
-      if (there.suspended === true) {
-        throw new Conflict(`The IRC network has suspended the account "${there.account}"`);
-      }
+      if (there.suspended === true) throw suspendedThere(there.account);
       const name = entry?.name ?? there.account;
       const adopted = { ...(entry ?? BLANK), name, accountId: account.id, made: true };
       await this.#settled(
@@ -205,6 +206,10 @@ export class NetworkProvisioning implements Provisioning {
 
 function existsThere(name: string): Conflict {
   return new Conflict(`The IRC network has an account "${name}", or does not give this name`);
+}
+
+function suspendedThere(name: string): Conflict {
+  return new Conflict(`The IRC network has suspended the account "${name}"`);
 }
 
 function changedMeanwhile(name: string): Conflict {

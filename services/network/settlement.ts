@@ -118,12 +118,12 @@ export class Settlement {
     const passphrase = this.#options.passphrases.of(entry.salt, account);
     if (there === null) return await this.#makeAgain(entry, passphrase);
     if (!await this.#mayTouch(entry)) return { entry: null, repairs: [] };
+    if (entry.nextSalt === null) return { entry: { ...entry, made: true }, repairs: [] };
     const repairs: Repair[] = [];
     if (there.suspended !== false) {
       await network.unsuspend(entry.name);
       if (there.suspended === true) repairs.push("unsuspended");
     }
-    if (entry.nextSalt === null) return { entry: { ...entry, made: true }, repairs };
     if (passphrase === null) return await this.#takeOver(entry, account, repairs);
     if (!await network.verify(entry.name, passphrase)) {
       await network.setPassphrase(entry.name, passphrase);

@@ -235,7 +235,9 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     const lost = await anAgent(rooms, "lost");
     await anAgent(rooms, "alive");
     await agents.revoke("alive", BY_OPERATOR);
-    const held = await anAgent(rooms, "held");
+    ergo.unregistered.add("#later");
+    const held = await anAgent(rooms, "held", { channels: ["#later"] });
+    await rooms.pass(0);
     const changed = await anAgent(rooms, "taken");
     ergo.add("stranger", "his own");
     const before = (await eventTypes(rooms)).length;
@@ -253,6 +255,7 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     assert.equal(ergo.takes("stranger", "his own"), true);
     // Suspended by somebody there on purpose.
     assert.deepEqual(await takes(rooms, "held", held), [false, true]);
+    await assert.rejects(agents.rotate("held", BY_OPERATOR), Conflict);
     assert.deepEqual(await takes(rooms, "taken", changed), [true, true]);
     assert.deepEqual(keeper.stats(), { unsettled: 0, repaired: 3, reachable: true });
     const expected = Array(3).fill("network.account_repaired");
