@@ -11,6 +11,7 @@ const endpointsSchema = z.object({
   irc: z.string().optional(),
   ircs: z.string().optional(),
   irc_websocket: z.string().optional(),
+  irc_websocket_tls: z.string().optional(),
 });
 
 /** Where a running server listens, as URLs; one without IRC, or without TLS for it, lacks those. */
@@ -23,12 +24,13 @@ export interface BoundAddresses {
   readonly irc: Address | null;
   readonly ircs: Address | null;
   readonly ircWebSocket: Address | null;
+  readonly ircWebSocketTls: Address | null;
 }
 
 /** Writes down where the parts listen, for whoever gave port 0 and must find them. */
 export function writeEndpoints(
   folder: string,
-  { api, mcp, irc, ircs, ircWebSocket }: BoundAddresses,
+  { api, mcp, irc, ircs, ircWebSocket, ircWebSocketTls }: BoundAddresses,
   scheme: "http" | "https",
 ): void {
   const endpoints: Endpoints = {
@@ -37,6 +39,7 @@ export function writeEndpoints(
     ...(irc === null ? {} : { irc: urlOf("irc", irc) }),
     ...(ircs === null ? {} : { ircs: urlOf("ircs", ircs) }),
     ...(ircWebSocket === null ? {} : { irc_websocket: urlOf("ws", ircWebSocket) }),
+    ...(ircWebSocketTls === null ? {} : { irc_websocket_tls: urlOf("wss", ircWebSocketTls) }),
   };
   const path = join(folder, FILE);
   Deno.writeTextFileSync(`${path}.new`, `${JSON.stringify(endpoints, null, 2)}\n`);

@@ -114,17 +114,21 @@ interface Started {
 }
 
 function announce({ config, daemon, firstAdmin, api, mcp }: Started, log: Log): void {
-  const { plain, tls, webSocket } = daemon.ircAddresses;
+  const { plain, tls, webSocket, webSocketTls } = daemon.ircAddresses;
   const addresses = {
     api: formatAddress(api),
     mcp: formatAddress(mcp),
     ...(plain === null ? {} : { irc: formatAddress(plain) }),
     ...(tls === null ? {} : { ircs: formatAddress(tls) }),
     ...(webSocket === null ? {} : { ircWebSocket: formatAddress(webSocket) }),
+    ...(webSocketTls === null ? {} : { ircWebSocketTls: formatAddress(webSocketTls) }),
     ...(config.irc.mode === "external" ? { network: config.irc.addr } : {}),
   };
   const scheme = config.tls.cert === "" ? "http" : "https";
-  const bound = { api, mcp, irc: plain, ircs: tls, ircWebSocket: webSocket };
+  const bound = {
+    ...{ api, mcp, irc: plain, ircs: tls },
+    ...{ ircWebSocket: webSocket, ircWebSocketTls: webSocketTls },
+  };
   writeEndpoints(config.data_dir, bound, scheme);
   log.info("Listening", addresses);
   if (Deno.stdout.isTerminal()) {
@@ -166,7 +170,10 @@ function requireAddress(text: string): Address {
 }
 
 function listenAddresses({ api_addr, mcp_addr, irc }: Config): Address[] {
-  const forIrc = [irc.listen, irc.tls_listen, irc.websocket_listen];
+  const forIrc = [
+    ...[irc.listen, irc.tls_listen],
+    ...[irc.websocket_listen, irc.websocket_tls_listen],
+  ];
   return [api_addr, mcp_addr, ...(irc.mode === "embedded" ? forIrc : [])]
     .filter((text) => text !== "")
     .map(requireAddress);

@@ -47,6 +47,8 @@ const irc = z.strictObject({
   listen: optionalAddress.default("127.0.0.1:6667"),
   tls_listen: optionalAddress.default(""),
   websocket_listen: optionalAddress.default(""),
+  websocket_tls_listen: optionalAddress.default(""),
+  proxy_protocol_from: z.array(z.union([z.ipv4(), z.ipv6()])).default([]),
   server_name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, {
     error: "must be a host name of 1 to 63 characters",
   }).default("irc.muster.local"),
@@ -163,12 +165,10 @@ export const configSchema = z.strictObject({
       message: "needs irc.tls_listen",
     });
   }
-  if (config.irc.tls_listen !== "" && config.tls.cert === "") {
-    context.addIssue({
-      code: "custom",
-      path: ["irc", "tls_listen"],
-      message: "needs tls.cert and tls.key",
-    });
+  for (const key of ["tls_listen", "websocket_tls_listen"] as const) {
+    if (config.irc[key] === "" || config.tls.cert !== "") continue;
+    const message = "needs tls.cert and tls.key";
+    context.addIssue({ code: "custom", path: ["irc", key], message });
   }
   for (const { path, message } of checkNetwork(config)) {
     context.addIssue({ code: "custom", path: [...path], message });

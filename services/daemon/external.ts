@@ -64,7 +64,7 @@ export async function openExternal(
   return {
     people,
     ...{ server: null, bans: null, network: network.keeper },
-    addresses: { plain: null, tls: null, webSocket: null },
+    addresses: { plain: null, tls: null, webSocket: null, webSocketTls: null },
     bridgeOptions: {
       connect,
       serverPassword: config.irc.password || null,

@@ -128,19 +128,25 @@ export function listen(
       throw new StartError(`IRC cannot listen on ${formatAddress(address)}: ${reason}`);
     }
   };
+  const { irc } = config;
   const tls = certificate === null ? {} : { tls: certificate };
+  const proxied = { proxies: irc.proxy_protocol_from };
   const webSocket = {
+    ...proxied,
     origins: config.cors.origins,
     addressOf: (socket: string, headers: Headers) =>
       clientAddress?.(socket, headers.get("x-forwarded-for")) ?? socket,
   };
-  const { irc } = config;
   return {
-    plain: open(irc.listen, (address) => server.listen(address)),
-    tls: open(irc.tls_listen, (address) => server.listen({ ...address, ...tls })),
+    plain: open(irc.listen, (address) => server.listen({ ...address, ...proxied })),
+    tls: open(irc.tls_listen, (address) => server.listen({ ...address, ...tls, ...proxied })),
     webSocket: open(
       irc.websocket_listen,
       (address) => server.listenWebSocket({ ...address, ...webSocket }),
+    ),
+    webSocketTls: open(
+      irc.websocket_tls_listen,
+      (address) => server.listenWebSocket({ ...address, ...webSocket, ...tls }),
     ),
   };
 }

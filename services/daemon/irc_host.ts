@@ -11,6 +11,7 @@ export interface IrcAddresses {
   readonly plain: Address | null;
   readonly tls: Address | null;
   readonly webSocket: Address | null;
+  readonly webSocketTls: Address | null;
 }
 
 /** IRC, be it a server in this program or a network, with those who use it. */

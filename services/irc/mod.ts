@@ -15,7 +15,8 @@ export type {
 export type { ChannelKeeper, KeptChannel, KeptEntry } from "./channel_keeping.ts";
 export type { ReleasedNick, Service, ServiceCaller } from "./service.ts";
 export { parseDuration } from "./duration.ts";
-export type { ConnectOptions, ListenOptions } from "./server.ts";
+export type { ConnectOptions } from "./server.ts";
+export type { ListenOptions } from "./listeners.ts";
 export type { ConnectedClient, IrcStats } from "./stats.ts";
 export type { WebSocketListenOptions } from "./websocket_listener.ts";
 export type { MemoryConnection } from "./transport_memory.ts";

@@ -2,6 +2,12 @@ import { Admission, type Refusal } from "./admission.ts";
 import { type Bans, enforceBan } from "./bans.ts";
 import { ChannelControl } from "./channel_control.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
+import {
+  type AcceptedStream,
+  Listeners,
+  type ListenOptions,
+  type TlsCertificate,
+} from "./listeners.ts";
 import type { IrcServerOptions } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./numerics.ts";
 import { isSameAccount } from "./registration.ts";
@@ -13,25 +19,10 @@ import { type MemoryConnection, MemoryTransport } from "./transport_memory.ts";
 import { StreamTransport } from "./transport_stream.ts";
 import { WebSocketTransport } from "./transport_websocket.ts";
 import { addVirtualUser, User, type UserIdentity } from "./user.ts";
-import {
-  type OpenedWebSocket,
-  WebSocketListener,
-  type WebSocketListenOptions,
-} from "./websocket_listener.ts";
+import type { OpenedWebSocket, WebSocketListenOptions } from "./websocket_listener.ts";
 
 /** How often it is looked for clients that take too long. */
 const SWEEP_MILLISECONDS = 1000;
-
-/** How long accepting pauses after a failure, such as too many open files. */
-const ACCEPT_PAUSE_MILLISECONDS = 100;
-
-export interface ListenOptions {
-  hostname: string;
-  /** 0 takes a free one. */
-  port: number;
-  /** Certificate chain and key in PEM; absent for plain TCP. */
-  tls?: { cert: string; key: string };
-}
 
 export interface ConnectOptions {
   /** Account that the client is logged in to already. */
@@ -50,13 +41,10 @@ export interface ConnectOptions {
  */
 export class IrcServer {
   readonly #state: ServerState;
-  /** Those that listen, each with whether it does so with TLS. */
-  readonly #listeners = new Map<Deno.Listener, boolean>();
+  readonly #listeners: Listeners;
   /** Every open transport; those that were refused have no connection. */
   readonly #open = new Map<Transport, Connection | null>();
   readonly #admission: Admission;
-  readonly #webSocketListeners: WebSocketListener[] = [];
-  readonly #accepting = new Set<Promise<void>>();
   readonly #onClosed = (transport: Transport) => this.#forget(transport);
   readonly #closing = new AbortController();
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -67,49 +55,35 @@ export class IrcServer {
   constructor(options: IrcServerOptions) {
     this.#state = new ServerState(options);
     this.#admission = new Admission(this.#state);
+    this.#listeners = new Listeners({
+      onStream: (stream) => this.#admitStream(stream),
+      onWebSocket: (opened) => this.#admitWebSocket(opened),
+      mostRelayed: () => this.#state.limits.connections ?? Infinity,
+      log: this.#state.log,
+    });
   }
 
   /**
    * Opens a listener; may be called several times. Returns the bound address. Throws what the
    * runtime throws when the address is in use or the certificate is not one.
    */
-  listen({ hostname, port, tls }: ListenOptions): Deno.NetAddr {
-    if (this.#closing.signal.aborted) throw new TypeError("Cannot listen: the server is closed");
-    const listener = tls
-      ? Deno.listenTls({ hostname, port, reusePort: true, cert: tls.cert, key: tls.key })
-      : Deno.listen({ hostname, port });
-    this.#listeners.set(listener, tls !== undefined);
-    const address = listener.addr as Deno.NetAddr;
-    if (tls) this.#state.tlsPort = address.port;
-    const accepting = this.#accept(listener, tls !== undefined);
-    this.#accepting.add(accepting);
+  listen(options: ListenOptions): Deno.NetAddr {
+    const address = this.#listeners.listen(options);
+    if (options.tls) this.#state.tlsPort = address.port;
     return address;
   }
 
   /**
-   * Opens a listener for IRC over WebSocket, without TLS. Returns the bound address. Throws what the
-   * runtime throws when the address is in use.
+   * Opens a listener for IRC over WebSocket. Returns the bound address. Throws what the runtime
+   * throws when the address is in use or the certificate is not one.
    */
   listenWebSocket(options: WebSocketListenOptions): Deno.NetAddr {
-    if (this.#closing.signal.aborted) throw new TypeError("Cannot listen: the server is closed");
-    const listener = new WebSocketListener(options, (opened) => this.#admitWebSocket(opened));
-    this.#webSocketListeners.push(listener);
-    return listener.addr;
+    return this.#listeners.listenWebSocket(options);
   }
 
-  /**
-   * Gives connections to come another certificate. A listener cannot change its own, so that each
-   * with TLS is replaced by one on the same address, which listens before the other is closed.
-   * Throws, and leaves all as it is, when the certificate is not one.
-   */
-  renewCertificate(tls: { cert: string; key: string }): void {
-    const old = [...this.#listeners].filter(([, secure]) => secure).map(([listener]) => listener);
-    for (const listener of old) {
-      const { hostname, port } = listener.addr as Deno.NetAddr;
-      this.listen({ hostname, port, tls });
-      this.#listeners.delete(listener);
-      listener.close();
-    }
+  /** As {@linkcode Listeners.renewCertificate}. */
+  renewCertificate(tls: TlsCertificate): void {
+    this.#listeners.renewCertificate(tls);
   }
 
   /** Changes what may change while the server runs; limits hold for connections to come. */
@@ -212,41 +186,26 @@ export class IrcServer {
   async close(reason = "Server is shutting down"): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#sweeper);
-    for (const listener of this.#listeners.keys()) listener.close();
-    this.#listeners.clear();
-    const webSockets = this.#webSocketListeners.map((listener) => listener.close());
+    const stopped = this.#listeners.stop();
     for (const client of [...this.#state.clients]) this.#state.disconnect(client, reason);
-    await Promise.all(this.#accepting);
+    await stopped;
     this.#empty ??= new Promise((resolve) => this.#resolveEmpty = resolve);
     if (this.#open.size === 0) this.#resolveEmpty?.();
     await this.#empty;
-    await Promise.all(webSockets);
+    await this.#listeners.finish();
   }
 
-  async #accept(listener: Deno.Listener, secure: boolean): Promise<void> {
-    while (this.#listeners.has(listener)) {
-      try {
-        this.#admit(await listener.accept(), secure);
-      } catch (error) {
-        if (!this.#listeners.has(listener)) return;
-        this.#state.log.warn("IRC connection could not be accepted", { error });
-        await pause(ACCEPT_PAUSE_MILLISECONDS, this.#closing.signal);
-      }
-    }
-  }
-
-  #admit(conn: Deno.Conn, secure: boolean): void {
-    if (!disableDelay(conn, secure)) return conn.close();
+  #admitStream({ conn, ...stream }: AcceptedStream): void {
     const { sendQueueBytes } = this.#state.limits;
-    this.#enter(new StreamTransport(conn, { secure, sendQueueBytes, onClosed: this.#onClosed }));
+    const options = { ...stream, sendQueueBytes, onClosed: this.#onClosed };
+    this.#enter(new StreamTransport(conn, options));
   }
 
-  #admitWebSocket({ socket, address, binary }: OpenedWebSocket): void {
+  #admitWebSocket({ socket, address, binary, secure }: OpenedWebSocket): void {
     if (this.#closing.signal.aborted) return socket.close();
     const { lineBytes, sendQueueBytes } = this.#state.limits;
     const transport = new WebSocketTransport(socket, {
-      ...{ address, binary, sendQueueBytes },
-      secure: false,
+      ...{ address, binary, secure, sendQueueBytes },
       messageBytes: lineBytes + RECEIVED_TAG_BYTES,
       onClosed: this.#onClosed,
     });
@@ -290,25 +249,4 @@ export class IrcServer {
   #sweep(): void {
     for (const connection of this.#open.values()) connection?.checkTime();
   }
-}
-
-/** Lets small writes go out at once; the runtime does so itself for TLS. False: it is gone. */
-function disableDelay(conn: Deno.Conn, secure: boolean): boolean {
-  try {
-    if (!secure) (conn as Deno.TcpConn).setNoDelay(true);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Waits, but not longer than until the signal. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
-  });
 }

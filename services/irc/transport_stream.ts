@@ -18,6 +18,10 @@ const CLOSING_MILLISECONDS = 1000;
 
 export interface StreamTransportOptions {
   secure: boolean;
+  /** IP address of the client, where it is not that of the connection. */
+  address?: string | undefined;
+  /** What was read of the connection already. */
+  received?: Uint8Array<ArrayBuffer> | undefined;
   /** Bytes that may be queued, or null for no limit. */
   sendQueueBytes: number | null;
   onClosed: TransportClosed;
@@ -39,6 +43,7 @@ export class StreamTransport implements Transport {
   readonly #sendQueueBytes: number;
   readonly #onClosed: TransportClosed;
   #receiver: TransportReceiver | null = null;
+  #received: Uint8Array<ArrayBuffer> | null;
   #queue: Uint8Array<ArrayBuffer>[] = [];
   #queuedBytes = 0;
   #writing = false;
@@ -49,7 +54,10 @@ export class StreamTransport implements Transport {
 
   constructor(conn: Deno.Conn, options: StreamTransportOptions) {
     this.#conn = conn;
-    this.address = conn.remoteAddr.transport === "tcp" ? conn.remoteAddr.hostname : "localhost";
+    const { remoteAddr } = conn;
+    this.address = options.address ??
+      (remoteAddr.transport === "tcp" ? remoteAddr.hostname : "localhost");
+    this.#received = options.received ?? null;
     this.secure = options.secure;
     this.#sendQueueBytes = options.sendQueueBytes ?? Infinity;
     this.#onClosed = options.onClosed;
@@ -100,6 +108,9 @@ export class StreamTransport implements Transport {
   async #read(receiver: TransportReceiver): Promise<void> {
     const buffer = new Uint8Array(READ_BUFFER_BYTES);
     try {
+      const received = this.#received;
+      this.#received = null;
+      if (received !== null && received.length > 0) await receiver.receive(received);
       for (;;) {
         const count = await this.#conn.read(buffer);
         if (count === null) return this.#close("Connection closed");

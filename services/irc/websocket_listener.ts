@@ -11,8 +11,21 @@ export interface WebSocketListenOptions {
    * and always may.
    */
   origins: readonly string[];
+  /** Certificate chain and key in PEM; absent for plain TCP. */
+  tls?: { cert: string; key: string };
+  /** Addresses of those whose connections begin with a header of the PROXY protocol. */
+  proxies?: readonly string[];
   /** The client's address, given the one of the connection and the request's headers. */
   addressOf?: (address: string, headers: Headers) => string;
+}
+
+/** What a listener is told beside what whoever opens it wants. */
+export interface WebSocketSurroundings {
+  /** Whether the clients' connections come over TLS. */
+  readonly secure: boolean;
+  /** The address of a connection, given that of the socket; null refuses it. */
+  readonly peerOf: (socket: Deno.NetAddr) => string | null;
+  readonly onOpen: (opened: OpenedWebSocket) => void;
 }
 
 /** A WebSocket that is open. */
@@ -20,22 +33,24 @@ export interface OpenedWebSocket {
   readonly socket: WebSocket;
   readonly address: string;
   readonly binary: boolean;
+  /** Whether it came over TLS. */
+  readonly secure: boolean;
 }
 
 /** Takes WebSockets of IRC clients on a port of its own. */
 export class WebSocketListener {
   readonly addr: Deno.NetAddr;
   readonly #options: WebSocketListenOptions;
-  readonly #onOpen: (opened: OpenedWebSocket) => void;
+  readonly #surroundings: WebSocketSurroundings;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
-  constructor(options: WebSocketListenOptions, onOpen: (opened: OpenedWebSocket) => void) {
+  constructor(options: WebSocketListenOptions, surroundings: WebSocketSurroundings) {
     this.#options = options;
-    this.#onOpen = onOpen;
+    this.#surroundings = surroundings;
     const { hostname, port } = options;
     this.#server = Deno.serve(
       { hostname, port, onListen() {}, onError: refuseHandshake },
-      (request, { remoteAddr }) => this.#upgrade(request, remoteAddr.hostname),
+      (request, { remoteAddr }) => this.#upgrade(request, surroundings.peerOf(remoteAddr)),
     );
     this.addr = this.#server.addr;
   }
@@ -45,7 +60,8 @@ export class WebSocketListener {
     return this.#server.shutdown();
   }
 
-  #upgrade(request: Request, peer: string): Response {
+  #upgrade(request: Request, peer: string | null): Response {
+    if (peer === null) return new Response("This port is not for you.\n", { status: 403 });
     if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
       return new Response("This port is for IRC over WebSocket.\n", { status: 426 });
     }
@@ -62,7 +78,8 @@ export class WebSocketListener {
       request,
       protocol === undefined ? {} : { protocol },
     );
-    socket.onopen = () => this.#onOpen({ socket, address, binary: protocol === BINARY });
+    const { secure, onOpen } = this.#surroundings;
+    socket.onopen = () => onOpen({ socket, address, binary: protocol === BINARY, secure });
     return response;
   }
 }

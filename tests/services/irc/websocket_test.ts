@@ -222,3 +222,77 @@ class WebClient implements AsyncDisposable {
     await this.#closed;
   }
 }
+
+Deno.test("over TLS too; another certificate leaves open what is open", async () => {
+  const folder = new URL("./support/", import.meta.url);
+  const [cert, key] = await Promise.all([
+    Deno.readTextFile(new URL("localhost.crt", folder)),
+    Deno.readTextFile(new URL("localhost.key", folder)),
+  ]);
+  await using server = startServer();
+  const address = { hostname: "127.0.0.1", port: 0, origins: [], tls: { cert, key } };
+  const { port } = server.server.listenWebSocket(address);
+  using first = await openSecure(port, cert);
+  await first.until("101 Switching Protocols");
+  first.send("NICK first", "USER u 0 * :r");
+  await first.until(" 422 first");
+  server.server.renewCertificate({ cert, key });
+  using second = await openSecure(port, cert);
+  await second.until("101 Switching Protocols");
+  second.send("NICK second", "USER u 0 * :r", "PRIVMSG first :still there");
+  await first.until("PRIVMSG first :still there");
+  const { transports } = server.server.stats();
+  assert.deepEqual([...transports].find(([kind]) => kind === "websocket"), ["websocket", 2]);
+  assert.throws(() => server.server.renewCertificate({ cert: "none", key }));
+  first.send("PING :1");
+  await first.until("PONG irc.test :1");
+});
+
+/** How often a client may have to connect again while a listener takes the place of another. */
+const CONNECTS = 20;
+
+async function connectSecure(port: number, cert: string): Promise<Deno.TlsConn> {
+  const options = { hostname: "localhost", port, caCerts: [cert] };
+  for (let connect = 1; connect < CONNECTS; connect++) {
+    try {
+      return await Deno.connectTls(options);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.ConnectionReset)) throw error;
+    }
+  }
+  return await Deno.connectTls(options);
+}
+
+/** A WebSocket of a client that trusts one certificate, by hand: the platform's trusts what it has. */
+async function openSecure(port: number, cert: string) {
+  const conn = await connectSecure(port, cert);
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder();
+  let received = "";
+  async function write(bytes: Uint8Array): Promise<void> {
+    for (let sent = 0; sent < bytes.length;) sent += await conn.write(bytes.subarray(sent));
+  }
+  await write(encoder.encode(
+    `GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+      `Sec-WebSocket-Key: ${KEY}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+  ));
+  return {
+    /** Sends lines of less than 126 bytes, each in a frame with a mask of zeros. */
+    send(...lines: string[]): void {
+      const frames = lines.flatMap((line) => {
+        return [0x81, 0x80 | line.length, 0, 0, 0, 0, ...encoder.encode(line)];
+      });
+      write(Uint8Array.from(frames));
+    },
+    /** Reads until a text has come. */
+    async until(text: string): Promise<void> {
+      const buffer = new Uint8Array(4096);
+      while (!received.includes(text)) {
+        const count = await conn.read(buffer);
+        if (count === null) throw new Error(`"${text}" did not come: ${received}`);
+        received += decoder.decode(buffer.subarray(0, count));
+      }
+    },
+    [Symbol.dispose]: () => conn.close(),
+  };
+}
