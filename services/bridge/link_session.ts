@@ -39,6 +39,7 @@ const CLASSIC_LINE_BYTES = 512;
 /** `user@host` of ours before the server has told it: as long as one can be. */
 const LONGEST_USER_HOST = 32 + 1 + 64;
 
+/** Who is told the password where nothing else is said. */
 const NICK_SERVICE = "NickServ";
 
 export interface LinkSessionOptions {
@@ -272,12 +273,12 @@ export class LinkSession {
   }
 
   /** Logs in after the greeting: by SASL, or by NickServ where the server knows no SASL. */
-  #identify({ account, password }: BridgeLogin): void {
+  #identify({ account, password, nickServ = NICK_SERVICE }: BridgeLogin): void {
     const { client } = this.#options;
     if (this.#has("sasl")) return client.raw("AUTHENTICATE PLAIN");
     if (client.network.cap.available.has("sasl")) return;
     this.#areServicesAway = false;
-    client.raw(`PRIVMSG ${NICK_SERVICE} :IDENTIFY ${account} ${password}`);
+    client.raw(`PRIVMSG ${nickServ} :IDENTIFY ${account} ${password}`);
   }
 
   /** Nobody answers to the name of NickServ. */
@@ -315,7 +316,7 @@ export class LinkSession {
     if (event.kind === "message" && event.label === null && event.nick === this.nick) {
       return onEvent({ ...event, label: this.#receipts.echoed(event.channel) });
     }
-    if (event.kind === "refusal" && event.code === "401" && event.channel === NICK_SERVICE) {
+    if (event.kind === "refusal" && event.code === "401" && !event.channel.startsWith("#")) {
       return this.#missServices();
     }
     if (event.kind === "refusal" && event.label === null) {

@@ -33,6 +33,8 @@ export interface HeardMessage {
 export interface BridgeLogin {
   readonly account: string;
   readonly password: string;
+  /** The nick of the service that is told the password where there is no SASL; `NickServ`. */
+  readonly nickServ?: string;
 }
 
 /** Somebody who reads a channel as it goes on. */

@@ -162,7 +162,8 @@ function bridgeLogin(
   },
 ): NonNullable<BridgeOptions["login"]> {
   const { bridge: { nick, account }, irc } = config;
-  if (account !== "") return () => Promise.resolve({ account, password: secrets.bridge });
+  const nickServ = irc.services.nickserv;
+  if (account !== "") return () => Promise.resolve({ account, password: secrets.bridge, nickServ });
   if (irc.ergo.api_addr === "") return () => Promise.resolve(null);
   const password = network.passphrases.derive(BRIDGE_SALT + nick);
   return async () => {

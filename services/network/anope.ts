@@ -7,9 +7,8 @@ const SUSPENDED = /^\s*Suspended: /u;
 /**
  * Anope 2.0. The operator needs an operator type with the commands `nickserv/suspend`,
  * `nickserv/saset/password`, `nickserv/saset/noexpire` and the privileges `nickserv/auspex`,
- * `nickserv/confirm`, `nickserv/drop`; for the status in
- * channels `chanserv/access/modify`. `passlen` must be at least 64, and registering must need
- * neither an e-mail address that is confirmed nor a time of waiting.
+ * `nickserv/confirm`, `nickserv/drop`; for the status in channels `chanserv/access/modify` and
+ * `chanserv/administration`. `passlen` must be at least 64.
  */
 export const ANOPE: ServicesDialect = {
   name: "Anope",
@@ -27,9 +26,12 @@ export const ANOPE: ServicesDialect = {
   async setPassphrase(desk, account, passphrase) {
     await desk.converse(`SASET PASSWORD ${account} ${passphrase}`);
   },
+  /** `SYNC` gives what is due, and takes nothing from those who are there. */
   channelStatus: (channel, account, status) => [
     `AOP ${channel} ${status === "operator" ? "ADD" : "DEL"} ${account}`,
     `VOP ${channel} ${status === "voice" ? "ADD" : "DEL"} ${account}`,
-    `SYNC ${channel}`,
+    ...(status === "operator" ? [] : [`DEOP ${channel} ${account}`]),
+    ...(status === "voice" ? [] : [`DEVOICE ${channel} ${account}`]),
+    ...(status === null ? [] : [`SYNC ${channel}`]),
   ],
 };

@@ -14,9 +14,11 @@ const BOLD = "\x02";
 const FLAGS = { operator: "-V+Oo", voice: "-Oo+Vv", none: "-OoVv" } as const;
 
 /**
- * Atheme 7.2. The operator needs an operator class with `general:auspex`, `user:auspex`,
- * `user:admin`, `user:hold`, `chan:auspex` and `chan:admin`, and the modules `nickserv/freeze`, `drop`, `info`
- * and `resetpass`; for the status in channels `chanserv/fflags` and `chanserv/sync`.
+ * Atheme 7.2. The operator needs an operator class with `general:auspex`, `general:flood`,
+ * `user:auspex`, `user:admin`, `user:hold`, `chan:auspex` and `chan:admin`, and the modules
+ * `nickserv/freeze`, `drop`, `hold`, `info`, `resetpass`, `set_password` and, where addresses are
+ * verified, `verify`; for the status in channels `chanserv/fflags`, and `chanserv/sync` so that it
+ * holds at once.
  */
 export const ATHEME: ServicesDialect = {
   name: "Atheme",
@@ -54,6 +56,5 @@ export const ATHEME: ServicesDialect = {
   },
   channelStatus: (channel, account, status) => [
     `FFLAGS ${channel} ${account} ${FLAGS[status ?? "none"]}`,
-    `SYNC ${channel}`,
   ],
 };

@@ -17,6 +17,9 @@ const MAX_PASSPHRASE = 200;
 /** What ChanServ says of a channel that keeps nothing: Atheme's words, and Anope's. */
 const UNREGISTERED = /is not registered|isn't registered/;
 
+/** What services say where our rights, or the modules that are loaded, are not enough. */
+const DENIED = /not authori[sz]ed|access denied|do not have|(?:unknown|invalid) command/i;
+
 /** Most characters of what services said that are passed on. */
 const MAX_QUOTED = 300;
 
@@ -160,10 +163,14 @@ export class ServicesNetwork implements NetworkAccounts {
     account: string,
     status: NetworkStatus | null,
   ): Promise<boolean> {
-    const { dialect, chanServ } = this.#options;
+    const { dialect, chanServ, log } = this.#options;
     for (const command of dialect.channelStatus(channel, account, status)) {
       const lines = await this.console.ask(chanServ, command);
       if (lines.some((line) => UNREGISTERED.test(line))) return false;
+      const said = lines.find((line) => DENIED.test(line));
+      if (said === undefined) continue;
+      log.warn("The IRC network's services set no status", { service: chanServ, channel, said });
+      return false;
     }
     return true;
   }

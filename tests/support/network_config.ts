@@ -92,7 +92,7 @@ const ATHEME_MODULES = [
 ];
 
 const ATHEME_PRIVILEGES = [
-  ...["special:ircop", "general:auspex", "general:flood", "user:auspex", "user:admin", "user:hold"],
+  ...["general:auspex", "general:flood", "user:auspex", "user:admin", "user:hold"],
   ...["chan:auspex", "chan:admin"],
 ];
 
@@ -114,15 +114,18 @@ export function athemeConfig({ linkPort, servicesAccount }: NetworkPlan): string
     section("chanserv", agent("ChanServ")),
     section("operserv", agent("OperServ")),
     section("saslserv", agent("SaslServ")),
-    section('operclass "all"', { privs: ATHEME_PRIVILEGES }),
-    section(`operator "${servicesAccount}"`, { operclass: "all" }),
+    section('operclass "muster"', { privs: ATHEME_PRIVILEGES }),
+    section(`operator "${servicesAccount}"`, { operclass: "muster" }),
     section("general", {
       ...{ flood_msgs: 0, ratelimit_uses: 0, commit_interval: 1, uplink_sendq_limit: 1_048_576 },
     }),
   ].join("\n");
 }
 
-/** Commands of Anope by their service and module; a path where it is not the command's own. */
+/**
+ * Commands of Anope by their service and module; with a path where it is not the command's own, and
+ * the mode that it takes away.
+ */
 const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   nickserv: {
     ns_register: ["REGISTER"],
@@ -135,6 +138,7 @@ const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly s
   chanserv: {
     cs_register: ["REGISTER"],
     cs_xop: ["AOP=xop", "VOP=xop"],
+    cs_mode: ["DEOP=modes/OP", "DEVOICE=modes/VOICE"],
     cs_sync: ["SYNC"],
   },
 };
@@ -175,8 +179,13 @@ export function anopeConfig({ folder, linkPort, servicesAccount }: NetworkPlan):
       ...{ casemap: "ascii", readtimeout: "5s", retrywait: "1s", updatetimeout: "5m" },
       ...{ warningtimeout: "4h", timeoutcheck: "3s", expiretimeout: "30m" },
     }),
-    block("opertype", { name: "all", commands: "*", privs: "*" }),
-    block("oper", { name: servicesAccount, type: "all", require_oper: true }),
+    block("opertype", {
+      name: "muster",
+      commands: "nickserv/suspend nickserv/saset/*",
+      privs: "nickserv/auspex nickserv/confirm nickserv/drop chanserv/access/modify " +
+        "chanserv/administration",
+    }),
+    block("oper", { name: servicesAccount, type: "muster", require_oper: true }),
     service("NickServ"),
     service("ChanServ"),
     block("module", {
@@ -194,12 +203,14 @@ export function anopeConfig({ folder, linkPort, servicesAccount }: NetworkPlan):
 }
 
 function anopeCommand(service: string, word: string): string {
-  const [name = "", path = name.toLowerCase().replace(" ", "/")] = word.split("=");
+  const [name = "", rest = name.toLowerCase().replace(" ", "/")] = word.split("=");
+  const [, path = rest, mode] = /^(modes)\/(\w+)$/.exec(rest) ?? [];
   const permission = ANOPE_PERMISSIONS[name];
   return block("command", {
     ...{ service: service === "nickserv" ? "NickServ" : "ChanServ", name },
     command: `${service}/${path}`,
     ...(permission === undefined ? {} : { permission }),
+    ...(mode === undefined ? {} : { unset: mode }),
   });
 }
 

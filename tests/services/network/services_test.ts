@@ -88,8 +88,10 @@ async function rule(network: TestNetwork, accounts: ServicesNetwork): Promise<vo
   await bob.join("#room");
   assert.equal(await accounts.setChannelStatus("#room", "bob", "operator"), true);
   await founder.expect(/MODE #room .*\+o :?bob/);
-  await accounts.setChannelStatus("#room", "bob", "voice");
-  await founder.expect(/MODE #room .*bob/);
+  assert.equal(await accounts.setChannelStatus("#room", "bob", "voice"), true);
+  await founder.expect(/MODE #room .*-o.* :?bob/);
+  assert.equal(await accounts.setChannelStatus("#room", "bob", null), true);
+  await founder.expect(/MODE #room .*-v.* :?bob/);
   assert.equal(await accounts.setChannelStatus("#unregistered", "bob", "voice"), false);
 }
 
