@@ -42,7 +42,7 @@ export function branchColumn(rid: string): string {
     AND rid=${rid}),'${DEFAULT_BRANCH}')`;
 }
 
-const CHECKIN_COLUMNS = `${REF_COLUMNS}, ${branchColumn("event.objid")} AS branch,
+const CHECKIN_COLUMNS = `event.objid, ${REF_COLUMNS}, ${branchColumn("event.objid")} AS branch,
   (SELECT json_group_array(substr(tagname,5)) FROM tagxref JOIN tag USING(tagid)
     WHERE tagxref.rid=event.objid AND tagtype>0 AND tagname GLOB 'sym-*') AS tags,
   (SELECT json_group_array(uuid) FROM (SELECT parent.uuid FROM plink JOIN blob AS parent
@@ -52,6 +52,7 @@ const CHECKIN_COLUMNS = `${REF_COLUMNS}, ${branchColumn("event.objid")} AS branc
     AND tagxref.rid=event.objid) AS isClosed`;
 
 interface CheckinRow extends RefRow {
+  readonly objid: number;
   readonly branch: string;
   /** JSON. */
   readonly tags: string;
@@ -66,13 +67,32 @@ export function readTimelineCheckin(reader: Reader, rid: number): TimelineChecki
   return readTimelineCheckins(reader, [rid])[0] ?? null;
 }
 
-/** Check-ins as the timeline shows them, in the order of the rows; what is none is left out. */
+/** Check-ins that are kept, and roughly the bytes that each takes in memory. */
+const [MAX_KEPT, KEPT_BYTES] = [2_000, 800];
+
+/**
+ * Check-ins as the timeline shows them, in the order of the rows; what is none is left out. The
+ * newest ones are asked for again and again: they are kept.
+ */
 export function readTimelineCheckins(reader: Reader, rids: readonly number[]): TimelineCheckin[] {
+  const kept = reader.cached("check-ins", () => {
+    return { value: new Map<number, TimelineCheckin>(), bytes: MAX_KEPT * KEPT_BYTES };
+  });
+  const unknown = rids.filter((rid) => !kept.has(rid));
+  const fresh = new Map(unknown.length === 0 ? [] : readRows(reader, unknown));
+  const checkins = rids.flatMap((rid) => kept.get(rid) ?? fresh.get(rid) ?? []);
+  if (kept.size + fresh.size > MAX_KEPT) kept.clear();
+  if (fresh.size > MAX_KEPT) return checkins;
+  for (const [rid, checkin] of fresh) kept.set(rid, checkin);
+  return checkins;
+}
+
+function readRows(reader: Reader, rids: readonly number[]): [number, TimelineCheckin][] {
   return reader.repository.db.rows<CheckinRow>(
     `SELECT ${CHECKIN_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN event ON objid=wanted.value
-       CROSS JOIN blob ON blob.rid=objid ORDER BY wanted.key`,
+       CROSS JOIN blob ON blob.rid=objid`,
     JSON.stringify(rids),
-  ).map(checkinOf);
+  ).map((row) => [row.objid, checkinOf(row)]);
 }
 
 function checkinOf(row: CheckinRow): TimelineCheckin {
