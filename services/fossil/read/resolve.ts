@@ -7,7 +7,6 @@
 import { isHex } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
-import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
 /** An artifact that a name stands for. */
@@ -222,18 +221,22 @@ function branchStart(reader: Reader, rid: number): { root: number; first: number
 }
 
 /**
- * The newest check-in of the parent branch that a branch has taken in: the one it started from, or
- * one that was merged into it since. 0 where no tag puts the start on a branch.
+ * The check-in of the parent branch that a branch has taken in last: the one it started from, or one
+ * that was merged into it since. Ancestors are gone through from the newest on, each after one of its
+ * children. 0 where no tag puts the start on a branch.
  */
 function lastMergeIn(reader: Reader, rid: number): number {
   const origin = branchOf(reader, branchStart(reader, rid).root);
   if (origin === null) return 0;
-  const ancestors = ancestryOf(reader).ancestors(rid);
-  const rows = reader.repository.db.rows<{ rid: number }>(
-    `SELECT tagxref.rid FROM tagxref JOIN event ON objid=tagxref.rid
-      WHERE tagxref.tagid=${TAG.branch} AND tagtype>0 AND value=?
-      ORDER BY event.mtime DESC, objid DESC`,
+  return reader.repository.db.value<number>(
+    `WITH RECURSIVE ancestor(id, day) AS (
+       SELECT objid, mtime FROM event WHERE objid=?
+       UNION SELECT pid, event.mtime FROM ancestor
+         CROSS JOIN plink ON cid=ancestor.id CROSS JOIN event ON objid=pid
+       ORDER BY 2 DESC
+     ) SELECT id FROM ancestor CROSS JOIN tagxref ON tagxref.rid=id
+        WHERE tagid=${TAG.branch} AND tagtype>0 AND value=? LIMIT 1`,
+    rid,
     origin,
-  );
-  return rows.find((row) => ancestors[row.rid] === 1)?.rid ?? 0;
+  ) ?? 0;
 }
