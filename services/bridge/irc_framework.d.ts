@@ -28,6 +28,8 @@ export interface ClientEvents {
   close: boolean;
   /** The transport ended, with an error where it did not end by itself. */
   "socket close": Error | undefined;
+  /** The server refuses something; with error `irc` it closes the connection (ERROR). */
+  "irc error": { readonly error: string; readonly reason?: string | undefined };
   loggedin: { readonly account: string | undefined };
   loggedout: unknown;
   /** Reason `fail`, `nick_locked`, `too_long`, or that the server offers no such login. */

@@ -68,8 +68,8 @@ export class Link {
 
   start(): void {
     this.#open().catch((error: unknown) => {
-      this.#options.log.warn("The bridge cannot connect to IRC", { error });
-      if (this.#stopped === null) this.#retry();
+      const reason = error instanceof Error ? error.message : String(error);
+      if (this.#stopped === null) this.#retry(reason);
     });
   }
 
@@ -146,7 +146,7 @@ export class Link {
       ...this.#options,
       ...{ client, login, parseLine: ircLineParser },
       onUp: () => this.#opened(),
-      onClosed: () => this.#closed(),
+      onClosed: (reason) => this.#closed(reason),
     });
     this.#session = session;
     session.connect();
@@ -158,7 +158,7 @@ export class Link {
     onEvent({ kind: "up" });
   }
 
-  #closed(): void {
+  #closed(reason: string): void {
     const { scheduler, onEvent } = this.#options;
     this.#session = null;
     const wasUp = this.#upSince > 0;
@@ -166,15 +166,16 @@ export class Link {
     this.#upSince = 0;
     if (wasUp) onEvent({ kind: "down" });
     if (this.#stopped !== null) return this.#stopped();
-    this.#retry();
+    this.#retry(reason);
   }
 
   /** Connects again, later with each failure. */
-  #retry(): void {
+  #retry(reason: string): void {
     const { scheduler, random, log } = this.#options;
     const longest = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures++, 16);
     const delay = Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);
-    log.warn("The bridge has no IRC connection", { retryInMilliseconds: Math.round(delay) });
+    const retryInMilliseconds = Math.round(delay);
+    log.warn("The bridge has no IRC connection", { reason, retryInMilliseconds });
     this.#cancelRetry = scheduler.after(delay, () => this.start());
   }
 }

@@ -53,8 +53,8 @@ export interface LinkSessionOptions {
   readonly log: Log;
   /** Called once, when the server has let us in. */
   readonly onUp: () => void;
-  /** Called once, when the connection is over. */
-  readonly onClosed: () => void;
+  /** Called once, when the connection is over, with the reason. */
+  readonly onClosed: (reason: string) => void;
   /** Called in the order of the server's lines. */
   readonly onEvent: (event: LinkEvent) => void;
 }
@@ -218,7 +218,12 @@ export class LinkSession {
     client.on("motd", () => {
       if (!this.#up) this.#greeted();
     });
-    client.on("socket close", (error) => this.#lastWords = error?.message ?? "");
+    client.on("socket close", (error) => {
+      if (this.#lastWords === "") this.#lastWords = error?.message ?? "";
+    });
+    client.on("irc error", ({ error, reason }) => {
+      if (error === "irc") this.#lastWords = reason ?? "";
+    });
     client.on("close", () => this.#ended());
     client.on("nick in use", () => {
       if (!this.#up) this.#tryOtherNick();
@@ -355,9 +360,6 @@ export class LinkSession {
     this.#pacer.clear();
     this.#receipts.clear();
     this.#up = false;
-    if (this.#lastWords !== "") {
-      this.#options.log.info("The IRC connection ended", { reason: this.#lastWords });
-    }
-    this.#options.onClosed();
+    this.#options.onClosed(this.#lastWords);
   }
 }
