@@ -29,9 +29,13 @@ export function peer(program: string): { ignore: boolean } {
   if (isInstalled(program)) return { ignore: false };
   const message = `"${program}" is missing; ${INSTALL.get(program) ?? `install ${program}`}`;
   if (Deno.env.get("MUSTER_PEERS") === "required") throw new Error(message);
-  Deno.stderr.writeSync(new TextEncoder().encode(`ignored: ${message}\n`));
+  if (!told.has(program)) Deno.stderr.writeSync(new TextEncoder().encode(`ignored: ${message}\n`));
+  told.add(program);
   return { ignore: true };
 }
+
+/** Programs that this test file has been told to be missing. */
+const told = new Set<string>();
 
 /** Path of a `fossil` that is newer than the machine's, as the environment names it; else empty. */
 export function newerFossil(): string {
