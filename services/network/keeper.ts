@@ -226,8 +226,10 @@ export class Keeper {
         const found = there === null
           ? await network.find(entry.name)
           : there.get(foldCase(entry.name)) ?? null;
-        if (entry.channels.length > 0 || this.#differs(entry, found)) await this.#unsettle(entry);
-        else if (thorough && !await this.#opens(entry, found)) await this.#unsettle(entry, true);
+        const locked = thorough && !await this.#opens(entry, found);
+        if (locked || entry.channels.length > 0 || this.#differs(entry, found)) {
+          await this.#unsettle(entry, locked);
+        }
       }
       if (page.length < PAGE) return;
       after = page.at(-1)?.name ?? "";
@@ -254,8 +256,8 @@ export class Keeper {
     return passphrase === null || await network.verify(name, passphrase);
   }
 
-  /** @param passphrase whether the passphrase there may be another one */
-  #unsettle({ name }: LedgerEntry, passphrase = false): Promise<void> {
+  /** @param passphrase whether the passphrase there is another one */
+  #unsettle({ name }: LedgerEntry, passphrase: boolean): Promise<void> {
     const { database, ledger, locks, scheduler } = this.#options;
     return locks.hold(name, async () => {
       const entry = ledger.find(name);

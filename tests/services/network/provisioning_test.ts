@@ -237,9 +237,9 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     await agents.revoke("alive", BY_OPERATOR);
     ergo.unregistered.add("#later");
     const held = await anAgent(rooms, "held", { channels: ["#later"] });
-    await rooms.pass(0);
-    const changed = await anAgent(rooms, "taken");
+    const changed = await anAgent(rooms, "taken", { channels: ["#later"] });
     ergo.add("stranger", "his own");
+    await rooms.pass(0);
     const before = (await eventTypes(rooms)).length;
 
     ergo.accounts.delete("lost");
