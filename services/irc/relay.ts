@@ -98,6 +98,7 @@ export class Relay {
 
   /** Stops listening. */
   stop(): void {
+    if (this.#stopped) return;
     this.#stopped = true;
     this.#listener.close();
   }

@@ -163,6 +163,8 @@ Deno.test("a client behind a proxy has its own address on every port; others can
   await liar.register("liar");
   assert.equal(addresses(server)["liar"], "127.0.0.1");
   await overTls.close();
+  // The program closes the server when it is to end, and again at the end.
+  await server.server.close();
 });
 
 function addresses(server: TestServer): Record<string, string> {
