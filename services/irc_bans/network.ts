@@ -16,9 +16,10 @@ export function parseNetwork(text: string): Network | null {
   const parsed = parseAddress(address);
   if (parsed === null || more.length > 0) return null;
   if (length !== undefined && !/^\d{1,3}$/.test(length)) return null;
-  const prefix = length === undefined ? parsed.bits : Number(length);
-  if (prefix > parsed.bits) return null;
-  return { ...parsed, prefix, value: masked(parsed.value, parsed.bits, prefix) };
+  const { bits, value, skipped } = parsed;
+  const prefix = length === undefined ? bits : Number(length) - skipped;
+  if (prefix < 0 || prefix > bits) return null;
+  return { bits, prefix, value: masked(value, bits, prefix) };
 }
 
 /** The network of this many leading bits that an address belongs to. */
@@ -37,13 +38,23 @@ function masked(value: bigint, bits: number, prefix: number): bigint {
   return (value >> rest) << rest;
 }
 
-function parseAddress(text: string): Pick<Network, "bits" | "value"> | null {
+/** Bits before an IPv4 address that is written as an IPv6 one (RFC 4291, section 2.5.5.2). */
+const MAPPED_PREFIX = 96;
+
+interface Address extends Pick<Network, "bits" | "value"> {
+  /** Bits of what was written that are not part of the address. */
+  readonly skipped: number;
+}
+
+function parseAddress(text: string): Address | null {
   const [address = ""] = text.split("%", 1);
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  const ipv4 = parseIpv4(mapped ?? address);
-  if (ipv4 !== null) return { bits: 32, value: ipv4 };
+  const ipv4 = parseIpv4(address);
+  if (ipv4 !== null) return { bits: 32, value: ipv4, skipped: 0 };
   const ipv6 = parseIpv6(address);
-  return ipv6 === null ? null : { bits: 128, value: ipv6 };
+  if (ipv6 === null) return null;
+  return ipv6 >> 32n === 0xffffn
+    ? { bits: 32, value: ipv6 & 0xffff_ffffn, skipped: MAPPED_PREFIX }
+    : { bits: 128, value: ipv6, skipped: 0 };
 }
 
 function parseIpv4(text: string): bigint | null {
@@ -53,7 +64,8 @@ function parseIpv4(text: string): bigint | null {
   return parts.reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
 }
 
-function parseIpv6(text: string): bigint | null {
+function parseIpv6(address: string): bigint | null {
+  const text = address.replace(/(?<=:)[\d.]+\.[\d.]+$/, hexadecimal);
   if (!/^[0-9a-f:]{2,39}$/i.test(text)) return null;
   const halves = text.split("::");
   if (halves.length > 2) return null;
@@ -63,6 +75,12 @@ function parseIpv6(text: string): bigint | null {
   const groups = [...before, ...Array<string>(missing).fill("0"), ...(after ?? [])];
   if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return null;
   return groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+/** The end of an IPv6 address that is written as an IPv4 one, as two groups. */
+function hexadecimal(ipv4: string): string {
+  const value = parseIpv4(ipv4);
+  return value === null ? ipv4 : `${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`;
 }
 
 function formatIpv4(value: bigint): string {
