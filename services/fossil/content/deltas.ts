@@ -9,6 +9,9 @@ export const MIN_DELTA_BYTES = 50;
 /** A delta is kept where it is smaller than this part of the artifact. */
 const MAX_DELTA_RATIO = 0.75;
 
+/** Sources that are kept in memory; each takes about 50 bytes. */
+const MAX_KEPT = 50_000;
+
 /** The delta that makes `target` from `source`, by Fossil's rules; null where it saves too little. */
 export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Array | null {
   if (Math.min(source.length, target.length) < MIN_DELTA_BYTES) return null;
@@ -19,6 +22,8 @@ export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Ar
 /** Table delta: which artifact is stored as a delta of which. */
 export class Deltas {
   readonly #db: Database;
+  /** Sources that were looked up of late. */
+  readonly #sources = new Map<number, number>();
 
   constructor(db: Database) {
     this.#db = db;
@@ -26,7 +31,17 @@ export class Deltas {
 
   /** Row of which an artifact is stored as a delta, 0 for full text. */
   sourceOf(rid: number): number {
-    return this.#db.value<number>("SELECT srcid FROM delta WHERE rid=?", rid) ?? 0;
+    const known = this.#sources.get(rid);
+    if (known !== undefined) return known;
+    const source = this.#db.value<number>("SELECT srcid FROM delta WHERE rid=?", rid) ?? 0;
+    if (this.#sources.size >= MAX_KEPT) this.#sources.clear();
+    this.#sources.set(rid, source);
+    return source;
+  }
+
+  /** Forgets what was looked up, because another program wrote or a transaction was undone. */
+  forget(): void {
+    this.#sources.clear();
   }
 
   /** Artifacts that are stored as deltas of this one. */
@@ -36,10 +51,12 @@ export class Deltas {
   }
 
   set(rid: number, source: number): void {
+    this.#sources.delete(rid);
     this.#db.run("REPLACE INTO delta(rid,srcid) VALUES(?,?)", rid, source);
   }
 
   delete(rid: number): void {
+    this.#sources.delete(rid);
     this.#db.run("DELETE FROM delta WHERE rid=?", rid);
   }
 

@@ -73,6 +73,7 @@ export class ContentStore {
     this.#cache.clear();
     this.#deadEnds.clear();
     this.#names.clear();
+    this.#deltas.forget();
     this.#private.forget();
     this.#touched.clear();
     this.#unpacked.clear();
@@ -374,9 +375,9 @@ export class ContentStore {
 
   /** Takes an artifact out for good; nothing may be stored as a delta of it. */
   remove(rid: number): void {
-    for (const table of ["delta", "private", "blob"]) {
-      this.#db.run(`DELETE FROM ${table} WHERE rid=?`, rid);
-    }
+    this.#deltas.delete(rid);
+    this.#private.delete(rid);
+    this.#db.run("DELETE FROM blob WHERE rid=?", rid);
     this.#names.clear();
     this.#touched.delete(rid);
     this.#unpacked.delete(rid);

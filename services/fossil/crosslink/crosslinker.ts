@@ -154,9 +154,15 @@ export class Crosslinker {
     const now = db.value<number>("SELECT julianday('now')") ?? 0;
     const tag = { name: "cluster", type: TAG_TYPE.single, value: null, source: rid, target: rid };
     insertTag(this.#ctx, { ...tag, day: now });
-    for (const member of cluster.members) {
-      const memberRid = store.ridOrPhantom(member);
-      db.run("DELETE FROM unclustered WHERE rid=?", memberRid);
-    }
+    const members = JSON.stringify(cluster.members);
+    const unknown = db.rows<{ value: string }>(
+      "SELECT value FROM json_each(?) WHERE NOT EXISTS(SELECT 1 FROM blob WHERE uuid=value)",
+      members,
+    );
+    for (const { value } of unknown) store.ridOrPhantom(value);
+    db.run(
+      "DELETE FROM unclustered WHERE rid IN (SELECT rid FROM json_each(?) JOIN blob ON uuid=value)",
+      members,
+    );
   }
 }
