@@ -47,6 +47,25 @@ Deno.test("an agent finds what was said to it alone, and where it was mentioned"
     assert.equal((await world.inboxes.read("scout", { limit: 1 }, OPERATOR)).length, 1);
   }));
 
+Deno.test("on a network that is not ours, inboxes hold what the bridge hears", () =>
+  withAttendance(async (world) => {
+    await world.register("scout", { channels: ["general"] });
+    const heard = { channel: "#general", nick: "ann", account: null, time: Date.now() };
+    for (
+      const [id, more] of Object.entries({
+        one: { text: "scout: look" },
+        two: { text: "nobody in particular" },
+        three: { text: "scout says so itself", nick: "scout_", account: "scout" },
+        four: { text: "scout: elsewhere", channel: "#other" },
+        five: { text: "* ann waves at scout", account: "ann" },
+      })
+    ) world.inboxes.takeHeard({ ...heard, ...more, id });
+    assert.deepEqual(await inbox(world, "scout"), [
+      "#general ann: scout: look",
+      "#general ann: * ann waves at scout",
+    ]);
+  }));
+
 Deno.test("mentions reach agents that are away, in channels that are theirs, and no others", () =>
   withAttendance(async (world) => {
     await world.register("away", { channels: ["general"] });
