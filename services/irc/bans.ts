@@ -31,6 +31,8 @@ export interface BanWish {
   readonly reason: string;
   /** Milliseconds; null for one without an end. */
   readonly duration: number | null;
+  /** Who asks, and is not to be hit. */
+  readonly spares: BanSubject;
 }
 
 /** What the server asks of whoever keeps the bans. */

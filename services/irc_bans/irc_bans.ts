@@ -84,12 +84,12 @@ export class IrcBans implements Bans {
     return this.#holding().map((ban) => this.#toBan(ban));
   }
 
-  add({ mask, reason, duration }: BanWish, actor: ObservedActor): Promise<string | null> {
+  add({ mask, reason, duration, spares }: BanWish, actor: ObservedActor): Promise<string | null> {
     return refusalOf(async () => {
       const duration_seconds = duration === null ? null : Math.ceil(duration / 1000);
       const request = banRequestSchema.safeParse({ mask, reason, duration_seconds });
       if (!request.success) throw new Invalid(`"mask": ${request.error.issues[0]?.message}`);
-      await this.#create(request.data, ircOriginOf(this.#options.accounts, actor));
+      await this.#create(request.data, ircOriginOf(this.#options.accounts, actor), spares);
     });
   }
 
@@ -99,7 +99,7 @@ export class IrcBans implements Bans {
     });
   }
 
-  async #create(request: BanRequest, origin: Origin): Promise<BanRecord> {
+  async #create(request: BanRequest, origin: Origin, spares?: BanSubject): Promise<BanRecord> {
     const { database, clock, enforce } = this.#options;
     const mask = parseBanMask(request.mask);
     const { text, accountId } = this.#resolve(mask);
@@ -114,6 +114,10 @@ export class IrcBans implements Bans {
       createdAt: now,
       expiresAt: ends,
     };
+    const added = new BanIndex([ban]);
+    if (spares !== undefined && this.#findIn(added, spares) !== null) {
+      throw new Invalid("This would ban yourself");
+    }
     const others = this.#holding().filter((other) => foldCase(other.mask) !== foldCase(text));
     if (others.length >= MAX_BANS) {
       throw new Conflict(`There are ${MAX_BANS} bans, which is as many as are kept`);
@@ -130,7 +134,6 @@ export class IrcBans implements Bans {
       events: [newEvent("irc.banned", { mask: text, reason, expires_at }, origin, now)],
     });
     this.#index = new BanIndex(this.#read());
-    const added = new BanIndex([ban]);
     enforce({ find: (subject) => this.#findIn(added, subject) });
     return record;
   }

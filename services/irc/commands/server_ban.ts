@@ -15,7 +15,9 @@ export async function kline(call: CommandCall): Promise<void> {
   const duration = params.length > 1 ? durationOf(params[0] ?? "") : null;
   const [mask = "", text = ""] = duration === null ? params : params.slice(1);
   const reason = truncate(text, state.limits.reasonBytes);
-  const refusal = await bans.add({ mask, reason, duration }, client.actor);
+  const { account, transport: { address } } = client;
+  const spares = { masks: client.masks(), address, account };
+  const refusal = await bans.add({ mask, reason, duration, spares }, client.actor);
   if (client.quitReason !== null) return;
   if (refusal !== null) return reply.fail(command, "INVALID_MASK", [mask || "*"], refusal);
   const { serverName } = state;

@@ -113,9 +113,13 @@ Deno.test("a ban holds over a restart and until its time, and can be changed and
 Deno.test("operators of IRC are answered with a sentence, and what they did is logged as theirs", async () => {
   await withRooms(async (rooms) => {
     const { ircBans, database } = rooms;
-    const wish = { mask: "*@192.0.2.7", reason: "spam", duration: 90_500 };
+    const spares = subject({ masks: ["op!~o@here.ip"], address: "198.51.100.1" });
+    const wish = { mask: "*@192.0.2.7", reason: "spam", duration: 90_500, spares };
     assert.equal(await ircBans.add(wish, OPERATOR), null);
     assert.match(await ircBans.add({ ...wish, mask: "*@*" }, OPERATOR) ?? "", /far too many/);
+    for (const mask of ["*!*@here.ip", "198.51.100.0/24", "~o@here*"]) {
+      assert.equal(await ircBans.add({ ...wish, mask }, OPERATOR), "This would ban yourself");
+    }
     assert.match(await ircBans.add({ ...wish, mask: "" }, OPERATOR) ?? "", /must not be empty/);
     assert.equal(await ircBans.remove("192.0.2.8", OPERATOR), "There is no such ban");
     assert.equal(await ircBans.remove("192.0.2.7", OPERATOR), null);
