@@ -300,6 +300,11 @@ export class Repository implements Disposable {
     this.db.checkpoint();
   }
 
+  /** As `checkpoint`, as far as that goes at once: what somebody still reads stays in the log. */
+  settle(): void {
+    this.db.settle();
+  }
+
   /** Closes the file. */
   close(): void {
     this.db.close();

@@ -51,6 +51,11 @@ export class Database {
     this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
+  /** As `checkpoint`, without waiting for anybody; the log stays as long as it is. */
+  settle(): void {
+    this.#connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
   #statement(sql: string): StatementSync {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;

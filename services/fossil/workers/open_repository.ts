@@ -10,6 +10,7 @@ export class OpenRepository implements Disposable {
   /** When it was last asked for, on the clock of `performance.now()`. */
   usedAt = performance.now();
   #index: SearchIndex | null = null;
+  #changes = 0;
 
   /** @param check throws where the running job is to end. */
   constructor(path: string, repository: Repository, check: () => void) {
@@ -22,6 +23,13 @@ export class OpenRepository implements Disposable {
   index(): SearchIndex {
     this.#index ??= SearchIndex.open(SearchIndex.pathFor(this.path), this.reader);
     return this.#index;
+  }
+
+  /** Whether rows were written through this connection since that was asked last. */
+  hasWritten(): boolean {
+    const before = this.#changes;
+    this.#changes = this.repository.db.value<number>("SELECT total_changes()") ?? 0;
+    return this.#changes !== before;
   }
 
   [Symbol.dispose](): void {

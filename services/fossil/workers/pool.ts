@@ -62,6 +62,7 @@ const DEFAULTS: Required<PoolOptions> = {
   maxQueued: 100,
   maxOpen: 16,
   idleMs: 300_000,
+  settleMs: 1000,
   cacheBytes: 32 * 1024 * 1024,
   timeLimits: TIME_LIMITS_MS,
   graceMs: 10_000,

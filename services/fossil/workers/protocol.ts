@@ -19,6 +19,11 @@ export interface WorkerSettings {
   readonly maxOpen: number;
   /** A repository is closed when it was not used for as long, in milliseconds. */
   readonly idleMs: number;
+  /**
+   * So long after the last write the log is moved into the file, in milliseconds: for whoever copies
+   * or clones the file alone.
+   */
+  readonly settleMs: number;
   /** Bytes of artifacts that each open repository keeps in memory. */
   readonly cacheBytes: number;
 }

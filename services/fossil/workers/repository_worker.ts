@@ -22,6 +22,7 @@ class RepositoryWorker {
   /** By path; the one that was used last stands at the end. */
   readonly #open = new Map<string, OpenRepository>();
   readonly #idleTimers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #settleTimers = new Map<string, ReturnType<typeof setTimeout>>();
   #watch: Watch | null = null;
 
   constructor({ settings, interrupt }: StartRequest) {
@@ -75,7 +76,9 @@ class RepositoryWorker {
       const { repository, reader } = open;
       const index = () => open.index();
       const context: Context = { repository, reader, watch, hashing, index };
-      return await (OPERATIONS[operation] as AnyOperation)(context, input);
+      const result = await (OPERATIONS[operation] as AnyOperation)(context, input);
+      if (open.hasWritten()) this.#settleSoon(open);
+      return result;
     } catch (error) {
       if (!(error instanceof FossilError || error instanceof Interrupted)) this.#close(path);
       throw error;
@@ -105,16 +108,34 @@ class RepositoryWorker {
     return open;
   }
 
+  #settleSoon(open: OpenRepository): void {
+    const { path, repository } = open;
+    const settle = () => {
+      if (this.#watch !== null) return this.#settleSoon(open);
+      this.#settleTimers.delete(path);
+      try {
+        repository.settle();
+      } catch {
+        // The log keeps what the disk does not take now.
+      }
+    };
+    clearTimeout(this.#settleTimers.get(path));
+    this.#settleTimers.set(path, setTimeout(settle, this.#settings.settleMs));
+  }
+
   /** One timer per repository, set anew when it runs out and not at each use. */
   #closeWhenIdle(open: OpenRepository): void {
+    if (this.#watch !== null) open.usedAt = performance.now();
     const left = open.usedAt + this.#settings.idleMs - performance.now();
     if (left <= 0) this.#close(open.path);
     else this.#idleTimers.set(open.path, setTimeout(() => this.#closeWhenIdle(open), left));
   }
 
   #close(path: string): void {
-    clearTimeout(this.#idleTimers.get(path));
-    this.#idleTimers.delete(path);
+    for (const timers of [this.#idleTimers, this.#settleTimers]) {
+      clearTimeout(timers.get(path));
+      timers.delete(path);
+    }
     const open = this.#open.get(path);
     this.#open.delete(path);
     open?.[Symbol.dispose]();

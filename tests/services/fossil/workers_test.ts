@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import {
   encodeUtf8,
@@ -10,6 +11,8 @@ import {
   RepositoryPool,
 } from "../../../services/fossil/mod.ts";
 import { withFolder } from "../../support/temporary.ts";
+import { Scratch } from "./support/fossil.ts";
+import { judged } from "./support/judges.ts";
 
 const DATE = Date.UTC(2026, 0, 2, 3, 4, 5);
 
@@ -263,6 +266,27 @@ Deno.test("what another program writes is seen", async () => {
     assert.equal((await repository.file({ path: "a" })).content.length, 12);
   });
 });
+
+judged(
+  "fossil clones the file of a repository in use, soon after it was written",
+  async (program) => {
+    await withPool({ settleMs: 1 }, async (_, repository) => {
+      using scratch = new Scratch(program);
+      const content = new Uint8Array(randomBytes(3_000_000));
+      const watcher = Deno.watchFs(repository.path)[Symbol.asyncIterator]();
+      const hash = await commit(repository, "large", content);
+      const hasAll = async () => ((await Deno.stat(repository.path)).size) > content.length;
+      while (!await hasAll()) await watcher.next();
+      await watcher.return?.();
+      await repository.statistics();
+      const clone = scratch.path("clone.fossil");
+      scratch.fossil(["clone", repository.path, clone]);
+      assert.match(scratch.fossil(["test-integrity", "-R", clone]), / 0 errors/);
+      assert.match(scratch.fossil(["info", hash, "-R", clone]), /change large/);
+      assert.equal((await repository.timeline({})).total, 2);
+    });
+  },
+);
 
 Deno.test("an idle repository is closed, and opened again when it is needed", async () => {
   await withPool({ idleMs: 1 }, async (_, repository) => {
