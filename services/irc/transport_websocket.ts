@@ -102,7 +102,10 @@ export class WebSocketTransport implements Transport {
     const withBreak = new Uint8Array(line.length + 1);
     withBreak.set(line);
     withBreak[line.length] = 0x0a;
-    this.#receiver?.receive(withBreak);
+    // As late as what is read from a stream, so that what came earlier there is not overtaken.
+    queueMicrotask(() => {
+      if (!this.#ending) this.#receiver?.receive(withBreak);
+    });
   }
 
   /** Ends a client that goes too far. Not at once: others are told of it, and theirs may follow. */
