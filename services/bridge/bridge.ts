@@ -337,6 +337,7 @@ export class Bridge {
       case "message":
         return this.#receive(event);
       case "redaction":
+        this.#options.onRedacted?.(event.id);
         return this.#channels.get(event.channel)?.log.remove(({ id }) => isLineOf(event.id, id));
       case "refusal":
         if (event.label === null || this.#past.refuse(event.label)) break;

@@ -100,6 +100,8 @@ export interface BridgeOptions {
   readonly onUp?: () => void;
   /** Told of each message of somebody else. Must not throw. */
   readonly onHeard?: (message: HeardMessage) => void;
+  /** Told the server's id of each message that was redacted. Must not throw. */
+  readonly onRedacted?: (id: string) => void;
   readonly log: Log;
   /** Where it is absent, the bridge speaks for everybody, as much as they like. */
   readonly speakers?: Speakers;

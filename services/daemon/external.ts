@@ -183,7 +183,7 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
 /** Tells those who read along what the bridge hears and says. */
 function bridgeEars(
   { agents, inboxes }: People,
-): Required<Pick<BridgeOptions, "onPosted" | "onHeard">> {
+): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
   return {
     onPosted(channel, message) {
       agents.speech.sent(message.nick);
@@ -195,6 +195,7 @@ function bridgeEars(
       agents.sessionSeen(speaker);
       inboxes.takeHeard(message);
     },
+    onRedacted: (id) => inboxes.forgetMessage(id),
   };
 }
 

@@ -265,8 +265,9 @@ Deno.test("Bridge ends followers when it leaves and when it stops", () =>
     await assert.rejects(bridge.join("room"), Unavailable);
   }));
 
-Deno.test("Bridge drops what is redacted, and its readers go on from there", () =>
-  withBridge(async ({ bridge, server }) => {
+Deno.test("Bridge drops what is redacted, and its readers go on from there", () => {
+  const redacted: string[] = [];
+  return withBridge(async ({ bridge, server }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob", "message-tags echo-message draft/message-redaction");
     await bob.join("#general");
@@ -278,7 +279,9 @@ Deno.test("Bridge drops what is redacted, and its readers go on from there", () 
     assert.deepEqual(await buffer(bridge), ["bob: one", "bob: three"]);
     const since = await bridge.messages("general", { since: two?.id });
     assert.deepEqual(since.map(({ text }) => text), ["three"]);
-  }));
+    assert.deepEqual(redacted, [two?.id]);
+  }, { bridge: { onRedacted: (id) => redacted.push(id) } });
+});
 
 Deno.test("Bridge shows a message of several lines line by line, and drops it whole", () =>
   withBridge(async ({ bridge, server }) => {
