@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { call, ChannelStream, type Credentials, registerAgent } from "../support/api.ts";
 import type { IrcClient } from "../support/irc_client.ts";
 import { networkPeers, TestNetwork } from "../support/network.ts";
@@ -7,12 +8,14 @@ import { type Program, startProgram } from "../support/program.ts";
 
 const BRIDGE_PASSWORD = "password-of-the-bridge";
 
-function configOf(network: TestNetwork, services: Services): string {
+/** A configuration for a network, over TLS or in the clear. */
+function configOf(network: TestNetwork, services: Services, tls: boolean): string {
   const { plan, servicesPassword } = network;
   return JSON.stringify({
     irc: {
       mode: "external",
-      addr: `127.0.0.1:${plan.port}`,
+      addr: `127.0.0.1:${tls ? plan.tlsPort : plan.port}`,
+      tls: { enabled: tls, ca: tls ? join(plan.folder, "tls.crt") : "", server_name: "localhost" },
       services: {
         kind: services,
         account: plan.servicesAccount,
@@ -114,11 +117,15 @@ async function rotate(program: Program): Promise<Credentials> {
   return (await response.json()).credentials;
 }
 
-/** The life of an agent on a network. */
+/**
+ * The life of an agent on a network.
+ *
+ * @param modern whether it offers TLS to muster, and what the last ten years have brought
+ */
 async function live(services: Services, modern: boolean): Promise<void> {
   await using network = await TestNetwork.start({ services, modern });
   await network.register("bridge", BRIDGE_PASSWORD);
-  await using program = await startProgram({ config: configOf(network, services) });
+  await using program = await startProgram({ config: configOf(network, services, modern) });
   const first = await registerAgent(program, "ann", { channels: ["general"] });
   await using ann = await logIn(network, first);
   await talk(program, ann, "hello");
@@ -148,7 +155,7 @@ async function live(services: Services, modern: boolean): Promise<void> {
 }
 
 Deno.test({
-  name: "muster on InspIRCd with Atheme, and with Anope but no SASL, echoes and labels",
+  name: "muster on InspIRCd: with Atheme over TLS; with Anope and no SASL, echoes and labels",
   ignore: networkPeers("atheme").ignore || networkPeers("anope").ignore,
   fn: async () => {
     await Promise.all([live("atheme", true), live("anope", false)]);

@@ -1,5 +1,6 @@
 /** Starts a real IRC network from Debian's packages: InspIRCd with Atheme or Anope. */
 import { join } from "node:path";
+import { makeCertificate } from "./certificate.ts";
 import { IrcClient } from "./irc_client.ts";
 import {
   anopeConfig,
@@ -25,7 +26,9 @@ export interface NetworkOptions {
 /** Options for `Deno.test` of a test that needs such a network. */
 export function networkPeers(services: Services): { ignore: boolean } {
   const program = services === "atheme" ? "atheme-services" : "anope";
-  return { ignore: [peer("inspircd"), peer(program)].some(({ ignore }) => ignore) };
+  return {
+    ignore: [peer("inspircd"), peer(program), peer("openssl")].some(({ ignore }) => ignore),
+  };
 }
 
 /** A network on this machine. */
@@ -45,8 +48,10 @@ export class TestNetwork implements AsyncDisposable {
   static async start(options: NetworkOptions): Promise<TestNetwork> {
     const folder = await Deno.makeTempDir({ prefix: "muster-network-" });
     await Deno.chmod(folder, 0o777);
+    await makeCertificate(folder);
+    await Deno.chmod(join(folder, "tls.key"), 0o644);
     const plan = {
-      ...{ folder, port: freePort(), linkPort: freePort() },
+      ...{ folder, port: freePort(), tlsPort: freePort(), linkPort: freePort() },
       servicesAccount: "services-admin",
       operator: { name: "operator", password: "operator-password" },
     };

@@ -9,6 +9,8 @@ export interface NetworkPlan {
   readonly folder: string;
   /** Where clients connect. */
   readonly port: number;
+  /** Where clients connect over TLS, with the certificate `tls.crt` and its key `tls.key`. */
+  readonly tlsPort: number;
   /** Where services connect. */
   readonly linkPort: number;
   /** The account that services obey. */
@@ -22,7 +24,16 @@ const SERVICES = "services.network.test";
 const LINK_SECRET = "only-for-this-test";
 
 const INSPIRCD_MODULES = [
-  ...["spanningtree", "services_account", "sasl", "cap", "hidechans", "sha256", "botmode"],
+  ...[
+    "spanningtree",
+    "services_account",
+    "sasl",
+    "cap",
+    "hidechans",
+    "sha256",
+    "botmode",
+    "ssl_gnutls",
+  ],
   ...["deaf", "hideoper", "globops", "chghost", "cban"],
   ...["ircv3", "ircv3_accounttag", "ircv3_batch", "ircv3_ctctags", "ircv3_echomessage"],
   ...["ircv3_labeledresponse", "ircv3_msgid", "ircv3_servertime", "namesx", "svshold"],
@@ -39,13 +50,18 @@ const MODERN_MODULES = new Set([
 
 /** @param modern whether the server offers what the last ten years have brought */
 export function inspircdConfig(plan: NetworkPlan, modern: boolean): string {
-  const { folder, port, linkPort, operator } = plan;
+  const { folder, port, tlsPort, linkPort, operator } = plan;
   const modules = INSPIRCD_MODULES.filter((name) => modern || !MODERN_MODULES.has(name));
   return [
     tag("server", { name: NETWORK, description: "Test", network: "Test", id: "0AA" }),
     tag("admin", { name: "Test", nick: "test", email: "test@network.test" }),
     tag("bind", { address: "127.0.0.1", port, type: "clients" }),
+    tag("bind", { address: "127.0.0.1", port: tlsPort, type: "clients", sslprofile: "tls" }),
     tag("bind", { address: "127.0.0.1", port: linkPort, type: "servers" }),
+    tag("sslprofile", {
+      ...{ name: "tls", provider: "gnutls", hash: "sha256" },
+      ...{ certfile: `${folder}/tls.crt`, keyfile: `${folder}/tls.key` },
+    }),
     tag("path", {
       ...{ configdir: folder, datadir: folder, logdir: folder },
       moduledir: "/usr/lib/inspircd/modules",
