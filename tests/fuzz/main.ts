@@ -1,9 +1,10 @@
 /**
  * `deno task fuzz [REQUESTS] [SEED]`: random requests to the real program, compared with its own
  * OpenAPI document, random lines for the parser of IRC, and random commands of many IRC clients,
- * compared with a model of channels.
+ * compared with a model of channels, and mutated ones, after which clients and server have to agree.
  */
 import { fuzzChannels } from "../services/irc/fuzz_channels.ts";
+import { fuzzViews } from "../services/irc/fuzz_views.ts";
 import { fuzzMessages } from "../services/irc/fuzz_message.ts";
 import { fuzzHttp } from "./http_fuzz.ts";
 
@@ -22,6 +23,8 @@ fuzzMessages(IRC_INPUTS, seed);
 say(`${IRC_INPUTS} inputs for the parser of IRC: it stood`);
 await fuzzChannels(IRC_SEQUENCES, IRC_COMMANDS, seed);
 say(`${IRC_SEQUENCES} sequences of about ${IRC_COMMANDS} commands: IRC did as the model says`);
+await fuzzViews(IRC_SEQUENCES, IRC_COMMANDS, seed);
+say(`${IRC_SEQUENCES} sequences of about ${IRC_COMMANDS} mutated lines: clients and server agree`);
 const tally = await fuzzHttp(requests, seed);
 const statuses = [...tally].toSorted(([one], [other]) => one - other);
 say(`${requests} requests: ${statuses.map(([status, count]) => `${status}: ${count}`).join(", ")}`);
