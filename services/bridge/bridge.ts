@@ -241,11 +241,12 @@ export class Bridge {
       throw new TooLarge(`An envelope must fit in one IRC message, here ${room} bytes`);
     }
     const pieces = lines.flatMap((line) => splitLine(line, room));
+    const delay = user === null ? this.#link.admit(pieces.length) : 0;
     this.#options.speakers?.admit(caller.principal, pieces.length);
     if (user !== null) return await this.#sayAs(user, entered.name, pieces);
     const { labels, confirmed } = this.#outbox.add(
       pieces.map((piece) => ({ nick: speaker, text: piece })),
-      this.#link.admit(pieces.length),
+      delay,
     );
     this.#link.say(entered.name, pieces.map((piece) => `${prefix}${piece}`), labels, other);
     await confirmed;

@@ -244,6 +244,7 @@ export class LinkSession {
     const { client, log } = this.#options;
     client.on("loggedin", () => {
       this.#isLoggedIn = true;
+      this.#areServicesAway = false;
       if (this.#isWaitingForLogin) this.#enter();
     });
     client.on("loggedout", () => this.#isLoggedIn = false);
@@ -288,6 +289,7 @@ export class LinkSession {
 
   /** Nobody answers to the name of NickServ. */
   #missServices(): void {
+    if (this.#options.login === null) return;
     this.#areServicesAway = true;
     if (this.#isWaitingForLogin) return this.#enter();
     if (this.#up) this.#scheduleUpkeep();
