@@ -364,12 +364,18 @@ export class ContentStore {
   /** As `makePrivate`, for an artifact that a tag says is private; others may know of it. */
   notePrivate(rid: number): void {
     this.#private.add(rid);
+    for (const dependent of this.dependents(rid)) this.exposeNothing(dependent);
   }
 
-  /** Lets an artifact be synchronised. A public artifact is never a delta of a private one. */
+  /** A public artifact is never a delta of a private one, which others cannot have. */
+  exposeNothing(rid: number): void {
+    if (this.isPrivate(this.sourceOf(rid)) && !this.isPrivate(rid)) this.undelta(rid);
+  }
+
+  /** Lets an artifact be synchronised. */
   makePublic(rid: number): void {
     if (!this.#private.delete(rid)) return;
-    if (this.isPrivate(this.sourceOf(rid))) this.undelta(rid);
+    this.exposeNothing(rid);
     this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
   }
 

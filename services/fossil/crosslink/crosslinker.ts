@@ -86,6 +86,7 @@ export class Crosslinker {
       db.run("DELETE FROM orphan WHERE rid=?", rid);
       queue.push(...this.waitingFor(rid));
       this.link(rid, store.require(rid));
+      store.exposeNothing(rid);
     }
   }
 

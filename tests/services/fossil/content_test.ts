@@ -9,6 +9,7 @@ import {
   sha1,
   sha3,
   writeCheckin,
+  writeTags,
   writeWiki,
 } from "../../../services/fossil/mod.ts";
 import { judged } from "./support/judges.ts";
@@ -311,6 +312,34 @@ Deno.test("what a public check-in names becomes public, and never hangs on a pri
   const rid = repository.ridOf(store.nameOf(old));
   assert.deepEqual([store.isPrivate(rid), store.sourceOf(rid)], [false, 0]);
   assert.ok(store.isPrivate(repository.ridOf(store.nameOf(young))));
+});
+
+Deno.test("what becomes private is no source of a public delta any more", () => {
+  using scratch = new Scratch();
+  using repository = create(scratch);
+  const { store } = repository;
+  const [old, young] = [encodeUtf8("text ".repeat(50)), encodeUtf8(`${"text ".repeat(50)}!`)];
+  const tagged = repository.write(ALICE, () => {
+    const rids = [old, young].map((content) => repository.receive(content).rid);
+    store.deltify(rids[0]!, rids[1]!);
+    return rids;
+  });
+  const target = store.hashOf(tagged[1]!) ?? "";
+  writeTags(repository, {
+    user: "alice",
+    date: DATE + 1000,
+    changes: [{ sign: "+", name: "private", target }],
+  });
+  assert.deepEqual([store.isPrivate(tagged[1]!), store.sourceOf(tagged[0]!)], [true, 0]);
+  const source = encodeUtf8("another text ".repeat(20));
+  const result = encodeUtf8(`${"another text ".repeat(20)}!`);
+  const options = { hash: sha3(result), deltaSource: sha3(source) };
+  const { rid } = repository.write(
+    ALICE,
+    () => repository.receive(createDelta(source, result), options),
+  );
+  repository.write(ALICE, () => repository.receive(source, { isPrivate: true }));
+  assert.deepEqual([store.require(rid), store.sourceOf(rid)], [result, 0]);
 });
 
 judged("shunned artifacts are refused, and gone after a rebuild, as in fossil", (program) => {
