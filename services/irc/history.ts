@@ -197,16 +197,17 @@ export class History {
     query: HistoryQuery,
     inMemory: readonly HistoryEntry[],
   ): AsyncIterable<HistoryEntry> {
-    let places: readonly number[];
+    let hasBegun = false;
     try {
-      places = await store.select(target, query);
+      const places = await store.select(target, query);
+      for (let from = 0; from < places.length; from += STORE_PAGE) {
+        const records = await store.fetch(places.slice(from, from + STORE_PAGE));
+        hasBegun = true;
+        yield* records.map(entryOf);
+      }
     } catch (error) {
       this.#options.log.warn("Stored history could not be read", { error });
-      return yield* inMemory;
-    }
-    for (let from = 0; from < places.length; from += STORE_PAGE) {
-      const records = await store.fetch(places.slice(from, from + STORE_PAGE));
-      yield* records.map(entryOf);
+      if (!hasBegun) yield* inMemory;
     }
   }
 

@@ -6,6 +6,9 @@ import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
 /** What is read at once of one direction of a connection. */
 const BUFFER_BYTES = 4096;
 
+/** How long a client may take until the listener behind has something to answer. */
+const FIRST_ANSWER_MILLISECONDS = 30_000;
+
 /** How long accepting pauses after a failure, such as too many open files. */
 const ACCEPT_PAUSE_MILLISECONDS = 100;
 
@@ -176,11 +179,13 @@ export class Relay {
     const { port } = inner.localAddr as Deno.NetAddr;
     origins.set(port, address);
     this.#open.add(inner);
+    const timer = setTimeout(() => closeConnection(conn), FIRST_ANSWER_MILLISECONDS);
     try {
       inner.setNoDelay(true);
       await writeAll(inner, rest);
-      await Promise.race([copy(conn, inner), copy(inner, conn)]);
+      await Promise.race([copy(conn, inner), copy(inner, conn, () => clearTimeout(timer))]);
     } finally {
+      clearTimeout(timer);
       this.#open.delete(inner);
       origins.delete(port);
       closeConnection(inner);
@@ -189,10 +194,11 @@ export class Relay {
 }
 
 /** Passes on what is read until the end, or until one side is gone. */
-async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+async function copy(from: Deno.Conn, to: Deno.Conn, onRead: () => void = () => {}): Promise<void> {
   const buffer = new Uint8Array(BUFFER_BYTES);
   try {
     for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
+      onRead();
       await writeAll(to, buffer.subarray(0, count));
     }
   } catch {
