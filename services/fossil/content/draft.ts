@@ -25,8 +25,11 @@ export function packPlain(content: Uint8Array): Uint8Array {
 
 /** Unpacks what a draft has, compressed or not; as `unpackBlob`. */
 export function unpackDraft(packed: Uint8Array, maxBytes?: number): Uint8Array {
-  const isPlain = PLAIN.every((byte, index) => packed[index] === byte);
-  return isPlain ? packed.subarray(PLAIN.length) : unpackBlob(packed, maxBytes);
+  return isPlain(packed) ? packed.subarray(PLAIN.length) : unpackBlob(packed, maxBytes);
+}
+
+function isPlain(packed: Uint8Array): boolean {
+  return PLAIN.every((byte, index) => packed[index] === byte);
 }
 
 type Row = Readonly<Record<string, SqlValue>>;
@@ -64,17 +67,19 @@ function copyTable(draft: Database, copy: Database, { name, sql }: SchemaRow): v
   const insert = `INSERT INTO "${name}" VALUES(${columns.map(() => "?").join(",")})`;
   const rows = name === "blob"
     ? contentsOf(draft)
-    : /\bWITHOUT ROWID\b/i.test(sql)
+    : /\bWITHOUT\s+ROWID\b/i.test(sql)
     ? draft.rows<Row>(`SELECT * FROM "${name}"`)
-    : rowsOf(draft, name);
+    : rowsOf(draft, name, columns);
   for (const row of rows) copy.run(insert, ...columns.map((column) => row[column] ?? null));
 }
 
 /** Rows in the order in which they were inserted. */
-function* rowsOf(draft: Database, table: string): Generator<Row> {
-  const select = `SELECT rowid AS "draft row", * FROM "${table}" WHERE rowid>?
-    ORDER BY rowid LIMIT ${BATCH_ROWS}`;
-  for (let last: SqlValue = -1;;) {
+function* rowsOf(draft: Database, table: string, columns: readonly string[]): Generator<Row> {
+  const taken = new Set(columns.map((column) => column.toLowerCase()));
+  const rowid = ["rowid", "_rowid_", "oid"].find((name) => !taken.has(name)) ?? "rowid";
+  const select = `SELECT ${rowid} AS "draft row", * FROM "${table}" WHERE ${rowid}>?
+    ORDER BY ${rowid} LIMIT ${BATCH_ROWS}`;
+  for (let last: SqlValue = -Infinity;;) {
     const rows: Row[] = draft.rows<Row>(select, last);
     yield* rows;
     if (rows.length < BATCH_ROWS) return;
@@ -85,17 +90,16 @@ function* rowsOf(draft: Database, table: string): Generator<Row> {
 interface ContentRow {
   readonly rid: number;
   readonly content: Uint8Array | null;
-  readonly srcid: number | null;
 }
 
-/** Rows of `blob`: deltas are compressed already, full texts are not. */
+/** Rows of `blob`, with what the draft has not compressed. */
 function* contentsOf(draft: Database): Generator<Row> {
-  const select = `SELECT blob.*, srcid FROM blob LEFT JOIN delta USING(rid) WHERE blob.rid>?
-    ORDER BY blob.rid LIMIT ${BATCH_CONTENTS}`;
+  const select = `SELECT * FROM blob WHERE rid>? ORDER BY rid LIMIT ${BATCH_CONTENTS}`;
   for (let last = 0;;) {
     const rows = draft.rows<ContentRow>(select, last);
-    for (const { content, srcid, ...row } of rows) {
-      const isPacked = content === null || srcid !== null;
+    for (const row of rows) {
+      const { content } = row;
+      const isPacked = content === null || !isPlain(content);
       yield { ...row, content: isPacked ? content : packBlob(unpackDraft(content)) };
     }
     if (rows.length < BATCH_CONTENTS) return;
