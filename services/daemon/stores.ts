@@ -35,13 +35,15 @@ export async function openStores(
 ): Promise<Stores> {
   const folder = DataFolder.open(config.data_dir);
   started.defer(() => folder.close());
+  const scheduler = { ...systemScheduler, now: clock };
+  const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
+  const opening = isKept ? openHistory({ config, folder, scheduler, log }, started) : null;
   const [journalKey, cloak] = await Promise.all([
     openKeyFile(folder.file("event_key")),
     openKeyFile(folder.file("cloak_key")),
   ]);
   const database = new Database(folder.file("muster.db"), { journalKey });
   started.defer(() => database.close());
-  const scheduler = { ...systemScheduler, now: clock };
   const events = openEvents({
     ...{ database, scheduler, log, version: VERSION },
     maxEvents: config.events.max_events,
@@ -57,20 +59,24 @@ export async function openStores(
   });
   started.defer(() => room.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
-  const history = config.irc.mode === "embedded" && config.irc.history.persist
-    ? await HistoryArchive.open({
-      ...{ path: folder.file("history.db"), retention: retentionOf(config), scheduler, log },
-    })
-    : null;
-  if (history !== null) {
-    started.defer(() => history.close());
-    const since = (account: string) => {
-      const found = room.accounts.find(account);
-      return found === null || found.revokedAt !== null ? null : found.createdAt;
-    };
-    await history.forgetStrangers(since);
-  }
+  const history = await opening;
+  await history?.forgetStrangers((account) => {
+    const found = room.accounts.find(account);
+    return found === null || found.revokedAt !== null ? null : found.createdAt;
+  });
   return { config, folder, log, scheduler, database, events, room, cloakKey, history };
+}
+
+/** Opens the history on the side: its worker takes as long to start as everything else does. */
+function openHistory(
+  { config, folder, scheduler, log }: Pick<Stores, "config" | "folder" | "scheduler" | "log">,
+  started: AsyncDisposableStack,
+): Promise<HistoryArchive> {
+  const path = folder.file("history.db");
+  const opening = HistoryArchive.open({ path, retention: retentionOf(config), scheduler, log });
+  const opened = opening.catch(() => null);
+  started.defer(async () => await (await opened)?.close());
+  return opening;
 }
 
 /** What is kept on disk of what was said on IRC. */

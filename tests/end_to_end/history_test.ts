@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { call, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { type Program, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
 
 const MESSAGES = "/v1/channels/general/messages";
@@ -74,6 +74,21 @@ Deno.test("what was said is there after kill -9, on IRC and over HTTP, with its 
     const [next] = await read(program, `?since=${shown.at(-1)?.timestamp}&wait_seconds=10`);
     assert.equal(next?.text, "new");
     assert.ok((next?.timestamp ?? "") > (shown.at(-1)?.timestamp ?? "z"));
+  }));
+
+Deno.test("a history that is no database stops the start with a sentence", () =>
+  withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "data"));
+    await Deno.writeTextFile(join(folder, "data", "history.db"), "something else ".repeat(40));
+    const addresses = { MUSTER_API_ADDR: "127.0.0.1:0", MUSTER_MCP_ADDR: "127.0.0.1:0" };
+    const environment = {
+      ...{ ...addresses, MUSTER_IRC_LISTEN: "127.0.0.1:0" },
+      MUSTER_IRC_HISTORY_PERSIST: "true",
+    };
+    const { code, stderr } = await runMuster(["serve"], { folder, environment });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /history\.db" is no database/);
+    assert.doesNotMatch(stderr, /Uncaught/);
   }));
 
 async function post(program: Program, body: { nick: string; text: string }): Promise<void> {
