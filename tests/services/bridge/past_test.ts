@@ -119,3 +119,24 @@ Deno.test("Bridge hands its readers what was said while it was away", () =>
     await bridge.join("room");
     assert.deepEqual(got, ["one", "two", "three"]);
   }));
+
+Deno.test("Bridge reads the lines of a message of several back as it showed them", () =>
+  withBridge(async ({ bridge, server, scheduler }) => {
+    const shown: ChannelMessage[] = [];
+    await bridge.follow("room", {}, { message: (message) => shown.push(message), end() {} });
+    const bob = new IrcUser(server, "bob", "message-tags batch draft/multiline");
+    await bob.join("#room");
+    for (let index = 0; index < 5; index++) {
+      bob.send("BATCH +1 draft/multiline #room", `@batch=1 PRIVMSG #room :one ${index}`);
+      bob.send(`@batch=1 PRIVMSG #room :two ${index}`, "BATCH -1");
+      if (index % 2 === 0) scheduler.advance(1);
+    }
+    await bob.sync();
+    for (const index of [9, 7, 4, 1]) {
+      const before = shown[index]?.id ?? assert.fail();
+      const found = await bridge.messages("room", { before, limit: 2 });
+      assert.deepEqual(found, shown.slice(Math.max(0, index - 2), index), `before ${index}`);
+      const after = await bridge.messages("room", { since: before, limit: 2 });
+      assert.deepEqual(after, shown.slice(index + 1, index + 3), `after ${index}`);
+    }
+  }, { bridge: { bufferSize: 2 } }));
