@@ -150,7 +150,7 @@ judged("random trees with files of any name are what fossil checks out", (progra
       fixture.scratch.fossil(["open", "--nosync", fixture.path], folder);
       assert.deepEqual(filesBelow(folder), model);
     }),
-    { numRuns: 25, seed: 20261121 },
+    { numRuns: 15, seed: 20261121 },
   );
 });
 
