@@ -62,6 +62,7 @@ export class Deltas {
 
   /** Whether the chain that starts at `rid` comes through `wanted`. */
   chainHas(rid: number, wanted: number): boolean {
+    if (wanted === 0) return false;
     let next = rid;
     for (let steps = 0; next !== 0 && next !== wanted && steps <= MAX_CHAIN; steps++) {
       next = this.sourceOf(next);

@@ -198,23 +198,28 @@ Deno.test("a delta chain that is a loop, or longer than any honest one, is an er
   assert.equal(repository.verify().length, 2000);
 });
 
-Deno.test("a long chain of deltas that all wait for one source is taken in when it comes", () => {
-  using fixture = new Fixture();
-  const { repository } = fixture;
-  const version = (i: number) => encodeUtf8(`${"some line of text\n".repeat(9)}version ${i}\n`);
-  const names = Array.from({ length: 3000 }, (_, i) => sha3(version(i)));
-  repository.write(MALLORY, () => {
-    for (let i = names.length - 1; i > 0; i--) {
-      const delta = createDelta(version(i - 1), version(i));
-      repository.receive(delta, { hash: names[i]!, deltaSource: names[i - 1]! });
-    }
+for (const order of ["first to last", "last to first"]) {
+  Deno.test(`deltas that wait in a long chain, sent from ${order}, come when its source does`, () => {
+    using fixture = new Fixture();
+    const { repository } = fixture;
+    const text = "some line of text\n".repeat(9);
+    const version = (i: number) => encodeUtf8(`${text}version ${i}\n`);
+    const names = Array.from({ length: 3000 }, (_, i) => sha3(version(i)));
+    const numbers = names.keys().drop(1).toArray();
+    if (order === "last to first") numbers.reverse();
+    repository.write(MALLORY, () => {
+      for (const i of numbers) {
+        const delta = createDelta(version(i - 1), version(i));
+        repository.receive(delta, { hash: names[i]!, deltaSource: names[i - 1]! });
+      }
+    });
+    assert.equal(repository.db.value("SELECT count(*) FROM phantom"), 1);
+    repository.write(MALLORY, () => repository.receive(version(0)));
+    assert.equal(repository.db.value("SELECT count(*) FROM phantom"), 0);
+    assert.deepEqual(repository.store.require(repository.ridOf(names.at(-1)!)), version(2999));
+    assert.deepEqual(repository.verify(), []);
   });
-  assert.equal(repository.db.value("SELECT count(*) FROM phantom"), 1);
-  repository.write(MALLORY, () => repository.receive(version(0)));
-  assert.equal(repository.db.value("SELECT count(*) FROM phantom"), 0);
-  assert.deepEqual(repository.store.require(repository.ridOf(names.at(-1)!)), version(2999));
-  assert.deepEqual(repository.verify(), []);
-});
+}
 
 /** Everything that can be asked of a repository; what cannot be answered is an error of ours. */
 function askEverything(repository: Repository): void {
