@@ -62,9 +62,10 @@ export async function readPassword(): Promise<string> {
  * error, as standard output is for results.
  */
 function askHidden(question: string): string {
-  writeError(question);
   Deno.stdin.setRaw(true);
   try {
+    // Only now: who answers at once is not shown either.
+    writeError(question);
     return readHidden();
   } finally {
     Deno.stdin.setRaw(false);
