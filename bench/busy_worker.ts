@@ -1,9 +1,11 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
-/** Burns a core until it is ended. */
+/** Burns a core for as many milliseconds as the message says, and answers when that is over. */
 function burn(): void {
-  self.onmessage = () => {
-    for (let sum = 0;; sum += Math.random()) if (sum < 0) return;
+  self.onmessage = ({ data }: MessageEvent<number>) => {
+    const end = performance.now() + data;
+    while (performance.now() < end);
+    self.postMessage(null);
   };
 }
 

@@ -1,13 +1,17 @@
-import { delay } from "./delay.ts";
-
-/** Keeps some threads busy with nothing: what the machine's scheduler alone makes late. */
+/**
+ * Keeps some threads busy with nothing: what the machine's scheduler alone makes late. They end by
+ * themselves, as a thread that computes does not end at once where it is told to.
+ */
 export async function spin(threads: number, milliseconds: number): Promise<void> {
-  const workers = Array.from({ length: threads }, () => {
-    const url = new URL("./busy_worker.ts", import.meta.url);
-    const worker = new Worker(url, { type: "module" });
-    worker.postMessage(null);
-    return worker;
-  });
-  await delay(milliseconds);
-  for (const worker of workers) worker.terminate();
+  await Promise.all(Array.from({ length: threads }, () => burnOne(milliseconds)));
+}
+
+async function burnOne(milliseconds: number): Promise<void> {
+  const url = new URL("./busy_worker.ts", import.meta.url);
+  const worker = new Worker(url, { type: "module" });
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  worker.onmessage = resolve;
+  worker.postMessage(milliseconds);
+  await promise;
+  worker.terminate();
 }

@@ -53,7 +53,7 @@ export function musterWords(): [string, ...string[]] {
     Deno.execPath(),
     "run",
     "--quiet",
-    "--v8-flags=--max-semi-space-size=8",
+    "--v8-flags=--max-semi-space-size=8,--expose-gc",
     `--config=${join(ROOT, "deno.json")}`,
     "--permission-set",
     join(ROOT, "main.ts"),
