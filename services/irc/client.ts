@@ -1,11 +1,11 @@
-import type { Channel } from "./channel.ts";
+import type { Channel } from "./channels/channel.ts";
 import type { ClientBatch } from "./multiline.ts";
-import { UserMode } from "./modes.ts";
+import { UserMode } from "./channels/modes.ts";
 import type { ObservedActor } from "./options.ts";
 import type { Outbound, Wire } from "./outbound.ts";
-import type { ScramExchange } from "./scram.ts";
+import type { ScramExchange } from "./admission/scram.ts";
 import type { PendingLogin } from "./state.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./transport/transport.ts";
 
 /** A SASL exchange that is under way. */
 export interface SaslExchange {

@@ -1,12 +1,16 @@
 import { Client } from "./client.ts";
 import { costOf, dispatch, refuseInvalidText, refuseMalformed, refuseTooLong } from "./dispatch.ts";
-import { LineBuffer, lineLengths } from "./line_buffer.ts";
-import { parseMessage } from "./message.ts";
+import { LineBuffer, lineLengths } from "./transport/line_buffer.ts";
+import { parseMessage } from "./protocol/message.ts";
 import { expireBatch } from "./multiline.ts";
 import type { RateLimit } from "./options.ts";
 import type { ServerState } from "./state.ts";
-import { Throttle } from "./throttle.ts";
-import { SEND_QUEUE_EXCEEDED, type Transport, type TransportReceiver } from "./transport.ts";
+import { Throttle } from "./admission/throttle.ts";
+import {
+  SEND_QUEUE_EXCEEDED,
+  type Transport,
+  type TransportReceiver,
+} from "./transport/transport.ts";
 
 /** Tags of a client's line, with `@` and the space after them (IRCv3 message-tags). */
 const CLIENT_TAG_BYTES = 4096;

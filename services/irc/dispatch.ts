@@ -1,10 +1,10 @@
 /** From a message to its command: all that is checked before a handler runs, and done after it. */
 
-import { Cap } from "./capabilities.ts";
+import { Cap } from "./protocol/capabilities.ts";
 import type { Client } from "./client.ts";
 import type { CommandCall, CommandDefinition } from "./command.ts";
 import { COMMANDS } from "./commands/mod.ts";
-import type { Message } from "./message.ts";
+import type { Message } from "./protocol/message.ts";
 import { takeLine } from "./multiline.ts";
 import {
   ERR_INPUTTOOLONG,
@@ -13,7 +13,7 @@ import {
   ERR_NOTREGISTERED,
   ERR_UNKNOWNCOMMAND,
   ERR_UNKNOWNERROR,
-} from "./numerics.ts";
+} from "./protocol/numerics.ts";
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 

@@ -5,22 +5,22 @@
  * says.
  */
 export { IrcServer } from "./server.ts";
-export type { Ban, Bans, BanSubject, BanWish } from "./bans.ts";
+export type { Ban, Bans, BanSubject, BanWish } from "./admission/bans.ts";
 export type {
   ChannelControl,
   ChannelMember,
   GrantableStatus,
   StatusChange,
-} from "./channel_control.ts";
-export type { ChannelKeeper, KeptChannel, KeptEntry } from "./channel_keeping.ts";
-export type { ReleasedNick, Service, ServiceCaller } from "./service.ts";
-export { parseDuration } from "./duration.ts";
+} from "./channels/control.ts";
+export type { ChannelKeeper, KeptChannel, KeptEntry } from "./channels/keeping.ts";
+export type { ReleasedNick, Service, ServiceCaller } from "./users/service.ts";
+export { parseDuration } from "./protocol/duration.ts";
 export type { ConnectOptions } from "./server.ts";
-export type { ListenOptions } from "./listeners.ts";
+export type { ListenOptions } from "./transport/listeners.ts";
 export type { ConnectedClient, IrcStats } from "./stats.ts";
-export type { WebSocketListenOptions } from "./websocket_listener.ts";
-export type { MemoryConnection } from "./transport_memory.ts";
-export type { Spoken, User, UserIdentity } from "./user.ts";
+export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
+export type { MemoryConnection } from "./transport/memory.ts";
+export type { Spoken, User, UserIdentity } from "./users/user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
   AccountRegistration,
@@ -41,7 +41,7 @@ export type {
   StsPolicy,
   Verification,
 } from "./options.ts";
-export { HistoryKind } from "./history_store.ts";
+export { HistoryKind } from "./history/store.ts";
 export type {
   HistoryPart,
   HistoryQuery,
@@ -51,10 +51,10 @@ export type {
   HistoryTarget,
   LastMessage,
   NewHistoryRecord,
-} from "./history_store.ts";
-export { MARKED_TARGETS, type ReadMarkerStore } from "./read_markers.ts";
-export { addressNetwork, isLoopback } from "./cloak.ts";
-export { type Message, parseMessage } from "./message.ts";
+} from "./history/store.ts";
+export { MARKED_TARGETS, type ReadMarkerStore } from "./history/read_markers.ts";
+export { addressNetwork, isLoopback } from "./users/cloak.ts";
+export { type Message, parseMessage } from "./protocol/message.ts";
 export {
   channelName,
   compileMask,
@@ -63,4 +63,4 @@ export {
   isChannelName,
   isNick,
   NICK_PATTERN,
-} from "./names.ts";
+} from "./protocol/names.ts";

@@ -4,8 +4,8 @@
  */
 
 import type { Client } from "./client.ts";
-import type { Message } from "./message.ts";
-import { foldCase } from "./names.ts";
+import type { Message } from "./protocol/message.ts";
+import { foldCase } from "./protocol/names.ts";
 import { CONCAT_TAG, encodedLength, type MessageLine } from "./outbound.ts";
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";

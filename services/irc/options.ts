@@ -1,9 +1,9 @@
 /** What the server needs from the program around it, and the limits it keeps. */
 
-import type { Bans } from "./bans.ts";
-import type { HistoryStore } from "./history_store.ts";
-import type { ChannelKeeper } from "./channel_keeping.ts";
-import type { ReadMarkerStore } from "./read_markers.ts";
+import type { Bans } from "./admission/bans.ts";
+import type { HistoryStore } from "./history/store.ts";
+import type { ChannelKeeper } from "./channels/keeping.ts";
+import type { ReadMarkerStore } from "./history/read_markers.ts";
 
 /** Outcome of a password check. */
 export type Verification =

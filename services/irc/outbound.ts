@@ -1,8 +1,8 @@
 /** Messages on their way to clients, serialised once for each form in which somebody needs them. */
 
-import { Cap } from "./capabilities.ts";
-import { formatParams, formatTags } from "./message.ts";
-import { looksLikeChannel } from "./names.ts";
+import { Cap } from "./protocol/capabilities.ts";
+import { formatParams, formatTags } from "./protocol/message.ts";
+import { looksLikeChannel } from "./protocol/names.ts";
 
 const encoder = new TextEncoder();
 

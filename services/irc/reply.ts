@@ -1,7 +1,7 @@
-import { Cap } from "./capabilities.ts";
+import { Cap } from "./protocol/capabilities.ts";
 import type { Client } from "./client.ts";
-import type { Message } from "./message.ts";
-import type { Numeric } from "./numerics.ts";
+import type { Message } from "./protocol/message.ts";
+import type { Numeric } from "./protocol/numerics.ts";
 import type { Outbound } from "./outbound.ts";
 import type { ServerState } from "./state.ts";
 

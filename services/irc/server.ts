@@ -1,25 +1,25 @@
-import { Admission, type Refusal } from "./admission.ts";
-import { type Bans, enforceBan } from "./bans.ts";
-import { ChannelControl } from "./channel_control.ts";
+import { Admission, type Refusal } from "./admission/admission.ts";
+import { type Bans, enforceBan } from "./admission/bans.ts";
+import { ChannelControl } from "./channels/control.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import {
   type AcceptedStream,
   Listeners,
   type ListenOptions,
   type TlsCertificate,
-} from "./listeners.ts";
+} from "./transport/listeners.ts";
 import type { IrcServerOptions } from "./options.ts";
-import { ERR_YOUREBANNEDCREEP } from "./numerics.ts";
-import { isSameAccount } from "./registration.ts";
-import { type Service, ServiceUser } from "./service.ts";
+import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
+import { isSameAccount } from "./admission/registration.ts";
+import { type Service, ServiceUser } from "./users/service.ts";
 import { ServerState } from "./state.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./transport/transport.ts";
 import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "./stats.ts";
-import { type MemoryConnection, MemoryTransport } from "./transport_memory.ts";
-import { StreamTransport } from "./transport_stream.ts";
-import { WebSocketTransport } from "./transport_websocket.ts";
-import { addVirtualUser, User, type UserIdentity } from "./user.ts";
-import type { OpenedWebSocket, WebSocketListenOptions } from "./websocket_listener.ts";
+import { type MemoryConnection, MemoryTransport } from "./transport/memory.ts";
+import { StreamTransport } from "./transport/stream.ts";
+import { WebSocketTransport } from "./transport/websocket.ts";
+import { addVirtualUser, User, type UserIdentity } from "./users/user.ts";
+import type { OpenedWebSocket, WebSocketListenOptions } from "./transport/websocket_listener.ts";
 
 /** How often it is looked for clients that take too long. */
 const SWEEP_MILLISECONDS = 1000;

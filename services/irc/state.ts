@@ -1,14 +1,14 @@
-import { Cap } from "./capabilities.ts";
-import { Channel } from "./channel.ts";
+import { Cap } from "./protocol/capabilities.ts";
+import { Channel } from "./channels/channel.ts";
 import type { Client, Counters } from "./client.ts";
-import { FormerUsers } from "./former_users.ts";
-import { History } from "./history.ts";
-import { MessageClock } from "./message_clock.ts";
-import { Metadata } from "./metadata.ts";
-import { UserMode } from "./modes.ts";
-import { Monitors } from "./monitors.ts";
-import { foldCase } from "./names.ts";
-import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./numerics.ts";
+import { FormerUsers } from "./users/former_users.ts";
+import { History } from "./history/history.ts";
+import { MessageClock } from "./history/message_clock.ts";
+import { Metadata } from "./metadata/metadata.ts";
+import { UserMode } from "./channels/modes.ts";
+import { Monitors } from "./users/monitors.ts";
+import { foldCase } from "./protocol/names.ts";
+import { type Numeric, RPL_MONOFFLINE, RPL_MONONLINE } from "./protocol/numerics.ts";
 import {
   DEFAULT_LIMITS,
   type IrcLimits,
@@ -17,7 +17,7 @@ import {
   type IrcServerOptions,
 } from "./options.ts";
 import { type MessageText, Outbound, type OutboundTags } from "./outbound.ts";
-import { ReadMarkers } from "./read_markers.ts";
+import { ReadMarkers } from "./history/read_markers.ts";
 import type { Reply } from "./reply.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,8 +1,8 @@
 /** What an administrator is told of a running server: figures, and who is connected. */
 
-import type { RefusalKind } from "./admission.ts";
+import type { RefusalKind } from "./admission/admission.ts";
 import type { ServerState } from "./state.ts";
-import type { TransportKind } from "./transport.ts";
+import type { TransportKind } from "./transport/transport.ts";
 
 /** Figures of a running server. */
 export interface IrcStats {

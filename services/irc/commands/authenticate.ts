@@ -1,14 +1,14 @@
-import { Cap, saslMechanisms } from "../capabilities.ts";
+import { Cap, saslMechanisms } from "../protocol/capabilities.ts";
 import type { CommandCall } from "../command.ts";
-import { logIn, verifyPassword } from "../login.ts";
-import { foldCase } from "../names.ts";
+import { logIn, verifyPassword } from "../admission/login.ts";
+import { foldCase } from "../protocol/names.ts";
 import {
   ERR_SASLABORTED,
   ERR_SASLFAIL,
   ERR_SASLTOOLONG,
   RPL_SASLMECHS,
   RPL_SASLSUCCESS,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { continueScram } from "./authenticate_scram.ts";
 import { CHUNK_BYTES, failExchange } from "./sasl.ts";
 

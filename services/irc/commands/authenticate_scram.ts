@@ -3,10 +3,10 @@
 import { Buffer } from "node:buffer";
 import type { SaslExchange } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { logIn } from "../login.ts";
-import { RPL_SASLSUCCESS } from "../numerics.ts";
+import { logIn } from "../admission/login.ts";
+import { RPL_SASLSUCCESS } from "../protocol/numerics.ts";
 import type { ScramAccounts } from "../options.ts";
-import { ScramExchange } from "../scram.ts";
+import { ScramExchange } from "../admission/scram.ts";
 import { failExchange, sendServerMessage } from "./sasl.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

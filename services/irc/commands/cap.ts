@@ -1,7 +1,12 @@
-import { Cap, capabilityNames, offeredCapabilities, requestable } from "../capabilities.ts";
+import {
+  Cap,
+  capabilityNames,
+  offeredCapabilities,
+  requestable,
+} from "../protocol/capabilities.ts";
 import type { CommandCall } from "../command.ts";
-import { ERR_INVALIDCAPCMD } from "../numerics.ts";
-import { tryRegister } from "../registration.ts";
+import { ERR_INVALIDCAPCMD } from "../protocol/numerics.ts";
+import { tryRegister } from "../admission/registration.ts";
 
 /** What one CAP line may list, so that the line stays below the classic limit. */
 const LIST_BYTES = 400;

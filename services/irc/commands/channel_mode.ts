@@ -1,6 +1,6 @@
-import type { Channel } from "../channel.ts";
-import { noteChange } from "../channel_keeping.ts";
-import { canonicalMask } from "../channel_mask.ts";
+import type { Channel } from "../channels/channel.ts";
+import { noteChange } from "../channels/keeping.ts";
+import { canonicalMask } from "../channels/mask.ts";
 import type { CommandCall } from "../command.ts";
 import {
   CHANNEL_MODES,
@@ -9,7 +9,7 @@ import {
   type ModeChange,
   MODES_PER_COMMAND,
   parseChannelModes,
-} from "../modes.ts";
+} from "../channels/modes.ts";
 import {
   ERR_BANLISTFULL,
   ERR_CHANOPRIVSNEEDED,
@@ -28,7 +28,7 @@ import {
   RPL_ENDOFINVITELIST,
   RPL_EXCEPTLIST,
   RPL_INVITELIST,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { Outbound } from "../outbound.ts";
 
 /** Longest key, in characters. */

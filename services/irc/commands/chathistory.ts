@@ -1,13 +1,13 @@
 /** CHATHISTORY of the IRCv3 document "chathistory", over what the server keeps. */
 
-import { Cap } from "../capabilities.ts";
-import { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import type { Conversation, HistoryEntry } from "../history.ts";
-import { HistoryKind, type HistoryPart, type HistoryReference } from "../history_store.ts";
-import { HISTORY_MESSAGES } from "../isupport.ts";
-import { looksLikeChannel } from "../names.ts";
+import type { Conversation, HistoryEntry } from "../history/history.ts";
+import { HistoryKind, type HistoryPart, type HistoryReference } from "../history/store.ts";
+import { HISTORY_MESSAGES } from "../protocol/isupport.ts";
+import { looksLikeChannel } from "../protocol/names.ts";
 import type { Outbound } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
 

@@ -1,7 +1,7 @@
 /** CHGHOST: another host for a user, and how others learn of it (IRCv3 chghost). */
 
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import {
@@ -9,7 +9,7 @@ import {
   ERR_NOSUCHNICK,
   ERR_UNKNOWNERROR,
   RPL_VISIBLEHOST,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
 import { joinMessages, statusModes } from "./membership.ts";

@@ -1,5 +1,10 @@
 import type { CommandCall } from "../command.ts";
-import { ERR_HELPNOTFOUND, RPL_ENDOFHELP, RPL_HELPSTART, RPL_HELPTXT } from "../numerics.ts";
+import {
+  ERR_HELPNOTFOUND,
+  RPL_ENDOFHELP,
+  RPL_HELPSTART,
+  RPL_HELPTXT,
+} from "../protocol/numerics.ts";
 
 /** Characters of names in one line of the index. */
 const INDEX_LENGTH = 72;

@@ -1,8 +1,14 @@
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { DEFAULT_VERSION, sendIsupport, sendLusers, sendMotd } from "../greeting.ts";
-import { foldCase } from "../names.ts";
-import { ERR_NOSUCHSERVER, RPL_ISON, RPL_TIME, RPL_USERHOST, RPL_VERSION } from "../numerics.ts";
+import { DEFAULT_VERSION, sendIsupport, sendLusers, sendMotd } from "../admission/greeting.ts";
+import { foldCase } from "../protocol/names.ts";
+import {
+  ERR_NOSUCHSERVER,
+  RPL_ISON,
+  RPL_TIME,
+  RPL_USERHOST,
+  RPL_VERSION,
+} from "../protocol/numerics.ts";
 
 /** Nicks that one USERHOST may name (RFC 1459). */
 const USERHOST_NICKS = 5;

@@ -1,6 +1,6 @@
-import { Cap } from "../capabilities.ts";
+import { Cap } from "../protocol/capabilities.ts";
 import type { CommandCall } from "../command.ts";
-import { ChannelFlag } from "../modes.ts";
+import { ChannelFlag } from "../channels/modes.ts";
 import {
   ERR_CHANOPRIVSNEEDED,
   ERR_NEEDMOREPARAMS,
@@ -12,7 +12,7 @@ import {
   RPL_ENDOFINVITATIONS,
   RPL_INVITATION,
   RPL_INVITING,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 
 /**
  * INVITE nick channel. Every member may, where the channel is not for invited users alone. Without

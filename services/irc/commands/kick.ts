@@ -1,4 +1,4 @@
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import {
@@ -7,7 +7,7 @@ import {
   ERR_NOSUCHCHANNEL,
   ERR_NOTONCHANNEL,
   ERR_USERNOTINCHANNEL,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { truncate } from "../outbound.ts";
 
 /** KICK channel nick{,nick} [reason], or as many channels as nicks. */

@@ -1,7 +1,7 @@
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
-import { compileMask } from "../names.ts";
-import { RPL_LIST, RPL_LISTEND, RPL_LISTSTART } from "../numerics.ts";
+import { compileMask } from "../protocol/names.ts";
+import { RPL_LIST, RPL_LISTEND, RPL_LISTSTART } from "../protocol/numerics.ts";
 
 const MINUTE_MILLISECONDS = 60_000;
 

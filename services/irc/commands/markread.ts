@@ -1,9 +1,9 @@
 /** MARKREAD of the IRCv3 document "read-marker". */
 
-import { Cap } from "../capabilities.ts";
+import { Cap } from "../protocol/capabilities.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { isChannelName, isNick } from "../names.ts";
+import { isChannelName, isNick } from "../protocol/names.ts";
 import type { ServerState } from "../state.ts";
 
 /** A time as `server-time` writes it. */

@@ -1,11 +1,11 @@
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
-import { keptChannel } from "../channel_keeping.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
+import { keptChannel } from "../channels/keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { introduce, sendCurrent, sightOf } from "../metadata_notices.ts";
-import { ChannelFlag, formatModes, MemberStatus, STATUSES } from "../modes.ts";
-import { foldCase, isChannelName } from "../names.ts";
+import { introduce, sendCurrent, sightOf } from "../metadata/notices.ts";
+import { ChannelFlag, formatModes, MemberStatus, STATUSES } from "../channels/modes.ts";
+import { foldCase, isChannelName } from "../protocol/names.ts";
 import {
   ERR_BADCHANNELKEY,
   ERR_BANNEDFROMCHAN,
@@ -16,7 +16,7 @@ import {
   ERR_TOOMANYCHANNELS,
   type Numeric,
   RPL_ENDOFNAMES,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import type { ChannelStatus, IrcServerOptions } from "../options.ts";
 import { Outbound, truncate } from "../outbound.ts";
 import type { Reply } from "../reply.ts";

@@ -1,10 +1,10 @@
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { MESSAGE_TARGETS } from "../isupport.ts";
-import { ChannelFlag, STATUSES } from "../modes.ts";
-import { looksLikeChannel } from "../names.ts";
+import { MESSAGE_TARGETS } from "../protocol/isupport.ts";
+import { ChannelFlag, STATUSES } from "../channels/modes.ts";
+import { looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
   ERR_CANNOTSENDTOUSER,
@@ -16,7 +16,7 @@ import {
   ERR_TOOMANYTARGETS,
   type Numeric,
   RPL_AWAY,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import type { ObservedMessage } from "../options.ts";
 import {
   encodedLength,
@@ -25,7 +25,7 @@ import {
   type MessageText,
   type Outbound,
 } from "../outbound.ts";
-import { askService, isService } from "../service.ts";
+import { askService, isService } from "../users/service.ts";
 import type { MessageContent } from "../state.ts";
 
 /** PRIVMSG target{,target} :text. */

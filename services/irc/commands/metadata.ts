@@ -1,7 +1,7 @@
 /** METADATA of the IRCv3 document "metadata", as its second and its third draft have it. */
 
-import { Cap } from "../capabilities.ts";
-import { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import {
@@ -10,7 +10,7 @@ import {
   METADATA_SUBSCRIPTIONS,
   METADATA_VALUE_BYTES,
   type MetadataTarget,
-} from "../metadata.ts";
+} from "../metadata/metadata.ts";
 import {
   currentValues,
   metadataName,
@@ -18,15 +18,15 @@ import {
   sightOf,
   tellChange,
   valueNumeric,
-} from "../metadata_notices.ts";
-import { looksLikeChannel } from "../names.ts";
+} from "../metadata/notices.ts";
+import { looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_NEEDMOREPARAMS,
   RPL_METADATASUBOK,
   RPL_METADATASUBS,
   RPL_METADATASYNCLATER,
   RPL_METADATAUNSUBOK,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { encodedLength, type Outbound } from "../outbound.ts";
 
 /** Keys in one line of an answer: no message has more than 15 parameters. */

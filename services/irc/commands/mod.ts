@@ -1,8 +1,8 @@
 /** The table of commands. To add a command is to add an entry here and its handler beside it. */
 
-import { Cap } from "../capabilities.ts";
+import { Cap } from "../protocol/capabilities.ts";
 import type { CommandDefinition } from "../command.ts";
-import { serviceCommand } from "../service.ts";
+import { serviceCommand } from "../users/service.ts";
 import { authenticate } from "./authenticate.ts";
 import { batch } from "./batch.ts";
 import { cap } from "./cap.ts";

@@ -5,14 +5,14 @@ import {
   type ModeChange,
   parseUserModes,
   USER_MODES,
-} from "../modes.ts";
-import { looksLikeChannel } from "../names.ts";
+} from "../channels/modes.ts";
+import { looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_NOSUCHNICK,
   ERR_UMODEUNKNOWNFLAG,
   ERR_USERSDONTMATCH,
   RPL_UMODEIS,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { channelMode } from "./channel_mode.ts";
 
 /** MODE target [changes [parameters]]. Without changes it tells the modes. */

@@ -1,9 +1,9 @@
 /** MONITOR of the IRCv3 document "monitor". */
 
 import type { CommandCall } from "../command.ts";
-import { sendCurrent } from "../metadata_notices.ts";
-import { MONITORED_NICKS } from "../monitors.ts";
-import { isNick } from "../names.ts";
+import { sendCurrent } from "../metadata/notices.ts";
+import { MONITORED_NICKS } from "../users/monitors.ts";
+import { isNick } from "../protocol/names.ts";
 import {
   ERR_MONLISTFULL,
   ERR_UNKNOWNERROR,
@@ -12,7 +12,7 @@ import {
   RPL_MONLIST,
   RPL_MONOFFLINE,
   RPL_MONONLINE,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 
 /** Characters of nicks or masks in one line, which leaves room for the rest of a classic one. */
 const LINE_LENGTH = 380;

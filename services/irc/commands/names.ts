@@ -1,8 +1,8 @@
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
-import { ChannelFlag, statusPrefix } from "../modes.ts";
-import { RPL_ENDOFNAMES, RPL_NAMREPLY } from "../numerics.ts";
+import { ChannelFlag, statusPrefix } from "../channels/modes.ts";
+import { RPL_ENDOFNAMES, RPL_NAMREPLY } from "../protocol/numerics.ts";
 
 /** Characters of names in one 353, which leaves room for the rest of a classic line. */
 const NAMES_LENGTH = 380;

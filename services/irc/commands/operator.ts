@@ -1,11 +1,11 @@
 import type { CommandCall } from "../command.ts";
-import { UserMode } from "../modes.ts";
+import { UserMode } from "../channels/modes.ts";
 import {
   ERR_CANTKILLSERVER,
   ERR_NOSUCHNICK,
   ERR_PASSWDMISMATCH,
   RPL_YOUREOPER,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { truncate } from "../outbound.ts";
 
 /** OPER name password. */

@@ -1,13 +1,13 @@
 /** REDACT of the IRCv3 document "message-redaction": messages are taken back, or away. */
 
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import type { Conversation, HistoryEntry } from "../history.ts";
-import { looksLikeChannel } from "../names.ts";
+import type { Conversation, HistoryEntry } from "../history/history.ts";
+import { looksLikeChannel } from "../protocol/names.ts";
 import { type Outbound, truncate } from "../outbound.ts";
-import { isSameAccount } from "../registration.ts";
+import { isSameAccount } from "../admission/registration.ts";
 import { maySpeak, muteReason, standingOf } from "./messages.ts";
 
 const REDACTABLE: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"]);

@@ -1,9 +1,9 @@
 /** REGISTER and VERIFY of the IRCv3 document "account-registration". */
 
 import type { CommandCall } from "../command.ts";
-import { logIn, registerAccount } from "../login.ts";
-import { isNick } from "../names.ts";
-import { ERR_UNKNOWNCOMMAND } from "../numerics.ts";
+import { logIn, registerAccount } from "../admission/login.ts";
+import { isNick } from "../protocol/names.ts";
+import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
 import type { RegistrationFault } from "../options.ts";
 
 const CODES: Readonly<Record<RegistrationFault, string>> = {

@@ -1,12 +1,12 @@
 import type { CommandCall } from "../command.ts";
-import { isNick, REALNAME_LENGTH, USER_LENGTH } from "../names.ts";
+import { isNick, REALNAME_LENGTH, USER_LENGTH } from "../protocol/names.ts";
 import {
   ERR_ALREADYREGISTERED,
   ERR_ERRONEUSNICKNAME,
   ERR_NEEDMOREPARAMS,
   ERR_NONICKNAMEGIVEN,
-} from "../numerics.ts";
-import { changeNick, tryRegister } from "../registration.ts";
+} from "../protocol/numerics.ts";
+import { changeNick, tryRegister } from "../admission/registration.ts";
 
 /** PASS password: the server's, before NICK and USER. */
 export function pass({ client, params, reply }: CommandCall): void {

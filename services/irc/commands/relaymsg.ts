@@ -1,9 +1,9 @@
 /** RELAYMSG: what somebody on another network said, under that one's name (draft/relaymsg). */
 
-import type { Channel } from "../channel.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
-import { isRelayedNick } from "../names.ts";
-import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../numerics.ts";
+import { isRelayedNick } from "../protocol/names.ts";
+import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../protocol/numerics.ts";
 import { encodedLength } from "../outbound.ts";
 import { deliver, inTurn, muteReason } from "./messages.ts";
 

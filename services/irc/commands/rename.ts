@@ -1,11 +1,11 @@
 /** RENAME of the IRCv3 document "channel-rename". */
 
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
-import { keptChannel } from "../channel_keeping.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
+import { keptChannel } from "../channels/keeping.ts";
 import type { CommandCall } from "../command.ts";
-import { foldCase, isChannelName } from "../names.ts";
-import { ERR_CHANOPRIVSNEEDED, ERR_NOSUCHCHANNEL, ERR_NOTONCHANNEL } from "../numerics.ts";
+import { foldCase, isChannelName } from "../protocol/names.ts";
+import { ERR_CHANOPRIVSNEEDED, ERR_NOSUCHCHANNEL, ERR_NOTONCHANNEL } from "../protocol/numerics.ts";
 import { truncate } from "../outbound.ts";
 import { Reply } from "../reply.ts";
 import { joinMessages, sendChannel } from "./membership.ts";

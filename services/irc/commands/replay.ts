@@ -1,11 +1,11 @@
 /** What was said in a channel before somebody came, for clients that do not ask for it themselves. */
 
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import type { HistoryEntry } from "../history.ts";
-import { HistoryKind } from "../history_store.ts";
+import type { HistoryEntry } from "../history/history.ts";
+import { HistoryKind } from "../history/store.ts";
 import type { ServerState } from "../state.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { CommandCall } from "../command.ts";
-import { ERR_SASLFAIL } from "../numerics.ts";
+import { ERR_SASLFAIL } from "../protocol/numerics.ts";
 import type { Verification } from "../options.ts";
 
 /** A message of either side is sent in pieces of this length; a shorter one, or `+`, ends it. */

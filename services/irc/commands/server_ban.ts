@@ -1,8 +1,8 @@
 /** KLINE and UNKLINE: bans from the server, for IRC operators. */
 
 import type { CommandCall } from "../command.ts";
-import { parseDuration } from "../duration.ts";
-import { ERR_UNKNOWNCOMMAND } from "../numerics.ts";
+import { parseDuration } from "../protocol/duration.ts";
+import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
 import { truncate } from "../outbound.ts";
 
 const MINUTE = 60_000;

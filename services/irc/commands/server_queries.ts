@@ -1,8 +1,8 @@
 /** What clients ask about the server itself, beside LUSERS, MOTD, TIME and VERSION. */
 
 import type { CommandCall } from "../command.ts";
-import type { Ban } from "../bans.ts";
-import { DEFAULT_VERSION } from "../greeting.ts";
+import type { Ban } from "../admission/bans.ts";
+import { DEFAULT_VERSION } from "../admission/greeting.ts";
 import {
   ERR_NOADMININFO,
   ERR_NOPRIVILEGES,
@@ -13,7 +13,7 @@ import {
   RPL_LINKS,
   RPL_STATSKLINE,
   RPL_STATSUPTIME,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 
 const DAY_SECONDS = 86_400;
 

@@ -1,8 +1,8 @@
-import type { Channel } from "../channel.ts";
-import { noteChange } from "../channel_keeping.ts";
+import type { Channel } from "../channels/channel.ts";
+import { noteChange } from "../channels/keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { ChannelFlag } from "../modes.ts";
+import { ChannelFlag } from "../channels/modes.ts";
 import {
   ERR_CHANOPRIVSNEEDED,
   ERR_NOSUCHCHANNEL,
@@ -10,7 +10,7 @@ import {
   RPL_NOTOPIC,
   RPL_TOPIC,
   RPL_TOPICWHOTIME,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 import { type Outbound, truncate } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
 

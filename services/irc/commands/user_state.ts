@@ -1,7 +1,7 @@
-import { Cap } from "../capabilities.ts";
+import { Cap } from "../protocol/capabilities.ts";
 import type { CommandCall } from "../command.ts";
-import { REALNAME_LENGTH } from "../names.ts";
-import { ERR_NOTREGISTERED, RPL_NOWAWAY, RPL_UNAWAY } from "../numerics.ts";
+import { REALNAME_LENGTH } from "../protocol/names.ts";
+import { ERR_NOTREGISTERED, RPL_NOWAWAY, RPL_UNAWAY } from "../protocol/numerics.ts";
 import { truncate } from "../outbound.ts";
 import type { MessageContent } from "../state.ts";
 

@@ -1,10 +1,10 @@
-import { Cap } from "../capabilities.ts";
-import type { Channel } from "../channel.ts";
+import { Cap } from "../protocol/capabilities.ts";
+import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { statusPrefix, UserMode } from "../modes.ts";
-import { compileMask, looksLikeChannel } from "../names.ts";
-import { RPL_ENDOFWHO, RPL_WHOREPLY, RPL_WHOSPCRPL } from "../numerics.ts";
+import { statusPrefix, UserMode } from "../channels/modes.ts";
+import { compileMask, looksLikeChannel } from "../protocol/names.ts";
+import { RPL_ENDOFWHO, RPL_WHOREPLY, RPL_WHOSPCRPL } from "../protocol/numerics.ts";
 
 /** Answers of a WHO with a mask. A channel is listed whole. */
 const MASK_MATCHES = 500;

@@ -1,8 +1,8 @@
-import { Cap } from "../capabilities.ts";
+import { Cap } from "../protocol/capabilities.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { takesMetadata } from "../metadata_notices.ts";
-import { statusPrefix, UserMode } from "../modes.ts";
+import { takesMetadata } from "../metadata/notices.ts";
+import { statusPrefix, UserMode } from "../channels/modes.ts";
 import {
   ERR_NONICKNAMEGIVEN,
   ERR_NOSUCHNICK,
@@ -18,7 +18,7 @@ import {
   RPL_WHOISSECURE,
   RPL_WHOISSERVER,
   RPL_WHOISUSER,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 
 /** Characters of channels in one 319, which leaves room for the rest of a classic line. */
 const CHANNELS_LENGTH = 380;

@@ -6,7 +6,7 @@ import {
   RPL_WHOISACTUALLY,
   RPL_WHOISSERVER,
   RPL_WHOWASUSER,
-} from "../numerics.ts";
+} from "../protocol/numerics.ts";
 
 /** Users that one WHOWAS tells of at most. */
 const ANSWERS = 20;

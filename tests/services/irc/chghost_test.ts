@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { formatMessage, type Message } from "../../../services/irc/message.ts";
+import { formatMessage, type Message } from "../../../services/irc/protocol/message.ts";
 import type { TestClient } from "./support/client.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 

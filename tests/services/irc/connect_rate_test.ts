@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConnectRate } from "../../../services/irc/connect_rate.ts";
+import { ConnectRate } from "../../../services/irc/admission/connect_rate.ts";
 
 Deno.test("an address connects so often at once, and then again as time passes", () => {
   const rate = new ConnectRate();

@@ -4,8 +4,8 @@
  */
 
 import assert from "node:assert/strict";
-import { LineBuffer, lineLengths } from "../../../services/irc/line_buffer.ts";
-import { formatMessage, parseMessage } from "../../../services/irc/message.ts";
+import { LineBuffer, lineLengths } from "../../../services/irc/transport/line_buffer.ts";
+import { formatMessage, parseMessage } from "../../../services/irc/protocol/message.ts";
 
 /** What a line buffer may hold. */
 const LIMIT = 1024;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Message } from "../../../services/irc/message.ts";
+import type { Message } from "../../../services/irc/protocol/message.ts";
 import { essence, readBatch, texts } from "./support/history.ts";
 import { startServer, TestAccounts } from "./support/server.ts";
 

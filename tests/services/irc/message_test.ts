@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatMessage, parseMessage } from "../../../services/irc/message.ts";
+import { formatMessage, parseMessage } from "../../../services/irc/protocol/message.ts";
 import { fuzzMessages } from "./fuzz_message.ts";
 
 const text = fc.string({ unit: "grapheme" }).map((value) => value.replace(/[\0\r\n]/g, ""));

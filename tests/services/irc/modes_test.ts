@@ -5,7 +5,7 @@ import {
   formatModes,
   parseChannelModes,
   takesParameter,
-} from "../../../services/irc/modes.ts";
+} from "../../../services/irc/channels/modes.ts";
 import { startServer } from "./support/server.ts";
 
 const change = fc.constantFrom(...CHANNEL_MODES.values()).chain(({ letter, kind }) => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Cap } from "../../../services/irc/capabilities.ts";
-import { entryOf, recordOf } from "../../../services/irc/history_record.ts";
-import { HistoryKind } from "../../../services/irc/history_store.ts";
+import { Cap } from "../../../services/irc/protocol/capabilities.ts";
+import { entryOf, recordOf } from "../../../services/irc/history/record.ts";
+import { HistoryKind } from "../../../services/irc/history/store.ts";
 import { Outbound } from "../../../services/irc/outbound.ts";
 import type { ObservedMessage } from "../../../services/irc/mod.ts";
 import type { TestClient } from "./support/client.ts";

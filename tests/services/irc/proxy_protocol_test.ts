@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseProxyHeader } from "../../../services/irc/proxy_protocol.ts";
+import { parseProxyHeader } from "../../../services/irc/transport/proxy_protocol.ts";
 import { TestClient } from "./support/client.ts";
 import { startServer, type TestServer } from "./support/server.ts";
 
@@ -98,7 +98,7 @@ Deno.test("whatever else comes is refused in time, and nothing throws", () => {
 });
 
 Deno.test("a client behind a proxy has its own address on every port; others cannot claim one", async () => {
-  const folder = new URL("./support/", import.meta.url);
+  const folder = new URL("./support", import.meta.url);
   const [cert, key] = await Promise.all([
     Deno.readTextFile(new URL("localhost.crt", folder)),
     Deno.readTextFile(new URL("localhost.key", folder)),

@@ -1,5 +1,5 @@
 import type { MemoryConnection } from "../../../../services/irc/mod.ts";
-import { type Message, parseMessage } from "../../../../services/irc/message.ts";
+import { type Message, parseMessage } from "../../../../services/irc/protocol/message.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Message } from "../../../../services/irc/message.ts";
+import type { Message } from "../../../../services/irc/protocol/message.ts";
 import type { TestClient } from "./client.ts";
 
 /** What one CHATHISTORY gives, having looked at the frame of its batch. */

@@ -1,0 +1,75 @@
+/** Which connections are let in at all, before they say anything. */
+
+import { banText } from "./bans.ts";
+import { addressNetwork, isLoopback } from "../users/cloak.ts";
+import { ConnectRate } from "./connect_rate.ts";
+import type { ServerState } from "../state.ts";
+
+/** Why a connection is refused: there are too many, or the address is banned. */
+export type RefusalKind = "connections" | "address" | "rate" | "ban";
+
+export interface Refusal {
+  readonly kind: RefusalKind;
+  /** What the client is told. */
+  readonly reason: string;
+}
+
+const REASONS: Readonly<Record<Exclude<RefusalKind, "ban">, string>> = {
+  connections: "Too many connections",
+  address: "Too many connections from your address",
+  rate: "Your address connects too often, try again in a minute",
+};
+
+/** Counts connections by their address, and refuses what goes beyond the limits. */
+export class Admission {
+  /** How many connections were refused, by why. */
+  readonly refused: Record<RefusalKind, number> = { connections: 0, address: 0, rate: 0, ban: 0 };
+
+  readonly #state: ServerState;
+  readonly #perNetwork = new Map<string, number>();
+  readonly #connects = new ConnectRate();
+
+  constructor(state: ServerState) {
+    this.#state = state;
+  }
+
+  /**
+   * Counts a connection, which {@linkcode leave} ends whether it was refused or not.
+   *
+   * @param open connections that there are already
+   */
+  enter(address: string, open: number): Refusal | null {
+    const network = addressNetwork(address);
+    const count = (this.#perNetwork.get(network) ?? 0) + 1;
+    this.#perNetwork.set(network, count);
+    const refusal = this.#refusalOf(address, { network, count, open });
+    if (refusal !== null) this.refused[refusal.kind]++;
+    return refusal;
+  }
+
+  /** Counts the end of a connection. */
+  leave(address: string): void {
+    const network = addressNetwork(address);
+    const count = (this.#perNetwork.get(network) ?? 1) - 1;
+    if (count === 0) this.#perNetwork.delete(network);
+    else this.#perNetwork.set(network, count);
+  }
+
+  #refusalOf(
+    address: string,
+    { network, count, open }: { network: string; count: number; open: number },
+  ): Refusal | null {
+    const { limits, options } = this.#state;
+    if (open >= (limits.connections ?? Infinity)) return refusal("connections");
+    if (isLoopback(address)) return null;
+    const ban = options.bans?.findByAddress(address) ?? null;
+    if (ban !== null) return { kind: "ban", reason: banText(ban) };
+    if (count > (limits.connectionsPerAddress ?? Infinity)) return refusal("address");
+    const inTime = this.#connects.take(network, limits.connectsPerMinute, this.#state.now());
+    return inTime ? null : refusal("rate");
+  }
+}
+
+function refusal(kind: keyof typeof REASONS): Refusal {
+  return { kind, reason: REASONS[kind] };
+}

@@ -1,0 +1,81 @@
+/** Who is kept off the server (K-lines): what a ban is, and how it ends a client. */
+
+import type { Client } from "../client.ts";
+import { ERR_YOUREBANNEDCREEP } from "../protocol/numerics.ts";
+import type { ObservedActor } from "../options.ts";
+import type { ServerState } from "../state.ts";
+
+/** A ban from the server. */
+export interface Ban {
+  /** A mask `nick!user@host`, an address, a network, or `account:` and a name. */
+  readonly mask: string;
+  /** What whoever is banned is told; may be empty. */
+  readonly reason: string;
+  readonly setBy: string;
+  /** Unix milliseconds. */
+  readonly setAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** What is looked at to find out whether a client is banned. */
+export interface BanSubject {
+  /** `nick!user@host`: with the host that others see, the cloak of the address, and the address. */
+  readonly masks: readonly string[];
+  readonly address: string;
+  readonly account: string | null;
+}
+
+/** A ban that an IRC operator asks for. */
+export interface BanWish {
+  readonly mask: string;
+  readonly reason: string;
+  /** Milliseconds; null for one without an end. */
+  readonly duration: number | null;
+  /** Who asks, and is not to be hit. */
+  readonly spares: BanSubject;
+}
+
+/** What the server asks of whoever keeps the bans. */
+export interface Bans {
+  /** The ban on an address, whoever comes from it; null where there is none. */
+  findByAddress(address: string): Ban | null;
+  /** The ban that holds for a client; null where there is none. */
+  find(subject: BanSubject): Ban | null;
+  /** All that hold at present, the oldest first. */
+  all(): readonly Ban[];
+  /** Adds a ban, or replaces the one of the same mask. Gives a sentence where it refuses. */
+  add(wish: BanWish, actor: ObservedActor): Promise<string | null>;
+  /** Takes a ban away. Gives a sentence where there is none. */
+  remove(mask: string, actor: ObservedActor): Promise<string | null>;
+}
+
+/**
+ * Ends a client if it is banned, and says whether it was. Users of this process are exempt, and
+ * clients that are above all modes.
+ *
+ * @param nick the nick that it has or is about to take
+ * @param bans those that are looked at; all where nothing is said
+ */
+export function enforceBan(
+  state: ServerState,
+  client: Client,
+  nick = client.nick,
+  bans: Pick<Bans, "find"> | undefined = state.options.bans,
+): boolean {
+  const { transport, user, host, cloak, account } = client;
+  if (!bans || client.privileged || transport.internal || client.quitReason !== null) return false;
+  const hosts = new Set([host, cloak, transport.address]);
+  const masks = Array.from(hosts, (name) => `${nick}!${user}@${name}`);
+  const ban = bans.find({ masks, address: transport.address, account });
+  if (ban === null) return false;
+  state.counters.banHits++;
+  const content = { params: [client.nick], text: banText(ban) };
+  client.send(state.messageFromServer(ERR_YOUREBANNEDCREEP.code, content));
+  state.disconnect(client, "Banned from this server");
+  return true;
+}
+
+/** What a banned client is told. */
+export function banText({ reason }: Ban): string {
+  return reason === "" ? "You are banned from this server" : `You are banned: ${reason}`;
+}

@@ -1,0 +1,127 @@
+/** The end of registration, and who may have which nick. */
+
+import { timingSafeEqual } from "node:crypto";
+import { enforceBan } from "./bans.ts";
+import type { Client } from "../client.ts";
+import { cloakAddress, isLoopback } from "../users/cloak.ts";
+import type { CommandCall } from "../command.ts";
+import { sendGreeting } from "./greeting.ts";
+import { introduce } from "../metadata/notices.ts";
+import { foldCase } from "../protocol/names.ts";
+import { ERR_NICKNAMEINUSE, ERR_PASSWDMISMATCH, ERR_SASLABORTED } from "../protocol/numerics.ts";
+import type { ServerState } from "../state.ts";
+
+const encoder = new TextEncoder();
+
+/** Completes the registration of a client that has said all that is needed; else does nothing. */
+export function tryRegister(call: CommandCall): void {
+  const { state, client, reply } = call;
+  const { registration } = client;
+  if (!registration || registration.negotiating) return;
+  const { nick, user, realname, password } = registration;
+  if (nick === null || user === null) return;
+
+  if (client.sasl) {
+    state.endSasl(client);
+    reply.numeric(ERR_SASLABORTED);
+  }
+  client.user = user;
+  client.realname = realname;
+  client.cloak = client.transport.internal
+    ? state.serverName
+    : cloakAddress(client.transport.address, state.cloakKey);
+  client.host = client.cloak;
+  if (enforceBan(state, client, nick)) return;
+  if (!client.transport.internal && !mayEnter(call, password)) return;
+  if (!claimNick(state, client, nick)) {
+    registration.nick = null;
+    return reply.numericText(ERR_NICKNAMEINUSE, [nick], nickRefusal(state, client, nick));
+  }
+  client.registration = null;
+  state.setNick(client, nick);
+  sendGreeting(call);
+  introduce(state, client, state.monitors.watchersOf(nick));
+  observeSession(state, client);
+}
+
+/** Changes the nick of a registered client. */
+export function changeNick({ state, client, reply }: CommandCall, nick: string): void {
+  if (nick === client.nick || enforceBan(state, client, nick)) return;
+  if (!claimNick(state, client, nick)) {
+    return reply.numericText(ERR_NICKNAMEINUSE, [nick], nickRefusal(state, client, nick));
+  }
+  const change = state.messageFrom(client, "NICK", { params: [], text: nick });
+  const neighbours = state.neighboursOf(client);
+  state.setNick(client, nick);
+  for (const neighbour of neighbours) neighbour.send(change);
+  for (const channel of client.channels) state.history.recordInChannel(channel, change);
+  reply.message(change);
+  introduce(state, client, state.monitors.watchersOf(nick));
+}
+
+/** Tells the observer that a client with an account is there. */
+export function observeSession(state: ServerState, client: Client): void {
+  if (client.account === null || !client.registered) return;
+  const { account, nick, transport: { address } } = client;
+  state.observe((observer) => observer.sessionStarted?.({ account, nick, address }));
+}
+
+/** Server password and the rule on accounts. A client that may not come in is closed. */
+function mayEnter({ state, client, reply }: CommandCall, password: string | null): boolean {
+  if (client.account !== null) return true;
+  const { requireAccount, password: wanted } = state.options;
+  if (wanted && !isSame(password ?? "", wanted)) {
+    reply.numeric(ERR_PASSWDMISMATCH);
+    reply.finish();
+    state.disconnect(client, "Password incorrect");
+    return false;
+  }
+  const required = requireAccount === "auto"
+    ? !isLoopback(client.transport.address)
+    : requireAccount;
+  if (!required) return true;
+  const text = "You need to log in to an account with SASL";
+  reply.fail("*", "ACCOUNT_REQUIRED", [], text);
+  reply.finish();
+  state.disconnect(client, text);
+  return false;
+}
+
+/**
+ * Makes sure that the nick is free for the client, and says whether it is. Whoever holds the nick
+ * of the client's own account, or is an older session of it, has to go.
+ */
+export function claimNick(state: ServerState, client: Client, nick: string): boolean {
+  const holder = state.findClient(nick);
+  if (holder === client) return true;
+  const owner = state.options.accounts.ownerOf(nick);
+  const owns = owner !== null && isSameAccount(owner, client.account);
+  if (owner !== null && !owns && !client.transport.internal) return false;
+  if (!holder) return true;
+  if (holder.transport.internal && !holder.virtual) return false;
+  const sameAccount = holder.account !== null && isSameAccount(holder.account, client.account);
+  if (!owns && !sameAccount) return false;
+  const newer = holder.virtual
+    ? "Now connected to IRC"
+    : "Replaced by a newer session of the same account";
+  state.disconnect(holder, sameAccount ? newer : "Nick taken by its owner");
+  return true;
+}
+
+function nickRefusal(state: ServerState, client: Client, nick: string): string {
+  const owner = state.options.accounts.ownerOf(nick);
+  return owner === null || isSameAccount(owner, client.account)
+    ? "Nickname is already in use"
+    : "Nickname is reserved for the account that owns it";
+}
+
+/** Compares names of accounts; null is none. */
+export function isSameAccount(account: string, other: string | null): boolean {
+  return other !== null && foldCase(account) === foldCase(other);
+}
+
+/** Compares in a time that tells nothing but the length. */
+function isSame(given: string, wanted: string): boolean {
+  const [left, right] = [encoder.encode(given), encoder.encode(wanted)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,177 @@
+import { type ChannelMask, compileChannelMask } from "./mask.ts";
+import type { Client } from "../client.ts";
+import {
+  CHANNEL_MODES,
+  ChannelFlag,
+  MemberStatus,
+  type ModeChange,
+  NEW_CHANNEL_FLAGS,
+} from "./modes.ts";
+import { foldCase } from "../protocol/names.ts";
+
+export interface Topic {
+  text: string;
+  /** Mask of who set it. */
+  setBy: string;
+  /** Unix time in milliseconds. */
+  setAt: number;
+}
+
+/** One entry of a list of masks, such as the bans. */
+export interface ListEntry {
+  mask: string;
+  setBy: string;
+  /** Unix time in milliseconds. */
+  setAt: number;
+  readonly test: ChannelMask;
+}
+
+/** A channel with its members and modes. It exists as long as somebody is in it. */
+export class Channel {
+  /** As it was written by who gave it. */
+  name: string;
+  foldedName: string;
+  /** Unix time in milliseconds; null where it has its first name. */
+  renamedAt: number | null = null;
+  /** Unix time in milliseconds. */
+  readonly createdAt: number;
+  /** Account to which the channel belongs: the first member that had one. */
+  founder: string | null = null;
+  /** Whether it is kept beyond its members; who is what in it, the accounts say then. */
+  isKept = false;
+  /** Every member with its statuses, in the order of joining. */
+  readonly members = new Map<Client, number>();
+  flags = NEW_CHANNEL_FLAGS;
+  key: string | null = null;
+  userLimit: number | null = null;
+  topic: Topic | null = null;
+  readonly #lists = new Map<string, ListEntry[]>();
+  /** Clients that may join once despite the modes. */
+  readonly #invited = new WeakSet<Client>();
+
+  constructor(name: string, createdAt: number) {
+    this.name = name;
+    this.foldedName = foldCase(name);
+    this.createdAt = createdAt;
+  }
+
+  has(flag: number): boolean {
+    return (this.flags & flag) !== 0;
+  }
+
+  /** Statuses of a client; 0 also where it is no member. */
+  statusOf(client: Client): number {
+    return this.members.get(client) ?? 0;
+  }
+
+  isOperator(client: Client): boolean {
+    return (this.statusOf(client) & MemberStatus.OPERATOR) !== 0;
+  }
+
+  /** Whether the client may know that the channel exists. */
+  isVisibleTo(client: Client): boolean {
+    return !this.has(ChannelFlag.SECRET) || client.isOperator || client.privileged ||
+      this.members.has(client);
+  }
+
+  /** Whether the client could come in as it is: neither a key nor an invitation is asked of it. */
+  isOpenTo(client: Client): boolean {
+    return this.isVisibleTo(client) && this.key === null &&
+      (!this.has(ChannelFlag.INVITE_ONLY) || this.isInvited(client)) && !this.isBanned(client);
+  }
+
+  /** The entries of a list mode, the oldest first. */
+  list(letter: string): readonly ListEntry[] {
+    return this.#lists.get(letter) ?? [];
+  }
+
+  /** Adds to a list a mask in its canonical form. False when the mask is there already. */
+  addToList(letter: string, mask: string, setBy: string, setAt: number): boolean {
+    const entries = this.#lists.get(letter) ?? [];
+    const folded = foldCase(mask);
+    if (entries.some((entry) => foldCase(entry.mask) === folded)) return false;
+    entries.push({ mask, setBy, setAt, test: compileChannelMask(mask) });
+    this.#lists.set(letter, entries);
+    return true;
+  }
+
+  /** Takes a mask from a list. Gives it as it stood there, or null. */
+  removeFromList(letter: string, mask: string): string | null {
+    const entries = this.#lists.get(letter) ?? [];
+    const folded = foldCase(mask);
+    const index = entries.findIndex((entry) => foldCase(entry.mask) === folded);
+    if (index === -1) return null;
+    return entries.splice(index, 1)[0]?.mask ?? null;
+  }
+
+  /** Whether the client is banned and not excepted. */
+  isBanned(client: Client): boolean {
+    return this.#isListed("b", client) && !this.#isListed("e", client);
+  }
+
+  /** Whether the client, as long as it has no status, may say nothing: banned or muted. */
+  isSilenced(client: Client): boolean {
+    if (this.isBanned(client)) return true;
+    return this.#isListed("b", client, true) && !this.#isListed("e", client, true) &&
+      !this.#isListed("e", client);
+  }
+
+  /** Whether somebody who is no client, but has this mask, may say nothing: banned or muted. */
+  silencesMask(mask: string): boolean {
+    const isListed = (letter: string) =>
+      this.list(letter).some(({ test }) => test.matches({ account: null }, [mask]));
+    return isListed("b") && !isListed("e");
+  }
+
+  /** Whether the client may join although only the invited may. */
+  isInvited(client: Client): boolean {
+    return this.#invited.has(client) || this.#isListed("I", client);
+  }
+
+  /** Whether somebody invited this very client. */
+  holdsInvitation(client: Client): boolean {
+    return this.#invited.has(client);
+  }
+
+  invite(client: Client): void {
+    this.#invited.add(client);
+  }
+
+  forgetInvitation(client: Client): void {
+    this.#invited.delete(client);
+  }
+
+  /** The flags and settings as the parameters of 324. The key is for members alone. */
+  modeParameters(withKey: boolean): string[] {
+    let letters = "+";
+    const params: string[] = [];
+    for (const mode of CHANNEL_MODES.values()) {
+      if (mode.kind === "flag" && this.flags & mode.bit) letters += mode.letter;
+    }
+    if (this.key !== null) {
+      letters += "k";
+      params.push(withKey ? this.key : "*");
+    }
+    if (this.userLimit !== null) {
+      letters += "l";
+      params.push(String(this.userLimit));
+    }
+    return [letters, ...params];
+  }
+
+  /** Applies a change of a flag. False when it is so already. */
+  setFlag(bit: number, add: ModeChange["add"]): boolean {
+    const flags = add ? this.flags | bit : this.flags & ~bit;
+    const changed = flags !== this.flags;
+    this.flags = flags;
+    return changed;
+  }
+
+  /** Whether a mask matches the client: of those about everything, or of those about speaking. */
+  #isListed(letter: string, client: Client, mutes = false): boolean {
+    const entries = this.#lists.get(letter);
+    if (entries === undefined || entries.length === 0) return false;
+    const masks = client.masks();
+    return entries.some(({ test }) => test.mutes === mutes && test.matches(client, masks));
+  }
+}

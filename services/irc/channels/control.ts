@@ -1,0 +1,139 @@
+/** What a service such as ChanServ sees of the channels, and does in them. */
+
+import type { Channel } from "./channel.ts";
+import { type KeptChannel, keptForm, noteChange } from "./keeping.ts";
+import type { Client } from "../client.ts";
+import { changeTopic } from "../commands/topic.ts";
+import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";
+import type { ObservedActor } from "../options.ts";
+import type { Outbound } from "../outbound.ts";
+import type { ServerState } from "../state.ts";
+
+/** A status that a member of a channel can be given. */
+export type GrantableStatus = "operator" | "voice";
+
+const GRANTABLE = {
+  operator: { letter: "o", bit: MemberStatus.OPERATOR },
+  voice: { letter: "v", bit: MemberStatus.VOICE },
+} as const;
+
+/** A change of somebody's status. */
+export interface StatusChange {
+  readonly add: boolean;
+  readonly status: GrantableStatus;
+  /** The nick of the service that makes it, as the channel sees it. */
+  readonly by: string;
+  /** Who had it made, as observers are told. */
+  readonly actor: ObservedActor;
+}
+
+/** A member of a channel. */
+export interface ChannelMember {
+  readonly nick: string;
+  readonly account: string | null;
+  /** Whether it belongs to the program around, above all modes. */
+  readonly privileged: boolean;
+}
+
+/** The channels of a server, for the services on it. */
+export class ChannelControl {
+  readonly #state: ServerState;
+
+  constructor(state: ServerState) {
+    this.#state = state;
+  }
+
+  /** Whether a user is operator in a channel; null where it is not in it, or there is none. */
+  isOperator(nick: string, channel: string): boolean | null {
+    const [found, client] = [this.#state.findChannel(channel), this.#state.findClient(nick)];
+    if (found === undefined || client === undefined || !found.members.has(client)) return null;
+    return found.isOperator(client);
+  }
+
+  /** The member of a channel with this nick, or null. */
+  member(channel: string, nick: string): ChannelMember | null {
+    const client = this.#state.findClient(nick);
+    if (client === undefined || !this.#state.findChannel(channel)?.members.has(client)) return null;
+    return { nick: client.nick, account: client.account, privileged: client.privileged };
+  }
+
+  /** What can be kept of a channel as it is now, or null where there is none. */
+  state(channel: string): KeptChannel | null {
+    const found = this.#state.findChannel(channel);
+    return found === undefined ? null : keptForm(found);
+  }
+
+  /**
+   * Has the server tell the keeper of every change of a channel from now on, or no more. Does
+   * nothing where nobody is in the channel. Resolves when the channel is kept as it is now.
+   *
+   * @param founder the account to which it belongs where it is not kept
+   */
+  async setKept(channel: string, kept: boolean, founder: string | null): Promise<void> {
+    const found = this.#state.findChannel(channel);
+    if (found === undefined) return;
+    found.isKept = kept;
+    found.founder = founder;
+    await noteChange(this.#state, found);
+  }
+
+  /** Changes the status of one member. False where nothing changes. */
+  setStatus(channel: string, nick: string, change: StatusChange): boolean {
+    const [found, client] = [this.#state.findChannel(channel), this.#state.findClient(nick)];
+    return found !== undefined && client !== undefined && this.#apply(found, [client], change) > 0;
+  }
+
+  /**
+   * Changes the topic of a channel. Resolves when that is kept; false where there is no such
+   * channel.
+   */
+  async setTopic(
+    channel: string,
+    text: string,
+    { by, actor }: Pick<StatusChange, "by" | "actor">,
+  ): Promise<boolean> {
+    const [found, source] = [this.#state.findChannel(channel), this.#state.findClient(by)];
+    if (found === undefined || source === undefined) return false;
+    this.#tell(found, changeTopic(this.#state, found, source, text));
+    this.#state.observe((observer) => observer.topicChanged?.({ actor, channel: found.name }));
+    await noteChange(this.#state, found);
+    return true;
+  }
+
+  /** Changes the status of all of an account's sessions in the channel; gives how many. */
+  setAccountStatus(channel: string, account: string, change: StatusChange): number {
+    const found = this.#state.findChannel(channel);
+    if (found === undefined) return 0;
+    return this.#apply(found, this.#state.sessionsOf(account), change);
+  }
+
+  #apply(channel: Channel, clients: readonly Client[], { add, status, by, actor }: StatusChange) {
+    const { letter, bit } = GRANTABLE[status];
+    const changes: ModeChange[] = [];
+    for (const client of clients) {
+      const before = channel.members.get(client);
+      if (before === undefined || client.privileged) continue;
+      const after = add ? before | bit : before & ~bit;
+      if (after === before) continue;
+      channel.members.set(client, after);
+      changes.push({ add, letter, param: client.nick });
+    }
+    for (const change of changes) {
+      const modes = formatModes([change]);
+      const source = this.#state.findClient(by);
+      const content = { params: [channel.name, ...modes] };
+      const message = source === undefined
+        ? this.#state.messageFromServer("MODE", content)
+        : this.#state.messageFrom(source, "MODE", content);
+      this.#tell(channel, message);
+      const event = { actor, channel: channel.name, changes: modes.join(" ") };
+      this.#state.observe((observer) => observer.modeChanged?.(event));
+    }
+    return changes.length;
+  }
+
+  #tell(channel: Channel, message: Outbound): void {
+    for (const member of channel.members.keys()) member.send(message);
+    this.#state.history.recordInChannel(channel, message);
+  }
+}

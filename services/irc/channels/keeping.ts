@@ -1,0 +1,89 @@
+/** Channels that are kept beyond their members: what is kept of them, and how it comes back. */
+
+import { Channel, type Topic } from "./channel.ts";
+import { CHANNEL_MODES } from "./modes.ts";
+import type { ServerState } from "../state.ts";
+
+/** An entry of a list of masks. */
+export interface KeptEntry {
+  readonly mask: string;
+  readonly setBy: string;
+  /** Unix milliseconds. */
+  readonly setAt: number;
+}
+
+/** What is kept of a channel: all but its members. */
+export interface KeptChannel {
+  readonly name: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly topic: Readonly<Topic> | null;
+  /** The letters of its flags. */
+  readonly flags: string;
+  readonly key: string | null;
+  readonly userLimit: number | null;
+  /** By the letter of the list. */
+  readonly lists: Readonly<Record<string, readonly KeptEntry[]>>;
+}
+
+/** What the server asks of whoever keeps channels. */
+export interface ChannelKeeper {
+  /** What is kept of a channel; null where it is not. */
+  find(channel: string): KeptChannel | null;
+  /**
+   * Takes note that something of a channel that is kept is different now. What is asked for next
+   * has that already; the promise resolves when it outlives the program, or nothing more can be
+   * done for that at the moment.
+   */
+  changed(channel: KeptChannel): Promise<void>;
+}
+
+/** A channel as it is kept. */
+export function keptForm(channel: Channel): KeptChannel {
+  const { name, createdAt, topic, key, userLimit } = channel;
+  let flags = "";
+  const lists: Record<string, readonly KeptEntry[]> = {};
+  for (const { letter, kind, bit } of CHANNEL_MODES.values()) {
+    if (kind === "flag" && channel.has(bit)) flags += letter;
+    if (kind === "list" && channel.list(letter).length > 0) {
+      lists[letter] = channel.list(letter).map(({ mask, setBy, setAt }) => ({
+        mask,
+        setBy,
+        setAt,
+      }));
+    }
+  }
+  return { name, createdAt, topic: topic && { ...topic }, flags, key, userLimit, lists };
+}
+
+/** Makes a channel out of what was kept of it; modes that this server does not know are left out. */
+function restoreChannel(kept: KeptChannel): Channel {
+  const channel = new Channel(kept.name, kept.createdAt);
+  channel.isKept = true;
+  channel.topic = kept.topic && { ...kept.topic };
+  channel.key = kept.key;
+  channel.userLimit = kept.userLimit;
+  channel.flags = 0;
+  for (const { letter, kind, bit } of CHANNEL_MODES.values()) {
+    if (kind === "flag" && kept.flags.includes(letter)) channel.setFlag(bit, true);
+    if (kind !== "list") continue;
+    for (const { mask, setBy, setAt } of kept.lists[letter] ?? []) {
+      channel.addToList(letter, mask, setBy, setAt);
+    }
+  }
+  return channel;
+}
+
+/** A channel that nobody is in, as it is kept; it is not among the channels of the server yet. */
+export function keptChannel({ options }: ServerState, name: string): Channel | undefined {
+  const kept = options.channels?.find(name) ?? null;
+  return kept === null ? undefined : restoreChannel(kept);
+}
+
+/**
+ * Tells whoever keeps a channel that its topic or its modes are others now. A promise resolves when
+ * that is kept: whoever has changed it waits for it with its next command.
+ */
+export function noteChange({ options }: ServerState, channel: Channel): void | Promise<void> {
+  if (channel.isKept) return options.channels?.changed(keptForm(channel));
+}

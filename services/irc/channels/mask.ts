@@ -1,0 +1,63 @@
+/** Masks of the lists of a channel: hosts, and the extended masks of ISUPPORT `EXTBAN`. */
+
+import type { Client } from "../client.ts";
+import { compileMask, completeMask } from "../protocol/names.ts";
+
+/** What a mask with the letter and a colon before it means. */
+const MUTE = "m";
+const ACCOUNT = "a";
+
+/** The letters of extended masks; told as `EXTBAN`. */
+export const EXTENDED_MASKS = ACCOUNT + MUTE;
+
+/** The letter of masks that match accounts; told as `ACCOUNTEXTBAN` (IRCv3 account-extban). */
+export const ACCOUNT_MASK = ACCOUNT;
+
+/** Modes whose lists say who may speak, where a mask can be about that alone. */
+const SPEECH_LISTS: ReadonlySet<string> = new Set(["b", "e"]);
+
+const EXTENDED = /^([A-Za-z]):(.*)$/s;
+
+/** A mask, ready to be held against clients. */
+export interface ChannelMask {
+  /** Whether it is about speaking alone, not about joining. */
+  readonly mutes: boolean;
+  /** `masks`: those of the client, see {@linkcode Client.masks}. */
+  matches(client: Pick<Client, "account">, masks: readonly string[]): boolean;
+}
+
+/**
+ * Brings a mask to the form in which lists hold it: `nick!user@host`, where what is not given
+ * becomes `*`; `a:account`; or `m:` before one of both.
+ *
+ * @param letter the mode that the mask is for
+ * @returns null where it is none, or has no meaning in that list
+ */
+export function canonicalMask(mask: string, letter: string): string | null {
+  const [, type, rest = ""] = EXTENDED.exec(mask) ?? [];
+  if (type === undefined) return completeMask(mask);
+  if (rest === "") return null;
+  switch (type.toLowerCase()) {
+    case ACCOUNT:
+      return `${ACCOUNT}:${rest}`;
+    case MUTE: {
+      const inner = canonicalMask(rest, letter);
+      const nested = inner === null || inner.startsWith(`${MUTE}:`);
+      return nested || !SPEECH_LISTS.has(letter) ? null : `${MUTE}:${inner}`;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Makes a test out of a mask in canonical form. `*` and `?` match as in {@linkcode compileMask}. */
+export function compileChannelMask(canonical: string): ChannelMask {
+  const mutes = canonical.startsWith(`${MUTE}:`);
+  const mask = mutes ? canonical.slice(2) : canonical;
+  if (mask.startsWith(`${ACCOUNT}:`)) {
+    const isMeant = compileMask(mask.slice(2));
+    return { mutes, matches: ({ account }) => account !== null && isMeant(account) };
+  }
+  const isMeant = compileMask(mask);
+  return { mutes, matches: (_, masks) => masks.some(isMeant) };
+}

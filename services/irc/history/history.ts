@@ -1,0 +1,362 @@
+/** What was said, kept for those who come later or come back (CHATHISTORY). */
+
+import type { Channel } from "../channels/channel.ts";
+import type { Client } from "../client.ts";
+import { entryOf, recordOf } from "./record.ts";
+import { select } from "./selection.ts";
+import {
+  HistoryKind,
+  type HistoryQuery,
+  type HistoryStore,
+  type HistoryTarget,
+  type LastMessage,
+} from "./store.ts";
+import { ChannelFlag } from "../channels/modes.ts";
+import type { IrcLimits, IrcLogger } from "../options.ts";
+import type { Outbound } from "../outbound.ts";
+import { foldCase } from "../protocol/names.ts";
+
+/** What an entry takes beside its text; a guess that keeps the bound honest. */
+const ENTRY_BYTES = 256;
+
+/** Tags without a text that are of the moment: nobody wants to read them later. */
+const PASSING_TAGS: ReadonlySet<string> = new Set(["+typing", "+draft/typing"]);
+
+/** One message as it went out, with its id and time. */
+export interface HistoryEntry {
+  readonly id: string;
+  /** Unix time in milliseconds. */
+  readonly time: number;
+  readonly kind: HistoryKind;
+  readonly message: Outbound;
+  /** The form for clients with `extended-join`. */
+  readonly extended: Outbound | null;
+}
+
+/** Entries that are read from the store at once. */
+const STORE_PAGE = 64;
+
+/** A channel, or what a client exchanged with the one that has, or had, a nick. */
+export type Conversation = Channel | { readonly client: Client; readonly nick: string };
+
+class Log {
+  readonly entries: HistoryEntry[] = [];
+  /** Name of the channel, or the nick as it was written in the last message. */
+  title: string;
+  /** Takes the log out of where it is kept, once nothing is left in it. */
+  readonly discard: () => void;
+
+  constructor(title: string, discard: () => void) {
+    this.title = title;
+    this.discard = discard;
+  }
+}
+
+/** Who reads the messages of a user: an account, or a client that has none. */
+type Owner = string | Client;
+
+export interface HistoryOptions {
+  /** Gives the limits that hold at the moment. */
+  readonly limits: () => Readonly<IrcLimits>;
+  /** What keeps more than memory does; null where nothing is to be kept. */
+  readonly store: HistoryStore | null;
+  readonly log: IrcLogger;
+}
+
+/**
+ * An ordered log for each channel, and for each user one for everybody it exchanged messages with.
+ *
+ * In memory a channel's log ends with the channel, and that of a user without an account with its
+ * connection. Each log has a bound, and so have all of them together: what goes first is the oldest
+ * of the log that was not written to for the longest time. Where there is a store, it gets the logs
+ * of channels and of accounts too, and is asked for what memory does not hold.
+ */
+export class History {
+  readonly #options: HistoryOptions;
+  readonly #channels = new Map<Channel, Log>();
+  readonly #users = new Map<Owner, Map<string, Log>>();
+  /** All logs, the one written to last at the end. */
+  readonly #logs = new Set<Log>();
+  #bytes = 0;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps what a channel was told; `extended` is its form for clients with `extended-join`. */
+  recordInChannel(channel: Channel, message: Outbound, extended: Outbound | null = null): void {
+    if (!isKept(message)) return;
+    const entry = newEntry(message, extended);
+    this.#append(() => this.#logOfChannel(channel), entry);
+    this.#options.store?.append({
+      ...recordOf(entry),
+      target: targetOfChannel(channel.name),
+      title: channel.name,
+      confined: channel.has(ChannelFlag.INVITE_ONLY) || channel.key !== null,
+    });
+  }
+
+  /** Keeps what one user said to another, for each of them. */
+  recordBetween(sender: Client, receiver: Client, message: Outbound): void {
+    if (!isKept(message)) return;
+    const entry = newEntry(message, null);
+    this.#recordFor(sender, receiver.nick, entry);
+    if (ownerOf(sender) !== ownerOf(receiver)) this.#recordFor(receiver, sender.nick, entry);
+  }
+
+  /**
+   * Reads a part of a conversation, the oldest first. What memory holds is given at once; what the
+   * store has to be asked for comes in pages, so that a slow reader holds but one of them.
+   */
+  read(
+    conversation: Conversation,
+    query: HistoryQuery,
+  ): Iterable<HistoryEntry> | AsyncIterable<HistoryEntry> {
+    const { entries, whole } = select(this.#entriesOf(conversation), query);
+    const { store } = this.#options;
+    const target = targetOf(conversation);
+    if (whole || store === null || target === null) return entries;
+    return this.#readStore(store, target, query, entries);
+  }
+
+  /** The entry of a conversation with this id, unless it was redacted or is no longer kept. */
+  async find(conversation: Conversation, id: string): Promise<HistoryEntry | null> {
+    const part = { kind: "around", reference: { id } } as const;
+    const query = { part, limit: 1, upTo: HistoryKind.REDACTION };
+    for await (const entry of this.read(conversation, query)) {
+      if (entry.id === id) return entry;
+    }
+    return null;
+  }
+
+  /**
+   * Takes a message out, wherever it is kept: of one between two users both have a copy. What is
+   * left is its id and time, by which clients may refer to what lies before and after it.
+   *
+   * @param redaction what those who saw it are told
+   */
+  redact(entry: HistoryEntry, redaction: Outbound): void {
+    for (const log of this.#logs) this.#redactIn(log, entry, redaction);
+    this.#options.store?.redact(entry.id);
+  }
+
+  /** The last message of each channel and of each correspondent of a client between two times. */
+  async lastMessages(
+    client: Client,
+    between: readonly [number, number],
+  ): Promise<readonly LastMessage[]> {
+    const logs = [
+      ...client.channels.flatMap((channel) => this.#channels.get(channel) ?? []),
+      ...this.#users.get(ownerOf(client))?.values() ?? [],
+    ];
+    const found = new Map<string, LastMessage>();
+    for (const { title, time } of await this.#lastStored(client, between)) {
+      found.set(foldCase(title), { title, time });
+    }
+    for (const { title, entries } of logs) {
+      const last = entries.findLast(({ kind }) => kind === HistoryKind.MESSAGE);
+      if (last === undefined) continue;
+      if (last.time > between[0] && last.time < between[1]) {
+        found.set(foldCase(title), { title, time: last.time });
+      } else if (last.time >= between[1]) {
+        found.delete(foldCase(title));
+      }
+    }
+    return [...found.values()];
+  }
+
+  /** Notes that a channel is made: what was said behind closed doors under its name is gone. */
+  channelMade(name: string): void {
+    this.#options.store?.forgetConfined(targetOfChannel(name));
+  }
+
+  /** Gives a channel's log to the name that it has now. */
+  channelRenamed(from: string, channel: Channel): void {
+    const log = this.#channels.get(channel);
+    if (log !== undefined) log.title = channel.name;
+    const [before, after] = [targetOfChannel(from), targetOfChannel(channel.name)];
+    this.#options.store?.rename(before, after, channel.name);
+  }
+
+  /** Lets go of what memory holds of a channel that has ended. */
+  forgetChannel(channel: Channel): void {
+    const log = this.#channels.get(channel);
+    if (log) this.#drop(log);
+  }
+
+  /** Forgets what was kept for a client without an account, or for an account. */
+  forgetUser(owner: Owner): void {
+    const key = typeof owner === "string" ? foldCase(owner) : owner;
+    for (const log of [...this.#users.get(key)?.values() ?? []]) this.#drop(log);
+    if (typeof key === "string") this.#options.store?.forgetAccount(key);
+  }
+
+  async *#readStore(
+    store: HistoryStore,
+    target: HistoryTarget,
+    query: HistoryQuery,
+    inMemory: readonly HistoryEntry[],
+  ): AsyncIterable<HistoryEntry> {
+    let hasBegun = false;
+    try {
+      const places = await store.select(target, query);
+      for (let from = 0; from < places.length; from += STORE_PAGE) {
+        const records = await store.fetch(places.slice(from, from + STORE_PAGE));
+        hasBegun = true;
+        yield* records.map(entryOf);
+      }
+    } catch (error) {
+      this.#options.log.warn("Stored history could not be read", { error });
+      if (!hasBegun) yield* inMemory;
+    }
+  }
+
+  async #lastStored(
+    { channels, account }: Client,
+    between: readonly [number, number],
+  ): Promise<readonly LastMessage[]> {
+    const { store, log } = this.#options;
+    const names = channels.map(({ foldedName }) => foldedName);
+    try {
+      return await store?.lastMessages(names, account && foldCase(account), between) ?? [];
+    } catch (error) {
+      log.warn("Stored history could not be read", { error });
+      return [];
+    }
+  }
+
+  #recordFor(client: Client, nick: string, entry: HistoryEntry): void {
+    this.#append(() => this.#logOfUser(client, nick), entry);
+    if (client.account === null) return;
+    const target = { account: foldCase(client.account), name: foldCase(nick) };
+    this.#options.store?.append({ ...recordOf(entry), target, title: nick, confined: false });
+  }
+
+  #findLog(conversation: Conversation): Log | undefined {
+    if (!("client" in conversation)) return this.#channels.get(conversation);
+    const { client, nick } = conversation;
+    return this.#users.get(ownerOf(client))?.get(foldCase(nick));
+  }
+
+  #entriesOf(conversation: Conversation): readonly HistoryEntry[] {
+    return this.#findLog(conversation)?.entries ?? [];
+  }
+
+  #logOfChannel(channel: Channel): Log {
+    let log = this.#channels.get(channel);
+    if (log === undefined) {
+      log = new Log(channel.name, () => this.#channels.delete(channel));
+      this.#channels.set(channel, log);
+    }
+    return log;
+  }
+
+  #logOfUser(client: Client, nick: string): Log {
+    const owner = ownerOf(client);
+    const logs = this.#users.get(owner) ?? new Map<string, Log>();
+    this.#users.set(owner, logs);
+    const key = foldCase(nick);
+    let log = logs.get(key);
+    if (log === undefined) {
+      log = new Log(nick, () => {
+        logs.delete(key);
+        if (logs.size === 0) this.#users.delete(owner);
+      });
+      logs.set(key, log);
+    }
+    log.title = nick;
+    return log;
+  }
+
+  #append(logToUse: () => Log, entry: HistoryEntry): void {
+    const { historyMessages, historyBytes } = this.#options.limits();
+    if (historyMessages === 0) return;
+    const log = logToUse();
+    log.entries.push(entry);
+    this.#bytes += sizeOf(entry);
+    this.#logs.delete(log);
+    this.#logs.add(log);
+    while (log.entries.length > historyMessages) this.#dropOldest(log);
+    for (const idle of this.#logs) {
+      while (this.#bytes > historyBytes && idle.entries.length > 0) this.#dropOldest(idle);
+      if (this.#bytes <= historyBytes) break;
+    }
+  }
+
+  #redactIn({ entries }: Log, { id, time }: HistoryEntry, redaction: Outbound): void {
+    let index = firstSince(entries, time);
+    while (entries[index]?.time === time && entries[index]?.id !== id) index++;
+    const entry = entries[index];
+    if (entry?.id !== id) return;
+    const place = { ...entry, kind: HistoryKind.REMOVED, message: redaction, extended: null };
+    entries[index] = place;
+    this.#bytes += sizeOf(place) - sizeOf(entry);
+  }
+
+  #dropOldest(log: Log): void {
+    const entry = log.entries.shift();
+    if (entry) this.#bytes -= sizeOf(entry);
+    if (log.entries.length > 0) return;
+    this.#logs.delete(log);
+    log.discard();
+  }
+
+  #drop(log: Log): void {
+    while (log.entries.length > 0) this.#dropOldest(log);
+  }
+}
+
+/** What only says who is typing is kept by nobody. */
+function isKept({ command, tags }: Outbound): boolean {
+  return command !== "TAGMSG" || (tags.client ?? []).some(([key]) => !PASSING_TAGS.has(key));
+}
+
+function newEntry(message: Outbound, extended: Outbound | null): HistoryEntry {
+  const { msgid = "", time } = message.tags;
+  const { command } = message;
+  message.releaseForms();
+  extended?.releaseForms();
+  return {
+    id: msgid,
+    time: Date.parse(time),
+    kind: kindOf(command),
+    message,
+    extended,
+  };
+}
+
+function kindOf(command: string): HistoryKind {
+  if (command === "PRIVMSG" || command === "NOTICE") return HistoryKind.MESSAGE;
+  return command === "REDACT" ? HistoryKind.REDACTION : HistoryKind.EVENT;
+}
+
+/** Where the first entry lies that is not older than a time. */
+function firstSince(entries: readonly HistoryEntry[], time: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.time ?? time) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function ownerOf(client: Client): Owner {
+  return client.account === null ? client : foldCase(client.account);
+}
+
+function targetOfChannel(name: string): HistoryTarget {
+  return { account: null, name: foldCase(name) };
+}
+
+/** Where the store keeps a conversation; null for that of a client without an account. */
+function targetOf(conversation: Conversation): HistoryTarget | null {
+  if (!("client" in conversation)) return targetOfChannel(conversation.name);
+  const { client, nick } = conversation;
+  if (client.account === null) return null;
+  return { account: foldCase(client.account), name: foldCase(nick) };
+}
+
+function sizeOf({ message, extended }: HistoryEntry): number {
+  return ENTRY_BYTES + message.length + (extended?.length ?? 0);
+}

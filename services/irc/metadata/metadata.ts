@@ -1,0 +1,92 @@
+/** What is noted about users and channels under keys (IRCv3 metadata): it lives as long as they. */
+
+import type { Channel } from "../channels/channel.ts";
+import type { Client } from "../client.ts";
+import { Throttle } from "../admission/throttle.ts";
+
+/** Keys that one user or channel may have; told as `max-keys`. */
+export const METADATA_KEYS = 20;
+
+/** Keys that one client may subscribe to; told as `max-subs`. */
+export const METADATA_SUBSCRIPTIONS = 50;
+
+/** Longest value, in bytes; told as `max-value-bytes`. A classic line has room for it. */
+export const METADATA_VALUE_BYTES = 300;
+
+/** What one client may change, and ask to be synchronised. */
+const CHANGE_RATE = { perSecond: 0.5, burst: 20 } as const;
+
+const KEY = /^[a-z0-9_./-]{1,32}$/;
+
+/** Whether the text may be a key. */
+export function isMetadataKey(text: string): boolean {
+  return KEY.test(text);
+}
+
+export type MetadataTarget = Client | Channel;
+
+const NO_VALUES: ReadonlyMap<string, string> = new Map();
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** The values of users and channels, and which keys each client wants to know of. */
+export class Metadata {
+  readonly #values = new WeakMap<MetadataTarget, Map<string, string>>();
+  readonly #subscriptions = new WeakMap<Client, Set<string>>();
+  readonly #throttles = new WeakMap<Client, Throttle>();
+
+  /** The values of a user or a channel by key, in the order in which they were first set. */
+  valuesOf(target: MetadataTarget): ReadonlyMap<string, string> {
+    return this.#values.get(target) ?? NO_VALUES;
+  }
+
+  /** Sets a value. False where the target has as many keys as it may. */
+  set(target: MetadataTarget, key: string, value: string): boolean {
+    const values = this.#values.get(target) ?? new Map<string, string>();
+    if (!values.has(key) && values.size >= METADATA_KEYS) return false;
+    this.#values.set(target, values.set(key, value));
+    return true;
+  }
+
+  /** Removes a value. False where there was none. */
+  unset(target: MetadataTarget, key: string): boolean {
+    return this.#values.get(target)?.delete(key) ?? false;
+  }
+
+  /** Removes all values of a target. Gives the keys that it had. */
+  clear(target: MetadataTarget): string[] {
+    const keys = [...this.valuesOf(target).keys()];
+    this.#values.delete(target);
+    return keys;
+  }
+
+  /** The keys that a client wants to know of. */
+  subscriptionsOf(client: Client): ReadonlySet<string> {
+    return this.#subscriptions.get(client) ?? NO_KEYS;
+  }
+
+  /** Adds a subscription. False where the client has as many as it may. */
+  subscribe(client: Client, key: string): boolean {
+    const keys = this.#subscriptions.get(client) ?? new Set<string>();
+    if (!keys.has(key) && keys.size >= METADATA_SUBSCRIPTIONS) return false;
+    this.#subscriptions.set(client, keys.add(key));
+    return true;
+  }
+
+  unsubscribe(client: Client, key: string): void {
+    this.#subscriptions.get(client)?.delete(key);
+  }
+
+  /**
+   * Takes a change from what the client may do.
+   *
+   * @param now Unix milliseconds
+   * @returns milliseconds after which it may try again; 0 where it may now
+   */
+  take(client: Client, now: number): number {
+    const throttle = this.#throttles.get(client) ?? new Throttle();
+    this.#throttles.set(client, throttle);
+    const delay = throttle.delay(CHANGE_RATE, now);
+    if (delay === 0) throttle.take(1);
+    return delay;
+  }
+}

@@ -1,0 +1,138 @@
+/** Who is told of metadata, and in which form: that of `draft/metadata-2` or of `draft/metadata-3`. */
+
+import { Cap } from "../protocol/capabilities.ts";
+import { Channel } from "../channels/channel.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import type { MetadataTarget } from "./metadata.ts";
+import { RPL_KEYNOTSET, RPL_KEYVALUE, RPL_METADATASYNCLATER } from "../protocol/numerics.ts";
+import type { Outbound } from "../outbound.ts";
+import type { ServerState } from "../state.ts";
+
+/** Values of one channel and its members that are told unasked; for more the client has to ask. */
+const UNASKED_VALUES = 200;
+
+/** Who sees everything. */
+const EVERYBODY = "*";
+
+/** Whether the client asked for metadata, in either form. */
+export function takesMetadata(client: Client): boolean {
+  return client.hasCapability(Cap.METADATA_2 | Cap.METADATA_3);
+}
+
+/** The name by which a client is told of a target. */
+export function metadataName(target: MetadataTarget): string {
+  return target instanceof Channel ? target.name : target.nick;
+}
+
+/** 761 with a value, or 766 where there is none. */
+export function valueNumeric(
+  state: ServerState,
+  receiver: Client,
+  target: MetadataTarget,
+  key: string,
+  value: string | null,
+): Outbound {
+  const params = [receiver.nick, metadataName(target), key];
+  return value === null
+    ? state.messageFromServer(RPL_KEYNOTSET.code, { params, text: "The key is not set" })
+    : state.messageFromServer(RPL_KEYVALUE.code, { params: [...params, EVERYBODY], text: value });
+}
+
+/** What a client is told, unasked or in answer to SYNC, of a value or that there is none. */
+function valueNotice(
+  state: ServerState,
+  receiver: Client,
+  target: MetadataTarget,
+  key: string,
+  value: string | null,
+): Outbound {
+  if (receiver.hasCapability(Cap.METADATA_3)) {
+    return valueNumeric(state, receiver, target, key, value);
+  }
+  const params = [metadataName(target), key, EVERYBODY];
+  return state.messageFromServer("METADATA", value === null ? { params } : { params, text: value });
+}
+
+/** Tells those who see the target and subscribed to the key of a change, except who made it. */
+export function tellChange(
+  state: ServerState,
+  actor: Client,
+  target: MetadataTarget,
+  key: string,
+  value: string | null,
+): void {
+  for (const receiver of audienceOf(state, target)) {
+    if (receiver === actor || !subscribes(state, receiver, key)) continue;
+    receiver.send(valueNotice(state, receiver, target, key, value));
+  }
+}
+
+function audienceOf(state: ServerState, target: MetadataTarget): Iterable<Client> {
+  if (target instanceof Channel) return target.members.keys();
+  const audience = state.neighboursOf(target);
+  for (const watcher of state.monitors.watchersOf(target.nick)) audience.add(watcher);
+  return audience.add(target);
+}
+
+function subscribes(state: ServerState, client: Client, key: string): boolean {
+  return takesMetadata(client) && state.metadata.subscriptionsOf(client).has(key);
+}
+
+/** What a client subscribed to, of these targets as they are now. */
+export function* currentValues(
+  state: ServerState,
+  receiver: Client,
+  targets: Iterable<MetadataTarget>,
+  keys: ReadonlySet<string> = state.metadata.subscriptionsOf(receiver),
+): Generator<Outbound> {
+  for (const target of targets) {
+    for (const [key, value] of state.metadata.valuesOf(target)) {
+      if (keys.has(key)) yield valueNotice(state, receiver, target, key, value);
+    }
+  }
+}
+
+/** A channel and everybody in it, but for the client itself. */
+export function* sightOf(channel: Channel, client: Client): Generator<MetadataTarget> {
+  yield channel;
+  for (const member of channel.members.keys()) if (member !== client) yield member;
+}
+
+/**
+ * Adds to the answer what the client subscribed to, of targets that it now sees: as a batch under
+ * the name of the first of them, or where that is too much the word that it has to ask (SYNC).
+ */
+export function sendCurrent(
+  { state, client, reply }: CommandCall,
+  name: string,
+  targets: Iterable<MetadataTarget>,
+  keys: ReadonlySet<string> = state.metadata.subscriptionsOf(client),
+): void {
+  if (keys.size === 0 || !takesMetadata(client)) return;
+  const values: Outbound[] = [];
+  for (const value of currentValues(state, client, targets, keys)) {
+    values.push(value);
+    if (values.length > UNASKED_VALUES) return reply.numeric(RPL_METADATASYNCLATER, name, "1");
+  }
+  if (values.length > 0) reply.nested("metadata", [name], values);
+}
+
+/** Tells those who did not see a user before what they subscribed to. */
+export function introduce(state: ServerState, user: Client, to: Iterable<Client>): void {
+  if (state.metadata.valuesOf(user).size === 0) return;
+  for (const receiver of to) {
+    if (receiver === user || !takesMetadata(receiver)) continue;
+    for (const value of currentValues(state, receiver, [user])) receiver.send(value);
+  }
+}
+
+/** What a client that completes its registration is told of itself. */
+export function sendOwnMetadata({ state, client, reply }: CommandCall): void {
+  if (!takesMetadata(client)) return;
+  const values = Array.from(
+    state.metadata.valuesOf(client),
+    ([key, value]) => valueNotice(state, client, client, key, value),
+  );
+  reply.nested("metadata", [client.nick], values);
+}

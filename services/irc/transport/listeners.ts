@@ -1,0 +1,245 @@
+/** Where clients come in: every port that the server listens on. */
+
+import type { IrcLogger } from "../options.ts";
+import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
+import { Relay, RelayedOrigins, type RelayOptions } from "./relay.ts";
+import {
+  type OpenedWebSocket,
+  WebSocketListener,
+  type WebSocketListenOptions,
+} from "./websocket_listener.ts";
+
+/** How long accepting pauses after a failure, such as too many open files. */
+const ACCEPT_PAUSE_MILLISECONDS = 100;
+
+/** Connections of proxies that may be about to say whose they are. */
+const MAX_INTRODUCTIONS = 1000;
+
+/** Where listeners listen to which only relays connect. */
+const INNER = { hostname: "127.0.0.1", port: 0 } as const;
+
+/** A certificate chain and its key, in PEM. */
+export interface TlsCertificate {
+  cert: string;
+  key: string;
+}
+
+export interface ListenOptions {
+  hostname: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Absent for plain TCP. */
+  tls?: TlsCertificate;
+  /**
+   * Addresses of proxies: their connections begin with a header of the PROXY protocol, which says
+   * whose they are. Nobody else's do.
+   */
+  proxies?: readonly string[];
+}
+
+/** A connection over TCP or TLS, ready for the first line. */
+export interface AcceptedStream {
+  readonly conn: Deno.Conn;
+  readonly secure: boolean;
+  /** IP address of the client, where it is not that of the connection. */
+  readonly address?: string | undefined;
+  /** What was read of the connection already. */
+  readonly received?: Uint8Array<ArrayBuffer> | undefined;
+}
+
+export interface ListenersOptions {
+  readonly onStream: (stream: AcceptedStream) => void;
+  readonly onWebSocket: (opened: OpenedWebSocket) => void;
+  /** Most connections that may be relayed at once, of each port. */
+  readonly mostRelayed: () => number;
+  readonly log: IrcLogger;
+}
+
+/** How a listener takes its connections in. */
+interface Acceptance {
+  readonly secure: boolean;
+  readonly proxies: readonly string[];
+  /** Whether they all come from a relay of ours. */
+  readonly isInner: boolean;
+}
+
+type RelayWish =
+  & Pick<ListenOptions, "hostname" | "port" | "proxies">
+  & Pick<RelayOptions, "target">
+  & { readonly tls?: TlsCertificate | undefined; readonly isInner?: boolean };
+
+/**
+ * Listens on any number of ports. What the runtime cannot do on a port itself, a {@linkcode Relay}
+ * does before it: take off the header of a proxy that comes before TLS or HTTP, and change the
+ * certificate without an end to the WebSockets that are open.
+ */
+export class Listeners {
+  readonly #options: ListenersOptions;
+  readonly #streams = new Map<Deno.Listener, Acceptance>();
+  readonly #webSockets: WebSocketListener[] = [];
+  readonly #relays: Relay[] = [];
+  readonly #origins = new RelayedOrigins();
+  readonly #accepting = new Set<Promise<void>>();
+  /** Connections of which it is not known yet whose they are. */
+  readonly #unintroduced = new Set<Deno.Conn>();
+  readonly #introductions = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: ListenersOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a listener for TCP or TLS. */
+  listen(options: ListenOptions): Deno.NetAddr {
+    const { tls, proxies = [] } = options;
+    const secure = tls !== undefined;
+    const isInner = secure && proxies.length > 0;
+    const place = isInner ? { ...INNER, tls } : options;
+    const target = this.#listen(place, { secure, proxies: isInner ? [] : proxies, isInner });
+    return isInner ? this.#relay({ ...options, tls: undefined, target }) : target;
+  }
+
+  /** Opens a listener for WebSockets, with or without TLS. */
+  listenWebSocket(options: WebSocketListenOptions): Deno.NetAddr {
+    this.#assertOpen();
+    const { tls, proxies = [] } = options;
+    const isProxied = proxies.length > 0;
+    const isInner = isProxied || tls !== undefined;
+    const listener = new WebSocketListener({ ...options, ...isInner ? INNER : {} }, {
+      secure: tls !== undefined,
+      peerOf: ({ hostname, port }) => isInner ? this.#origins.get(port) : hostname,
+      onOpen: this.#options.onWebSocket,
+    });
+    this.#webSockets.push(listener);
+    if (!isInner) return listener.addr;
+    if (!isProxied) return this.#relay({ ...options, target: listener.addr });
+    const target = tls === undefined
+      ? listener.addr
+      : this.#relay({ ...INNER, tls, isInner: true, target: listener.addr });
+    return this.#relay({ ...options, tls: undefined, target });
+  }
+
+  /**
+   * Gives connections to come another certificate. A listener cannot change its own, so that each
+   * with TLS is replaced by one on the same address, which listens before the other is closed.
+   * Throws, and leaves all as it is, when the certificate is not one.
+   */
+  renewCertificate(tls: TlsCertificate): void {
+    for (const [listener, acceptance] of [...this.#streams]) {
+      if (!acceptance.secure) continue;
+      const { hostname, port } = listener.addr as Deno.NetAddr;
+      this.#listen({ hostname, port, tls }, acceptance);
+      this.#streams.delete(listener);
+      listener.close();
+    }
+    for (const relay of this.#relays) if (relay.secure) relay.renewCertificate(tls);
+  }
+
+  /** Closes the ports, and connections of which nobody knows yet whose they are. */
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    for (const listener of this.#streams.keys()) listener.close();
+    this.#streams.clear();
+    for (const relay of this.#relays) relay.stop();
+    await Promise.all(this.#accepting);
+    for (const conn of this.#unintroduced) closeConnection(conn);
+    await Promise.all(this.#introductions);
+  }
+
+  /** Resolves when everything that came in here is closed; for after the clients were told. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#webSockets.map((listener) => listener.close()));
+    await Promise.all(this.#relays.map((relay) => relay.close()));
+  }
+
+  #listen({ hostname, port, tls }: ListenOptions, acceptance: Acceptance): Deno.NetAddr {
+    this.#assertOpen();
+    const listener = tls
+      ? Deno.listenTls({ hostname, port, reusePort: true, cert: tls.cert, key: tls.key })
+      : Deno.listen({ hostname, port });
+    this.#streams.set(listener, acceptance);
+    this.#accepting.add(this.#accept(listener, acceptance));
+    return listener.addr as Deno.NetAddr;
+  }
+
+  #relay({ hostname, port, tls, proxies = [], target, isInner = false }: RelayWish): Deno.NetAddr {
+    const { mostRelayed, log } = this.#options;
+    const relay = new Relay({
+      ...{ hostname, port, proxies, target, isInner, log },
+      ...tls === undefined ? {} : { tls },
+      origins: this.#origins,
+      most: mostRelayed(),
+    });
+    this.#relays.push(relay);
+    return relay.addr;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing.signal.aborted) throw new TypeError("Cannot listen: the server is closed");
+  }
+
+  async #accept(listener: Deno.Listener, acceptance: Acceptance): Promise<void> {
+    while (this.#streams.has(listener)) {
+      try {
+        this.#admit(await listener.accept(), acceptance);
+      } catch (error) {
+        if (!this.#streams.has(listener)) return;
+        this.#options.log.warn("IRC connection could not be accepted", { error });
+        await pause(ACCEPT_PAUSE_MILLISECONDS, this.#closing.signal);
+      }
+    }
+  }
+
+  #admit(conn: Deno.Conn, { secure, proxies, isInner }: Acceptance): void {
+    if (!disableDelay(conn, secure)) return conn.close();
+    const { hostname, port } = conn.remoteAddr as Deno.NetAddr;
+    if (isInner) {
+      this.#introduce(conn, async () => {
+        const address = await this.#origins.wait(port);
+        return address === null ? null : { conn, secure, address };
+      });
+    } else if (isProxy(proxies, hostname)) {
+      this.#introduce(conn, async () => {
+        const header = await readProxyHeader(conn);
+        if (header === null) return null;
+        return { conn, secure, address: header.address ?? hostname, received: header.rest };
+      });
+    } else {
+      this.#options.onStream({ conn, secure });
+    }
+  }
+
+  /** Takes a connection in when it is known whose it is. */
+  #introduce(conn: Deno.Conn, find: () => Promise<AcceptedStream | null>): void {
+    if (this.#introductions.size >= MAX_INTRODUCTIONS) return closeConnection(conn);
+    this.#unintroduced.add(conn);
+    const introduction = find().then((stream) => {
+      this.#unintroduced.delete(conn);
+      if (stream === null || this.#closing.signal.aborted) closeConnection(conn);
+      else this.#options.onStream(stream);
+    });
+    const tracked = introduction.finally(() => this.#introductions.delete(tracked));
+    this.#introductions.add(tracked);
+  }
+}
+
+/** Lets small writes go out at once; the runtime does so itself for TLS. False: it is gone. */
+function disableDelay(conn: Deno.Conn, secure: boolean): boolean {
+  try {
+    if (!secure) (conn as Deno.TcpConn).setNoDelay(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits, but not longer than until the signal. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    }, { once: true });
+  });
+}

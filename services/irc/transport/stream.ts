@@ -1,0 +1,202 @@
+import type { Wire } from "../outbound.ts";
+import {
+  DRAINED_BYTES,
+  SEND_QUEUE_EXCEEDED,
+  type Transport,
+  type TransportClosed,
+  type TransportReceiver,
+} from "./transport.ts";
+
+/** Small, because every idle connection holds one; a long line is read in several steps. */
+const READ_BUFFER_BYTES = 2048;
+
+/** At most this much is joined into one write. */
+const WRITE_BYTES = 64 * 1024;
+
+/** How long a closing connection may take to accept what is still queued for it. */
+const CLOSING_MILLISECONDS = 1000;
+
+export interface StreamTransportOptions {
+  secure: boolean;
+  /** IP address of the client, where it is not that of the connection. */
+  address?: string | undefined;
+  /** What was read of the connection already. */
+  received?: Uint8Array<ArrayBuffer> | undefined;
+  /** Bytes that may be queued, or null for no limit. */
+  sendQueueBytes: number | null;
+  onClosed: TransportClosed;
+}
+
+/**
+ * A client over TCP or TLS.
+ *
+ * Reads by hand into one small buffer. Everything to be sent goes into one queue; while a write is
+ * under way the queue grows, and the next write takes all of it, so that the number of writes
+ * adapts itself to how fast the client reads.
+ */
+export class StreamTransport implements Transport {
+  readonly address: string;
+  readonly secure: boolean;
+  readonly internal = false;
+
+  readonly #conn: Deno.Conn;
+  readonly #sendQueueBytes: number;
+  readonly #onClosed: TransportClosed;
+  #receiver: TransportReceiver | null = null;
+  #received: Uint8Array<ArrayBuffer> | null;
+  #queue: Uint8Array<ArrayBuffer>[] = [];
+  #queuedBytes = 0;
+  #writing = false;
+  #ending = false;
+  #closed = false;
+  #drained: PromiseWithResolvers<void> | null = null;
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(conn: Deno.Conn, options: StreamTransportOptions) {
+    this.#conn = conn;
+    const { remoteAddr } = conn;
+    this.address = options.address ??
+      (remoteAddr.transport === "tcp" ? remoteAddr.hostname : "localhost");
+    this.#received = options.received ?? null;
+    this.secure = options.secure;
+    this.#sendQueueBytes = options.sendQueueBytes ?? Infinity;
+    this.#onClosed = options.onClosed;
+  }
+
+  get kind(): "tcp" | "tls" {
+    return this.secure ? "tls" : "tcp";
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** Begins to read. */
+  start(receiver: TransportReceiver): void {
+    this.#receiver = receiver;
+    this.#read(receiver);
+  }
+
+  send(wire: Wire): void {
+    if (this.#ending) return;
+    const bytes = wire.bytes;
+    this.#queuedBytes += bytes.length;
+    if (this.#queuedBytes > this.#sendQueueBytes) {
+      // Not at once: others are told of the end, and theirs may follow from it.
+      this.#ending = true;
+      this.#queue = [];
+      queueMicrotask(() => this.#close(SEND_QUEUE_EXCEEDED));
+      return;
+    }
+    this.#queue.push(bytes);
+    if (!this.#writing) this.#startWriting();
+  }
+
+  drained(): Promise<void> | null {
+    if (this.#queuedBytes <= DRAINED_BYTES || this.#ending) return null;
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
+  }
+
+  end(): void {
+    if (this.#ending) return;
+    this.#ending = true;
+    if (!this.#writing) this.#close("Connection closed");
+    else this.#deadline = setTimeout(() => this.#close("Connection closed"), CLOSING_MILLISECONDS);
+  }
+
+  async #read(receiver: TransportReceiver): Promise<void> {
+    const buffer = new Uint8Array(READ_BUFFER_BYTES);
+    try {
+      const received = this.#received;
+      this.#received = null;
+      if (received !== null && received.length > 0) await receiver.receive(received);
+      for (;;) {
+        const count = await this.#conn.read(buffer);
+        if (count === null) return this.#close("Connection closed");
+        if (this.#ending) continue;
+        const busy = receiver.receive(buffer.subarray(0, count));
+        if (busy) await busy;
+      }
+    } catch (error) {
+      this.#close(describeError(error));
+    }
+  }
+
+  /** The first write waits for the end of the running task, and takes all that was queued by it. */
+  #startWriting(): void {
+    this.#writing = true;
+    queueMicrotask(() => this.#write());
+  }
+
+  async #write(): Promise<void> {
+    try {
+      while (this.#queue.length > 0 && !this.#closed) {
+        const bytes = this.#takeBytes();
+        for (let sent = 0; sent < bytes.length;) {
+          sent += await this.#conn.write(sent === 0 ? bytes : bytes.subarray(sent));
+        }
+        this.#queuedBytes -= bytes.length;
+        if (this.#queuedBytes <= DRAINED_BYTES) this.#resolveDrained();
+      }
+    } catch (error) {
+      this.#close(describeError(error));
+    }
+    this.#writing = false;
+    if (this.#ending) this.#close("Connection closed");
+  }
+
+  /** Takes lines from the queue as one piece of bytes, which nobody changes afterwards. */
+  #takeBytes(): Uint8Array<ArrayBuffer> {
+    const queue = this.#queue;
+    const first = queue[0] as Uint8Array<ArrayBuffer>;
+    let count = 1;
+    let length = first.length;
+    while (count < queue.length) {
+      const next = (queue[count] as Uint8Array).length;
+      if (length + next > WRITE_BYTES) break;
+      length += next;
+      count++;
+    }
+    if (count === queue.length) this.#queue = [];
+    else this.#queue = queue.slice(count);
+    if (count === 1) return first;
+    const bytes = new Uint8Array(length);
+    let offset = 0;
+    for (let index = 0; index < count; index++) {
+      const line = queue[index] as Uint8Array;
+      bytes.set(line, offset);
+      offset += line.length;
+    }
+    return bytes;
+  }
+
+  #resolveDrained(): void {
+    this.#drained?.resolve();
+    this.#drained = null;
+  }
+
+  #close(reason: string): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#ending = true;
+    this.#queue = [];
+    clearTimeout(this.#deadline);
+    this.#resolveDrained();
+    try {
+      this.#conn.close();
+    } catch {
+      // The runtime closed it already.
+    }
+    this.#receiver?.disconnected(reason);
+    this.#onClosed(this);
+  }
+}
+
+function describeError(error: unknown): string {
+  if (error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe) {
+    return "Connection reset by peer";
+  }
+  if (error instanceof Deno.errors.TimedOut) return "Connection timed out";
+  return "Connection closed";
+}

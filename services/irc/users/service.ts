@@ -1,0 +1,167 @@
+/** Users of the server that do what others ask of them, such as NickServ. */
+
+import { Cap } from "../protocol/capabilities.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { changeNick, isSameAccount } from "../admission/registration.ts";
+import { guardLogin, logIn, registerAccount } from "../admission/login.ts";
+import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
+import type { AccountRegistration, ObservedActor, Verification } from "../options.ts";
+import { VirtualClient } from "./virtual_client.ts";
+import type { ServerState } from "../state.ts";
+
+/** Somebody of the program around to whom users can say what they want. */
+export interface Service {
+  readonly nick: string;
+  readonly realname: string;
+  /**
+   * Carries out what a user asks. What the user sends next waits until it is done; what it throws
+   * is logged, and the user is told of an internal error.
+   *
+   * @param text what was said, never kept anywhere
+   */
+  handle(text: string, caller: ServiceCaller): void | Promise<void>;
+}
+
+/** What became of a nick that its owner wants back. */
+export type ReleasedNick = "released" | "absent" | "own" | "refused";
+
+/** The user who asks something of a service, and what the service can do for it. */
+export class ServiceCaller {
+  readonly #call: CommandCall;
+  readonly #service: ServiceUser;
+
+  constructor(call: CommandCall, service: ServiceUser) {
+    this.#call = call;
+    this.#service = service;
+  }
+
+  get nick(): string {
+    return this.#call.client.nick;
+  }
+
+  get account(): string | null {
+    return this.#call.client.account;
+  }
+
+  get address(): string {
+    return this.#call.client.transport.address;
+  }
+
+  /** Who it is, as observers are told of it. */
+  get actor(): ObservedActor {
+    return this.#call.client.actor;
+  }
+
+  /** Whether it is an operator of the server. */
+  get isOperator(): boolean {
+    return this.#call.client.isOperator;
+  }
+
+  /** Whether it has gone while it was waited for. */
+  get gone(): boolean {
+    return this.#call.client.quitReason !== null;
+  }
+
+  /** Tells the user something, one NOTICE for each line. */
+  reply(...lines: string[]): void {
+    const { state, client, reply } = this.#call;
+    for (const text of lines) {
+      reply.message(state.messageFrom(this.#service, "NOTICE", { params: [client.nick], text }));
+    }
+  }
+
+  /**
+   * Logs the user in where a check finds the password right. An account that is disconnected while
+   * the check runs is `refused`.
+   */
+  async logIn(name: string, check: () => Promise<Verification>): Promise<Verification> {
+    const result = await guardLogin(this.#call.state, name, check);
+    if (result.kind === "accepted" && !this.gone) logIn(this.#call, result.account);
+    return result;
+  }
+
+  /** Makes an account and logs the user in to it. */
+  async register(name: string, password: string): Promise<AccountRegistration> {
+    const { state, client } = this.#call;
+    const result = await registerAccount(state, client, name, password);
+    if (result.kind === "registered" && !this.gone) logIn(this.#call, result.account);
+    return result;
+  }
+
+  /** Ends who has a nick that is the user's own by its account. */
+  release(nick: string): ReleasedNick {
+    const { state, client } = this.#call;
+    const holder = state.findClient(nick);
+    if (holder === undefined) return this.#owns(nick) ? "absent" : "refused";
+    if (holder === client) return "own";
+    const same = client.account !== null && isSameAccount(client.account, holder.account);
+    const kept = holder.transport.internal && !holder.virtual;
+    if (kept || (!same && !this.#owns(nick))) return "refused";
+    state.disconnect(holder, `Replaced by ${client.nick}`);
+    return "released";
+  }
+
+  /** Gives the user another nick; it is told by 433 where it cannot have it. */
+  takeNick(nick: string): void {
+    changeNick(this.#call, nick);
+  }
+
+  /** Closes all other sessions of the user's account, and gives how many there were. */
+  endOtherSessions(reason: string): number {
+    const { state, client } = this.#call;
+    if (client.account === null) return 0;
+    const others = state.sessionsOf(client.account).filter((session) => session !== client);
+    for (const session of others) state.disconnect(session, reason);
+    return others.length;
+  }
+
+  #owns(nick: string): boolean {
+    const { state, client } = this.#call;
+    const owner = state.options.accounts.ownerOf(nick);
+    return owner !== null && isSameAccount(owner, client.account);
+  }
+}
+
+/** A service as the other users see it: a user without a connection that is counted nowhere. */
+export class ServiceUser extends VirtualClient {
+  readonly service: Service;
+
+  constructor(state: ServerState, service: Service) {
+    super(state, { user: "services", realname: service.realname });
+    this.nick = service.nick;
+    this.service = service;
+  }
+}
+
+/**
+ * Has a service do what a message asks, and shows it to nobody else. A NOTICE or a TAGMSG asks for
+ * nothing, so that nobody is answered for an answer.
+ */
+export function askService(
+  call: CommandCall,
+  user: ServiceUser,
+  text: string,
+): void | Promise<void> {
+  const { state, client, command, reply } = call;
+  if (command !== "PRIVMSG") return;
+  if (client.hasCapability(Cap.ECHO_MESSAGE)) {
+    reply.message(state.messageFrom(client, command, { params: [user.nick], text }));
+  }
+  return user.service.handle(text, new ServiceCaller(call, user));
+}
+
+/** A command that stands for a message to a service, such as NS for one to NickServ. */
+export function serviceCommand(nick: string): (call: CommandCall) => void | Promise<void> {
+  return function askByCommand(call) {
+    const { state, command, params, reply } = call;
+    const user = state.findClient(nick);
+    if (!isService(user)) return reply.numeric(ERR_UNKNOWNCOMMAND, command);
+    return user.service.handle(params.join(" "), new ServiceCaller(call, user));
+  };
+}
+
+/** Whether a user is a service. */
+export function isService(user: Client | undefined): user is ServiceUser {
+  return user instanceof ServiceUser;
+}

@@ -1,0 +1,162 @@
+/** Users for whom the program around speaks, whether they have a connection of their own or not. */
+
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { givenStatus, joinChannel, joinRefusal, leaveChannel } from "../commands/membership.ts";
+import { sendToChannel, type Standing } from "../commands/messages.ts";
+import { ERR_NOSUCHCHANNEL, type Numeric } from "../protocol/numerics.ts";
+import { encodedLength } from "../outbound.ts";
+import { claimNick, isSameAccount } from "../admission/registration.ts";
+import { Reply } from "../reply.ts";
+import type { ServerState } from "../state.ts";
+import { VirtualClient } from "./virtual_client.ts";
+
+/** Who a user is. */
+export interface UserIdentity {
+  readonly nick: string;
+  readonly account: string;
+  /** What WHOIS tells of a user without a connection. */
+  readonly realname: string;
+}
+
+/** What became of something that a user was made to say: the ids of its messages, or why not. */
+export type Spoken =
+  | { readonly kind: "sent"; readonly ids: readonly string[] }
+  | { readonly kind: "refused"; readonly reason: string };
+
+const NO_TAGS: ReadonlyMap<string, string> = new Map();
+
+/** Takes a user without a connection in. Null where its nick cannot be had. */
+export function addVirtualUser(state: ServerState, identity: UserIdentity): Client | null {
+  const { nick, account, realname } = identity;
+  if (isSameAccount(account, state.findClient(nick)?.account ?? null)) return null;
+  const client = new VirtualClient(state, { user: "agent", realname });
+  state.setAccount(client, account);
+  if (!claimNick(state, client, nick)) {
+    state.setAccount(client, null);
+    return null;
+  }
+  state.clients.add(client);
+  state.setNick(client, nick);
+  return client;
+}
+
+/**
+ * A user for whom the program around speaks. One with a connection keeps it and is not moved into
+ * channels; a client of it that asked for `echo-message` sees what is said in its name.
+ */
+export class User {
+  readonly #state: ServerState;
+  readonly #client: Client;
+
+  constructor(state: ServerState, client: Client) {
+    this.#state = state;
+    this.#client = client;
+  }
+
+  /** Whether it has no connection. */
+  get virtual(): boolean {
+    return this.#client.virtual;
+  }
+
+  /** Whether it is in the channel. */
+  isIn(channel: string): boolean {
+    return this.#state.findChannel(channel)?.members.has(this.#client) ?? false;
+  }
+
+  /** Joins a channel, if it has no connection. Gives the reason where the channel refuses it. */
+  join(channel: string): string | null {
+    if (!this.virtual) return null;
+    const call = this.#call("JOIN");
+    joinChannel(call, channel, "");
+    this.#client.lastActiveAt = this.#state.now();
+    return call.reply.refusal;
+  }
+
+  /** Leaves a channel, if it has no connection and is in it. */
+  part(channel: string): void {
+    const found = this.#state.findChannel(channel);
+    if (!this.virtual || !found?.members.has(this.#client)) return;
+    leaveChannel(this.#call("PART"), found, undefined);
+  }
+
+  /**
+   * Says something in a channel: each text is a message, and the first refusal ends it. Who has no
+   * connection joins the channel first; who has one need not be in a channel that it may join.
+   *
+   * @param texts one line each, of at most {@link room} bytes
+   */
+  say(channel: string, texts: readonly string[]): Spoken {
+    const call = this.#call("PRIVMSG");
+    const standing = this.virtual ? this.#enter(call, channel) : this.#outside(call, channel);
+    const ids: string[] = [];
+    for (const text of texts) {
+      if (call.reply.refusal !== null) break;
+      const message = sendToChannel(call, channel, text, standing);
+      if (message !== null) ids.push(message.tags.msgid ?? "");
+    }
+    this.#client.lastActiveAt = this.#state.now();
+    const { refusal } = call.reply;
+    return refusal === null ? { kind: "sent", ids } : { kind: "refused", reason: refusal };
+  }
+
+  /** Bytes of text that one message of this user to the channel can have. */
+  room(channel: string): number {
+    const frame = `:${this.#client.mask} PRIVMSG ${channel} :\r\n`;
+    return this.#state.limits.lineBytes - encodedLength(frame);
+  }
+
+  /** Takes it off the server, if it has no connection. */
+  leave(reason: string): void {
+    if (this.virtual) this.#state.disconnect(this.#client, reason);
+  }
+
+  #enter(call: ProgramCall, channel: string): undefined {
+    joinChannel(call, channel, "");
+  }
+
+  /** What a user that is not in the channel would be there. */
+  #outside({ reply }: ProgramCall, name: string): Standing | undefined {
+    const channel = this.#state.findChannel(name);
+    const client = this.#client;
+    if (channel === undefined) {
+      reply.numeric(ERR_NOSUCHCHANNEL);
+    } else if (!channel.members.has(client)) {
+      const refusal = joinRefusal(this.#state, client, channel, "");
+      if (refusal !== null) reply.numeric(refusal);
+      const status = givenStatus(this.#state.options, client.account ?? "", channel) ?? 0;
+      return { member: true, status };
+    }
+    return undefined;
+  }
+
+  #call(command: string): ProgramCall {
+    const reply = new ProgramReply(this.#state, this.#client);
+    return { state: this.#state, client: this.#client, command, params: [], tags: NO_TAGS, reply };
+  }
+}
+
+interface ProgramCall extends CommandCall {
+  readonly reply: ProgramReply;
+}
+
+/** Keeps for the program why something was refused; the user's client did not ask. */
+class ProgramReply extends Reply {
+  refusal: string | null = null;
+
+  constructor(state: ServerState, client: Client) {
+    super(state, client, null);
+  }
+
+  override numeric(numeric: Numeric): void {
+    if (isRefusal(numeric)) this.refusal ??= numeric.text ?? numeric.code;
+  }
+
+  override numericText(numeric: Numeric, _params: readonly string[], text: string): void {
+    if (isRefusal(numeric)) this.refusal ??= text;
+  }
+}
+
+function isRefusal({ code }: Numeric): boolean {
+  return code >= "400";
+}

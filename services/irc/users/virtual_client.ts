@@ -1,0 +1,41 @@
+import { Client } from "../client.ts";
+import { UserMode } from "../channels/modes.ts";
+import type { ServerState } from "../state.ts";
+import type { Transport } from "../transport/transport.ts";
+
+/** In place of a connection. */
+const NO_TRANSPORT: Transport = Object.freeze({
+  address: "internal",
+  secure: false,
+  internal: true,
+  kind: "none",
+  queuedBytes: 0,
+  send() {},
+  drained: () => null,
+  end() {},
+});
+
+/** How a user without a connection shows itself. */
+export interface VirtualIdentity {
+  /** What stands between `!` and `@`. */
+  readonly user: string;
+  readonly realname: string;
+}
+
+/** A user without a connection, registered from the start: nothing is made ready for it to read. */
+export class VirtualClient extends Client {
+  override readonly virtual = true;
+
+  constructor(state: ServerState, { user, realname }: VirtualIdentity) {
+    const { counters } = state;
+    super(NO_TRANSPORT, { privileged: false, now: state.now(), counters });
+    this.user = user;
+    this.realname = realname;
+    this.host = this.cloak = state.serverName;
+    this.modes = UserMode.BOT;
+    this.registration = null;
+  }
+
+  override send(): void {}
+  override sendWire(): void {}
+}
