@@ -98,7 +98,7 @@ Deno.test("whatever else comes is refused in time, and nothing throws", () => {
 });
 
 Deno.test("a client behind a proxy has its own address on every port; others cannot claim one", async () => {
-  const folder = new URL("./support", import.meta.url);
+  const folder = new URL("./support/", import.meta.url);
   const [cert, key] = await Promise.all([
     Deno.readTextFile(new URL("localhost.crt", folder)),
     Deno.readTextFile(new URL("localhost.key", folder)),

@@ -224,7 +224,7 @@ class WebClient implements AsyncDisposable {
 }
 
 Deno.test("over TLS too; another certificate leaves open what is open", async () => {
-  const folder = new URL("./support", import.meta.url);
+  const folder = new URL("./support/", import.meta.url);
   const [cert, key] = await Promise.all([
     Deno.readTextFile(new URL("localhost.crt", folder)),
     Deno.readTextFile(new URL("localhost.key", folder)),
