@@ -36,7 +36,6 @@ import { answerOptions } from "./middleware/options.ts";
 import { authenticate } from "./middleware/principal.ts";
 import { requestId } from "./middleware/request_id.ts";
 import { securityHeaders } from "./middleware/security.ts";
-import { takeTurns } from "./middleware/turns.ts";
 import { openApiRoutes } from "./openapi.ts";
 import { settingsRoutes } from "./settings.ts";
 import { statusRoutes } from "./status.ts";
@@ -81,7 +80,6 @@ export function createApp(services: ApiServices) {
 
   app.use(requestId());
   app.use(observe({ metrics, log }));
-  app.use("/login", takeTurns());
   app.use(securityHeaders());
   if (config.cors.origins.length > 0) app.use(cors(config.cors.origins));
   app.use(clientAddress(config.trusted_proxies));

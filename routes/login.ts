@@ -13,6 +13,7 @@ import {
   readSession,
   setSessionCookies,
 } from "./middleware/session.ts";
+import { takeTurns } from "./middleware/turns.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 export interface LoginRoutesOptions {
@@ -43,7 +44,7 @@ export function loginRoutes({ adminLogin: login, webSessions }: LoginRoutesOptio
     method: "post",
     path: "/login",
     summary: "Log in as an admin",
-    middleware: [sameOrigin(), countAttempt(login), jsonBody()],
+    middleware: [sameOrigin(), countAttempt(login), takeTurns(), jsonBody()],
     request: { body: jsonRequest(loginSchema.meta({ id: "LoginRequest" })) },
     responses: {
       200: json(loggedInSchema, "Logged in; the answer sets the session's cookies"),

@@ -14,7 +14,8 @@ const PAUSE = 5;
 /**
  * Lets requests that come all at once go on one by one, so that whatever else happens in the
  * program comes in between and does not wait for the whole of them. Who comes alone goes on at
- * once; where too many wait the answer is 503. It stands before whatever takes time.
+ * once; where too many wait the answer is 503. It stands before whatever takes time, and behind
+ * what refuses a flood from one place.
  */
 export function takeTurns() {
   const turns = new Turns();

@@ -99,6 +99,19 @@ Deno.test("the eleventh login within 15 minutes from one place is refused, whate
   });
 });
 
+Deno.test("a flood of logins from one place is refused at once and takes nobody else's turn", async () => {
+  await withApi(async (api) => {
+    const attempt = { who: "guest", request: "POST /login", body: "{}" } as const;
+    const flood = Array.from({ length: 1200 }, () => api.send(attempt));
+    const counts = new Map<number, number>();
+    for (const { status, body } of await Promise.all(flood)) {
+      await body?.cancel();
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+    assert.deepEqual([...counts].sort(), [[400, 10], [429, 1190]]);
+  });
+});
+
 Deno.test("POST /login takes nothing from a web page of another origin, and does not count it", async () => {
   const foreign = [
     { origin: "http://evil.example" },
