@@ -4,21 +4,28 @@ import { join } from "node:path";
 /** How long a text may be waited for, in milliseconds; a bound, not an expectation. */
 const TEXT_LIMIT = 20_000;
 
+/** How long what runs in a terminal may take to end with it, in seconds; a bound. */
+const END_LIMIT = 10;
+
 /** A terminal of its own (tmux), typed into and read like a person would. */
 export class Terminal implements AsyncDisposable {
   readonly #socket: string;
   readonly #changes: string;
+  /** Locked by what runs in the terminal, as long as it runs. */
+  readonly #lock: string;
 
   private constructor(folder: string) {
     this.#socket = join(folder, "tmux");
     this.#changes = join(folder, "changes");
+    this.#lock = join(folder, "lock");
   }
 
   /** Runs a shell's command in a new terminal. */
   static async open(folder: string, command: string): Promise<Terminal> {
     const terminal = new Terminal(folder);
     await Deno.writeTextFile(terminal.#changes, "");
-    await terminal.#tmux("new-session", "-d", "-x", "200", "-y", "50", command);
+    const locked = `exec 9> '${terminal.#lock}'; flock 9; ${command}`;
+    await terminal.#tmux("new-session", "-d", "-x", "200", "-y", "50", locked);
     await terminal.#tmux("pipe-pane", `cat >> '${terminal.#changes}'`);
     return terminal;
   }
@@ -54,8 +61,11 @@ export class Terminal implements AsyncDisposable {
     return this.#tmux("capture-pane", "-p", "-J");
   }
 
+  /** Closes the terminal, and waits for what ran in it, which may still write its files. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#tmux("kill-server");
+    const args = ["--timeout", String(END_LIMIT), this.#lock, "true"];
+    await new Deno.Command("flock", { args }).output();
   }
 
   async #tmux(...args: string[]): Promise<string> {
