@@ -1,6 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { rollBack } from "../sqlite_transaction.ts";
 import { configureConnection } from "./connection.ts";
 import { Journal } from "./journal.ts";
 import type { OpenRequest, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
@@ -33,7 +34,7 @@ class Writer {
       for (const [index, statement] of statements.entries()) {
         const changed = this.#run(statement);
         if (changed === 0 && statement.mustChange) {
-          this.#database.exec("ROLLBACK");
+          rollBack(this.#database);
           return { id, kind: "unchanged", statement: index };
         }
         changes.push(changed);
@@ -43,7 +44,7 @@ class Writer {
       this.#database.exec("COMMIT");
       return { id, kind: "committed", changes, sequence, trimmed };
     } catch (error) {
-      this.#rollback();
+      rollBack(this.#database);
       return { id, ...failure(error) };
     }
   }
@@ -61,14 +62,6 @@ class Writer {
       this.#statements.set(sql, statement);
     }
     return Number(statement.run(...parameters).changes);
-  }
-
-  #rollback(): void {
-    try {
-      this.#database.exec("ROLLBACK");
-    } catch {
-      // SQLite has already undone the transaction by itself.
-    }
   }
 }
 

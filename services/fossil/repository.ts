@@ -197,7 +197,7 @@ export class Repository implements Disposable {
       return result;
     } catch (error) {
       this.#dropCaches();
-      this.db.exec("ROLLBACK");
+      this.db.rollBack();
       throw error;
     } finally {
       this.#depth--;

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { HistoryKind, HistoryTarget } from "../irc/mod.ts";
+import { rollBack } from "../sqlite_transaction.ts";
 import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
 import { openArchive } from "./schema.ts";
@@ -192,11 +193,7 @@ export class ArchiveFile {
       body();
       this.#database.exec("COMMIT");
     } catch (error) {
-      try {
-        this.#database.exec("ROLLBACK");
-      } catch {
-        // SQLite has already undone the transaction by itself.
-      }
+      rollBack(this.#database);
       throw error;
     }
   }

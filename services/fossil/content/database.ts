@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { rollBack } from "./transaction.ts";
 
 /** What can be bound to a parameter. Numbers are bound as REAL: bind text where a column is text. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
@@ -63,6 +64,11 @@ export class Database {
     const statement = this.#connection.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
+  }
+
+  /** Undoes the transaction, if SQLite has not done so itself. */
+  rollBack(): void {
+    rollBack(this.#connection);
   }
 
   /** Runs statements without parameters. */

@@ -58,7 +58,7 @@ export class Updater {
       });
       this.#index.exec("COMMIT");
     } catch (error) {
-      this.#index.exec("ROLLBACK");
+      this.#index.rollBack();
       throw error;
     }
   }

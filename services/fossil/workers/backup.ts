@@ -36,7 +36,7 @@ function copyWhole(source: string, target: string): void {
       db.exec("BEGIN IMMEDIATE");
       const isWhole = (sizeOf(`${source}-wal`) ?? 0) === 0;
       if (isWhole) copyFile(source, target);
-      db.exec("ROLLBACK");
+      db.rollBack();
       if (isWhole) return;
     }
   } finally {
