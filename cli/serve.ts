@@ -1,4 +1,4 @@
-import { type Certificate, forwardedFor, HttpServer } from "../http/mod.ts";
+import { type Certificate, HttpServer, TrustedProxies } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import type { CommandOptions } from "./options.ts";
@@ -55,13 +55,13 @@ async function start(
   for (const address of listenAddresses(config)) assertFree(address);
   warnWherePublic(config, log);
 
-  const trusted = new Set(config.trusted_proxies);
+  const trusted = new TrustedProxies(config.trusted_proxies);
   const daemon = await startDaemon({
     config,
     log,
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
-    clientAddress: (socket, header) => forwardedFor(socket, header ?? undefined, trusted),
+    clientAddress: (socket, header) => trusted.clientOf(socket, header),
   });
   const app = createApp(daemon.services);
   const api = new HttpServer({

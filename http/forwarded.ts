@@ -1,21 +1,59 @@
-/**
- * Finds the client's address: that of the socket, or, where the socket belongs to a trusted proxy,
- * the last hop of `X-Forwarded-For` that is not a trusted proxy itself.
- *
- * @param socket the address of the socket
- * @param header the `X-Forwarded-For` header
- */
-export function forwardedFor(
-  socket: string,
-  header: string | undefined,
-  trusted: ReadonlySet<string>,
-): string {
-  let address = socket;
-  const hops = header?.split(",").map((hop) => hop.trim()) ?? [];
-  while (trusted.has(address)) {
-    const hop = hops.pop();
-    if (hop === undefined || hop === "") break;
-    address = hop;
+import { formatNetwork, parseNetwork } from "../services/ip_network.ts";
+
+/** A hop as proxies write it: an address, `v4:port`, `[v6]` or `[v6]:port`. */
+const HOP = /^(?:\[(?<bracketed>[^\]]*)\](?::\d{1,5})?|(?<v4>[\d.]+):\d{1,5}|(?<plain>.*))$/s;
+
+/** Forms in which systems write an address that {@link TrustedProxies} knows by another name. */
+const UNUSUAL = /^::ffff:|%/i;
+
+/** The proxies whose `X-Forwarded-For` is believed. */
+export class TrustedProxies {
+  readonly #addresses: ReadonlySet<string>;
+
+  /** @param addresses IP addresses, in any form */
+  constructor(addresses: readonly string[]) {
+    this.#addresses = new Set(addresses.map((address) => canonicalAddress(address) ?? address));
   }
-  return address;
+
+  /** Whether a socket belongs to one of these proxies. */
+  includes(socket: string): boolean {
+    return this.#addresses.has(usual(socket));
+  }
+
+  /**
+   * Finds the client's address: that of the socket, or, where a trusted proxy has it, the last hop
+   * of `X-Forwarded-For` that is no trusted proxy. A hop may carry a port, brackets or a zone, and
+   * may write an IPv4 address as IPv6; the result is the plain address. Anything else is no address:
+   * the result is then the proxy that wrote it.
+   *
+   * @param socket the address of the socket
+   * @param header the `X-Forwarded-For` header
+   */
+  clientOf(socket: string, header: string | null | undefined): string {
+    let address = usual(socket);
+    if (!header || !this.#addresses.has(address)) return address;
+    const hops = header.split(",");
+    while (this.#addresses.has(address)) {
+      const hop = canonicalHop(hops.pop() ?? "");
+      if (hop === null) break;
+      address = hop;
+    }
+    return address;
+  }
+}
+
+function usual(socket: string): string {
+  return UNUSUAL.test(socket) ? canonicalAddress(socket) ?? socket : socket;
+}
+
+function canonicalHop(text: string): string | null {
+  const { bracketed, v4, plain } = HOP.exec(text.trim())?.groups ?? {};
+  return canonicalAddress(bracketed ?? v4 ?? plain ?? "");
+}
+
+/** The address in its shortest form, without its zone; null where the text is none. */
+function canonicalAddress(text: string): string | null {
+  if (text.includes("/")) return null;
+  const network = parseNetwork(text);
+  return network === null ? null : formatNetwork(network);
 }

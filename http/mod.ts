@@ -3,7 +3,8 @@
  * a schema says of a bad one, requests that wait, what is noted of each, and the server itself.
  */
 export { readAuthorization } from "./authorization.ts";
-export { forwardedFor } from "./forwarded.ts";
+export { decodeBody, readBody } from "./body.ts";
+export { TrustedProxies } from "./forwarded.ts";
 export { describeIssue } from "./issues.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";
 export {

@@ -1,7 +1,8 @@
-import { forwardedFor, readAuthorization, recordAnswer } from "../http/mod.ts";
+import { readAuthorization, readBody, recordAnswer, TrustedProxies } from "../http/mod.ts";
 import { type Config, parseAddress } from "../services/config/mod.ts";
 import {
   Forbidden,
+  Invalid,
   ServiceError,
   TooLarge,
   TooMany,
@@ -15,7 +16,7 @@ import type { Metrics } from "../services/metrics/mod.ts";
 import { type CoordinationServices, coordinationTools } from "./coordination_tools.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin } from "./origin.ts";
-import { Protocol, type Sdk } from "./protocol.ts";
+import { Protocol } from "./protocol.ts";
 
 /** What the MCP endpoint serves. */
 export interface McpServices extends Pick<CoordinationServices, "status" | "agents" | "bridge"> {
@@ -75,6 +76,7 @@ type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
 
 /** What can fail before a tool is called. */
 const REFUSALS: readonly (readonly [ErrorClass, number, RpcErrorCode])[] = [
+  [Invalid, 400, RPC_ERROR.parse],
   [Unauthorized, 401, RPC_ERROR.unauthorized],
   [Forbidden, 403, RPC_ERROR.unauthorized],
   [TooLarge, 413, RPC_ERROR.invalidRequest],
@@ -84,14 +86,14 @@ const REFUSALS: readonly (readonly [ErrorClass, number, RpcErrorCode])[] = [
 
 class Endpoint {
   readonly #services: McpServices;
-  readonly #trustedProxies: ReadonlySet<string>;
+  readonly #trustedProxies: TrustedProxies;
   readonly #onLoopback: boolean;
-  #loaded: Promise<{ sdk: Sdk; protocol: Protocol }> | null = null;
+  #loaded: Promise<Protocol> | null = null;
 
   constructor(services: McpServices) {
     const { config } = services;
     this.#services = services;
-    this.#trustedProxies = new Set(config.trusted_proxies);
+    this.#trustedProxies = new TrustedProxies(config.trusted_proxies);
     this.#onLoopback = isLoopback(parseAddress(config.mcp_addr)?.hostname ?? "");
   }
 
@@ -108,7 +110,7 @@ class Endpoint {
       const error = `${pathname} does not take ${request.method}`;
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
-    const loopbackOnly = this.#onLoopback && !this.#trustedProxies.has(exchange.remoteAddress);
+    const loopbackOnly = this.#onLoopback && !this.#trustedProxies.includes(exchange.remoteAddress);
     const refusal = foreignOrigin(request, loopbackOnly);
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
@@ -122,8 +124,8 @@ class Endpoint {
     const caller = await this.#identify(request, exchange);
     exchange.caller = caller;
     this.#loaded ??= load(this.#services);
-    const { sdk, protocol } = await this.#loaded;
-    const text = await readBody(sdk, request, this.#services.config.limits.body_bytes);
+    const protocol = await this.#loaded;
+    const text = await readBody(request, this.#services.config.limits.body_bytes);
     let body: unknown;
     try {
       body = JSON.parse(text);
@@ -142,7 +144,7 @@ class Endpoint {
   async #identify(request: Request, exchange: Exchange): Promise<Caller> {
     const { remoteAddress, requestId } = exchange;
     const header = (name: string) => request.headers.get(name) ?? undefined;
-    const address = forwardedFor(remoteAddress, header("x-forwarded-for"), this.#trustedProxies);
+    const address = this.#trustedProxies.clientOf(remoteAddress, header("x-forwarded-for"));
     const credential = readAuthorization(header("authorization"));
     if (credential === null) {
       throw new Unauthorized("An Authorization header with a Bearer token is required");
@@ -173,7 +175,7 @@ class Endpoint {
 }
 
 /** Loads the library, at the first request: it would cost the start a tenth of a second. */
-async function load(services: McpServices): Promise<{ sdk: Sdk; protocol: Protocol }> {
+async function load(services: McpServices): Promise<Protocol> {
   const { config, log, metrics, status, identity, agents, bridge } = services;
   const sdk = await import("@modelcontextprotocol/server");
   const bufferSize = config.bridge.buffer_size;
@@ -185,12 +187,5 @@ async function load(services: McpServices): Promise<{ sdk: Sdk; protocol: Protoc
     bufferSize,
     clock: Date.now,
   });
-  return { sdk, protocol: new Protocol(sdk, tools, { log, metrics }) };
-}
-
-/** @throws TooLarge */
-async function readBody(sdk: Sdk, request: Request, maxBytes: number): Promise<string> {
-  const body = await sdk.readRequestBody(request, maxBytes);
-  if (!body.tooLarge) return body.text;
-  throw new TooLarge(`The body is larger than ${maxBytes} bytes`);
+  return new Protocol(sdk, tools, { log, metrics });
 }

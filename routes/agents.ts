@@ -1,5 +1,4 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { createMiddleware } from "hono/factory";
 import {
   adoptionSchema,
   agentChangeSchema,
@@ -9,7 +8,8 @@ import {
   registrationSchema,
 } from "../services/agents/mod.ts";
 import { openTo } from "./access.ts";
-import { type AppEnv, callerOf, newRoutes } from "./context.ts";
+import { callerOf, newRoutes } from "./context.ts";
+import { optionalBody } from "./middleware/body.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 const agentSchema = z.object({
@@ -191,17 +191,4 @@ export function agentRoutes(agents: Agents) {
       await agents.holds.resume(nick, callerOf(context));
       return context.body(null, 204);
     });
-}
-
-/** Takes no body for an empty object, so that every field has its default. */
-function optionalBody() {
-  return createMiddleware<AppEnv>(async (context, next) => {
-    const request = context.req.raw;
-    const text = await request.text();
-    const headers = new Headers(request.headers);
-    headers.set("content-type", "application/json");
-    const body = text.trim() === "" ? "{}" : text;
-    context.req.raw = new Request(request.url, { method: request.method, headers, body });
-    await next();
-  });
 }

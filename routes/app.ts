@@ -1,3 +1,4 @@
+import { TrustedProxies } from "../http/mod.ts";
 import type { AdminLogin, Admins } from "../services/admins/mod.ts";
 import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
 import type { Inboxes } from "../services/attendance/mod.ts";
@@ -82,7 +83,7 @@ export function createApp(services: ApiServices) {
   app.use(observe({ metrics, log }));
   app.use(securityHeaders());
   if (config.cors.origins.length > 0) app.use(cors(config.cors.origins));
-  app.use(clientAddress(config.trusted_proxies));
+  app.use(clientAddress(new TrustedProxies(config.trusted_proxies)));
   app.use(answerOptions(app));
   app.use(limitBody(config.limits.body_bytes));
   app.use("/v1/*", authenticate(identity), jsonBody());

@@ -1,18 +1,16 @@
-import { forwardedFor } from "../../http/mod.ts";
+import type { TrustedProxies } from "../../http/mod.ts";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 
 /**
- * Finds the client's address: that of the socket, or, where the socket belongs to a trusted proxy,
- * the last hop of `X-Forwarded-For` that is not a trusted proxy itself. Finds out likewise whether
- * the client came over TLS, which a trusted proxy tells in `X-Forwarded-Proto`.
+ * Finds the client's address, and whether the client came over TLS, which a trusted proxy tells in
+ * `X-Forwarded-Proto`.
  */
-export function clientAddress(trustedProxies: readonly string[]) {
-  const trusted = new Set(trustedProxies);
+export function clientAddress(trusted: TrustedProxies) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const socket = context.env.remoteAddress;
-    context.set("address", forwardedFor(socket, context.req.header("x-forwarded-for"), trusted));
-    const told = trusted.has(socket) ? context.req.header("x-forwarded-proto") : undefined;
+    context.set("address", trusted.clientOf(socket, context.req.header("x-forwarded-for")));
+    const told = trusted.includes(socket) ? context.req.header("x-forwarded-proto") : undefined;
     const scheme = told ?? new URL(context.req.url).protocol.replace(":", "");
     context.set("secure", scheme.toLowerCase() === "https");
     await next();

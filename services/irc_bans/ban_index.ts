@@ -1,5 +1,5 @@
 import { parseBanMask } from "./mask.ts";
-import { type Network, parseNetwork, widen } from "./network.ts";
+import { type Network, parseNetwork, widen } from "../ip_network.ts";
 
 /** A ban as it is kept. */
 export interface StoredBan {

@@ -1,6 +1,6 @@
 import { Invalid } from "../errors.ts";
 import { compileMask, completeMask } from "../irc/mod.ts";
-import { formatNetwork, type Network, parseNetwork } from "./network.ts";
+import { formatNetwork, type Network, parseNetwork } from "../ip_network.ts";
 
 /** Characters that a mask must have beside `*`, `?`, `.`, `!` and `@`: others would hit everybody. */
 const LEAST_LITERALS = 3;

@@ -170,6 +170,29 @@ Deno.test("behind TLS, and a trusted proxy's, the cookies are for TLS alone", as
   }
 });
 
+Deno.test("wrong logins behind a proxy that writes ip:port are limited, and nonsense is not logged", async () => {
+  const environment = { MUSTER_TRUSTED_PROXIES: "[127.0.0.1]" };
+  await using program = await startProgram({ environment });
+  const attempt = (forwarded: string) =>
+    statusOf(fetch(`${program.api}/login`, {
+      method: "POST",
+      headers: { "x-forwarded-for": forwarded },
+      body: JSON.stringify({ username: "admin", password: "wrong horse" }),
+    }));
+  const hops = Array.from({ length: 15 }, (_, number) => `203.0.113.9:${40_000 + number}`);
+  const statuses = [];
+  for (const hop of hops) statuses.push(await attempt(hop));
+  assert.deepEqual(statuses, [...Array(10).fill(401), ...Array(5).fill(429)]);
+
+  assert.equal(await attempt("198.51.100.7:1"), 401, "another address has its own attempts");
+  const logged = program.logged(/"address":"127\.0\.0\.1"/);
+  assert.equal(await attempt("203.0.113.9, smuggled-text"), 401);
+  await logged;
+  const log = program.log.join("\n");
+  assert.match(log, /"address":"203\.0\.113\.9"/);
+  assert.doesNotMatch(log, /smuggled-text|203\.0\.113\.9:4/);
+});
+
 Deno.test("where admins are switched off, everything of theirs says so with 404", async () => {
   await using program = await startProgram({ environment: { MUSTER_ADMINS_ENABLED: "false" } });
   const answers = [

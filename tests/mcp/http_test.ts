@@ -337,6 +337,26 @@ Deno.test("POST /mcp refuses a body over the limit, declared or not", async () =
   }
 });
 
+Deno.test("POST /mcp refuses a body that is not UTF-8, declared or not", async () => {
+  const { handler } = newFixture();
+  const text = new TextEncoder().encode(JSON.stringify(rpc("ping", { filler: "" })));
+  const bytes = Uint8Array.of(...text.slice(0, -3), 0xe9, ...text.slice(-3));
+  const headers = { "content-length": String(bytes.length) };
+  for (
+    const init of [{ headers: headersOf("operator", headers) }, { headers: headersOf("operator") }]
+  ) {
+    const request = new Request("http://127.0.0.1:8081/mcp", {
+      ...init,
+      method: "POST",
+      body: bytes,
+    });
+    const response = await handler(request, "127.0.0.1");
+    assert.equal(response.status, 400);
+    const { id, error } = await response.json();
+    assert.deepEqual([id, error], [null, { code: -32700, message: "The body is not valid UTF-8" }]);
+  }
+});
+
 for (const method of ["GET", "HEAD", "PUT", "DELETE"]) {
   Deno.test(`${method} /mcp is not allowed`, async () => {
     const { handler } = newFixture();

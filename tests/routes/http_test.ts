@@ -66,6 +66,31 @@ Deno.test("what is not there is 404, and a method that is not taken 405 with All
   });
 });
 
+Deno.test("a body that is not UTF-8 is 400, by whatever endpoint, and changes nothing", async () => {
+  const [before = "", after = ""] = ['{"nick":"scout","type":"worker","channels":["#', '"]}'];
+  const encode = (text: string) => new TextEncoder().encode(text);
+  const latin1 = Uint8Array.of(...encode(before), 0xe9, ...encode(after));
+  await withApi(async (api) => {
+    const refused = { body: latin1, status: 400, matches: /not valid UTF-8/ } as const;
+    const requests = [
+      ...["POST /v1/agents/register", "POST /v1/agents/caller/adopt", "POST /v1/tokens"],
+      ...["PATCH /v1/agents/caller", "PUT /v1/policies/bot", "POST /v1/llm/complete"],
+    ];
+    await api.expect([
+      ...requests.map((request) => ({ ...refused, request })),
+      { ...refused, who: "guest", request: "POST /login" },
+      { request: "GET /v1/agents/scout", status: 404 },
+      { request: "POST /v1/agents/caller/pause", body: "", status: 204 },
+      { request: "POST /v1/agents/caller/resume", status: 204 },
+      {
+        request: "POST /v1/agents/register",
+        body: encode("\ufeff" + before + "é" + after),
+        status: 200,
+      },
+    ]);
+  });
+});
+
 Deno.test("HEAD answers as GET does, without the body", async () => {
   await withApi(async (api) => {
     for (const path of ["/healthz", "/v1/status", "/v1/agents", "/v1/agents/nobody", "/docs"]) {

@@ -31,7 +31,7 @@ export interface Scenario {
   readonly who?: Who;
   /** Method and path, such as `GET /v1/agents`. */
   readonly request: string;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string and bytes are sent as they are. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The address of the socket. */
@@ -92,7 +92,10 @@ export class TestApi {
     const authorization = this.#credentials.get(who);
     const headers = { ...scenario.headers, ...(authorization ? { authorization } : {}) };
     const init: RequestInit = { method, headers };
-    if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+    if (body !== undefined) {
+      const isRaw = typeof body === "string" || body instanceof Uint8Array;
+      init.body = isRaw ? body as BodyInit : JSON.stringify(body);
+    }
     return await this.#app.request(path, init, { remoteAddress: from });
   }
 

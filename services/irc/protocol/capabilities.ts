@@ -59,7 +59,15 @@ const METADATA_LIMITS = [
   `max-value-bytes=${METADATA_VALUE_BYTES}`,
 ].join(",");
 
+/**
+ * In the order in which they are listed. Some clients read only the first line of the list, so it
+ * begins with what they cannot do without.
+ */
 export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
+  ["sasl", { bit: Cap.SASL, value: (state) => saslMechanisms(state).join(",") }],
+  ["message-tags", { bit: Cap.MESSAGE_TAGS }],
+  ["echo-message", { bit: Cap.ECHO_MESSAGE }],
+  ["server-time", { bit: Cap.SERVER_TIME }],
   ["account-notify", { bit: Cap.ACCOUNT_NOTIFY }],
   ["account-tag", { bit: Cap.ACCOUNT_TAG }],
   ["away-notify", { bit: Cap.AWAY_NOTIFY }],
@@ -87,16 +95,12 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["draft/pre-away", { bit: Cap.PRE_AWAY }],
   ["draft/read-marker", { bit: Cap.READ_MARKER }],
   ["draft/relaymsg", { bit: Cap.RELAYMSG, value: "/" }],
-  ["echo-message", { bit: Cap.ECHO_MESSAGE }],
   ["extended-join", { bit: Cap.EXTENDED_JOIN }],
   ["extended-monitor", { bit: Cap.EXTENDED_MONITOR }],
   ["invite-notify", { bit: Cap.INVITE_NOTIFY }],
   ["labeled-response", { bit: Cap.LABELED_RESPONSE }],
-  ["message-tags", { bit: Cap.MESSAGE_TAGS }],
   ["multi-prefix", { bit: Cap.MULTI_PREFIX }],
   ["no-implicit-names", { bit: Cap.NO_IMPLICIT_NAMES }],
-  ["sasl", { bit: Cap.SASL, value: (state) => saslMechanisms(state).join(",") }],
-  ["server-time", { bit: Cap.SERVER_TIME }],
   ["setname", { bit: Cap.SETNAME }],
   ["standard-replies", { bit: Cap.STANDARD_REPLIES }],
   ["sts", {

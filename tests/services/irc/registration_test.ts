@@ -37,12 +37,27 @@ Deno.test("CAP holds registration until END, and answers all or nothing", async 
     "CAP * NAK multi-prefix no-such-thing",
     "CAP * LIST cap-notify",
     "CAP * ACK server-time -multi-prefix",
-    "CAP * LIST cap-notify server-time",
+    "CAP * LIST server-time cap-notify",
     "410 * WHAT Invalid CAP command",
   ]);
   client.send("CAP END");
   const [welcome] = await client.until("001");
   assert.match(welcome?.tags.get("time") ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+});
+
+Deno.test("the first line of CAP LS has what clients cannot do without", async () => {
+  await using server = startServer();
+  const client = await server.dial();
+  client.send("CAP LS 302");
+  const [first] = await client.syncMessages();
+  assert.deepEqual(first?.params.slice(0, 3), ["*", "LS", "*"], "more lines follow");
+  const names = first?.params[3]?.split(" ") ?? [];
+  assert.deepEqual(names.slice(0, 4), [
+    "sasl=PLAIN",
+    "message-tags",
+    "echo-message",
+    "server-time",
+  ]);
 });
 
 Deno.test("nothing but registration is possible before registration", async () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
-import { formatNetwork, parseNetwork, widen } from "../../../services/irc_bans/network.ts";
+import { formatNetwork, parseNetwork, widen } from "../../services/ip_network.ts";
 
 Deno.test("a network is read as it was written, and its canonical form is read alike", () => {
   const network = fc.oneof(
