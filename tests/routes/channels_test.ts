@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { TrustedProxies } from "../../http/mod.ts";
 import { channelRoutes } from "../../routes/channels.ts";
 import { newRoutes } from "../../routes/context.ts";
 import { EventStreams } from "../../routes/event_streams.ts";
@@ -38,7 +39,7 @@ interface Api extends World {
 function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, maxStreams: number) {
   const app = newRoutes();
   app.onError(errorHandler(silentLog));
-  app.use(requestId(), clientAddress([]));
+  app.use(requestId(), clientAddress(new TrustedProxies([])));
   app.use("/v1/*", authenticate(rooms.identity), jsonBody());
   const { identity, agents } = rooms;
   const metrics = new TestMetrics();
