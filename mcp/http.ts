@@ -13,6 +13,7 @@ import { authorize, type Caller, type Identity } from "../services/identity/mod.
 import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
+import { type Scheduler, systemScheduler } from "../services/scheduler.ts";
 import { type CoordinationServices, coordinationTools } from "./coordination_tools.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin } from "./origin.ts";
@@ -24,6 +25,8 @@ export interface McpServices extends Pick<CoordinationServices, "status" | "agen
   readonly log: Log;
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
   readonly identity: Pick<Identity, "authenticate" | "onEnded">;
+  /** The system's where there is none. */
+  readonly scheduler?: Scheduler;
 }
 
 /**
@@ -176,7 +179,8 @@ class Endpoint {
 
 /** Loads the library, at the first request: it would cost the start a tenth of a second. */
 async function load(services: McpServices): Promise<Protocol> {
-  const { config, log, metrics, status, identity, agents, bridge } = services;
+  const { config, log, metrics, scheduler = systemScheduler, status, identity, agents, bridge } =
+    services;
   const sdk = await import("@modelcontextprotocol/server");
   const bufferSize = config.bridge.buffer_size;
   const tools = coordinationTools({
@@ -187,5 +191,5 @@ async function load(services: McpServices): Promise<Protocol> {
     bufferSize,
     clock: Date.now,
   });
-  return new Protocol(sdk, tools, { log, metrics });
+  return new Protocol(sdk, tools, { log, metrics, scheduler });
 }

@@ -7,6 +7,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
+import type { Scheduler } from "../services/scheduler.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
 import { callTool, type Tool, type ToolContext } from "./tool.ts";
 
@@ -18,6 +19,15 @@ const INITIALIZED_REVISION = "2024-11-05";
 const SERVER_INFO = { name: "muster", version: "0.1" };
 /** Most messages of one batch. */
 const MAX_BATCH = 100;
+/** How long all waits of one batch may take, in milliseconds; a single call may take as long. */
+const MAX_BATCH_WAIT = 60_000;
+
+/** What the protocol needs beside its tools. */
+export interface ProtocolServices {
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "toolCalled">;
+  readonly scheduler: Scheduler;
+}
 
 /**
  * Answers messages of the Model Context Protocol, each by itself: no request depends on one before.
@@ -30,17 +40,19 @@ export class Protocol {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #log: Log;
   readonly #metrics: Pick<Metrics, "toolCalled">;
+  readonly #scheduler: Scheduler;
 
   /** @param tools in the order in which they are listed */
   constructor(
     sdk: Sdk,
     tools: readonly Tool[],
-    { log, metrics }: { log: Log; metrics: Pick<Metrics, "toolCalled"> },
+    { log, metrics, scheduler }: ProtocolServices,
   ) {
     this.#sdk = sdk;
     this.#tools = new Map(tools.map((tool) => [tool.listing.name, tool]));
     this.#log = log;
     this.#metrics = metrics;
+    this.#scheduler = scheduler;
   }
 
   /**
@@ -66,18 +78,52 @@ export class Protocol {
     return this.#sdk.isJSONRPCRequest(message) && message.method === "initialize";
   }
 
-  /** One after the other, so that what a batch sends arrives in its order. */
+  /**
+   * One after the other, so that what a batch sends arrives in its order. Calls that wait for news
+   * let the next ones begin, and all of them together have {@link MAX_BATCH_WAIT}.
+   */
   async #respondBatch(messages: readonly unknown[], context: ToolContext): Promise<Response> {
     if (messages.length > MAX_BATCH) {
       return rpcError(400, RPC_ERROR.invalidRequest, `A batch holds at most ${MAX_BATCH} messages`);
     }
-    const answers: JSONRPCMessage[] = [];
-    for (const message of messages) {
-      if (context.signal.aborted) break;
-      const answer = await this.#answer(message, context);
-      if (answer !== null) answers.push(answer);
+    if (!messages.some((message) => this.#mayWait(message))) {
+      return await this.#answerAll(messages, context, context.signal);
     }
+    const limit = new AbortController();
+    const cancel = this.#scheduler.after(MAX_BATCH_WAIT, () => limit.abort());
+    const signal = AbortSignal.any([context.signal, limit.signal]);
+    try {
+      const { caller } = context;
+      return await this.#answerAll(messages, { caller, signal }, context.signal);
+    } finally {
+      cancel();
+    }
+  }
+
+  /** @param closed aborts when the client has gone: nothing more is begun then */
+  async #answerAll(
+    messages: readonly unknown[],
+    context: ToolContext,
+    closed: AbortSignal,
+  ): Promise<Response> {
+    const pending: Promise<JSONRPCMessage | null>[] = [];
+    for (const message of messages) {
+      if (closed.aborted) break;
+      const answer = this.#answer(message, context);
+      pending.push(answer);
+      if (!this.#mayWait(message)) await answer;
+      // Promise.all takes its failure; until then it must not count as one that nobody handles.
+      else answer.catch(() => {});
+    }
+    const answers = (await Promise.all(pending)).filter((answer) => answer !== null);
     return answers.length === 0 ? accepted() : Response.json(answers);
+  }
+
+  /** Whether a message is a call that may wait for news. */
+  #mayWait(message: unknown): boolean {
+    if (!this.#sdk.isJSONRPCRequest(message) || message.method !== "tools/call") return false;
+    const { name, arguments: input } = message.params ?? {};
+    return this.#tools.get(String(name))?.mayWait(input) ?? false;
   }
 
   /** The answer to a request; null for anything else, which needs none. */

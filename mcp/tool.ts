@@ -42,7 +42,11 @@ export interface Tool {
    * @throws {ServiceError} As {@link ToolDefinition.run}; {@link Invalid} names a bad argument.
    */
   call(input: unknown, context: ToolContext): Promise<ToolOutput>;
+  /** Whether a call with these arguments changes nothing and may wait for news (`wait_seconds`). */
+  mayWait(input: unknown): boolean;
 }
+
+const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 
 /** Makes a tool whose arguments are validated by the very schema that it shows. */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
@@ -58,6 +62,10 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
       const { data, error } = schema.safeParse(input, { reportInput: true });
       if (data === undefined) throw new Invalid(describeError(error));
       return await definition.run(data, context);
+    },
+    mayWait(input) {
+      if (!readOnly || !("wait_seconds" in schema.shape)) return false;
+      return waitSchema.safeParse(input).success;
     },
   };
 }

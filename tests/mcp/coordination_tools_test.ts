@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { call, newFixture, post, rpc, textOf, type Who } from "./support.ts";
+import { call, newFixture, post, rpc, textOf, type ToolResult, type Who } from "./support.ts";
 
 /** What a call gives: a text, or what a tool error has to say. */
 type Outcome = { text: string } | { error: RegExp };
@@ -243,6 +243,40 @@ Deno.test("get_history waits for the next message", async () => {
   await waiting.promise;
   fixture.bridge.say("ann", "at last");
   assert.equal(textOf(await answer), "# history: #general (last 1)\n[#general] <ann> at last");
+});
+
+Deno.test("calls of a batch that wait do so at the same time, and hold nothing else up", async () => {
+  const fixture = newFixture();
+  const wait = { name: "get_history", arguments: { channel: "#general", wait_seconds: 60 } };
+  const say = { name: "send_message", arguments: { channel: "#general", type: "status.report" } };
+  const batch = [
+    ...Array.from({ length: 40 }, (_, id) => rpc("tools/call", wait, id)),
+    rpc("ping", undefined, "ping"),
+    rpc("tools/call", say, "say"),
+    rpc("tools/call", { ...wait, arguments: { channel: "#general" } }, "read"),
+  ];
+  const response = await fixture.handler(post("writer", batch), "127.0.0.1");
+  const answers: { id: unknown; result: ToolResult }[] = await response.json();
+  assert.deepEqual(answers.map(({ id }) => id), batch.map(({ id }) => id));
+  for (const { id, result } of answers) {
+    if (id !== "ping" && id !== "say") assert.match(textOf(result), /^# history.*last 1/, `${id}`);
+  }
+});
+
+Deno.test("all waits of a batch together take a minute at most", async () => {
+  const fixture = newFixture();
+  const waiting = Promise.withResolvers<void>();
+  fixture.bridge.onWaiting = () => {
+    if (fixture.bridge.waiting.length === 3) waiting.resolve();
+  };
+  const wait = { name: "get_history", arguments: { channel: "#general", wait_seconds: 60 } };
+  const batch = [1, 2, 3].map((id) => rpc("tools/call", wait, id));
+  const answered = fixture.handler(post("reader", batch), "127.0.0.1");
+  await waiting.promise;
+  fixture.scheduler.advance(60_000);
+  const answers: { result: ToolResult }[] = await (await answered).json();
+  assert.deepEqual(answers.map(({ result }) => textOf(result)), Array(3).fill(NO_HISTORY.text));
+  assert.equal(fixture.scheduler.pending, 0);
 });
 
 Deno.test("get_history stops waiting when the client closes the request", async () => {

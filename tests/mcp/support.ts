@@ -13,6 +13,7 @@ import {
   speakerName,
 } from "../../services/identity/mod.ts";
 import { type Log, silentLog } from "../../services/log.ts";
+import { TestScheduler } from "../support/scheduler.ts";
 import { TestMetrics } from "../support/metrics.ts";
 
 /** Who calls, by the word that stands for the credential in the tables of these tests. */
@@ -106,6 +107,7 @@ export class FakeBridge
 /** The endpoint with everything behind it, and what a test wants to look at. */
 export interface Fixture {
   readonly metrics: TestMetrics;
+  readonly scheduler: TestScheduler;
   readonly handler: McpHandler;
   readonly bridge: FakeBridge;
   /** Who registered agents, and what was asked for. */
@@ -138,7 +140,9 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     error: (message, properties = {}) => void logged.push({ message, properties }),
   };
   const metrics = new TestMetrics();
+  const scheduler = new TestScheduler();
   const services: McpServices = {
+    scheduler,
     config,
     log,
     metrics,
@@ -174,7 +178,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     const covers = (principal: Principal) => principal.name === name;
     for (const listener of endings) listener({ accountId: `id-of-${name}`, tokenId: null, covers });
   };
-  return { handler, metrics, bridge, registered, logged, addresses, revoke };
+  return { handler, scheduler, metrics, bridge, registered, logged, addresses, revoke };
 }
 
 function lookUp(credential: Credential): Principal {
