@@ -1,5 +1,3 @@
-import type { StatementSync } from "node:sqlite";
-import type { Database } from "../database/mod.ts";
 import {
   type Account,
   type AccountDirectory,
@@ -15,6 +13,7 @@ import {
   type ScramVerification,
   type Verification,
 } from "../irc/mod.ts";
+import type { Roster } from "./roster.ts";
 import type { SelfRegistration } from "./self_registration.ts";
 import type { Speech } from "./speech.ts";
 
@@ -32,13 +31,18 @@ export interface IrcOperator {
 }
 
 export interface AccountAuthorityOptions {
-  readonly database: Database;
   readonly accounts: AccountDirectory;
+  readonly roster: Pick<Roster, "find" | "assigns">;
   readonly logins: Logins;
   readonly operators: readonly IrcOperator[];
   readonly speech: Pick<Speech, "muteReason" | "delay">;
   /** What accounts are in channels that somebody registered. */
-  readonly channels: { statusOf(account: string, channel: string): ChannelStatus | null };
+  readonly channels: {
+    statusOf(account: string, channel: string): ChannelStatus | null;
+    isRegistered(channel: string): boolean;
+  };
+  /** Channels that the configuration names. */
+  readonly configured: readonly string[];
   /** How people make accounts themselves, or null where they cannot. */
   readonly selfRegistration: SelfRegistration | null;
 }
@@ -52,11 +56,12 @@ export class AccountAuthority implements Accounts {
   readonly #speech: AccountAuthorityOptions["speech"];
   readonly #operators: ReadonlyMap<string, IrcOperator>;
   readonly #channels: AccountAuthorityOptions["channels"];
-  readonly #agentByName: StatementSync;
-  readonly #agentOfChannel: StatementSync;
+  readonly #roster: AccountAuthorityOptions["roster"];
+  /** Folded. */
+  readonly #configured: ReadonlySet<string>;
 
   constructor(options: AccountAuthorityOptions) {
-    const { database, accounts, logins, operators, speech, channels, selfRegistration } = options;
+    const { accounts, roster, logins, operators, speech, channels, selfRegistration } = options;
     if (selfRegistration !== null) {
       this.register = selfRegistration.register.bind(selfRegistration);
     }
@@ -69,16 +74,8 @@ export class AccountAuthority implements Accounts {
     this.#accounts = accounts;
     this.#logins = logins;
     this.#operators = new Map(operators.map((operator) => [foldCase(operator.name), operator]));
-    this.#agentByName = database.prepare(
-      `SELECT agents.type, agents.channels
-       FROM agents JOIN accounts ON accounts.id = agents.account_id
-       WHERE accounts.name_folded = ?`,
-    );
-    this.#agentOfChannel = database.prepare(
-      `SELECT 1 FROM agents JOIN accounts ON accounts.id = agents.account_id,
-         json_each(agents.channels) AS assigned
-       WHERE accounts.revoked_at IS NULL AND lower(assigned.value) = ? LIMIT 1`,
-    );
+    this.#roster = roster;
+    this.#configured = new Set(options.configured.map(foldCase));
   }
 
   async verify(name: string, password: string, address: string): Promise<Verification> {
@@ -102,28 +99,33 @@ export class AccountAuthority implements Accounts {
     return this.#accounts.find(nick)?.name ?? null;
   }
 
-  /** What the registry says comes first, then what the channel's founder has said. */
+  /**
+   * In its own channels an agent's type decides. Elsewhere it decides too, but not in a channel that
+   * somebody registered with ChanServ: there the founder does.
+   */
   channelStatus(account: string, channel: string): ChannelStatus | null {
-    return this.registryStatus(account, channel) ?? this.#channels.statusOf(account, channel);
+    const own = this.registryStatus(account, channel) ?? this.#channels.statusOf(account, channel);
+    if (own !== null || this.#channels.isRegistered(channel)) return own;
+    const agent = this.#roster.find(account);
+    return agent === null ? null : channelStatusOf(agent.type);
   }
 
   accountSince(account: string): number | null {
     return this.#accounts.find(account)?.createdAt ?? null;
   }
 
-  /** An agent's type decides, and only in the channels that it was registered with. */
+  /** What an agent's type makes of it in the channels that it was registered with. */
   registryStatus(account: string, channel: string): ChannelStatus | null {
-    const row = this.#agentByName.get(foldCase(account));
-    if (row === undefined) return null;
-    const channels: string[] = JSON.parse(String(row["channels"]));
+    const agent = this.#roster.find(account);
+    if (agent === null) return null;
     const folded = foldCase(channel);
-    if (!channels.some((candidate) => foldCase(candidate) === folded)) return null;
-    return channelStatusOf(String(row["type"]));
+    if (!agent.channels.some((candidate) => foldCase(candidate) === folded)) return null;
+    return channelStatusOf(agent.type);
   }
 
-  /** Agents are assigned to channels by name. */
-  isNameFixed(channel: string): boolean {
-    return this.#agentOfChannel.get(foldCase(channel)) !== undefined;
+  /** Channels that the configuration or the registration of an agent names. */
+  ownsChannel(channel: string): boolean {
+    return this.#configured.has(foldCase(channel)) || this.#roster.assigns(channel);
   }
 
   /** An agent that is paused may say nothing. */
@@ -138,7 +140,7 @@ export class AccountAuthority implements Accounts {
 
   /** Workers and orchestrators do what they are told; the others read, or are people. */
   actsOnMessages(account: string): boolean {
-    const type = this.#agentByName.get(foldCase(account))?.["type"];
+    const type = this.#roster.find(account)?.type;
     return type === "worker" || type === "orchestrator";
   }
 

@@ -24,6 +24,8 @@ export interface RosterEntry {
 export class Roster {
   readonly #byId = new Map<string, RosterEntry>();
   readonly #byNick = new Map<string, RosterEntry>();
+  /** How many agents are registered with each channel, by its folded name. */
+  readonly #byChannel = new Map<string, number>();
   readonly #select: StatementSync;
 
   constructor(database: Database) {
@@ -45,6 +47,11 @@ export class Roster {
     return this.#byNick.get(foldCase(nick)) ?? null;
   }
 
+  /** Whether an agent is registered with this channel, compared without regard to case. */
+  assigns(channel: string): boolean {
+    return this.#byChannel.has(foldCase(channel));
+  }
+
   all(): Iterable<RosterEntry> {
     return this.#byId.values();
   }
@@ -55,6 +62,7 @@ export class Roster {
     if (old !== undefined) {
       this.#byId.delete(id);
       this.#byNick.delete(foldCase(old.nick));
+      this.#countChannels(old, -1);
     }
     const row = this.#select.get(id);
     if (row !== undefined) this.#add(entryOf(row));
@@ -63,6 +71,16 @@ export class Roster {
   #add(entry: RosterEntry): void {
     this.#byId.set(entry.id, entry);
     this.#byNick.set(foldCase(entry.nick), entry);
+    this.#countChannels(entry, 1);
+  }
+
+  #countChannels({ channels }: RosterEntry, change: 1 | -1): void {
+    for (const channel of channels) {
+      const folded = foldCase(channel);
+      const count = (this.#byChannel.get(folded) ?? 0) + change;
+      if (count === 0) this.#byChannel.delete(folded);
+      else this.#byChannel.set(folded, count);
+    }
   }
 }
 

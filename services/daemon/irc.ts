@@ -1,6 +1,6 @@
 import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
-import { type Bans, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { type Bans, channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_bans/mod.ts";
 import { addIrcServices, RegisteredChannels } from "../irc_services/mod.ts";
 import { ReadMarkers } from "../read_markers.ts";
@@ -32,7 +32,9 @@ export function openIrc(
   const enforce = (bans: Pick<Bans, "find">) => void server.enforceBans(bans);
   const bans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
   const authority = new AccountAuthority({
-    ...{ database, accounts, logins, channels },
+    ...{ accounts, logins, channels },
+    roster: people.agents.roster,
+    configured: config.bridge.channels.map((name) => channelName(name) ?? name),
     speech: people.agents.speech,
     operators: config.irc.operators,
     selfRegistration: openSelfRegistration(stores, people),

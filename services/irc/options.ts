@@ -69,10 +69,10 @@ export interface Accounts {
    */
   channelStatus(account: string, channel: string): ChannelStatus | null;
   /**
-   * Whether the program knows the channel by its name, so that neither the channel gets another nor
-   * another channel its name; default no.
+   * Whether the channel belongs to the program: nobody becomes its operator by coming first, and it
+   * keeps its name. Default no.
    */
-  isNameFixed?(channel: string): boolean;
+  ownsChannel?(channel: string): boolean;
   /** Checks the credentials given with OPER. */
   verifyOperator(name: string, password: string, address: string): Promise<Verification>;
   /**

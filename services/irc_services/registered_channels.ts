@@ -104,6 +104,11 @@ export class RegisteredChannels implements ChannelKeeper {
     if (this.#registered.has(foldCase(channel.name))) await this.#kept.put(channel);
   }
 
+  /** Whether somebody registered the channel. */
+  isRegistered(channel: string): boolean {
+    return this.#registered.has(foldCase(channel));
+  }
+
   /** The channel of this name, or null where it is not registered. */
   get(channel: string): RegisteredChannel | null {
     const folded = foldCase(channel);

@@ -1,22 +1,7 @@
 import assert from "node:assert/strict";
-import { call, ChannelStream, type Credentials, registerAgent } from "../support/api.ts";
+import { call, callAs, ChannelStream, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
-import { type Program, runMuster, startProgram } from "../support/program.ts";
-
-/** Calls the API as the agent itself. */
-function callAs(
-  { api }: Program,
-  { nick, passphrase }: Credentials,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Response> {
-  return fetch(api + path, {
-    method,
-    headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
+import { runMuster, startProgram } from "../support/program.ts";
 
 Deno.test("an agent that only speaks HTTP is a member like any other", async () => {
   await using program = await startProgram();

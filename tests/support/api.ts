@@ -26,6 +26,21 @@ export function call(
   });
 }
 
+/** Calls the API as an agent, with its nick and passphrase. */
+export function callAs(
+  { api }: Pick<Server, "api">,
+  { nick, passphrase }: Credentials,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  return fetch(api + path, {
+    method,
+    headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
 /** Registers an agent and gives its credentials. */
 export async function registerAgent(
   server: Server,

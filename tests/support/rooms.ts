@@ -186,7 +186,8 @@ export async function openRooms(
     ...{ perAccount: 2, accessEntries: 2, secret: new Uint8Array(32) },
   });
   const authority = new AccountAuthority({
-    ...{ database, accounts, logins, operators, speech, channels },
+    ...{ accounts, roster, logins, operators, speech, channels },
+    configured: ["#general"],
     selfRegistration: new SelfRegistration({ accounts, ircAccounts, perHour, clock: clock.read }),
   });
   const llm = openLlm({

@@ -78,7 +78,7 @@ function isFixed(
   accounts: CommandCall["state"]["options"]["accounts"],
   channel: string,
 ): boolean {
-  return accounts.isNameFixed?.(channel) ?? false;
+  return accounts.ownsChannel?.(channel) ?? false;
 }
 
 /** Tells the members. A promise where the client itself is told more than it reads at once. */

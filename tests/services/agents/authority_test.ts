@@ -5,17 +5,21 @@ import { withFolder } from "../../support/temporary.ts";
 
 const ADDRESS = "192.0.2.1";
 
-Deno.test("a channel that an agent is assigned to keeps its name, until the agent is revoked", async () => {
+Deno.test("a channel is muster's as long as the configuration or an agent's registration names it", async () => {
   await withRooms(async (rooms) => {
     await anAgent(rooms, "scout", { channels: ["#Dev"] });
-    assert.ok(rooms.authority.isNameFixed("#dev"));
-    assert.ok(!rooms.authority.isNameFixed("#other"));
+    await anAgent(rooms, "other", { channels: ["#dev"] });
+    assert.ok(rooms.authority.ownsChannel("#General"));
+    assert.ok(rooms.authority.ownsChannel("#dev"));
+    assert.ok(!rooms.authority.ownsChannel("#other"));
     await rooms.agents.revoke("scout", BY_OPERATOR);
-    assert.ok(!rooms.authority.isNameFixed("#dev"));
+    assert.ok(rooms.authority.ownsChannel("#dev"));
+    await rooms.agents.revoke("other", BY_OPERATOR);
+    assert.ok(!rooms.authority.ownsChannel("#dev"));
   });
 });
 
-Deno.test("channelStatus() follows the agent's type in its own channels alone", async () => {
+Deno.test("channelStatus() follows the agent's type everywhere", async () => {
   const table = [
     ["operator", "operator"],
     ["orchestrator", "operator"],
@@ -29,7 +33,7 @@ Deno.test("channelStatus() follows the agent's type in its own channels alone", 
       assert.deepEqual([status("#dev"), status("#DEV"), status("#ops")], [
         expected,
         expected,
-        null,
+        expected,
       ]);
     }
     await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);

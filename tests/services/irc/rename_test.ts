@@ -94,13 +94,13 @@ Deno.test("only the case changes: nobody leaves", async () => {
 Deno.test("who may not rename, and what must keep its name", async () => {
   let now = 2_000_000_000_000;
   const accounts = new TestAccounts({ ann: "secret", scout: "secret" });
-  accounts.isNameFixed = (channel) => /^#(assigned|other)$/i.test(channel);
   await using server = startServer({ accounts, clock: () => now });
   const op = await server.client("op", RENAME);
   const guest = await server.client("guest");
   for (const channel of ["#old", "#taken", "#assigned", "#bridged", "#attended"]) {
     await join(op, channel);
   }
+  accounts.ownsChannel = (channel) => /^#(assigned|other)$/i.test(channel);
   await join(guest);
   await op.sync();
   const bridge = await server.internal("bridge", { account: "bridge", privileged: true });

@@ -11,7 +11,7 @@ import { TestClient } from "./client.ts";
 export class TestAccounts implements Accounts {
   /** Outcome of the next checks in place of the real one. */
   outcome: Verification | null = null;
-  isNameFixed?: (channel: string) => boolean;
+  ownsChannel?: (channel: string) => boolean;
   muteReason?: (account: string) => string | null;
   messageDelay?: (account: string) => number;
   actsOnMessages?: (account: string) => boolean;
