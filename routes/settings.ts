@@ -5,6 +5,7 @@ import {
   type Policies,
   policiesSchema,
   policyPatchSchema,
+  policyWarnings,
 } from "../services/policies/mod.ts";
 import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
@@ -34,6 +35,11 @@ const getPolicies = createRoute({
   },
 });
 
+const warningsHeader = z.string().openapi({
+  description: "What the change sets without effect, as a JSON array of sentences in ASCII",
+  example: '["There is no field of \\"warden\\" called \\"burts\\"; did you mean \\"burst\\"?"]',
+});
+
 const putPolicies = createRoute({
   method: "put",
   path: "/v1/settings/policies",
@@ -41,7 +47,10 @@ const putPolicies = createRoute({
   ...openTo("operator"),
   request: { body: jsonRequest(policyPatchSchema.meta({ id: "PolicyChange" })) },
   responses: {
-    200: json(policies, "All policies after the change"),
+    200: {
+      ...json(policies, "All policies after the change"),
+      headers: z.object({ "X-Muster-Warnings": warningsHeader.optional() }),
+    },
     ...errors(400, 404, 413, 503),
   },
 });
@@ -56,8 +65,19 @@ export function settingsRoutes(policies: Policies | null) {
       // To the validation a request without a body is an empty object.
       if (context.req.raw.body === null) throw new Invalid("The body must be a JSON object");
       const change = context.req.valid("json") as JsonObject;
-      return context.json(await policies.change(change, callerOf(context)), 200);
+      const changed = await policies.change(change, callerOf(context));
+      const warnings = policyWarnings(change);
+      if (warnings.length > 0) context.header("X-Muster-Warnings", asciiJson(warnings));
+      return context.json(changed, 200);
     });
+}
+
+/** JSON that may stand in a header: every character beyond ASCII is escaped. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function disabledRoutes() {

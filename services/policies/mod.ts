@@ -8,3 +8,4 @@ export {
   type PolicyListener,
 } from "./policies.ts";
 export { policiesSchema, policyPatchSchema } from "./schemas.ts";
+export { policyWarnings } from "./warnings.ts";

@@ -127,6 +127,32 @@ Deno.test("PUT refuses what is no policy, names the field, and changes nothing",
   });
 });
 
+Deno.test("PUT stores policies without effect and warns of them in a header", async () => {
+  const table: readonly (readonly [unknown, readonly string[] | null])[] = [
+    [{ bridge: { web_user_ttl_minutes: 7 } }, null],
+    [{ warden: { burst: null, gone: null } }, [
+      'This version of muster does not run the bot "warden"; its policy is stored',
+    ]],
+    [{ bridge: { web_user_ttl_minute: 7 } }, [
+      'There is no field of "bridge" called "web_user_ttl_minute"; ' +
+      'did you mean "web_user_ttl_minutes"?',
+    ]],
+    [{ wardn: { enabled: true } }, ['There is no bot called "wardn"; did you mean "warden"?']],
+    [{ "bøt": { enabled: true } }, ['There is no bot called "bøt"']],
+    [{ "bøt": null }, null],
+  ];
+  await withApi(async (api) => {
+    for (const [body, warnings] of table) {
+      const response = await api.send({ request: PUT, body });
+      assert.equal(response.status, 200);
+      const header = response.headers.get("X-Muster-Warnings");
+      assert.deepEqual(header === null ? null : JSON.parse(header), warnings);
+      assert.match(header ?? "", /^[\x20-\x7e]*$/);
+    }
+    assert.deepEqual((await read(api))["wardn"], { enabled: true });
+  });
+});
+
 Deno.test("no key of a policy reaches the prototype of anything", async () => {
   await withApi(async (api) => {
     const body = '{"__proto__":{"polluted":1},"mine":{"enabled":true,"__proto__":{"polluted":1},' +

@@ -1,0 +1,46 @@
+import { distance } from "fastest-levenshtein";
+import { BOTS } from "./bots.ts";
+import { isObject, type JsonObject } from "./merge.ts";
+
+/** The bots that this version of muster runs. */
+const RUNNING: ReadonlySet<string> = new Set(["bridge"]);
+
+/** The most warnings about one change, and the most characters of a name that one quotes. */
+const MAX_WARNINGS = 20;
+const MAX_NAME_LENGTH = 64;
+
+/** The largest number of edits between a misspelt name and the one that was meant. */
+const MAX_DISTANCE = 2;
+
+/**
+ * Finds what a change of policies sets without effect: bots that muster does not run, and fields
+ * that a known bot does not have. Such policies are stored all the same.
+ *
+ * @param patch the change, already validated
+ * @returns sentences for the person who made the change, at most twenty
+ */
+export function policyWarnings(patch: JsonObject): string[] {
+  const warnings = Object.entries(patch).flatMap(([bot, settings]) => {
+    if (!isObject(settings)) return [];
+    const known = shapeOf(bot);
+    if (known === null) return [noSuch("bot", bot, Object.keys(BOTS))];
+    const unknown = Object.keys(settings)
+      .filter((field) => settings[field] !== null && !known.includes(field))
+      .map((field) => noSuch(`field of "${bot}"`, field, known));
+    return unknown.length > 0 || RUNNING.has(bot) ? unknown : [
+      `This version of muster does not run the bot "${bot}"; its policy is stored`,
+    ];
+  });
+  return warnings.slice(0, MAX_WARNINGS);
+}
+
+function shapeOf(bot: string): readonly string[] | null {
+  const known = Object.entries(BOTS).find(([name]) => name === bot);
+  return known === undefined ? null : Object.keys(known[1].shape);
+}
+
+function noSuch(kind: string, name: string, known: readonly string[]): string {
+  const meant = known.find((candidate) => distance(name, candidate) <= MAX_DISTANCE);
+  const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+  return `There is no ${kind} called "${name.slice(0, MAX_NAME_LENGTH)}"${hint}`;
+}
