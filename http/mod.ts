@@ -1,11 +1,10 @@
 /**
- * What the HTTP doors, `routes/` and `mcp/`, have in common: who sends a request and from where, what
- * a schema says of a bad one, requests that wait, what is noted of each, and the server itself.
+ * What the HTTP doors, `routes/` and `mcp/`, have in common: who sends a request and from where,
+ * requests that wait, what is noted of each, and the server itself.
  */
 export { readAuthorization } from "./authorization.ts";
 export { decodeBody, readBody } from "./body.ts";
 export { TrustedProxies } from "./forwarded.ts";
-export { describeIssue } from "./issues.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";
 export {
   type Certificate,

@@ -1,9 +1,9 @@
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { describeIssue } from "../http/mod.ts";
 import { Invalid, ServiceError } from "../services/errors.ts";
 import type { Caller } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
+import { describeIssue } from "../services/validation/mod.ts";
 
 /** What a tool is told of the call besides its arguments. */
 export interface ToolContext {

@@ -2,7 +2,6 @@ import type { Context } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { z } from "@hono/zod-openapi";
-import { describeIssue } from "../../http/mod.ts";
 import {
   Conflict,
   Forbidden,
@@ -17,6 +16,7 @@ import {
   UpstreamFailed,
 } from "../../services/errors.ts";
 import type { Log } from "../../services/log.ts";
+import { describeIssue } from "../../services/validation/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;

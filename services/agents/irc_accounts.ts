@@ -112,7 +112,7 @@ export class IrcAccounts {
   #assertLongEnough(password: string): void {
     const { minPasswordLength } = this.#options;
     if (password.length >= minPasswordLength) return;
-    throw new Invalid(`"password": must have at least ${minPasswordLength} characters`);
+    throw new Invalid(`"password" must have at least ${minPasswordLength} characters`);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Fault, faultOf } from "../validation/mod.ts";
 import { type Config, configSchema } from "./schema.ts";
 
 /** A configuration that cannot be used; the message names the source, the line and the key. */
@@ -144,15 +145,10 @@ function unwrap(type: unknown): unknown {
   return type;
 }
 
-function describe(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string } {
-  if (issue.code === "unrecognized_keys") {
-    const [key = ""] = issue.keys;
-    return { path: [...issue.path, key], message: "is no key of muster" };
-  }
-  if (issue.code === "invalid_type") {
-    return { path: issue.path, message: `must be ${issue.expected}` };
-  }
-  return { path: issue.path, message: issue.message };
+function describe(issue: z.core.$ZodIssue): Fault {
+  const fault = faultOf(issue);
+  if (issue.code !== "unrecognized_keys") return fault;
+  return { ...fault, message: "is not a key of muster" };
 }
 
 function isTree(value: unknown): value is Tree {

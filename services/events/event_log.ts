@@ -118,7 +118,7 @@ export class EventLog {
 
   #assertInside(after: number, newest: number): void {
     if (after > newest) {
-      throw new Invalid(`"after": must be at most ${newest}, the number of the newest event`);
+      throw new Invalid(`"after" must be at most ${newest}, the number of the newest event`);
     }
   }
 

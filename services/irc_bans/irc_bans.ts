@@ -88,7 +88,7 @@ export class IrcBans implements Bans {
     return refusalOf(async () => {
       const duration_seconds = duration === null ? null : Math.ceil(duration / 1000);
       const request = banRequestSchema.safeParse({ mask, reason, duration_seconds });
-      if (!request.success) throw new Invalid(`"mask": ${request.error.issues[0]?.message}`);
+      if (!request.success) throw new Invalid(`"mask" ${request.error.issues[0]?.message}`);
       await this.#create(request.data, ircOriginOf(this.#options.accounts, actor), spares);
     });
   }

@@ -34,7 +34,7 @@ export function parseBanMask(text: string): BanMask {
   if (network !== null) return networkMask(network);
   if (!/[@!]/.test(text) || /[\s,\p{Cc}]/u.test(text) || text.includes("/")) {
     throw new Invalid(
-      `"mask": must be user@host, nick!user@host, an address, a network such as 192.0.2.0/24, or ` +
+      `"mask" must be user@host, nick!user@host, an address, a network such as 192.0.2.0/24, or ` +
         "account:name",
     );
   }

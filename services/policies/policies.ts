@@ -153,7 +153,7 @@ export class Policies {
   /** Whether the bridge runs is decided when the program starts. */
   #assertConfigured({ bridge }: PolicyDocument): void {
     if (bridge === undefined || bridge["enabled"] === this.#options.bridge.enabled) return;
-    throw new Invalid('"bridge.enabled": is set in the configuration and cannot be changed here');
+    throw new Invalid('"bridge.enabled" is set in the configuration and cannot be changed here');
   }
 }
 
@@ -165,7 +165,7 @@ function assertStorable(value: Json | undefined, depth: number): void {
   if (depth >= MAX_DEPTH) throw new Invalid(`Policies are nested at most ${MAX_DEPTH} levels deep`);
   for (const [key, nested] of Object.entries(value)) {
     if (SECRETS.has(key) && nested !== null) {
-      throw new Invalid(`"${key}": is a secret; name a backend, whose key is in the environment`);
+      throw new Invalid(`"${key}" is a secret; name a backend, whose key is in the environment`);
     }
     assertStorable(nested, depth + 1);
   }

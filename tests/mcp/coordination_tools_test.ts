@@ -57,7 +57,7 @@ const SCENARIOS: readonly Scenario[] = [
     who: "operator",
     tool: "register_agent",
     input: { nick: "coder", type: "king" },
-    outcome: { error: /^"type": / },
+    outcome: { error: /^"type" must / },
   },
   {
     who: "operator",
@@ -76,7 +76,7 @@ const SCENARIOS: readonly Scenario[] = [
     who: "writer",
     tool: "send_message",
     input: { ...MESSAGE, type: "task create" },
-    outcome: { error: /^"type": / },
+    outcome: { error: /^"type" must / },
   },
   {
     who: "writer",

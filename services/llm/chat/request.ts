@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Invalid } from "../../errors.ts";
+import { describeIssue } from "../../validation/mod.ts";
 import { isObject, type JsonObject, parseJson } from "../json.ts";
 
 const text = z.object({ type: z.literal("text"), text: z.string() });
@@ -112,7 +113,7 @@ export function readRequest(request: JsonObject): ReadRequest {
   const result = requestSchema.safeParse(request);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new Invalid(`"${issue?.path.join(".") ?? ""}": ${issue?.message ?? "is not valid"}`);
+  throw new Invalid(issue === undefined ? "The request is not valid" : describeIssue(issue));
 }
 
 /** The text of a content that is a text or parts of one. */

@@ -64,7 +64,7 @@ Deno.test("loadConfig() warns of a variable that is no key, and not of those wit
 });
 
 const REFUSED: readonly (readonly [string, string, RegExp])[] = [
-  ["an unknown key", "api_addr: :1\nirc:\n  lisen: x\n", /c\.yaml:3: irc\.lisen: is no key/],
+  ["an unknown key", "api_addr: :1\nirc:\n  lisen: x\n", /c\.yaml:3: irc\.lisen: is not a key/],
   ["a wrong type", "bridge:\n  enabled: perhaps\n", /c\.yaml:2: bridge\.enabled: must be/],
   ["a value out of range", "bridge:\n\n  buffer_size: 0\n", /c\.yaml:3: bridge\.buffer_size/],
   ["an address that is none", "api_addr: localhost\n", /c\.yaml:1: api_addr: must be/],
