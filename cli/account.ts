@@ -1,15 +1,26 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import { IRC_CLIENTS, loginLines } from "./login_lines.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Group } from "./command_line/mod.ts";
+import {
+  CLIENT_OPTION,
+  type CommandOptions,
+  JSON_OPTION,
+  PASSWORD_OPTION,
+  URL_OPTION,
+} from "./options.ts";
 import { print, table } from "./output.ts";
-import { choosePassword, randomPassword, readPassword } from "./passwords.ts";
+import { choosePassword, type PasswordOptions, randomPassword, readPassword } from "./passwords.ts";
+
+interface AddOptions extends CommandOptions, PasswordOptions {
+  readonly client?: string;
+}
 
 const accountSchema = z.object({ account: z.string(), created_at: z.string() });
 const createdSchema = z.object({ account: z.string(), server: z.string() });
 
 /** `muster account add`: makes an IRC account for a person and prints how to log in. */
-export async function addAccount(name: string, options: CommandOptions): Promise<void> {
+async function addAccount(name: string, options: AddOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const given = options.passwordStdin === true;
   const password = given ? await readPassword() : randomPassword();
@@ -32,7 +43,7 @@ export async function addAccount(name: string, options: CommandOptions): Promise
 }
 
 /** `muster account list`. */
-export async function listAccounts(options: CommandOptions): Promise<void> {
+async function listAccounts(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const accounts = await client.call("GET", "/v1/irc/accounts", z.array(accountSchema));
   if (options.json === true) return print(JSON.stringify(accounts, null, 2));
@@ -40,7 +51,10 @@ export async function listAccounts(options: CommandOptions): Promise<void> {
 }
 
 /** `muster account passwd`: replaces a password, which closes the account's sessions. */
-export async function setAccountPassword(name: string, options: CommandOptions): Promise<void> {
+async function setAccountPassword(
+  name: string,
+  options: CommandOptions & PasswordOptions,
+): Promise<void> {
   const client = await ApiClient.connect(options);
   const { password, random } = await choosePassword(options.passwordStdin === true);
   const path = `/v1/irc/accounts/${encodeURIComponent(name)}/password`;
@@ -48,8 +62,53 @@ export async function setAccountPassword(name: string, options: CommandOptions):
   if (random) print(`password  ${password}`);
 }
 
-/** `muster account delete`. */
-export async function deleteAccount(name: string, options: CommandOptions): Promise<void> {
+/** `muster account remove`. */
+async function removeAccount(name: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("DELETE", `/v1/irc/accounts/${encodeURIComponent(name)}`, z.undefined());
 }
+
+/** `muster account`: the IRC accounts of people. */
+export const ACCOUNT: Group = {
+  commands: [
+    {
+      name: "add",
+      summary: "make an account and print the lines that log an IRC client in",
+      parameters: [{ usage: "<name>" }],
+      options: [
+        {
+          flags: "--password-stdin",
+          summary: "read the password from standard input (default: a random one)",
+        },
+        CLIENT_OPTION,
+        URL_OPTION,
+      ],
+      run: addAccount,
+    },
+    {
+      name: "list",
+      summary: "list all accounts",
+      options: [JSON_OPTION, URL_OPTION],
+      run: listAccounts,
+    },
+    {
+      name: "passwd",
+      summary: "replace a password and close the account's sessions",
+      parameters: [{ usage: "<name>" }],
+      options: [PASSWORD_OPTION, URL_OPTION],
+      run: setAccountPassword,
+    },
+    {
+      name: "remove",
+      aliases: ["delete"],
+      summary: "remove an account and close its sessions",
+      parameters: [{ usage: "<name>" }],
+      options: [URL_OPTION],
+      run: removeAccount,
+    },
+  ],
+  examples: [
+    { line: "account add ann --client irssi", purpose: "Make an account for Ann, who uses irssi" },
+    { line: "account passwd ann", purpose: "Give her another password" },
+  ],
+};

@@ -1,13 +1,16 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Group } from "./command_line/mod.ts";
+import { type CommandOptions, JSON_OPTION, PASSWORD_OPTION, URL_OPTION } from "./options.ts";
 import { print, table } from "./output.ts";
-import { choosePassword } from "./passwords.ts";
+import { choosePassword, type PasswordOptions } from "./passwords.ts";
+
+type AdminPasswordOptions = CommandOptions & PasswordOptions;
 
 const adminSchema = z.object({ username: z.string(), created_at: z.string() });
 
-/** `muster admin create`. */
-export async function createAdmin(username: string, options: CommandOptions): Promise<void> {
+/** `muster admin add`. */
+async function addAdmin(username: string, options: AdminPasswordOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const { password, random } = await choosePassword(options.passwordStdin === true);
   await client.call("POST", "/v1/admins", z.undefined(), { username, password });
@@ -15,7 +18,7 @@ export async function createAdmin(username: string, options: CommandOptions): Pr
 }
 
 /** `muster admin list`. */
-export async function listAdmins(options: CommandOptions): Promise<void> {
+async function listAdmins(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const admins = await client.call("GET", "/v1/admins", z.array(adminSchema));
   if (options.json === true) return print(JSON.stringify(admins, null, 2));
@@ -23,15 +26,15 @@ export async function listAdmins(options: CommandOptions): Promise<void> {
 }
 
 /** `muster admin passwd`: replaces a password, which ends the admin's sessions. */
-export async function setAdminPassword(username: string, options: CommandOptions): Promise<void> {
+async function setAdminPassword(username: string, options: AdminPasswordOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const { password, random } = await choosePassword(options.passwordStdin === true);
   await client.call("PUT", `${pathOf(username)}/password`, z.undefined(), { password });
   if (random) print(`password  ${password}`);
 }
 
-/** `muster admin delete`. */
-export async function deleteAdmin(username: string, options: CommandOptions): Promise<void> {
+/** `muster admin remove`. */
+async function removeAdmin(username: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("DELETE", pathOf(username), z.undefined());
 }
@@ -39,3 +42,43 @@ export async function deleteAdmin(username: string, options: CommandOptions): Pr
 function pathOf(username: string): string {
   return `/v1/admins/${encodeURIComponent(username)}`;
 }
+
+/** `muster admin`: those who administer this server. */
+export const ADMIN: Group = {
+  commands: [
+    {
+      name: "add",
+      aliases: ["create"],
+      summary: "make an admin",
+      parameters: [{ usage: "<name>" }],
+      options: [PASSWORD_OPTION, URL_OPTION],
+      notes: ["It asks for the password on a terminal, and makes a random one elsewhere."],
+      run: addAdmin,
+    },
+    {
+      name: "list",
+      summary: "list all admins",
+      options: [JSON_OPTION, URL_OPTION],
+      run: listAdmins,
+    },
+    {
+      name: "passwd",
+      summary: "replace an admin's password and end its sessions",
+      parameters: [{ usage: "<name>" }],
+      options: [PASSWORD_OPTION, URL_OPTION],
+      run: setAdminPassword,
+    },
+    {
+      name: "remove",
+      aliases: ["delete"],
+      summary: "remove an admin with its sessions and tokens",
+      parameters: [{ usage: "<name>" }],
+      options: [URL_OPTION],
+      run: removeAdmin,
+    },
+  ],
+  examples: [
+    { line: "admin passwd admin", purpose: "Set the password of the first admin" },
+    { line: "admin add ann", purpose: "Make another admin" },
+  ],
+};

@@ -1,8 +1,25 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import { loginLines } from "./login_lines.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Command, Group, Option } from "./command_line/mod.ts";
+import {
+  checkCount,
+  checkRate,
+  CLIENT_OPTION,
+  type CommandOptions,
+  JSON_OPTION,
+  URL_OPTION,
+} from "./options.ts";
 import { CommandFailed, print, table } from "./output.ts";
+
+interface DutyOptions extends CommandOptions {
+  readonly type?: string;
+  readonly channels?: string;
+}
+
+interface LoginOptions extends CommandOptions {
+  readonly client?: string;
+}
 
 const agentSchema = z.object({
   nick: z.string(),
@@ -28,7 +45,7 @@ const registrationSchema = z.object({
 type Registration = z.infer<typeof registrationSchema>;
 
 /** `muster agent list`. */
-export async function listAgents(options: CommandOptions): Promise<void> {
+async function listAgents(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const agents = await client.call("GET", "/v1/agents", z.array(agentSchema));
   if (options.json === true) return print(JSON.stringify(agents, null, 2));
@@ -50,8 +67,8 @@ function stateOf({ revoked, paused, online }: Agent): string {
   return `${online ? "online" : "offline"}${paused ? ", paused" : ""}`;
 }
 
-/** `muster agent register`: makes an agent and prints what it logs in with. */
-export async function registerAgent(nick: string, options: CommandOptions): Promise<void> {
+/** `muster agent add`: makes an agent and prints what it logs in with. */
+async function addAgent(nick: string, options: DutyOptions & LoginOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const duties = dutiesOf(options);
   const body = { nick, ...duties };
@@ -60,14 +77,14 @@ export async function registerAgent(nick: string, options: CommandOptions): Prom
 }
 
 /** `muster agent adopt`: makes an IRC account an agent. */
-export async function adoptAgent(nick: string, options: CommandOptions): Promise<void> {
+async function adoptAgent(nick: string, options: DutyOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const path = `/v1/agents/${encodeURIComponent(nick)}/adopt`;
   await client.call("POST", path, agentSchema, dutiesOf(options));
 }
 
 /** What the options say of what an agent is for. */
-function dutiesOf({ type, channels }: CommandOptions): { type?: string; channels?: string[] } {
+function dutiesOf({ type, channels }: DutyOptions): { type?: string; channels?: string[] } {
   const names = channels?.split(",").map((name) => name.trim()).filter(Boolean);
   return {
     ...(type === undefined ? {} : { type }),
@@ -76,42 +93,50 @@ function dutiesOf({ type, channels }: CommandOptions): { type?: string; channels
 }
 
 /** `muster agent rotate`: gives an agent a new passphrase. */
-export async function rotateAgent(nick: string, options: CommandOptions): Promise<void> {
+async function rotateAgent(nick: string, options: LoginOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const path = `/v1/agents/${encodeURIComponent(nick)}/rotate`;
   printRegistration(await client.call("POST", path, registrationSchema), options);
 }
 
-/** `muster agent revoke` and `muster agent delete`. */
-export async function endAgent(
-  action: "revoke" | "delete",
-  nick: string,
-  options: CommandOptions,
-): Promise<void> {
+/** `muster agent revoke`: ends an agent's access. */
+async function revokeAgent(nick: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
-  const path = `/v1/agents/${encodeURIComponent(nick)}`;
-  if (action === "revoke") await client.call("POST", `${path}/revoke`, z.undefined());
-  else await client.call("DELETE", path, z.undefined());
+  await client.call("POST", `/v1/agents/${encodeURIComponent(nick)}/revoke`, z.undefined());
+}
+
+/** `muster agent remove`. */
+async function removeAgent(nick: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  await client.call("DELETE", `/v1/agents/${encodeURIComponent(nick)}`, z.undefined());
 }
 
 /** `muster agent pause`: its messages are refused until it is resumed. */
-export async function pauseAgent(nick: string, options: CommandOptions): Promise<void> {
+async function pauseAgent(
+  nick: string,
+  options: CommandOptions & { readonly reason?: string },
+): Promise<void> {
   const client = await ApiClient.connect(options);
   const path = `/v1/agents/${encodeURIComponent(nick)}/pause`;
   await client.call("POST", path, z.undefined(), { reason: options.reason ?? null });
 }
 
 /** `muster agent resume`. */
-export async function resumeAgent(nick: string, options: CommandOptions): Promise<void> {
+async function resumeAgent(nick: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("POST", `/v1/agents/${encodeURIComponent(nick)}/resume`, z.undefined());
 }
 
+interface RateOptions extends CommandOptions {
+  readonly burst?: number;
+  readonly none?: boolean;
+}
+
 /** `muster agent rate`: gives an agent a rate of its own, or takes it away. */
-export async function setAgentRate(
+async function setAgentRate(
   nick: string,
-  rate: number | null,
-  { burst, none = false, ...options }: CommandOptions,
+  rate: number | null = null,
+  { burst, none = false, ...options }: RateOptions,
 ): Promise<void> {
   if (none === (rate !== null) || (none && burst !== undefined)) {
     throw new CommandFailed('Say how many messages a second, or "--none"', 2);
@@ -126,7 +151,7 @@ export async function setAgentRate(
 
 function printRegistration(
   registration: Registration,
-  options: CommandOptions,
+  options: LoginOptions,
   channels?: readonly string[],
 ): void {
   if (options.json === true) return print(JSON.stringify(registration, null, 2));
@@ -142,3 +167,111 @@ function printRegistration(
   print();
   print(loginLines(options.client, login));
 }
+
+const NICK = { usage: "<nick>" };
+
+const DUTY_OPTIONS: readonly Option[] = [
+  {
+    flags: "--type <type>",
+    summary: "what the agent is for (default: worker)",
+    choices: ["worker", "orchestrator", "observer", "operator"],
+  },
+  { flags: "--channels <names>", summary: "its channels, separated by commas" },
+];
+
+/** What an agent may say. */
+const SPEECH: readonly Command[] = [
+  {
+    name: "pause",
+    summary: "refuse every message of an agent; its sessions stay",
+    parameters: [NICK],
+    options: [{ flags: "--reason <text>", summary: "what the agent is told" }, URL_OPTION],
+    run: pauseAgent,
+  },
+  {
+    name: "resume",
+    summary: "let a paused agent speak again",
+    parameters: [NICK],
+    options: [URL_OPTION],
+    run: resumeAgent,
+  },
+  {
+    name: "rate",
+    summary: "limit how many messages a second an agent may send",
+    parameters: [NICK, { usage: "[messages]", parse: checkRate }],
+    options: [
+      {
+        flags: "--burst <count>",
+        summary: "how many at once (default: those of one second)",
+        parse: checkCount,
+      },
+      { flags: "--none", summary: "remove the limit" },
+      URL_OPTION,
+    ],
+    examples: [
+      { line: "agent rate scout 0.5 --burst 3", purpose: "One message in two seconds" },
+      { line: "agent rate scout --none", purpose: "No limit of its own" },
+    ],
+    run: setAgentRate,
+  },
+];
+
+/** What an agent logs in with. */
+const ACCESS: readonly Command[] = [
+  {
+    name: "adopt",
+    summary: "make an IRC account an agent; it keeps its password",
+    parameters: [{ usage: "<account>" }],
+    options: [...DUTY_OPTIONS, URL_OPTION],
+    run: adoptAgent,
+  },
+  {
+    name: "rotate",
+    summary: "give an agent a new passphrase; the old one ends at once",
+    parameters: [NICK],
+    options: [CLIENT_OPTION, JSON_OPTION, URL_OPTION],
+    run: rotateAgent,
+  },
+  {
+    name: "revoke",
+    summary: "end an agent's access; its record stays",
+    parameters: [NICK],
+    options: [URL_OPTION],
+    run: revokeAgent,
+  },
+];
+
+/** `muster agent`: the registry of agents. */
+export const AGENT: Group = {
+  commands: [
+    {
+      name: "add",
+      aliases: ["register"],
+      summary: "register an agent and print its passphrase, once",
+      parameters: [NICK],
+      options: [...DUTY_OPTIONS, CLIENT_OPTION, JSON_OPTION, URL_OPTION],
+      run: addAgent,
+    },
+    {
+      name: "list",
+      summary: "list all agents",
+      options: [JSON_OPTION, URL_OPTION],
+      run: listAgents,
+    },
+    {
+      name: "remove",
+      aliases: ["delete"],
+      summary: "remove an agent; its nick is free again",
+      parameters: [NICK],
+      options: [URL_OPTION],
+      run: removeAgent,
+    },
+    ...ACCESS,
+    ...SPEECH,
+  ],
+  examples: [
+    { line: "agent add scout --channels general", purpose: "Register an agent" },
+    { line: "agent rotate scout --client irssi", purpose: "Replace its passphrase" },
+    { line: 'agent pause scout --reason "Out of budget"', purpose: "Stop what it says" },
+  ],
+};

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Group } from "./command_line/mod.ts";
+import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { print, table, visible } from "./output.ts";
+
+interface AddOptions extends CommandOptions {
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+  readonly allow?: string;
+  readonly block?: string;
+}
 
 const backendSchema = z.object({
   name: z.string(),
@@ -13,7 +21,7 @@ const backendSchema = z.object({
 });
 
 /** `muster backend list`. */
-export async function listBackends(options: CommandOptions): Promise<void> {
+async function listBackends(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const backends = await client.call("GET", "/v1/llm/backends", z.array(backendSchema.loose()));
   if (options.json === true) return print(JSON.stringify(backends, null, 2));
@@ -29,10 +37,10 @@ export async function listBackends(options: CommandOptions): Promise<void> {
 }
 
 /** `muster backend add`. */
-export async function addBackend(
+async function addBackend(
   name: string,
   provider: string,
-  options: CommandOptions,
+  options: AddOptions,
 ): Promise<void> {
   const client = await ApiClient.connect(options);
   const created = await client.call("POST", "/v1/llm/backends", backendSchema, {
@@ -48,13 +56,13 @@ export async function addBackend(
 }
 
 /** `muster backend remove`. */
-export async function removeBackend(name: string, options: CommandOptions): Promise<void> {
+async function removeBackend(name: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("DELETE", pathOf(name), z.undefined());
 }
 
 /** `muster backend models`: asks the provider. */
-export async function listModels(name: string, options: CommandOptions): Promise<void> {
+async function listModels(name: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const models = await client.call("GET", `${pathOf(name)}/models`, z.array(z.string()));
   if (options.json === true) return print(JSON.stringify(models, null, 2));
@@ -68,3 +76,64 @@ function pathOf(name: string): string {
 function listOf(text: string): string[] {
   return text.split(",").map((entry) => entry.trim()).filter(Boolean);
 }
+
+const NAME = { usage: "<name>" };
+
+/** `muster backend`: backends of language models. */
+export const BACKEND: Group = {
+  commands: [
+    {
+      name: "add",
+      summary: "make a backend",
+      parameters: [NAME, { usage: "<provider>" }],
+      options: [
+        {
+          flags: "--base-url <url>",
+          summary: "where its API is (default: the provider's address)",
+        },
+        {
+          flags: "--api-key-env <name>",
+          summary: "the server's environment variable that holds the key",
+        },
+        {
+          flags: "--allow <patterns>",
+          summary: "models to let through, such as gpt-*, separated by commas",
+        },
+        {
+          flags: "--block <patterns>",
+          summary: "models to refuse, separated by commas",
+        },
+        URL_OPTION,
+      ],
+      notes: ["With --base-url any provider works that speaks the format of OpenAI's API."],
+      run: addBackend,
+    },
+    {
+      name: "list",
+      summary: "list all backends; the first one is the default",
+      options: [JSON_OPTION, URL_OPTION],
+      run: listBackends,
+    },
+    {
+      name: "models",
+      summary: "ask a backend's provider which models it has",
+      parameters: [NAME],
+      options: [JSON_OPTION, URL_OPTION],
+      run: listModels,
+    },
+    {
+      name: "remove",
+      summary: "remove a backend",
+      parameters: [NAME],
+      options: [URL_OPTION],
+      run: removeBackend,
+    },
+  ],
+  examples: [
+    {
+      line: "backend add claude anthropic --api-key-env ANTHROPIC_API_KEY",
+      purpose: "Add a backend whose key is in the server's environment",
+    },
+    { line: "backend models claude", purpose: "Ask which models it has" },
+  ],
+};

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { DatabaseError } from "../services/database/mod.ts";
 import { type LogReport, verifyLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Group } from "./command_line/mod.ts";
+import { type CommandOptions, JSON_OPTION } from "./options.ts";
 import { CommandFailed, print, visible } from "./output.ts";
 import { readSettings } from "./settings.ts";
 
@@ -10,7 +11,7 @@ import { readSettings } from "./settings.ts";
  * `muster doctor log`: verifies the event log in the data folder, while a server runs or none does.
  * It prints what it finds and fails where that is anything.
  */
-export async function checkLog(options: CommandOptions): Promise<void> {
+async function checkLog(options: CommandOptions): Promise<void> {
   const { data_dir } = await readSettings(options);
   const report = await verify(data_dir);
   if (options.json === true) print(JSON.stringify(report, null, 2));
@@ -35,3 +36,15 @@ function printReport({ events, first, last, hash, findings, found }: LogReport):
   if (events > 0) print(`to      ${last}`);
   print(`hash    ${visible(hash)}`);
 }
+
+/** `muster doctor`: looks for damage. */
+export const DOCTOR: Group = {
+  commands: [
+    {
+      name: "log",
+      summary: "verify the event log in the data folder; a server may run meanwhile",
+      options: [JSON_OPTION],
+      run: checkLog,
+    },
+  ],
+};

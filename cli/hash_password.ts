@@ -1,9 +1,10 @@
 import { Passwords } from "../services/identity/mod.ts";
+import type { Leaf } from "./command_line/mod.ts";
 import { print } from "./output.ts";
 import { readPassword } from "./passwords.ts";
 
 /** `muster hash-password`: reads a password from standard input and prints its hash. */
-export async function hashPassword(): Promise<void> {
+async function hashPassword(): Promise<void> {
   const password = await readPassword();
   const passwords = new Passwords();
   try {
@@ -12,3 +13,11 @@ export async function hashPassword(): Promise<void> {
     passwords.close();
   }
 }
+
+/** `muster hash-password`. */
+export const HASH_PASSWORD: Leaf = {
+  examples: [
+    { line: "hash-password < password.txt", purpose: "Make the hash of the password in a file" },
+  ],
+  run: hashPassword,
+};

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./options.ts";
+import { parseDuration } from "../services/irc/mod.ts";
+import { type Command, type Group, InvalidValue } from "./command_line/mod.ts";
+import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { print, table } from "./output.ts";
+
+interface BanOptions extends CommandOptions {
+  readonly reason?: string;
+  /** Milliseconds. */
+  readonly for?: number;
+}
 
 const banSchema = z.object({
   id: z.string(),
@@ -25,8 +33,8 @@ const clientSchema = z.object({
   queued_bytes: z.number(),
 });
 
-/** `muster irc clients`. */
-export async function listClients(options: CommandOptions): Promise<void> {
+/** `muster client list`. */
+async function listClients(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const clients = await client.call("GET", "/v1/irc/clients", z.array(clientSchema));
   if (options.json === true) return print(JSON.stringify(clients, null, 2));
@@ -44,10 +52,10 @@ export async function listClients(options: CommandOptions): Promise<void> {
   print(table(titles, rows));
 }
 
-/** `muster irc ban`. */
-export async function ban(
+/** `muster ban add`. */
+async function addBan(
   mask: string,
-  { reason = "", for: duration, ...options }: CommandOptions,
+  { reason = "", for: duration, ...options }: BanOptions,
 ): Promise<void> {
   const client = await ApiClient.connect(options);
   const made = await client.call("POST", "/v1/irc/bans", banSchema, {
@@ -59,14 +67,14 @@ export async function ban(
   print(`${made.mask} is banned until ${made.expires_at ?? "it is taken away"}`);
 }
 
-/** `muster irc unban`: takes away the ban of this mask or id. */
-export async function unban(mask: string, options: CommandOptions): Promise<void> {
+/** `muster ban remove`: takes away the ban of this mask or id. */
+async function removeBan(mask: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("DELETE", `/v1/irc/bans/${encodeURIComponent(mask)}`, z.undefined());
 }
 
-/** `muster irc list`. */
-export async function listBans(options: CommandOptions): Promise<void> {
+/** `muster ban list`. */
+async function listBans(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const bans = await client.call("GET", "/v1/irc/bans", z.array(banSchema));
   if (options.json === true) return print(JSON.stringify(bans, null, 2));
@@ -79,3 +87,77 @@ export async function listBans(options: CommandOptions): Promise<void> {
   ]);
   print(table(["MASK", "SET BY", "SINCE", "EXPIRES", "REASON"], rows));
 }
+
+/** Reads a length of time such as `90m` or `1d12h`, in milliseconds. */
+function checkDuration(text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== null) return milliseconds;
+  throw new InvalidValue("be a time such as 30m, 12h or 7d");
+}
+
+const ADD_BAN: Command = {
+  name: "add",
+  summary: "keep somebody off the server; sessions that the ban hits end at once",
+  parameters: [{ usage: "<mask>" }],
+  options: [
+    { flags: "--reason <text>", summary: "what the banned person is told" },
+    {
+      flags: "--for <time>",
+      summary: "such as 30m, 12h or 7d (default: until the ban is removed)",
+      parse: checkDuration,
+    },
+    JSON_OPTION,
+    URL_OPTION,
+  ],
+  notes: [
+    "A mask is user@host, nick!user@host, an address, a network such as 192.0.2.0/24, or " +
+    "account:name.",
+  ],
+  run: addBan,
+};
+
+const LIST_BANS: Command = {
+  name: "list",
+  summary: "list the bans",
+  options: [JSON_OPTION, URL_OPTION],
+  run: listBans,
+};
+
+const REMOVE_BAN: Command = {
+  name: "remove",
+  aliases: ["delete"],
+  summary: "remove a ban, by its mask or its id",
+  parameters: [{ usage: "<mask>" }],
+  options: [URL_OPTION],
+  run: removeBan,
+};
+
+const LIST_CLIENTS: Command = {
+  name: "list",
+  summary: "list who is connected",
+  options: [JSON_OPTION, URL_OPTION],
+  run: listClients,
+};
+
+/** `muster ban`: keeps people off the IRC server. */
+export const BAN: Group = {
+  commands: [ADD_BAN, LIST_BANS, REMOVE_BAN],
+  examples: [
+    { line: "ban add 192.0.2.0/24 --for 12h", purpose: "Keep a network off for half a day" },
+    { line: "ban add account:ann --reason Spam", purpose: "Keep an account off" },
+    { line: "ban remove 192.0.2.0/24", purpose: "Let the network in again" },
+  ],
+};
+
+/** `muster client`: connections to the IRC server. */
+export const CLIENT: Group = { commands: [LIST_CLIENTS] };
+
+/** `muster irc`: the names that bans and clients had in version 0.1. */
+export const IRC: Group = {
+  commands: [
+    { ...LIST_CLIENTS, name: "clients" },
+    { ...ADD_BAN, name: "ban" },
+    { ...REMOVE_BAN, name: "unban" },
+    LIST_BANS,
+  ],
+};

@@ -1,11 +1,25 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Leaf } from "./command_line/mod.ts";
+import {
+  checkCount,
+  checkNumber,
+  type CommandOptions,
+  JSON_OPTION,
+  URL_OPTION,
+} from "./options.ts";
 import { print, visible } from "./output.ts";
 import { followStream } from "./stream.ts";
 
 /** Events that are asked for at once. */
 const PAGE = 1000;
+
+interface LogOptions extends CommandOptions {
+  readonly follow?: boolean;
+  readonly lines?: number;
+  readonly after?: number;
+  readonly types?: string;
+}
 
 const eventSchema = z.object({
   seq: z.int(),
@@ -31,7 +45,7 @@ type LoggedEvent = z.infer<typeof eventSchema>;
  * `muster log`: prints the newest events, or all after a number, and with `-f` then each new one,
  * until it is interrupted. Where the server goes away, it waits and takes up where it was.
  */
-export async function showLog(options: CommandOptions): Promise<void> {
+async function showLog(options: LogOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   let cursor = options.after === undefined
     ? await printNewest(client, options)
@@ -44,7 +58,7 @@ export async function showLog(options: CommandOptions): Promise<void> {
   });
 }
 
-async function printNewest(client: ApiClient, options: CommandOptions): Promise<number> {
+async function printNewest(client: ApiClient, options: LogOptions): Promise<number> {
   const { lines = 0 } = options;
   const limit = Math.min(Math.max(lines, 1), PAGE);
   const page = await client.call("GET", eventsPath(options, { limit }), pageSchema);
@@ -55,7 +69,7 @@ async function printNewest(client: ApiClient, options: CommandOptions): Promise<
 async function printAfter(
   client: ApiClient,
   after: number,
-  options: CommandOptions,
+  options: LogOptions,
 ): Promise<number> {
   let page: z.infer<typeof pageSchema>;
   let cursor = after;
@@ -68,7 +82,7 @@ async function printAfter(
   return cursor;
 }
 
-function eventsPath({ types }: CommandOptions, query: Readonly<Record<string, number>>): string {
+function eventsPath({ types }: LogOptions, query: Readonly<Record<string, number>>): string {
   const parameters = new URLSearchParams(types === undefined ? {} : { types });
   for (const [name, value] of Object.entries(query)) parameters.set(name, String(value));
   return `/v1/events?${parameters}`;
@@ -85,3 +99,32 @@ function printEvent(event: LoggedEvent, { json }: CommandOptions): void {
 function textOf(value: unknown): string {
   return typeof value === "string" && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value);
 }
+
+/** `muster log`: the event log. */
+export const LOG: Leaf = {
+  options: [
+    { flags: "-f, --follow", summary: "go on with each new event" },
+    {
+      flags: "-n, --lines <count>",
+      summary: "how many of the newest events to print",
+      parse: checkCount,
+      default: 20,
+    },
+    {
+      flags: "--after <number>",
+      summary: "print all events after this number",
+      parse: checkNumber,
+    },
+    {
+      flags: "--types <types>",
+      summary: "only these types, separated by commas, such as agent.*",
+    },
+    { ...JSON_OPTION, summary: "print one JSON object per event" },
+    URL_OPTION,
+  ],
+  examples: [
+    { line: "log -f --types 'agent.*'", purpose: "Follow what happens to agents" },
+    { line: "log --after 0 --json", purpose: "Print the whole log as JSON" },
+  ],
+  run: showLog,
+};

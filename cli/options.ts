@@ -1,94 +1,67 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { parseAddress } from "../services/config/mod.ts";
-import { parseDuration } from "../services/irc/mod.ts";
+import { InvalidValue, type Option } from "./command_line/mod.ts";
 
-/** The options of a command and of all the commands above it. */
+/** The options that every command takes, and those of most commands that call a server. */
 export interface CommandOptions {
   readonly config?: string;
   readonly dataDir?: string;
-  readonly apiAddr?: string;
-  readonly mcpAddr?: string;
-  readonly ircListen?: string;
-  readonly logLevel?: string;
   readonly url?: string;
   readonly json?: boolean;
-  readonly lines?: number;
-  readonly nick?: string;
-  readonly type?: string;
-  readonly channels?: string;
-  readonly client?: string;
-  readonly passwordStdin?: boolean;
-  readonly name?: string;
-  readonly reason?: string;
-  /** Milliseconds. */
-  readonly for?: number;
-  readonly none?: boolean;
-  readonly burst?: number;
-  readonly scopes?: string;
-  readonly days?: number;
-  readonly follow?: boolean;
-  readonly after?: number;
-  readonly types?: string;
-  readonly baseUrl?: string;
-  readonly apiKeyEnv?: string;
-  readonly allow?: string;
-  readonly block?: string;
 }
 
-/** Reads the options of a command and of all the commands above it. */
-export function optionsOf(command: Command): CommandOptions {
-  return command.optsWithGlobals<CommandOptions>();
-}
+/** The options that every command takes, except those that need no configuration. */
+export const GLOBAL_OPTIONS: readonly Option[] = [
+  {
+    flags: "-c, --config <file>",
+    summary: "configuration file (default: config.yaml, if it exists)",
+    completes: "file",
+  },
+  {
+    flags: "--data-dir <folder>",
+    summary: "folder of databases and tokens (default: data)",
+    completes: "folder",
+  },
+];
 
 /** `--url`, of every command that calls a server. */
-export function urlOption(): Option {
-  return new Option("--url <url>", "the server's API (default: MUSTER_URL, or api_addr)");
-}
+export const URL_OPTION: Option = {
+  flags: "--url <url>",
+  summary: "the server's API (default: MUSTER_URL, else the server of this data folder)",
+};
 
-/** `--password-stdin`. */
-export function passwordOption(): Option {
-  return new Option("--password-stdin", "read the password from standard input");
-}
+export const JSON_OPTION: Option = { flags: "--json", summary: "print JSON" };
+
+export const PASSWORD_OPTION: Option = {
+  flags: "--password-stdin",
+  summary: "read the password from standard input",
+};
 
 /** `--client`, of what prints how to log in to IRC. */
-export function clientOption(): Option {
-  return new Option("--client <client>", "print the lines that log this IRC client in")
-    .choices(["irssi", "weechat", "hexchat"]);
-}
-
-/** Reads `host:port`. */
-export function checkAddress(text: string): string {
-  if (parseAddress(text) !== null) return text;
-  throw new InvalidArgumentError('It must be "host:port", or ":port" for every interface.');
-}
+export const CLIENT_OPTION: Option = {
+  flags: "--client <client>",
+  summary: "print the lines that log this IRC client in",
+  choices: ["irssi", "weechat", "hexchat"],
+};
 
 /** Reads a number of days. */
 export function checkDays(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number of days.");
+  throw new InvalidValue("be a whole number of days");
 }
 
 /** Reads the number of an event. */
 export function checkNumber(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be the number of an event.");
+  throw new InvalidValue("be the number of an event");
 }
 
 /** Reads a whole number. */
 export function checkCount(text: string): number {
   if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number.");
+  throw new InvalidValue("be a whole number");
 }
 
 /** Reads a number of messages a second. */
 export function checkRate(text: string): number {
   if (/^\d{1,4}(\.\d{1,2})?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a number such as 2 or 0.5.");
-}
-
-/** Reads a length of time such as `90m` or `1d12h`, in milliseconds. */
-export function checkDuration(text: string): number {
-  const milliseconds = parseDuration(text);
-  if (milliseconds !== null) return milliseconds;
-  throw new InvalidArgumentError("It must be a time such as 30m, 12h or 7d.");
+  throw new InvalidValue("be a number such as 2 or 0.5");
 }

@@ -40,6 +40,22 @@ function write(stream: typeof Deno.stdout, bytes: Uint8Array): void {
   }
 }
 
+/** The columns of a terminal; null where a stream is none. */
+export function terminalWidth(stream: typeof Deno.stdout): number | null {
+  if (!stream.isTerminal()) return null;
+  try {
+    return Deno.consoleSize().columns || null;
+  } catch {
+    return null;
+  }
+}
+
+/** Marks a text as important on a terminal, unless `NO_COLOR` is set (https://no-color.org). */
+export function bold(text: string, stream: typeof Deno.stdout): string {
+  const isPlain = !stream.isTerminal() || (Deno.env.get("NO_COLOR") ?? "") !== "";
+  return isPlain ? text : `\x1b[1m${text}\x1b[22m`;
+}
+
 /** How a person calls this program: the executable by its name, the tree by its task. */
 export function commandName(): string {
   return Deno.build.standalone ? "muster" : "npx deno@2.9.6 task start";

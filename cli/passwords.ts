@@ -19,6 +19,11 @@ const KEY = {
   delete: 0x7f,
 } as const;
 
+/** The options of a command that takes a password. */
+export interface PasswordOptions {
+  readonly passwordStdin?: boolean;
+}
+
 /** A password for an account, and whether muster made it, so that it must be shown. */
 export interface ChosenPassword {
   readonly password: string;

@@ -1,21 +1,22 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Group } from "./command_line/mod.ts";
+import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { CommandFailed, print, visible } from "./output.ts";
 
 const PATH = "/v1/settings/policies";
 
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** `muster policy get`: prints all policies as JSON, those of a bot, or one of its fields. */
-export async function getPolicy(name: string | undefined, options: CommandOptions): Promise<void> {
+/** `muster policy show`: prints all policies as JSON, those of a bot, or one of its fields. */
+async function showPolicy(name: string | undefined, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const policies = await client.call("GET", PATH, objectSchema);
   printJson(name === undefined ? policies : valueAt(policies, name));
 }
 
 /** `muster policy set`: sets a field of a bot, or removes what is set to `null`. */
-export async function setPolicy(
+async function setPolicy(
   name: string,
   value: string,
   options: CommandOptions,
@@ -52,3 +53,28 @@ function valueAt(policies: Readonly<Record<string, unknown>>, name: string): unk
 function printJson(value: unknown): void {
   for (const line of JSON.stringify(value, null, 2).split("\n")) print(visible(line));
 }
+
+/** `muster policy`: the settings of each bot. */
+export const POLICY: Group = {
+  commands: [
+    {
+      name: "set",
+      summary: "set a policy such as oracle.backend; the value null removes it",
+      parameters: [{ usage: "<name>" }, { usage: "<value>" }],
+      options: [URL_OPTION],
+      run: setPolicy,
+    },
+    {
+      name: "show",
+      aliases: ["get", "list"],
+      summary: "print all policies, or one such as oracle or oracle.backend",
+      parameters: [{ usage: "[name]" }],
+      options: [JSON_OPTION, URL_OPTION],
+      run: showPolicy,
+    },
+  ],
+  examples: [
+    { line: "policy set oracle.backend claude", purpose: "Choose the backend of a bot" },
+    { line: "policy show oracle", purpose: "Print all that is set for it" },
+  ],
+};

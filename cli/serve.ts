@@ -1,11 +1,10 @@
 import { type Certificate, HttpServer, TrustedProxies } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { startLogging, stopLogging } from "./logging.ts";
-import type { CommandOptions } from "./options.ts";
 import { CommandFailed } from "./output.ts";
 import { writeEndpoints } from "./endpoints.ts";
 import { type Reloadable, Reloader } from "./reload.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings, type SettingsOptions } from "./settings.ts";
 import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApp } from "../routes/app.ts";
@@ -20,7 +19,7 @@ import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
-export async function serve(options: CommandOptions): Promise<void> {
+export async function serve(options: SettingsOptions): Promise<void> {
   const config = await readSettings(options);
   Deno.umask(0o077);
   const log = await startLogging(config.log);

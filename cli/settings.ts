@@ -1,9 +1,20 @@
-import { type Config, loadConfig } from "../services/config/mod.ts";
-import { printError } from "./output.ts";
+import { type Config, ConfigError, loadConfig, type LoadedConfig } from "../services/config/mod.ts";
+import { CommandFailed, printError } from "./output.ts";
 import type { CommandOptions } from "./options.ts";
 
 /** The configuration file that is read where no other is named. */
 const DEFAULT_FILE = "config.yaml";
+
+/** The exit code where the configuration is wrong. */
+const WRONG_USAGE = 2;
+
+/** The options that are configuration keys. */
+export interface SettingsOptions extends CommandOptions {
+  readonly apiAddr?: string;
+  readonly mcpAddr?: string;
+  readonly ircListen?: string;
+  readonly logLevel?: string;
+}
 
 /** Which option of the command line sets which key. */
 const FLAGS = [
@@ -17,21 +28,32 @@ const FLAGS = [
 /**
  * Reads the configuration that a command works with, and prints its warnings.
  *
- * @throws ConfigError where it cannot be used
+ * @throws CommandFailed where it cannot be used
  */
-export async function readSettings(options: CommandOptions): Promise<Config> {
+export async function readSettings(options: SettingsOptions): Promise<Config> {
   const flags = Object.fromEntries(
     FLAGS.flatMap(([option, key]) => {
       const value = options[option];
       return value === undefined ? [] : [[key, value]];
     }),
   );
-  const { config, warnings } = await loadConfig({
-    file: options.config ?? DEFAULT_FILE,
-    fileRequired: options.config !== undefined,
-    environment: Deno.env.toObject(),
-    flags,
-  });
+  const { config, warnings } = await load(options, flags);
   for (const warning of warnings) printError(`warning: ${warning}`);
   return config;
+}
+
+async function load(
+  { config }: SettingsOptions,
+  flags: Readonly<Record<string, string>>,
+): Promise<LoadedConfig> {
+  try {
+    return await loadConfig({
+      file: config ?? DEFAULT_FILE,
+      fileRequired: config !== undefined,
+      environment: Deno.env.toObject(),
+      flags,
+    });
+  } catch (error) {
+    throw error instanceof ConfigError ? new CommandFailed(error.message, WRONG_USAGE) : error;
+  }
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Leaf } from "./command_line/mod.ts";
+import { checkCount, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { print, visible } from "./output.ts";
 import { followStream } from "./stream.ts";
 
@@ -17,7 +18,10 @@ export function channelPath(channel: string): string {
  * `muster tail`: prints the last messages of a channel and then each new one, until it is
  * interrupted. Where the server goes away, it waits and takes up where it was.
  */
-export async function tail(channel: string, options: CommandOptions): Promise<void> {
+async function tail(
+  channel: string,
+  options: CommandOptions & { readonly lines?: number },
+): Promise<void> {
   const client = await ApiClient.connect(options);
   const path = channelPath(channel);
   const lines = options.lines ?? 0;
@@ -42,3 +46,20 @@ function printMessage(message: Message, { json }: CommandOptions): void {
   const time = new Date(message.timestamp).toLocaleTimeString("en-GB");
   print(`${time} <${visible(message.nick)}> ${visible(message.text)}`);
 }
+
+/** `muster tail`: follows a channel. */
+export const TAIL: Leaf = {
+  parameters: [{ usage: "<channel>" }],
+  options: [
+    {
+      flags: "-n, --lines <count>",
+      summary: "how many earlier messages to print first",
+      parse: checkCount,
+      default: 10,
+    },
+    { ...JSON_OPTION, summary: "print one JSON object per message" },
+    URL_OPTION,
+  ],
+  examples: [{ line: "tail '#general' -n 50", purpose: "Follow a channel" }],
+  run: tail,
+};

@@ -1,7 +1,14 @@
 import { z } from "zod";
 import { ApiClient } from "./client.ts";
-import type { CommandOptions } from "./options.ts";
+import type { Group } from "./command_line/mod.ts";
+import { checkDays, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
 import { print, table } from "./output.ts";
+
+interface AddOptions extends CommandOptions {
+  readonly name?: string;
+  readonly scopes?: string;
+  readonly days?: number;
+}
 
 const tokenSchema = z.object({
   id: z.string(),
@@ -17,8 +24,8 @@ const issuedSchema = tokenSchema.extend({ token: z.string() });
 
 const DAY = 24 * 60 * 60_000;
 
-/** `muster token create`: makes a token for an agent or an admin and prints it, once. */
-export async function createToken(owner: string, options: CommandOptions): Promise<void> {
+/** `muster token add`: makes a token for an agent or an admin and prints it, once. */
+async function addToken(owner: string, options: AddOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const { name = "command line", scopes = "read", days } = options;
   const issued = await client.call("POST", "/v1/tokens", issuedSchema, {
@@ -37,7 +44,7 @@ export async function createToken(owner: string, options: CommandOptions): Promi
 }
 
 /** `muster token list`. */
-export async function listTokens(options: CommandOptions): Promise<void> {
+async function listTokens(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const tokens = await client.call("GET", "/v1/tokens", z.array(tokenSchema));
   if (options.json === true) return print(JSON.stringify(tokens, null, 2));
@@ -52,16 +59,67 @@ export async function listTokens(options: CommandOptions): Promise<void> {
   print(table(["ID", "OWNER", "NAME", "SCOPES", "EXPIRES", "LAST USED"], rows));
 }
 
-/** `muster token revoke`. */
-export async function revokeToken(id: string, options: CommandOptions): Promise<void> {
+/** `muster token remove`. */
+async function removeToken(id: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("DELETE", `/v1/tokens/${encodeURIComponent(id)}`, z.undefined());
 }
 
 /** `muster token rotate`: replaces the operator's API token and prints the new one. */
-export async function rotateToken(options: CommandOptions): Promise<void> {
+async function rotateToken(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const schema = z.object({ token: z.string() });
   const { token } = await client.call("POST", "/v1/tokens/api/rotate", schema);
   print(options.json === true ? JSON.stringify({ token }) : token);
 }
+
+/** `muster token`: tokens of agents and admins, and the API's own. */
+export const TOKEN: Group = {
+  commands: [
+    {
+      name: "add",
+      aliases: ["create"],
+      summary: "make a token for an agent or an admin and print it, once",
+      parameters: [{ usage: "<owner>" }],
+      options: [
+        { flags: "--name <name>", summary: "what tells it apart from others" },
+        {
+          flags: "--scopes <scopes>",
+          summary: "read, write, admin, separated by commas (default: read)",
+        },
+        {
+          flags: "--days <count>",
+          summary: "how long it lasts (default: until it is removed)",
+          parse: checkDays,
+        },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      run: addToken,
+    },
+    {
+      name: "list",
+      summary: "list all tokens, without the tokens themselves",
+      options: [JSON_OPTION, URL_OPTION],
+      run: listTokens,
+    },
+    {
+      name: "remove",
+      aliases: ["revoke", "delete"],
+      summary: "end a token at once",
+      parameters: [{ usage: "<id>" }],
+      options: [URL_OPTION],
+      run: removeToken,
+    },
+    {
+      name: "rotate",
+      summary: "replace the API token at once and print the new one",
+      options: [JSON_OPTION, URL_OPTION],
+      run: rotateToken,
+    },
+  ],
+  examples: [
+    { line: "token add scout --scopes read,write --days 30", purpose: "A token for an agent" },
+    { line: "token rotate", purpose: "Replace the token in data/api_token" },
+  ],
+};

@@ -1,13 +1,21 @@
 /** `muster fossil`: the Fossil engine on any repository file, without a server. */
-import type { Command } from "commander";
-import { addReadingCommands } from "./reading_commands.ts";
-import { addWholeCommands } from "./whole_commands.ts";
-import { addWritingCommands } from "./writing_commands.ts";
+import type { Group } from "../command_line/mod.ts";
+import { READING_COMMANDS } from "./reading_commands.ts";
+import { WHOLE_COMMANDS } from "./whole_commands.ts";
+import { WRITING_COMMANDS } from "./writing_commands.ts";
 
-/** Adds the command and everything below it; each is imported when it is asked for. */
-export function addFossil(program: Command): void {
-  const fossil = program.command("fossil").description("read and write Fossil repository files");
-  addReadingCommands(fossil);
-  addWritingCommands(fossil);
-  addWholeCommands(fossil);
-}
+export const FOSSIL: Group = {
+  commands: [...READING_COMMANDS, ...WRITING_COMMANDS, ...WHOLE_COMMANDS],
+  examples: [
+    { line: "fossil init work.fossil", purpose: "Make a repository" },
+    {
+      line: 'fossil commit work.fossil --from folder -m "First files"',
+      purpose: "Commit the files of a folder",
+    },
+    { line: "fossil timeline work.fossil -n 5", purpose: "Show the newest check-ins" },
+    { line: "fossil cat work.fossil README.md", purpose: "Print a file" },
+  ],
+  notes: [
+    "The fossil program is not needed, and works on the same files.",
+  ],
+};

@@ -1,107 +1,153 @@
-import { type Command, Option } from "commander";
-import { checkinOption, checkNumber, jsonOption, limitOption, offsetOption } from "./options.ts";
+import { type Command, lazy } from "../command_line/mod.ts";
+import {
+  CHECKIN_OPTION,
+  checkNumber,
+  FILE,
+  JSON_OPTION,
+  LIMIT_OPTION,
+  OFFSET_OPTION,
+} from "./options.ts";
+
+const LISTS: readonly Command[] = [
+  {
+    name: "info",
+    summary: "show what a repository holds, or with --checkin what a check-in is",
+    parameters: [FILE],
+    options: [{ flags: "--checkin <name>", summary: "a check-in" }, JSON_OPTION],
+    run: lazy(async () => (await import("./info.ts")).info),
+  },
+  {
+    name: "timeline",
+    summary: "list check-ins, newest first",
+    parameters: [FILE],
+    options: [
+      LIMIT_OPTION,
+      OFFSET_OPTION,
+      { flags: "--branch <name>", summary: "only those of a branch" },
+      { flags: "--user <login>", summary: "only those of a user" },
+      { flags: "--path <path>", summary: "only those that change a file" },
+      { flags: "--before <date>", summary: "only those older than a date or a check-in" },
+      { flags: "--after <date>", summary: "only those newer than a date or a check-in" },
+      {
+        flags: "--kind <kind...>",
+        summary: "everything of these kinds, instead of check-ins",
+        choices: ["checkin", "wiki", "ticket", "technote", "forum", "tag"],
+        conflicts: ["branch", "path"],
+      },
+      JSON_OPTION,
+    ],
+    run: lazy(async () => (await import("./timeline.ts")).timeline),
+  },
+  {
+    name: "branches",
+    summary: "list all branches",
+    parameters: [FILE],
+    options: [JSON_OPTION],
+    run: lazy(async () => (await import("./branches.ts")).branches),
+  },
+  {
+    name: "tags",
+    summary: "list the names of check-ins that are not branches",
+    parameters: [FILE],
+    options: [JSON_OPTION],
+    run: lazy(async () => (await import("./branches.ts")).tags),
+  },
+  {
+    name: "search",
+    summary: 'search comments, tickets, wiki and files; "a phrase", prefix* and -without work',
+    parameters: [FILE, { usage: "<words...>" }],
+    options: [
+      LIMIT_OPTION,
+      OFFSET_OPTION,
+      {
+        flags: "--kind <kind...>",
+        summary: "only these kinds",
+        choices: ["checkin", "ticket", "wiki", "technote", "forum", "code"],
+      },
+      JSON_OPTION,
+    ],
+    run: lazy(async () => (await import("./search.ts")).search),
+  },
+];
+
+const FILES: readonly Command[] = [
+  {
+    name: "ls",
+    summary: "list the files of a check-in, or of a folder in it",
+    parameters: [FILE, { usage: "[path]" }],
+    options: [
+      CHECKIN_OPTION,
+      { flags: "-l, --long", summary: "with mode, size and last change" },
+      JSON_OPTION,
+    ],
+    run: lazy(async () => (await import("./tree.ts")).listFiles),
+  },
+  {
+    name: "cat",
+    summary: "print a file",
+    parameters: [FILE, { usage: "<path>" }],
+    options: [CHECKIN_OPTION],
+    run: lazy(async () => (await import("./tree.ts")).printFile),
+  },
+  {
+    name: "archive",
+    summary: "write all files of a check-in into one file",
+    parameters: [FILE],
+    options: [
+      CHECKIN_OPTION,
+      {
+        flags: "--format <format>",
+        summary: "the kind of archive",
+        choices: ["zip", "tar.gz"],
+        default: "zip",
+      },
+      { flags: "--folder <name>", summary: "the folder that holds everything in the archive" },
+      {
+        flags: "-o, --output <file>",
+        summary: "where to write it (default: standard output)",
+        completes: "file",
+      },
+    ],
+    run: lazy(async () => (await import("./tree.ts")).archive),
+  },
+];
+
+const DIFFERENCES: readonly Command[] = [
+  {
+    name: "diff",
+    summary: "show what differs between two check-ins, as unified diffs",
+    parameters: [FILE, { usage: "[path]" }],
+    options: [
+      {
+        flags: "--from <name>",
+        summary: "the older check-in (default: the parent of the newer one)",
+      },
+      { flags: "--to <name>", summary: "the newer check-in (default: the tip of trunk)" },
+      {
+        flags: "--context <lines>",
+        summary: "lines around each change",
+        parse: checkNumber,
+        default: 3,
+      },
+      JSON_OPTION,
+    ],
+    run: lazy(async () => (await import("./changes.ts")).diff),
+  },
+  {
+    name: "blame",
+    summary: "show each line of a file with the check-in that last changed it",
+    parameters: [FILE, { usage: "<path>" }],
+    options: [CHECKIN_OPTION, JSON_OPTION],
+    run: lazy(async () => (await import("./changes.ts")).blame),
+  },
+  {
+    name: "history",
+    summary: "list the check-ins that changed a file, newest first",
+    parameters: [FILE, { usage: "<path>" }],
+    options: [CHECKIN_OPTION, LIMIT_OPTION, OFFSET_OPTION, JSON_OPTION],
+    run: lazy(async () => (await import("./timeline.ts")).history),
+  },
+];
 
 /** Commands that read a repository. */
-export function addReadingCommands(fossil: Command): void {
-  addLists(fossil);
-  addFiles(fossil);
-  addDifferences(fossil);
-}
-
-function addLists(fossil: Command): void {
-  fossil.command("info <file>")
-    .description("what a repository holds; with --checkin, what a check-in is")
-    .option("--checkin <name>", "a check-in")
-    .addOption(jsonOption())
-    .action(async (file, options) => await (await import("./info.ts")).info(file, options));
-  fossil.command("timeline <file>")
-    .description("check-ins, newest first")
-    .addOption(limitOption())
-    .addOption(offsetOption())
-    .option("--branch <name>", "only those of a branch")
-    .option("--user <login>", "only those of a user")
-    .option("--path <path>", "only those that change a file")
-    .option("--before <date>", "only what is older than a date or a check-in")
-    .option("--after <date>", "only what is newer than a date or a check-in")
-    .addOption(
-      new Option("--kind <kind...>", "everything of these kinds, instead of check-ins")
-        .choices(["checkin", "wiki", "ticket", "technote", "forum", "tag"])
-        .conflicts(["branch", "path"]),
-    )
-    .addOption(jsonOption())
-    .action(async (file, options) => await (await import("./timeline.ts")).timeline(file, options));
-  fossil.command("branches <file>")
-    .description("all branches")
-    .addOption(jsonOption())
-    .action(async (file, options) => await (await import("./branches.ts")).branches(file, options));
-  fossil.command("tags <file>")
-    .description("all names of check-ins that are no branches")
-    .addOption(jsonOption())
-    .action(async (file, options) => await (await import("./branches.ts")).tags(file, options));
-  fossil.command("search <file> <words...>")
-    .description('search comments, tickets, wiki and files; "a phrase", prefix* and -without work')
-    .addOption(limitOption())
-    .addOption(offsetOption())
-    .addOption(
-      new Option("--kind <kind...>", "only these kinds")
-        .choices(["checkin", "ticket", "wiki", "technote", "forum", "code"]),
-    )
-    .addOption(jsonOption())
-    .action(async (file, words, options) => {
-      await (await import("./search.ts")).search(file, words, options);
-    });
-}
-
-function addFiles(fossil: Command): void {
-  fossil.command("ls <file> [path]")
-    .description("every file of a check-in, or of a folder in it")
-    .addOption(checkinOption())
-    .option("-l, --long", "with mode, size and last change")
-    .addOption(jsonOption())
-    .action(async (file, path, options) => {
-      await (await import("./tree.ts")).listFiles(file, path, options);
-    });
-  fossil.command("cat <file> <path>")
-    .description("the content of a file")
-    .addOption(checkinOption())
-    .action(async (file, path, options) => {
-      await (await import("./tree.ts")).printFile(file, path, options);
-    });
-  fossil.command("archive <file>")
-    .description("all files of a check-in in one file")
-    .addOption(checkinOption())
-    .addOption(
-      new Option("--format <format>", "of the archive").choices(["zip", "tar.gz"]).default("zip"),
-    )
-    .option("--folder <name>", "the folder that everything is in")
-    .option("-o, --output <file>", "where to write it (default: standard output)")
-    .action(async (file, options) => await (await import("./tree.ts")).archive(file, options));
-}
-
-function addDifferences(fossil: Command): void {
-  fossil.command("diff <file> [path]")
-    .description("what differs between two check-ins, as unified diffs")
-    .option("--from <name>", "the older check-in (default: the parent of the newer one)")
-    .option("--to <name>", "the newer check-in (default: the tip of trunk)")
-    .option("--context <lines>", "lines around each change", checkNumber, 3)
-    .addOption(jsonOption())
-    .action(async (file, path, options) => {
-      await (await import("./changes.ts")).diff(file, path, options);
-    });
-  fossil.command("blame <file> <path>")
-    .description("each line of a file with the check-in that last changed it")
-    .addOption(checkinOption())
-    .addOption(jsonOption())
-    .action(async (file, path, options) => {
-      await (await import("./changes.ts")).blame(file, path, options);
-    });
-  fossil.command("history <file> <path>")
-    .description("the check-ins that changed a file, newest first")
-    .addOption(checkinOption())
-    .addOption(limitOption())
-    .addOption(offsetOption())
-    .addOption(jsonOption())
-    .action(async (file, path, options) => {
-      await (await import("./timeline.ts")).history(file, path, options);
-    });
-}
+export const READING_COMMANDS: readonly Command[] = [...LISTS, ...FILES, ...DIFFERENCES];

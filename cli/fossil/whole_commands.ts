@@ -1,40 +1,53 @@
-import type { Command } from "commander";
-import { jsonOption, userOption } from "./options.ts";
+import { type Command, lazy } from "../command_line/mod.ts";
+import { FILE, JSON_OPTION, USER_OPTION } from "./options.ts";
 
 /** Commands that make a repository or go over the whole of one. */
-export function addWholeCommands(fossil: Command): void {
-  fossil.command("init <file>")
-    .description("make a repository with its first, empty check-in")
-    .addOption(userOption())
-    .option("--project-name <name>", "the project's name")
-    .option("--description <text>", "what the project is")
-    .addOption(jsonOption())
-    .action(async (file, options) => await (await import("./maintenance.ts")).init(file, options));
-  fossil.command("import <file>")
-    .description('make a repository of the "git fast-export" stream on standard input')
-    .addOption(userOption())
-    .option("--main-branch <name>", 'the Git branch that becomes "trunk"')
-    .option("--project-name <name>", "the project's name")
-    .addOption(jsonOption())
-    .action(async (file, options) => {
-      await (await import("./import.ts")).importStream(file, options);
-    });
-  fossil.command("export <file>")
-    .description('write a stream for "git fast-import" to standard output')
-    .option("--main-branch <name>", 'the Git branch that "trunk" becomes')
-    .action(async (file, options) => {
-      await (await import("./import.ts")).exportStream(file, options);
-    });
-  fossil.command("verify <file>")
-    .description("decode and hash every artifact")
-    .addOption(jsonOption())
-    .action(async (file, options) => {
-      await (await import("./maintenance.ts")).verify(file, options);
-    });
-  fossil.command("rebuild <file>")
-    .description("compute every derived table anew")
-    .addOption(jsonOption())
-    .action(async (file, options) => {
-      await (await import("./maintenance.ts")).rebuild(file, options);
-    });
-}
+export const WHOLE_COMMANDS: readonly Command[] = [
+  {
+    name: "init",
+    summary: "make a repository with its first, empty check-in",
+    parameters: [FILE],
+    options: [
+      USER_OPTION,
+      { flags: "--project-name <name>", summary: "the project's name" },
+      { flags: "--description <text>", summary: "what the project is" },
+      JSON_OPTION,
+    ],
+    run: lazy(async () => (await import("./maintenance.ts")).init),
+  },
+  {
+    name: "import",
+    summary: 'make a repository of the "git fast-export" stream on standard input',
+    parameters: [FILE],
+    options: [
+      USER_OPTION,
+      { flags: "--main-branch <name>", summary: 'the Git branch that becomes "trunk"' },
+      { flags: "--project-name <name>", summary: "the project's name" },
+      JSON_OPTION,
+    ],
+    run: lazy(async () => (await import("./import.ts")).importStream),
+  },
+  {
+    name: "export",
+    summary: 'write a stream for "git fast-import" to standard output',
+    parameters: [FILE],
+    options: [
+      { flags: "--main-branch <name>", summary: 'the Git branch that "trunk" becomes' },
+    ],
+    run: lazy(async () => (await import("./import.ts")).exportStream),
+  },
+  {
+    name: "verify",
+    summary: "decode and hash every artifact",
+    parameters: [FILE],
+    options: [JSON_OPTION],
+    run: lazy(async () => (await import("./maintenance.ts")).verify),
+  },
+  {
+    name: "rebuild",
+    summary: "compute every derived table anew",
+    parameters: [FILE],
+    options: [JSON_OPTION],
+    run: lazy(async () => (await import("./maintenance.ts")).rebuild),
+  },
+];

@@ -255,9 +255,9 @@ Deno.test("muster fossil says in a sentence what is wrong, and by its exit code 
     [1, /changes nothing/, "commit", "--from", "tree", "-m", "again"],
     [1, /no folder/, "commit", "--from", "absent", "-m", "x"],
     [1, /exists/, "init"],
-    [2, /required option/, "commit", "-m", "x"],
+    [2, /--from is missing/, "commit", "-m", "x"],
     [2, /whole number/, "timeline", "-n", "many"],
-    [2, /unknown option/, "timeline", "--colour"],
+    [2, /Unknown option "--colour"/, "timeline", "--colour"],
     [2, /name=value/, "ticket", "--new", "--set", "title"],
   ];
   for (const [code, message, command, ...args] of table) {

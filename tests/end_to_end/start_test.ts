@@ -125,9 +125,14 @@ Deno.test("--version and --help print and end with code 0, an unknown command wi
     const help = await runMuster(["--help"], { folder });
     assert.equal(help.code, 0);
     assert.match(help.stdout, /serve.*\n.*health/);
-    const wrong = await runMuster(["serv"], { folder });
-    assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /serve/);
+    for (const typed of ["serv", "sereve"]) {
+      const wrong = await runMuster([typed], { folder });
+      assert.equal(wrong.code, 2);
+      assert.equal(
+        wrong.stderr,
+        `Unknown command "${typed}"; did you mean "serve"?\n"muster --help" shows how it is used\n`,
+      );
+    }
     assert.deepEqual(await names(folder), []);
   });
 });

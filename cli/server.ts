@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { parseAddress } from "../services/config/mod.ts";
+import { ApiClient } from "./client.ts";
+import { InvalidValue, lazy, type Leaf } from "./command_line/mod.ts";
+import { type CommandOptions, URL_OPTION } from "./options.ts";
+import { print } from "./output.ts";
+
+/** `muster serve`: runs the server. */
+export const SERVE: Leaf = {
+  options: [
+    {
+      flags: "--api-addr <host:port>",
+      summary: "where the REST API listens",
+      parse: checkAddress,
+    },
+    {
+      flags: "--mcp-addr <host:port>",
+      summary: "where the MCP server listens",
+      parse: checkAddress,
+    },
+    {
+      flags: "--irc-listen <host:port>",
+      summary: "where the IRC server listens",
+      parse: checkAddress,
+    },
+    {
+      flags: "--log-level <level>",
+      summary: "how much to log",
+      choices: ["debug", "info", "warning", "error"],
+    },
+  ],
+  examples: [
+    { line: "serve --api-addr 127.0.0.1:9090", purpose: "Listen on another port" },
+  ],
+  run: lazy(async () => (await import("./serve.ts")).serve),
+};
+
+/** `muster health`: whether every part of a running server is up. */
+export const HEALTH: Leaf = {
+  options: [URL_OPTION],
+  run: health,
+};
+
+async function health(options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options, { token: false });
+  await client.call("GET", "/readyz", z.object({ status: z.string() }));
+  print("ok");
+}
+
+/** Reads `host:port`. */
+function checkAddress(text: string): string {
+  if (parseAddress(text) !== null) return text;
+  throw new InvalidValue('be "host:port", or ":port" for every interface');
+}
