@@ -1,5 +1,5 @@
 import { type BlameLine, readBlame, readDiff } from "../../services/fossil/mod.ts";
-import { print, printError, printText, visible } from "../output.ts";
+import { CommandFailed, print, printError, printText, visible } from "../output.ts";
 import { printJson, shortHash } from "./format.ts";
 import { reading } from "./session.ts";
 
@@ -19,11 +19,14 @@ export async function diff(
   await reading(file, ({ reader }) => {
     const result = readDiff(reader, { ...query, ...path === undefined ? {} : { path } });
     if (json) return printJson(result);
-    for (const { name, prev_name, change_type, diff, is_truncated } of result.files) {
+    for (const { name, prev_name, change_type, diff, is_truncated, unreadable } of result.files) {
+      if (unreadable !== null) printError(visible(`${name}: left out: ${unreadable}`));
       if (is_truncated) printError(`The diff of "${visible(name)}" is too large to be shown.`);
       if (change_type === "renamed") print(visible(`rename from ${prev_name} to ${name}`));
       printText(diff);
     }
+    const leftOut = result.files.filter(({ unreadable }) => unreadable !== null).length;
+    if (leftOut > 0) throw new CommandFailed(`Files left out of the diff: ${leftOut}`);
   });
 }
 

@@ -1,5 +1,13 @@
 import { readArchive, readFile, readTree, type TreeEntry } from "../../services/fossil/mod.ts";
-import { CommandFailed, print, printBytes, printText, table, visible } from "../output.ts";
+import {
+  CommandFailed,
+  print,
+  printBytes,
+  printError,
+  printText,
+  table,
+  visible,
+} from "../output.ts";
 import { printJson, shortTime } from "./format.ts";
 import { reading } from "./session.ts";
 
@@ -65,19 +73,32 @@ export async function archive(
   }
   await reading(file, ({ reader }) => {
     const chunks = readArchive(reader, what);
-    if (output === undefined) {
-      for (const chunk of chunks) printBytes(chunk);
-    } else writeFile(output, chunks);
+    const { left_out, first_left_out } = output === undefined
+      ? printAll(chunks)
+      : writeFile(output, chunks);
+    if (left_out === 0) return;
+    for (const { path, reason } of first_left_out) {
+      printError(visible(`${path}: left out: ${reason}`));
+    }
+    throw new CommandFailed(`Files left out of the archive: ${left_out}`);
   });
 }
 
+function printAll<T>(chunks: Generator<Uint8Array, T>): T {
+  for (let next = chunks.next();; next = chunks.next()) {
+    if (next.done === true) return next.value;
+    printBytes(next.value);
+  }
+}
+
 /** Writes a file in pieces; where one cannot be had, no file is left. */
-function writeFile(path: string, chunks: Iterable<Uint8Array>): void {
+function writeFile<T>(path: string, chunks: Generator<Uint8Array, T>): T {
   using file = Deno.openSync(path, { write: true, createNew: true });
   try {
-    for (const chunk of chunks) {
-      for (let written = 0; written < chunk.length;) {
-        written += file.writeSync(chunk.subarray(written));
+    for (let next = chunks.next();; next = chunks.next()) {
+      if (next.done === true) return next.value;
+      for (let written = 0; written < next.value.length;) {
+        written += file.writeSync(next.value.subarray(written));
       }
     }
   } catch (error) {

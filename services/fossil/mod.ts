@@ -31,6 +31,7 @@ export {
   type ActivityOptions,
   type ArchiveFormat,
   type ArchiveOptions,
+  type ArchiveReport,
   type BlameOptions,
   type DiffOptions,
   type HistoryOptions,

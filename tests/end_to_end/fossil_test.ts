@@ -1,5 +1,6 @@
 /** `muster fossil`, judged by the `fossil` program and by `git`. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { Scratch } from "../services/fossil/support/fossil.ts";
 import { judged } from "../services/fossil/support/judges.ts";
 import { difference, dumpTables } from "../services/fossil/support/tables.ts";
@@ -31,6 +32,12 @@ class Workbench extends Scratch {
   async commit(message: string, ...more: readonly string[]): Promise<string> {
     const args = ["--from", "tree", "--message", message, "--user", "bob", ...more];
     return (await this.muster("commit", args)).trim();
+  }
+
+  /** Changes the file behind both programs' backs. */
+  alter(sql: string): void {
+    using connection = new DatabaseSync(this.repository);
+    connection.exec(sql);
   }
 
   /** All content decodes and parses, and a rebuild by either program gives the same tables. */
@@ -310,3 +317,60 @@ function kill(process: Deno.ChildProcess): void {
     // It has ended already.
   }
 }
+
+Deno.test("a shunned and a missing file are left out of archives and diffs, and reported", async () => {
+  using bench = new Workbench();
+  await bench.muster("init");
+  for (const name of ["shunned", "missing", "whole"]) {
+    bench.write(`tree/${name}.txt`, `${name} 1\n`);
+  }
+  await bench.commit("before");
+  for (const name of ["shunned", "missing", "whole"]) {
+    bench.write(`tree/${name}.txt`, `${name} 2\n`);
+  }
+  await bench.commit("after");
+  const { entries } = await bench.json("ls");
+  const hashOf = (path: string) =>
+    entries.find(({ name }: { name: string }) => name === path).uuid as string;
+  const [shunned, missing] = [hashOf("shunned.txt"), hashOf("missing.txt")];
+  bench.alter(
+    `DELETE FROM delta WHERE srcid IN (SELECT rid FROM blob WHERE uuid IN ('${shunned}','${missing}'));
+     INSERT INTO shun(uuid,mtime,scom) VALUES('${shunned}',0,'');
+     DELETE FROM blob WHERE uuid='${shunned}';
+     UPDATE blob SET size=-1, content=NULL WHERE uuid='${missing}'`,
+  );
+  const leftOut = [
+    `missing.txt: left out: Content of artifact "${missing}" is missing`,
+    `shunned.txt: left out: Artifact "${shunned}" is shunned`,
+  ];
+  for (const format of ["zip", "tar.gz"]) {
+    const { code, stderr } = await bench.try("archive", [
+      "-o",
+      `all.${format}`,
+      "--format",
+      format,
+    ]);
+    assert.deepEqual(
+      [code, stderr.trimEnd().split("\n")],
+      [1, [...leftOut, "Files left out of the archive: 2"]],
+    );
+  }
+  const { stdout } = new Deno.Command("tar", { args: ["-tzf", bench.path("all.tar.gz")] })
+    .outputSync();
+  assert.match(new TextDecoder().decode(stdout), /^[^\n]*\/whole\.txt\n$/);
+  const diff = await bench.try("diff");
+  assert.equal(diff.code, 1);
+  assert.deepEqual(
+    diff.stderr.trimEnd().split("\n"),
+    [...leftOut, "Files left out of the diff: 2"],
+  );
+  assert.match(
+    diff.stdout,
+    /^--- a\/whole\.txt\n\+\+\+ b\/whole\.txt\n@@ -1 \+1 @@\n-whole 1\n\+whole 2\n$/,
+  );
+  const { files } = JSON.parse((await bench.try("diff", ["--json"])).stdout);
+  assert.deepEqual(
+    files.map(({ unreadable }: { unreadable: string | null }) => unreadable),
+    [...leftOut.map((line) => line.replace(/^.*left out: /, "")), null],
+  );
+});

@@ -85,6 +85,11 @@ export class ContentStore {
     return this.#names.ridOf(hash);
   }
 
+  /** Whether a name is refused here. */
+  isShunned(hash: string): boolean {
+    return this.#names.isShunned(hash);
+  }
+
   /** Name of an artifact or phantom, undefined where there is no such row. */
   hashOf(rid: number): string | undefined {
     return this.#db.value<string>("SELECT uuid FROM blob WHERE rid=?", rid);

@@ -1,6 +1,7 @@
 import { FossilError } from "../error.ts";
 import { compareTrees } from "./changes.ts";
 import { primaryParentOf } from "./checkin.ts";
+import { contentOrReason } from "./content.ts";
 import { isBinary } from "./file.ts";
 import { normalizePath, treeOf } from "./manifests.ts";
 import type { Reader } from "./reader.ts";
@@ -102,10 +103,12 @@ function fileDiff(
   reader.check();
   const { name, change_type, prev_name, uuid, prev_uuid } = difference;
   const file = { name, change_type, prev_name, uuid, prev_uuid };
-  const nothing = { ...file, is_binary: false, added: 0, deleted: 0, diff: "" };
+  const nothing = { ...file, is_binary: false, added: 0, deleted: 0, diff: "", unreadable: null };
   if (uuid === prev_uuid) return { ...nothing, is_truncated: false };
   if (budget.isUsedUp) return { ...nothing, is_truncated: true };
   const [before, after] = [contentOf(reader, prev_uuid), contentOf(reader, uuid)];
+  if (typeof before === "string") return { ...nothing, is_truncated: false, unreadable: before };
+  if (typeof after === "string") return { ...nothing, is_truncated: false, unreadable: after };
   const headers = `--- ${prev_uuid === null ? "/dev/null" : `a/${prev_name ?? name}`}\n+++ ${
     uuid === null ? "/dev/null" : `b/${name}`
   }\n`;
@@ -121,7 +124,6 @@ function fileDiff(
   return { ...nothing, added, deleted, diff: fits ? headers + hunks : "", is_truncated: !fits };
 }
 
-function contentOf(reader: Reader, uuid: string | null): Uint8Array {
-  if (uuid === null) return new Uint8Array(0);
-  return reader.repository.store.require(reader.repository.ridOf(uuid));
+function contentOf(reader: Reader, uuid: string | null): Uint8Array | string {
+  return uuid === null ? new Uint8Array(0) : contentOrReason(reader, uuid);
 }

@@ -2,7 +2,12 @@
  * Reading: functions over a `Reader` that give plain data in the shapes of the JSON API. Some are
  * for the search alone and not in the engine's own door.
  */
-export { type ArchiveFormat, type ArchiveOptions, readArchive } from "./archive/mod.ts";
+export {
+  type ArchiveFormat,
+  type ArchiveOptions,
+  type ArchiveReport,
+  readArchive,
+} from "./archive/mod.ts";
 export { listAttachments, readAttachment } from "./attachments.ts";
 export { type BlameOptions, readBlame } from "./blame.ts";
 export { listBranches, listTags } from "./branches.ts";

@@ -180,6 +180,8 @@ export interface FileDiff {
   readonly diff: string;
   /** The diff is left out because a limit was hit. */
   readonly is_truncated: boolean;
+  /** Why the file cannot be read before or after the change; null where it can. Leaves `diff` empty. */
+  readonly unreadable: string | null;
 }
 
 /** What differs between two check-ins. */

@@ -17,6 +17,7 @@ import {
 import {
   type ActivityOptions,
   type ArchiveOptions,
+  type ArchiveReport,
   type BlameOptions,
   type DiffOptions,
   type HistoryOptions,
@@ -126,11 +127,11 @@ const READS = {
   /** Whether two check-ins can be merged, and what would change. */
   previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
-  /** Writes an archive of a check-in to the file `target`. */
+  /** Writes an archive of a check-in to the file `target`; gives what could not be read. */
   archive: (
     { reader, watch }: Context,
     { target, ...options }: ArchiveOptions & { readonly target: string },
-  ): void => writeFile(target, readArchive(reader, options), watch),
+  ): ArchiveReport => writeFile(target, readArchive(reader, options), watch),
 } as const;
 
 const WRITES = {

@@ -1,6 +1,7 @@
 /** A check-in's files as one zip or tar.gz archive. */
 import type { FileCard } from "../../artifact/mod.ts";
 import { FossilError } from "../../error.ts";
+import { contentOrReason, type UnreadableFile } from "../content.ts";
 import { manifestOf, treeOf } from "../manifests.ts";
 import type { Reader } from "../reader.ts";
 import { resolveCheckin } from "../resolve.ts";
@@ -23,14 +24,29 @@ export interface ArchiveOptions {
   readonly folder?: string;
 }
 
+/** Files that a report names. */
+const MAX_NAMED = 100;
+
+/** What an archive lacks. */
+export interface ArchiveReport {
+  /** Number of files that were left out because their content cannot be read. */
+  readonly left_out: number;
+  /** The first of them. */
+  readonly first_left_out: readonly UnreadableFile[];
+}
+
 /**
- * Packs a check-in's files, in pieces; one file is in memory at a time. Every file has the time of the check-in, so that the same check-in
- * always gives the same bytes. Each file is read in a transaction of its own, when it is its turn.
+ * Packs a check-in's files, in pieces; one file is in memory at a time. Every file has the time of
+ * the check-in, so the same check-in always gives the same bytes. Each file is read in its own
+ * transaction. A file that cannot be read is left out; the generator returns which.
  *
  * @throws {FossilError} `missing` or `ambiguous` where the name fits none or several; `invalid`
- * where the folder is no path. The chunks: `missing` where content is not here, `limit`.
+ * where the folder is no path. The chunks: `limit`.
  */
-export function readArchive(reader: Reader, options: ArchiveOptions): Generator<Uint8Array> {
+export function readArchive(
+  reader: Reader,
+  options: ArchiveOptions,
+): Generator<Uint8Array, ArchiveReport> {
   return reader.read(() => {
     const { rid, uuid } = resolveCheckin(reader, options.checkin);
     const { date } = manifestOf(reader, rid);
@@ -38,9 +54,36 @@ export function readArchive(reader: Reader, options: ArchiveOptions): Generator<
     if (folder.startsWith("/") || folder.split("/").includes("..")) {
       throw new FossilError("invalid", `"${folder}" is no folder of an archive`);
     }
-    const files = filesOf(reader, treeOf(reader, rid), folder);
-    return options.format === "zip" ? zipArchive(files, date) : gzip(tarArchive(files, date));
+    const leftOut = new LeftOut();
+    const files = filesOf(reader, treeOf(reader, rid), folder, leftOut);
+    const chunks = options.format === "zip"
+      ? zipArchive(files, date)
+      : gzip(tarArchive(files, date));
+    return reporting(chunks, leftOut);
   });
+}
+
+/** Counts the files that cannot be read. */
+class LeftOut {
+  #count = 0;
+  readonly #first: UnreadableFile[] = [];
+
+  add(file: UnreadableFile): void {
+    this.#count++;
+    if (this.#first.length < MAX_NAMED) this.#first.push(file);
+  }
+
+  report(): ArchiveReport {
+    return { left_out: this.#count, first_left_out: this.#first };
+  }
+}
+
+function* reporting(
+  chunks: Iterable<Uint8Array>,
+  leftOut: LeftOut,
+): Generator<Uint8Array, ArchiveReport> {
+  yield* chunks;
+  return leftOut.report();
 }
 
 function defaultFolder(reader: Reader, uuid: string): string {
@@ -53,10 +96,12 @@ function* filesOf(
   reader: Reader,
   cards: readonly FileCard[],
   folder: string,
+  leftOut: LeftOut,
 ): Generator<ArchiveFile> {
-  const { repository } = reader;
   for (const { name, hash, mode } of cards) {
-    const content = reader.read(() => repository.store.require(repository.ridOf(hash ?? "")));
-    yield { path: folder === "" ? name : `${folder}/${name}`, mode, content };
+    const uuid = hash ?? "";
+    const content = reader.read(() => contentOrReason(reader, uuid));
+    if (typeof content === "string") leftOut.add({ path: name, uuid, reason: content });
+    else yield { path: folder === "" ? name : `${folder}/${name}`, mode, content };
   }
 }
