@@ -1,5 +1,10 @@
-import { Repository, verifyRepository } from "../../services/fossil/mod.ts";
-import { CommandFailed, print, table } from "../output.ts";
+import {
+  type Examination,
+  examineRepository,
+  type Progress,
+  Repository,
+} from "../../services/fossil/mod.ts";
+import { CommandFailed, print, table, visible } from "../output.ts";
 import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
 import { defaultUser, explaining, reading, writing } from "./session.ts";
@@ -32,24 +37,40 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** `muster fossil verify`: decodes and hashes every artifact. */
+/** `muster fossil verify`: checks the file, decodes and hashes every artifact. */
 export async function verify(file: string, { json = false }: JsonOption): Promise<void> {
   using progress = new TerminalProgress();
-  const { artifacts, damages } = await reading(file, async ({ repository }) => ({
-    artifacts: repository.read(() =>
-      repository.db.value<number>("SELECT count(*) FROM blob WHERE size>=0") ?? 0
-    ),
-    damages: await verifyRepository(
-      repository,
-      (done, total) => progress.show("Verified:", done, total),
-    ),
-  }));
+  const show: Progress = (done, total) => progress.show("Verified:", done, total);
+  const found = await reading(file, ({ repository }) => examineRepository(repository, show));
   progress[Symbol.dispose]();
-  if (json) printJson({ artifacts, damages });
-  else if (damages.length === 0) print(`${artifacts} artifacts, all whole`);
-  else print(table(["HASH", "DAMAGE"], damages.map(({ hash, reason }) => [hash, reason])));
+  const failures = failuresOf(found);
+  if (json) printJson(found);
+  else printExamination(found, failures.length === 0);
+  if (failures.length > 0) throw new CommandFailed(failures.join(" "));
+}
+
+/** One sentence for each way in which a repository is not whole. */
+function failuresOf({ artifacts, file, damages, missing_count }: Examination): string[] {
+  return [
+    ...file.length === 0 ? [] : ["The file is damaged."],
+    ...damages.length === 0 ? [] : [`Damaged artifacts: ${damages.length} of ${artifacts}.`],
+    ...missing_count === 0 ? [] : [`Missing artifacts: ${missing_count}.`],
+  ];
+}
+
+function printExamination(found: Examination, isWhole: boolean): void {
+  const { artifacts, file, damages, missing, missing_count, shunned_count } = found;
+  const shunned = shunned_count === 0 ? "" : `, ${shunned_count} shunned`;
+  if (isWhole) return print(`${artifacts} artifacts, all whole${shunned}`);
+  for (const finding of file) print(visible(finding));
   if (damages.length > 0) {
-    throw new CommandFailed(`${damages.length} of ${artifacts} artifacts are damaged.`);
+    print(table(["HASH", "DAMAGE"], damages.map(({ hash, reason }) => [hash, reason])));
+  }
+  if (missing.length === 0) return;
+  const rows = missing.map(({ hash, checkin, path }) => [hash ?? "?", checkin ?? "", path ?? ""]);
+  print(table(["MISSING", "CHECK-IN", "FILE"], rows));
+  if (missing.length < missing_count) {
+    print(`Only the first ${missing.length} of ${missing_count} are shown.`);
   }
 }
 

@@ -12,6 +12,8 @@ export {
   type CreateOptions,
   type Damage,
   Database,
+  type Examination,
+  type MissingContent,
   type NewUser,
   type Origin,
   type Progress,

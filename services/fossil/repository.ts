@@ -7,6 +7,8 @@ import {
   type CreateOptions,
   type Damage,
   type Database,
+  type Examination,
+  examine,
   openDatabase,
   type Origin,
   type Progress,
@@ -288,6 +290,11 @@ export class Repository implements Disposable {
   /** Decodes and hashes every artifact. Gives those that are not what their names say. */
   verify(options?: VerifyOptions): Damage[] {
     return this.read(() => verifyArtifacts(this.db, this.store, options));
+  }
+
+  /** As `verify`, after SQLite's integrity check of the file; looks for missing content too. */
+  examine(options?: VerifyOptions): Examination {
+    return this.read(() => examine(this.db, this.store, options));
   }
 
   /** Refuses an artifact from now on; a rebuild takes it out. Needs `write`. */

@@ -4,6 +4,7 @@ export { Config } from "./config.ts";
 export { addUser, claim, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
 export { copyDraft } from "./draft.ts";
+export { type Examination, examine, type MissingContent } from "./examine.ts";
 export { openDatabase, type OpenedDatabase, type SchemaState } from "./open.ts";
 export {
   AUX_SCHEMA,

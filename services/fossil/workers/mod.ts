@@ -9,4 +9,4 @@ export {
   type PoolOptions,
   RepositoryPool,
 } from "./pool.ts";
-export { verifyRepository } from "./verify.ts";
+export { examineRepository } from "./verify.ts";

@@ -78,7 +78,7 @@ import {
   writeWiki,
 } from "../write/mod.ts";
 import type { HashMemory } from "./hash_protocol.ts";
-import { verifyWith } from "./verify.ts";
+import { examineWith } from "./verify.ts";
 import type { Watch } from "./watch.ts";
 
 /** What an operation works with. */
@@ -171,11 +171,11 @@ const MAINTENANCE = {
   },
   /** Names what stands in no cluster, for whoever serves the repository to clients. */
   cluster: ({ repository }: Context) => writeClusters(repository),
-  /** Decodes and hashes every artifact; gives what is damaged. */
+  /** Checks the file, decodes and hashes every artifact; gives what is damaged or missing. */
   verify: ({ repository, watch, hashing }: Context) =>
     hashing === null
-      ? repository.verify({ progress: watch.progress })
-      : verifyWith(hashing, repository, watch.progress),
+      ? repository.examine({ progress: watch.progress })
+      : examineWith(hashing, repository, watch.progress),
   rebuild: ({ repository, watch }: Context) => repository.rebuild(watch.progress),
 } as const;
 

@@ -1,23 +1,33 @@
 import { loadSha3 } from "../codec/mod.ts";
-import type { Damage, Progress } from "../content/mod.ts";
+import type { Damage, Examination, Progress } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { HashHelper } from "./hash_helper.ts";
 import type { HashMemory } from "./hash_protocol.ts";
 import { SharedHashCheck } from "./shared_hash_check.ts";
 
 /**
- * Decodes every artifact, and hashes it here or in a second thread. Gives what is damaged. To be
- * called in the main thread; see {@link verifyWith} for others.
+ * Examines a whole repository, and hashes its artifacts here or in a second thread. To be called in
+ * the main thread; see {@link examineWith} for others.
  */
-export async function verifyRepository(
+export async function examineRepository(
   repository: Repository,
   progress?: Progress,
-): Promise<Damage[]> {
+): Promise<Examination> {
   using helper = new HashHelper();
-  return await verifyWith(helper.memory, repository, progress);
+  return await examineWith(helper.memory, repository, progress);
 }
 
-/** As {@link verifyRepository}, with the memory of a helper that the main thread has started. */
+/** As {@link examineRepository}, with the memory of a helper that the main thread has started. */
+export async function examineWith(
+  memory: HashMemory,
+  repository: Repository,
+  progress: Progress = () => {},
+): Promise<Examination> {
+  const hashes = new SharedHashCheck(memory, await loadSha3());
+  return repository.examine({ progress, hashes });
+}
+
+/** Decodes every artifact, and hashes it here or in the helper's thread. Gives what is damaged. */
 export async function verifyWith(
   memory: HashMemory,
   repository: Repository,
