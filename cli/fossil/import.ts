@@ -13,6 +13,7 @@ interface ImportCommandOptions {
   readonly user?: string;
   readonly mainBranch?: string;
   readonly projectName?: string;
+  readonly partial?: boolean;
   readonly json?: boolean;
 }
 
@@ -21,12 +22,13 @@ export async function importStream(file: string, options: ImportCommandOptions):
   if (Deno.stdin.isTerminal()) {
     throw new CommandFailed('A "git fast-export" stream is expected on standard input.', 2);
   }
-  const { user = defaultUser(), projectName, mainBranch, json = false } = options;
+  const { user = defaultUser(), projectName, mainBranch, partial = false, json = false } = options;
   using progress = new TerminalProgress();
   const report = await explaining(() => {
     const create = { admin: user, ...projectName === undefined ? {} : { projectName } };
     return importGitStream(file, create, Deno.stdin.readable, {
       ...mainBranch === undefined ? {} : { mainBranch },
+      isPartial: partial,
       progress: (state) => show(progress, state),
     });
   });

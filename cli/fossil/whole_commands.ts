@@ -23,6 +23,7 @@ export const WHOLE_COMMANDS: readonly Command[] = [
       USER_OPTION,
       { flags: "--main-branch <name>", summary: 'the Git branch that becomes "trunk"' },
       { flags: "--project-name <name>", summary: "the project's name" },
+      { flags: "--partial", summary: "import a stream that seems to be cut short" },
       JSON_OPTION,
     ],
     run: lazy(async () => (await import("./import.ts")).importStream),
@@ -38,7 +39,7 @@ export const WHOLE_COMMANDS: readonly Command[] = [
   },
   {
     name: "verify",
-    summary: "decode and hash every artifact",
+    summary: "check the file, and decode and hash every artifact",
     parameters: [FILE],
     options: [JSON_OPTION],
     run: lazy(async () => (await import("./maintenance.ts")).verify),

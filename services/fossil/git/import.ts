@@ -5,6 +5,7 @@ import { filesOf } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type BranchPlan, mainRefOf, planBranches, UNNAMED } from "./branches.ts";
+import { checkCompleteness } from "./completeness.ts";
 import {
   COMMIT_PROPERTY,
   formatHeaders,
@@ -50,7 +51,8 @@ const NOBODY = { user: null, ip: null };
  *
  * @see {@link https://git-scm.com/docs/git-fast-import}
  * @throws {FossilError} `conflict` where the repository is not empty; `invalid` with the number of
- * the line where the stream is malformed; `limit` where it has too much of something.
+ * the line where the stream is malformed, or where it may have been cut short; `limit` where it has
+ * too much of something.
  * @throws the reason of `signal`.
  */
 export async function importGit(
@@ -62,7 +64,10 @@ export async function importGit(
   using spool = new CommitSpool(repository);
   const notices = new NoticeLog();
   const intake = new Intake(repository, spool, notices);
-  await readStream(repository, stream, { intake, spool, options });
+  const isDone = await readStream(repository, stream, { intake, spool, options });
+  if (!isDone) {
+    checkCompleteness({ intake, parents: spool.parents, notices }, options.isPartial ?? false);
+  }
   const writer = new HistoryWriter(repository, { intake, spool, notices, options });
   writer.writeCommits();
   writer.writeNames();
@@ -102,13 +107,15 @@ interface Reading {
   readonly options: GitImportOptions;
 }
 
+/** @returns whether the stream has said that it is at its end. */
 async function readStream(
   repository: Repository,
   stream: AsyncIterable<Uint8Array>,
   { intake, spool, options }: Reading,
-): Promise<void> {
+): Promise<boolean> {
   const { signal, progress, maxFileBytes = MAX_FILE_BYTES } = options;
   const reader = new StreamReader(stream);
+  const commands = new CommandReader(reader, maxFileBytes);
   let batch: GitCommand[] = [];
   let bytes = 0;
   const flush = () => {
@@ -119,12 +126,13 @@ async function readStream(
     progress?.({ phase: "read", bytes: reader.bytes, commits: spool.size, total: null });
   };
   try {
-    for await (const command of new CommandReader(reader, maxFileBytes).commands()) {
+    for await (const command of commands.commands()) {
       batch.push(command);
       bytes += sizeOf(command);
       if (bytes >= BATCH_BYTES || batch.length >= BATCH_COMMANDS) flush();
     }
     flush();
+    return commands.isDone;
   } finally {
     await reader.cancel();
   }

@@ -39,6 +39,8 @@ export class Intake {
   readonly #pointers = new Set<number>();
   readonly refs = new Map<string, number>();
   readonly tags = new Map<string, SpooledTag>();
+  /** References that a `reset` has set; a commit's own label says only where it was found. */
+  readonly #settled = new Set<string>();
   #files = 0;
   #names = 0;
 
@@ -70,8 +72,22 @@ export class Intake {
         if (from !== null && this.#isContent(from)) return this.#leaveOut(ref);
         const tip = from === null ? null : this.#commitOf(from, line);
         if (tip === null) this.refs.delete(ref);
-        else this.refs.set(ref, tip);
+        else {
+          this.refs.set(ref, tip);
+          this.#settled.add(ref);
+        }
       }
+    }
+  }
+
+  /**
+   * Commits that a command of their own gave a name (tags, and references that were reset), and
+   * the newest notes, which are on no branch.
+   */
+  *namedTips(): Generator<number> {
+    for (const { commit } of this.tags.values()) yield commit;
+    for (const [ref, commit] of this.refs) {
+      if (this.#settled.has(ref) || ref.startsWith("refs/notes/")) yield commit;
     }
   }
 

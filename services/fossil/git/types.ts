@@ -23,6 +23,7 @@ export interface GitProgress {
  * - `date`: outside of the years 0 to 9999; kept beside the check-in;
  * - `note`: on a commit that the stream does not name as Git does; left out;
  * - `content`: of a file that is not in the repository; left out;
+ * - `partial`: the stream may have been cut short;
  * - `kind`: artifacts without a counterpart in Git: wiki, tickets, forum, technotes; left out.
  */
 export type GitNoticeKind =
@@ -36,6 +37,7 @@ export type GitNoticeKind =
   | "date"
   | "note"
   | "content"
+  | "partial"
   | "kind";
 
 /** One thing that did not come over as it was. */
@@ -59,6 +61,8 @@ export interface GitImportOptions {
   readonly mainBranch?: string;
   /** Largest file, in bytes. */
   readonly maxFileBytes?: number;
+  /** Takes a stream that may have been cut short; by default it is refused. */
+  readonly isPartial?: boolean;
   readonly progress?: (progress: GitProgress) => void;
   readonly signal?: AbortSignal;
 }

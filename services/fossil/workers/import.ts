@@ -22,7 +22,7 @@ export interface ImportOptions {
   /** A `git fast-export` stream, or a repository file of Fossil. */
   readonly format: "git" | "fossil";
   /** For the format `git`. */
-  readonly git?: Pick<GitImportOptions, "mainBranch" | "maxFileBytes">;
+  readonly git?: Pick<GitImportOptions, "mainBranch" | "maxFileBytes" | "isPartial">;
 }
 
 /** What an import took over. */

@@ -86,10 +86,16 @@ export class CommandReader {
   readonly #reader: StreamReader;
   readonly #maxFileBytes: number;
   #inlineMark = 0;
+  #isDone = false;
 
   constructor(reader: StreamReader, maxFileBytes: number) {
     this.#reader = reader;
     this.#maxFileBytes = maxFileBytes;
+  }
+
+  /** Whether the stream has said that it is at its end. */
+  get isDone(): boolean {
+    return this.#isDone;
   }
 
   /**
@@ -101,7 +107,10 @@ export class CommandReader {
   async *commands(): AsyncGenerator<GitCommand> {
     let needsDone = false;
     for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {
-      if (line === "done") return;
+      if (line === "done") {
+        this.#isDone = true;
+        return;
+      }
       if (line === ENDS_WITH_DONE) needsDone = true;
       else if (line === "blob") yield await this.#blob();
       else if (line.startsWith("commit ")) yield* this.#commit(line.slice(7));

@@ -1,0 +1,43 @@
+/** Whether a stream that has no `done` at its end may have been cut short. */
+import { FossilError } from "../error.ts";
+import type { Intake } from "./intake.ts";
+import type { NoticeLog } from "./notices.ts";
+
+/** A stream that was read to its end. */
+export interface ReadStream {
+  readonly intake: Intake;
+  /** Parents by commit, parents before children. */
+  readonly parents: readonly (readonly number[])[];
+  readonly notices: NoticeLog;
+}
+
+const ADVICE = '"git fast-export --use-done-feature" marks the end, and --partial imports the rest';
+
+/**
+ * Looks for signs that a stream without `done` ended too early. `git fast-export` writes the commits
+ * first, often under the name of a tag, and then where the branches and tags point.
+ *
+ * @param isAccepted whether such a stream is imported all the same, with a notice.
+ * @throws {FossilError} `invalid` where it is not.
+ */
+export function checkCompleteness(stream: ReadStream, isAccepted: boolean): void {
+  const sign = signOfLoss(stream);
+  if (sign === null) return;
+  const message = `The stream ends without "done" and ${sign}`;
+  if (!isAccepted) throw new FossilError("invalid", `${message}: ${ADVICE}`);
+  stream.notices.add("partial", "end of the stream", message);
+}
+
+function signOfLoss({ intake, parents }: ReadStream): string | null {
+  const branches = [...intake.refs].filter(([ref]) => ref.startsWith("refs/heads/"));
+  if (branches.length === 0) return "has no branch";
+  const reached = new Uint8Array(parents.length);
+  for (const [, tip] of branches) reached[tip] = 1;
+  for (const tip of intake.namedTips()) reached[tip] = 1;
+  let lost = 0;
+  for (let commit = parents.length - 1; commit >= 0; commit--) {
+    if (reached[commit] === 0) lost++;
+    else for (const parent of parents[commit]!) reached[parent] = 1;
+  }
+  return lost === 0 ? null : `no branch reaches ${lost} of its ${parents.length} commits`;
+}
