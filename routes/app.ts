@@ -31,6 +31,7 @@ import { clientAddress } from "./middleware/address.ts";
 import { jsonBody, limitBody } from "./middleware/body.ts";
 import { cors } from "./middleware/cors.ts";
 import { errorHandler } from "./middleware/errors.ts";
+import { refuseOtherMethods } from "./middleware/methods.ts";
 import { notFoundHandler } from "./middleware/not_found.ts";
 import { observe } from "./middleware/observation.ts";
 import { answerOptions } from "./middleware/options.ts";
@@ -87,6 +88,8 @@ export function createApp(services: ApiServices) {
   app.use(answerOptions(app));
   app.use(limitBody(config.limits.body_bytes));
   app.use("/v1/*", authenticate(identity), jsonBody());
+
+  app.use("/v1/agents/register", refuseOtherMethods(app));
 
   app.route("/", healthRoutes(status));
   app.route("/", statusRoutes(status));

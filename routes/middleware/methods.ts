@@ -1,17 +1,33 @@
 import type { Hono } from "hono";
+import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The methods that a path takes, for the header `Allow`; none where there is no such path. */
+/**
+ * The methods that a path takes, for the header `Allow`; none where there is no such path. A route
+ * for exactly this path hides routes with parameters that match it too.
+ */
 export function allowedMethods(app: Hono<AppEnv>, path: string): readonly string[] {
-  const taken = METHODS.filter((method) => hasRoute(app, method, path));
-  if (taken.length === 0) return [];
-  return [...taken.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]), "OPTIONS"];
+  const routes = METHODS.flatMap((method) => routesOf(app, method, path));
+  const exact = routes.filter((route) => route.path === path);
+  const taken = new Set((exact.length > 0 ? exact : routes).map(({ method }) => method));
+  if (taken.size === 0) return [];
+  const listed = METHODS.filter((method) => taken.has(method));
+  return [...listed.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]), "OPTIONS"];
 }
 
-/** Whether a handler, not just a middleware for every method, stands at this path. */
-function hasRoute(app: Hono<AppEnv>, method: string, path: string): boolean {
+/** The handlers of a path, without the middleware, which takes every method. */
+function routesOf(app: Hono<AppEnv>, method: string, path: string) {
   const [matches] = app.router.match(method, path);
-  return matches.some(([[, route]]) => route.method === method);
+  return matches.map(([[, route]]) => route).filter((route) => route.method === method);
+}
+
+/** Answers 405 where a path does not take the method; a route with parameters might otherwise. */
+export function refuseOtherMethods(app: Hono<AppEnv>) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const { method, path } = context.req;
+    if (allowedMethods(app, path).includes(method)) return await next();
+    return await context.notFound();
+  });
 }

@@ -1,14 +1,11 @@
 import { z } from "zod";
 import { accountNameSchema, MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
+import { textSchema } from "../validation/mod.ts";
 
 /** Shortest password of an admin, in characters. */
 const MIN_PASSWORD_LENGTH = 8;
 
-const newPasswordSchema = z.string().min(MIN_PASSWORD_LENGTH, {
-  error: `must have at least ${MIN_PASSWORD_LENGTH} characters`,
-}).max(MAX_PASSWORD_LENGTH, {
-  error: `must have at most ${MAX_PASSWORD_LENGTH} characters`,
-}).regex(/^\P{Cc}*$/u, { error: "must have no control characters" });
+const newPasswordSchema = textSchema(MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH);
 
 /** What an admin's account is made with. */
 export const adminSchema = z.object({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { accountNameSchema, MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
 import { channelName } from "../irc/mod.ts";
+import { textSchema } from "../validation/mod.ts";
 import { uniqueChannels } from "./channels.ts";
 
 /** Channels that one agent may be registered with. */
@@ -50,17 +51,13 @@ export const agentChangeSchema = z.object({ rate_limit: rateLimitSchema.nullable
 
 /** What an agent is paused with. */
 export const pauseSchema = z.object({
-  reason: z.string().max(200, { error: "must have at most 200 characters" })
-    .regex(/^\P{Cc}+$/u, { error: "must have a character and no control characters" })
-    .nullable().default(null).describe("What the agent is told"),
+  reason: textSchema(1, 200).nullable().default(null).describe("What the agent is told"),
 });
 
 /** What the IRC account of a person is made with. */
 export const personSchema = z.object({
   account: accountNameSchema,
-  password: z.string().max(MAX_PASSWORD_LENGTH, {
-    error: `must have at most ${MAX_PASSWORD_LENGTH} characters`,
-  }).regex(/^\P{Cc}*$/u, { error: "must have no control characters" }),
+  password: textSchema(0, MAX_PASSWORD_LENGTH),
 });
 
 /** What the password of a person is replaced by. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { textSchema } from "../validation/mod.ts";
 
 /** Longest time that a ban may be given, in seconds: ten years. */
 const LONGEST_SECONDS = 3650 * 86_400;
@@ -10,9 +11,7 @@ export const banRequestSchema = z.object({
   }).describe(
     "user@host, nick!user@host, an address, a network such as 192.0.2.0/24, or account:name",
   ),
-  reason: z.string().max(300, { error: "must have at most 300 characters" })
-    .regex(/^\P{Cc}*$/u, { error: "must have no control characters" })
-    .default("").describe("What whoever is banned is told"),
+  reason: textSchema(0, 300).default("").describe("What whoever is banned is told"),
   duration_seconds: z.int({ error: "must be a whole number" })
     .min(1, { error: "must be at least 1" }).max(LONGEST_SECONDS, {
       error: `must be at most ${LONGEST_SECONDS}`,

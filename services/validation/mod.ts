@@ -1,2 +1,3 @@
-/** Words what a schema finds wrong. No wording of the schema library reaches a user. */
+/** Words what schemas find wrong, without the schema library's words; and schemas of texts. */
 export { describeIssue, type Fault, faultOf } from "./faults.ts";
+export { textSchema } from "./text.ts";
