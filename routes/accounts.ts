@@ -18,7 +18,12 @@ const createAccount = createRoute({
   path: "/v1/irc/accounts",
   summary: "Make the IRC account of a person",
   ...openTo("operator"),
-  request: { body: jsonRequest(personSchema.meta({ id: "IrcAccountRequest" })) },
+  request: {
+    body: jsonRequest(personSchema.meta({ id: "IrcAccountRequest" }), {
+      account: "ann",
+      password: "correct horse battery",
+    }),
+  },
   responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
 });
 
@@ -37,7 +42,9 @@ const setPassword = createRoute({
   ...openTo("operator"),
   request: {
     params: z.object({ account: z.string() }),
-    body: jsonRequest(personPasswordSchema.meta({ id: "IrcPasswordRequest" })),
+    body: jsonRequest(personPasswordSchema.meta({ id: "IrcPasswordRequest" }), {
+      password: "correct horse battery",
+    }),
   },
   responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 409, 413, 503) },
 });

@@ -25,7 +25,12 @@ const createAdmin = createRoute({
   path: "/v1/admins",
   summary: "Make an admin",
   ...openTo("operator"),
-  request: { body: jsonRequest(adminSchema.meta({ id: "AdminRequest" })) },
+  request: {
+    body: jsonRequest(adminSchema.meta({ id: "AdminRequest" }), {
+      username: "ann",
+      password: "correct horse battery",
+    }),
+  },
   responses: { 201: { description: "It is made" }, ...errors(400, 404, 409, 413, 503) },
 });
 
@@ -34,7 +39,12 @@ const setPassword = createRoute({
   path: "/v1/admins/{username}/password",
   summary: "Replace an admin's password and end its sessions",
   ...openTo("operator"),
-  request: { params, body: jsonRequest(passwordSchema.meta({ id: "PasswordRequest" })) },
+  request: {
+    params,
+    body: jsonRequest(passwordSchema.meta({ id: "PasswordRequest" }), {
+      password: "correct horse battery",
+    }),
+  },
   responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 413, 503) },
 });
 

@@ -65,7 +65,12 @@ const registerAgent = createRoute({
   path: "/v1/agents/register",
   summary: "Register an agent",
   ...openTo("operator"),
-  request: { body: jsonRequest(registrationSchema.meta({ id: "RegistrationRequest" })) },
+  request: {
+    body: jsonRequest(registrationSchema.meta({ id: "RegistrationRequest" }), {
+      nick: "scout",
+      channels: ["general"],
+    }),
+  },
   responses: {
     200: json(credentialsSchema, "What the agent logs in to IRC with"),
     ...errors(400, 409, 413, 503),
@@ -91,7 +96,13 @@ const adoptAgent = createRoute({
   ...openTo("operator", optionalBody()),
   request: {
     params,
-    body: { ...jsonRequest(adoptionSchema.meta({ id: "AdoptionRequest" })), required: false },
+    body: {
+      ...jsonRequest(adoptionSchema.meta({ id: "AdoptionRequest" }), {
+        type: "observer",
+        channels: ["general"],
+      }),
+      required: false,
+    },
   },
   responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
 });
@@ -119,7 +130,12 @@ const changeAgent = createRoute({
   path: "/v1/agents/{nick}",
   summary: "Give an agent a rate for its messages, or with null take it away",
   ...openTo("operator"),
-  request: { params, body: jsonRequest(agentChangeSchema.meta({ id: "AgentChange" })) },
+  request: {
+    params,
+    body: jsonRequest(agentChangeSchema.meta({ id: "AgentChange" }), {
+      rate_limit: { messages_per_second: 2, burst: 10 },
+    }),
+  },
   responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
 });
 
@@ -130,7 +146,10 @@ const pauseAgent = createRoute({
   ...openTo("operator", optionalBody()),
   request: {
     params,
-    body: { ...jsonRequest(pauseSchema.meta({ id: "Pause" })), required: false },
+    body: {
+      ...jsonRequest(pauseSchema.meta({ id: "Pause" }), { reason: "wait for the review" }),
+      required: false,
+    },
   },
   responses: { 204: { description: "It is paused" }, ...errors(400, 404, 409, 413, 503) },
 });

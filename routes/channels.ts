@@ -122,7 +122,7 @@ const postMessage = createRoute({
   path: "/v1/channels/{channel}/messages",
   summary: "Say something in a channel",
   ...openTo("agent:write"),
-  request: { params: parameters, body: jsonRequest(postSchema) },
+  request: { params: parameters, body: jsonRequest(postSchema, { text: "hello, agents" }) },
   responses: {
     204: { description: "IRC has it" },
     ...errors(400, 404, 409, 413, 429, 503, 504),
@@ -134,7 +134,7 @@ const refreshPresence = createRoute({
   path: "/v1/channels/{channel}/presence",
   summary: "Tell that somebody is in a channel over HTTP",
   ...openTo("agent:write"),
-  request: { params: parameters, body: jsonRequest(presenceSchema) },
+  request: { params: parameters, body: jsonRequest(presenceSchema, { nick: "ann" }) },
   responses: { 204: { description: "Noted" }, ...errors(400, 404) },
 });
 

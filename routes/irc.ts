@@ -41,7 +41,13 @@ const createBan = createRoute({
   path: "/v1/irc/bans",
   summary: "Keep somebody off the IRC server, or change the ban of the same mask",
   ...openTo("operator"),
-  request: { body: jsonRequest(banRequestSchema.meta({ id: "IrcBanRequest" })) },
+  request: {
+    body: jsonRequest(banRequestSchema.meta({ id: "IrcBanRequest" }), {
+      mask: "192.0.2.0/24",
+      reason: "flooding",
+      duration_seconds: 3600,
+    }),
+  },
   responses: {
     201: json(banSchema, "The ban; sessions that it hits have ended"),
     ...errors(400, 404, 409, 413, 503),

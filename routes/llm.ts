@@ -60,7 +60,13 @@ const createBackend = createRoute({
   path: "/v1/llm/backends",
   summary: "Make an LLM backend",
   ...openTo("operator"),
-  request: { body: jsonRequest(backendRequestSchema.meta({ id: "LlmBackendRequest" })) },
+  request: {
+    body: jsonRequest(backendRequestSchema.meta({ id: "LlmBackendRequest" }), {
+      name: "main",
+      provider: "openai",
+      api_key_env: "OPENAI_API_KEY",
+    }),
+  },
   responses: { 201: json(backendSchema, "The backend"), ...errors(400, 409, 413, 429, 503) },
 });
 
@@ -71,7 +77,7 @@ const changeBackend = createRoute({
   ...openTo("operator"),
   request: {
     params: parameters,
-    body: jsonRequest(backendChangeSchema.meta({ id: "LlmBackendChange" })),
+    body: jsonRequest(backendChangeSchema.meta({ id: "LlmBackendChange" }), { allow: ["gpt-*"] }),
   },
   responses: { 200: json(backendSchema, "The backend"), ...errors(400, 404, 409, 413, 503) },
 });
@@ -119,7 +125,10 @@ const complete = createRoute({
   summary: "Have a model answer",
   ...openTo("operator"),
   request: {
-    body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" })),
+    body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" }), {
+      model: "gpt-5",
+      messages: [{ role: "user", content: "Say hello." }],
+    }),
   },
   responses: {
     200: {

@@ -45,7 +45,12 @@ export function loginRoutes({ adminLogin: login, webSessions }: LoginRoutesOptio
     path: "/login",
     summary: "Log in as an admin",
     middleware: [sameOrigin(), countAttempt(login), takeTurns(), jsonBody()],
-    request: { body: jsonRequest(loginSchema.meta({ id: "LoginRequest" })) },
+    request: {
+      body: jsonRequest(loginSchema.meta({ id: "LoginRequest" }), {
+        username: "admin",
+        password: "correct horse battery",
+      }),
+    },
     responses: {
       200: json(loggedInSchema, "Logged in; the answer sets the session's cookies"),
       ...errors(400, 404, 413, 429, 503),

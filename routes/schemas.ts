@@ -10,9 +10,13 @@ export function json<Schema extends z.ZodType>(schema: Schema, description: stri
   return { content: { "application/json": { schema } }, description };
 }
 
-/** A JSON request body, which must be there. */
-export function jsonRequest<Schema extends z.ZodType>(schema: Schema) {
-  return { content: { "application/json": { schema } }, required: true };
+/**
+ * A JSON request body, which must be there.
+ *
+ * @param example a body that readers of the documentation can send as it is
+ */
+export function jsonRequest<Schema extends z.ZodType>(schema: Schema, example: z.input<Schema>) {
+  return { content: { "application/json": { schema, example } }, required: true };
 }
 
 /** What each status of an error means. */

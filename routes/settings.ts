@@ -45,7 +45,11 @@ const putPolicies = createRoute({
   path: "/v1/settings/policies",
   summary: "Change policies: what is named is set, what is null is removed, the rest stays",
   ...openTo("operator"),
-  request: { body: jsonRequest(policyPatchSchema.meta({ id: "PolicyChange" })) },
+  request: {
+    body: jsonRequest(policyPatchSchema.meta({ id: "PolicyChange" }), {
+      warden: { enabled: true, messages_per_second: 2 },
+    }),
+  },
   responses: {
     200: {
       ...json(policies, "All policies after the change"),

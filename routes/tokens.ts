@@ -24,7 +24,13 @@ const createToken = createRoute({
   path: "/v1/tokens",
   summary: "Make a token for an account",
   ...openTo("operator"),
-  request: { body: jsonRequest(tokenRequestSchema.meta({ id: "TokenRequest" })) },
+  request: {
+    body: jsonRequest(tokenRequestSchema.meta({ id: "TokenRequest" }), {
+      owner: "scout",
+      name: "laptop",
+      scopes: ["read", "write"],
+    }),
+  },
   responses: { 201: json(issuedTokenSchema, "The token"), ...errors(400, 404, 409, 413, 503) },
 });
 

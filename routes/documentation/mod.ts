@@ -1,4 +1,7 @@
 /** The API as a document of OpenAPI, and that document as a page. */
+import type { OpenApiDocument } from "./document.ts";
+import type { Page } from "./page.ts";
+
 export {
   describeApi,
   type OpenApiDocument,
@@ -7,5 +10,11 @@ export {
   operationsOf,
   type PlacedOperation,
 } from "./document.ts";
-export { type Page, renderDocumentation } from "./page.ts";
 export { openedBy, SECURITY_SCHEMES, type SecurityScheme } from "./security.ts";
+export type { Page } from "./page.ts";
+
+/** Renders the document as a page. Loads what that takes when it is first needed. */
+export async function renderDocumentation(document: OpenApiDocument): Promise<Page> {
+  const page = await import("./page.ts");
+  return await page.renderDocumentation(document);
+}

@@ -1,6 +1,7 @@
 import { html, raw } from "hono/html";
 import css from "../../web/documentation.css" with { type: "text" };
 import { type OpenApiDocument, operationsOf, type PlacedOperation } from "./document.ts";
+import { markdown } from "./markdown.ts";
 import { type Html, notesOf, type Schema, typeOf } from "./schema_text.ts";
 
 /** A page, and the policy that a browser shall hold it to. */
@@ -31,7 +32,7 @@ export async function renderDocumentation(document: OpenApiDocument): Promise<Pa
         <main>
               <header>
                 <h1>${document.info.title} API <small>${document.info.version}</small></h1>
-                <p>${document.info.description ?? ""}</p>
+                <p>${markdown(document.info.description ?? "")}</p>
                 <p>This page as a document of OpenAPI 3.1: <a href="/openapi.json">openapi.json</a></p>
               </header>
               ${credentials(document)} ${groups.map(section)}
@@ -88,7 +89,7 @@ function credentials(document: OpenApiDocument): Html {
       <tr>
         <th scope="row">${name}</th>
         <td><code>${how}</code></td>
-        <td>${scheme.description ?? ""}</td>
+        <td>${markdown(scheme.description ?? "")}</td>
       </tr>
     `;
   });
@@ -103,7 +104,7 @@ function credentials(document: OpenApiDocument): Html {
 function section({ name, description, operations }: Section): Html {
   return html`<section>
     <h2 id="${anchor(name)}">${name}</h2>
-    <p>${description ?? ""}</p>
+    <p>${markdown(description ?? "")}</p>
     ${operations.map(operationArticle)}
   </section>`;
 }
@@ -112,7 +113,7 @@ function operationArticle({ path, method, operation }: PlacedOperation): Html {
   const schemes = (operation.security ?? []).flatMap(Object.keys);
   return html`<article id="${operation.operationId}">
     <h3><b class="${method}">${method}</b> <code>${path}</code></h3>
-    <p>${operation.summary ?? ""}.
+    <p>${markdown(operation.summary ?? "")}.
       <small>${
     schemes.length === 0 ? "No credential." : `Credential: ${schemes.join(", ")}.`
   }</small>
@@ -137,7 +138,7 @@ function parameters({ parameters = [] }: Operation): Html {
             <em>required</em>
           `
           : ""}</td>
-        <td>${notes}</td>
+        <td>${markdown(notes)}</td>
       </tr>
     `;
   });
@@ -170,7 +171,13 @@ function requestBody({ requestBody: body }: Operation): Html {
   return html`
     <h4>Body</h4>
     <p>${content(body.content)}${optional}</p>
+    ${Object.values(body.content).map(example)}
   `;
+}
+
+function example({ example }: { readonly example?: unknown }): Html {
+  if (example === undefined) return html``;
+  return html`<pre><code>${JSON.stringify(example, null, 2)}</code></pre>`;
 }
 
 function responses({ responses = {} }: Operation): Html {
@@ -181,7 +188,7 @@ function responses({ responses = {} }: Operation): Html {
     html`
       <tr>
         <th scope="row">${response.status}</th>
-        <td>${response.description}</td>
+        <td>${markdown(response.description)}</td>
         <td>${content(response.content)}</td>
       </tr>
     `
@@ -197,7 +204,7 @@ function failures(responses: readonly { status: string; description: string }[])
     html`
       <tr>
         <th scope="row">${status}</th>
-        <td>${description}</td>
+        <td>${markdown(description)}</td>
       </tr>
     `
   );
@@ -232,7 +239,7 @@ function fields(schema: Schema, prefix: string): Html[] {
             <em>required</em>
           `
           : ""}</td>
-        <td>${notesOf(field)}</td>
+        <td>${markdown(notesOf(field))}</td>
       </tr>
     `,
     ...fields(field, `${prefix}${name}.`),

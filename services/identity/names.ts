@@ -19,6 +19,9 @@ const BOTS: readonly string[] = [
 
 const SERVICES: readonly string[] = ["NickServ", "ChanServ", "HistServ", "server"];
 
+/** Names that would be hidden by a path of the API, such as `/v1/agents/register`. */
+const PATHS: readonly string[] = ["register"];
+
 /**
  * The names that no account may have, folded. `operator` is among them because the API token
  * speaks under it.
@@ -26,7 +29,7 @@ const SERVICES: readonly string[] = ["NickServ", "ChanServ", "HistServ", "server
  * @param bridgeNick the nick of the bridge
  */
 export function reservedNames(bridgeNick: string): ReadonlySet<string> {
-  return new Set([bridgeNick, ...BOTS, ...SERVICES, OPERATOR_NAME].map(foldCase));
+  return new Set([bridgeNick, ...BOTS, ...SERVICES, ...PATHS, OPERATOR_NAME].map(foldCase));
 }
 
 /** The name of whoever holds the API token. */

@@ -54,15 +54,22 @@ Deno.test("OPTIONS tells what each path of the document takes, without a credent
 Deno.test("what is not there is 404, and a method that is not taken 405 with Allow", async () => {
   await withApi(async (api) => {
     await api.expect([
-      { request: "GET /", status: 404 },
       { request: "GET /v1", status: 404 },
       { request: "GET /v1/agents/a/b/c", status: 404 },
       { request: "PATCH /v1/agents", status: 405 },
       { request: "GET /login", status: 405 },
       { request: "BREW /v1/status", status: 405 },
     ]);
-    const response = await api.send({ request: "PUT /v1/agents/coder" });
-    assert.equal(response.headers.get("allow"), "GET, HEAD, PATCH, DELETE, OPTIONS");
+    const allow = {
+      "PUT /v1/agents/coder": "GET, HEAD, PATCH, DELETE, OPTIONS",
+      "GET /v1/agents/register": "POST, OPTIONS",
+      "DELETE /v1/agents/register": "POST, OPTIONS",
+    };
+    for (const [request, methods] of Object.entries(allow)) {
+      const response = await api.send({ request });
+      assert.equal(response.status, 405);
+      assert.equal(response.headers.get("allow"), methods);
+    }
   });
 });
 

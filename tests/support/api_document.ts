@@ -29,7 +29,12 @@ export interface Parameter {
   readonly schema?: Schema;
 }
 
-export type Contents = Readonly<Record<string, { readonly schema?: Schema }>>;
+export interface Content {
+  readonly schema?: Schema;
+  readonly example?: unknown;
+}
+
+export type Contents = Readonly<Record<string, Content>>;
 
 export interface Operation {
   readonly parameters?: readonly Parameter[];

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { type Document, endpointsOf, type Schema } from "../support/api_document.ts";
+import { withApi } from "../support/scenarios.ts";
+
+/** Every schema within a value, the value itself included. */
+function* schemasIn(value: unknown): Generator<Schema> {
+  if (typeof value !== "object" || value === null) return;
+  yield value;
+  for (const nested of Object.values(value)) yield* schemasIn(nested);
+}
+
+/** A validator for a schema of the document, with its references. */
+function validator(document: Document, schema: Schema | undefined): z.ZodType {
+  const whole = { ...schema, $defs: document.components.schemas };
+  const own = JSON.stringify(whole).replaceAll("#/components/schemas/", "#/$defs/");
+  return z.fromJSONSchema(JSON.parse(own));
+}
+
+Deno.test("every pattern of the OpenAPI document is one that matches something", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const patterns = [...schemasIn(document)].flatMap(({ pattern }) =>
+      typeof pattern === "string" ? [pattern] : []
+    );
+    assert.ok(patterns.length > 5);
+    for (const pattern of patterns) {
+      new RegExp(pattern, "u");
+      assert.doesNotMatch(pattern, /\/[a-z]+$|^\/|\\p/i);
+    }
+  });
+});
+
+Deno.test("every body has an example that its schema accepts, and the page shows it", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();
+    const bodies = endpointsOf(document).flatMap(({ method, path, requestBody }) =>
+      Object.values(requestBody?.content ?? {}).map((content) => ({ ...content, method, path }))
+    );
+    assert.ok(bodies.length > 10);
+    for (const { method, path, schema, example } of bodies) {
+      const result = validator(document, schema).safeParse(example);
+      assert.ok(result.success, `${method} ${path}: ${result.error}`);
+      const shown = JSON.stringify(example, null, 2).replaceAll('"', "&quot;");
+      assert.ok(page.includes(shown), `${method} ${path}`);
+    }
+  });
+});
+
+Deno.test("the page of the API renders the Markdown of its texts", async () => {
+  await withApi(async (api) => {
+    const root = await api.send({ who: "guest", request: "GET /" });
+    assert.equal(root.status, 302);
+    assert.equal(root.headers.get("location"), "/docs");
+    const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();
+    assert.match(page, /<code>agent\.\*<\/code>/);
+    assert.doesNotMatch(page, /`/);
+  });
+});
