@@ -56,6 +56,12 @@ export class Speech {
     return bucket.tokens >= 0 ? 0 : millisecondsFor(bucket.rate, -bucket.tokens);
   }
 
+  /** @throws Forbidden where the agent is paused */
+  requireVoice(id: string): void {
+    const reason = this.#roster.get(id)?.muteReason ?? null;
+    if (reason !== null) throw new Forbidden(reason);
+  }
+
   /**
    * Takes messages that are sent together from the agent's own rate.
    *
@@ -63,9 +69,8 @@ export class Speech {
    * @throws Forbidden where it is paused, TooMany where the last ones are not paid for yet
    */
   admit(id: string, messages: number): void {
-    const agent = this.#roster.get(id);
-    if (agent !== null && agent.muteReason !== null) throw new Forbidden(agent.muteReason);
-    const bucket = this.#bucketOf(agent);
+    this.requireVoice(id);
+    const bucket = this.#bucketOf(this.#roster.get(id));
     if (bucket === null) return;
     if (bucket.tokens < 1) {
       const seconds = millisecondsFor(bucket.rate, 1 - bucket.tokens) / 1000;

@@ -22,7 +22,7 @@ export interface UserDirectory {
 export interface AttendanceOptions {
   readonly identity: Pick<Identity, "onAuthenticated" | "onEnded">;
   readonly roster: Pick<Roster, "get" | "find">;
-  readonly speech: Pick<Speech, "admit">;
+  readonly speech: Pick<Speech, "admit" | "requireVoice">;
   readonly users: UserDirectory;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -87,6 +87,10 @@ export class Attendance implements Speakers {
         throw new Conflict(`IRC refused the message: ${spoken.reason}`);
       },
     };
+  }
+
+  requireVoice({ kind, id }: Principal): void {
+    if (kind === "agent" && id !== null) this.#options.speech.requireVoice(id);
   }
 
   admit({ kind, id }: Principal, messages: number): void {

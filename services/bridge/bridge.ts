@@ -144,10 +144,16 @@ export class Bridge {
   /**
    * Joins a channel, unless the bridge is in it. A caller who is a user of the server joins too.
    *
-   * @throws Conflict where the channel refuses it, TooMany, TimedOut
+   * @throws Conflict where the channel refuses it, Forbidden where it would be new and the caller
+   * is paused, TooMany, TimedOut
    */
   async join(channel: string, caller?: Caller): Promise<void> {
-    const { name } = await this.#enter(readChannelName(channel));
+    const wanted = readChannelName(channel);
+    await this.whenReady();
+    if (caller !== undefined && this.#channels.get(wanted) === null) {
+      this.#options.speakers?.requireVoice(caller.principal);
+    }
+    const { name } = await this.#enter(wanted);
     const refusal = this.#userOf(caller)?.join(name) ?? null;
     if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
   }
@@ -229,6 +235,7 @@ export class Bridge {
       speakerName(caller.principal, envelope.from);
       if (lines.length > 1) throw new Invalid("An envelope must be one line");
     }
+    this.#options.speakers?.requireVoice(caller.principal);
     const entered = await this.#enter(name);
     if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
     const user = this.#userOf(caller);

@@ -60,6 +60,8 @@ export interface Speaker {
 export interface Speakers {
   /** The principal as a user of the IRC server; null where the bridge has to speak for it. */
   speaker(principal: Principal): Speaker | null;
+  /** @throws Forbidden where the principal may say nothing, and so may name no new channel */
+  requireVoice(principal: Principal): void;
   /**
    * Takes messages from the principal's rate.
    *

@@ -20,6 +20,14 @@ export interface CommandCall {
  */
 export type CommandHandler = (call: CommandCall) => void | Promise<void>;
 
+/**
+ * What a muted account may have of a command: the parameters with which it runs, or null for
+ * nothing.
+ *
+ * @param reason why the account is muted
+ */
+export type MutedForm = (call: CommandCall, reason: string) => readonly string[] | null;
+
 /** One entry of the table of commands. */
 export interface CommandDefinition {
   readonly handler: CommandHandler;
@@ -33,6 +41,11 @@ export interface CommandDefinition {
   readonly operatorOnly?: boolean;
   /** Whether it leaves the client idle, as a sign of life does; default no. */
   readonly keepsIdle?: boolean;
+  /**
+   * What a muted account may have of it; default nothing, since others might see it. `all` is for
+   * what nobody else sees, and for messages, which are judged when it is their turn.
+   */
+  readonly whileMuted?: "all" | MutedForm;
   /** Whether clients send it by themselves, as often as others act; default never. */
   readonly isAutomatic?: (params: readonly string[]) => boolean;
 }

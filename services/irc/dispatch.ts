@@ -1,5 +1,6 @@
 /** From a message to its command: all that is checked before a handler runs, and done after it. */
 
+import { unmuted } from "./admission/muting.ts";
 import { Cap } from "./protocol/capabilities.ts";
 import type { Client } from "./client.ts";
 import type { CommandCall, CommandDefinition } from "./command.ts";
@@ -33,8 +34,11 @@ export function dispatch(
   if (definition === undefined || !isOpenTo(definition, client)) {
     reply.numeric(client.registered ? ERR_UNKNOWNCOMMAND : ERR_NOTREGISTERED, command);
   } else if (mayRun(definition, client, message, reply)) {
-    if (!definition.keepsIdle) client.lastActiveAt = state.now();
-    return run(definition, { state, client, command, params, tags, reply });
+    const call = unmuted(definition, { state, client, command, params, tags, reply });
+    if (call !== null) {
+      if (!definition.keepsIdle) client.lastActiveAt = state.now();
+      return run(definition, call);
+    }
   }
   reply.finish();
 }

@@ -64,6 +64,36 @@ Deno.test("an agent that only speaks HTTP is a member like any other", async () 
   await ann.expect(/^:scout!agent@\S+ QUIT :Now connected to IRC$/);
 });
 
+Deno.test("a paused agent names no channel over HTTP and MCP, and is there without a word", async () => {
+  await using program = await startProgram();
+  const scout = await registerAgent(program, "scout", { channels: ["general"] });
+  const paused = await call(program, "POST", "/v1/agents/scout/pause", { reason: "too loud" });
+  assert.equal(paused.status, 204);
+  const refused = async (method: string, path: string, body?: unknown) => {
+    const response = await callAs(program, scout, method, path, body);
+    const { error } = await response.json();
+    assert.deepEqual([response.status, error], [403, "This agent is paused: too loud"], path);
+  };
+  await refused("POST", "/v1/channels/smuggled/join");
+  await refused("POST", "/v1/channels/smuggled/messages", { text: "hi" });
+  await refused("POST", "/v1/channels/general/messages", { text: "hi" });
+  const params = { name: "send_message", arguments: { channel: "#smuggled", type: "x" } };
+  const tool = await fetch(program.mcp, {
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`scout:${scout.passphrase}`)}` },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+  });
+  assert.equal((await tool.json()).result.isError, true);
+  const channels = await (await call(program, "GET", "/v1/channels")).text();
+  assert.doesNotMatch(channels, /smuggled/);
+
+  await using session = await IrcClient.connect(program.irc);
+  await session.register({ nick: "scout", password: scout.passphrase });
+  await session.send("JOIN #general,#smuggled", "TOPIC #general :hi");
+  await session.expect(/ 403 scout #smuggled :This agent is paused: too loud$/);
+  await session.expect(/ FAIL TOPIC MUTED :This agent is paused: too loud$/);
+});
+
 Deno.test("muster agent pause holds an agent's messages, over a restart, until resume", async () => {
   await using program = await startProgram();
   const { folder } = program;

@@ -7,6 +7,7 @@ import { cloakAddress, isLoopback } from "../users/cloak.ts";
 import type { CommandCall } from "../command.ts";
 import { sendGreeting } from "./greeting.ts";
 import { introduce } from "../metadata/notices.ts";
+import { hush } from "./muting.ts";
 import { foldCase } from "../protocol/names.ts";
 import { ERR_NICKNAMEINUSE, ERR_PASSWDMISMATCH, ERR_SASLABORTED } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
@@ -18,8 +19,9 @@ export function tryRegister(call: CommandCall): void {
   const { state, client, reply } = call;
   const { registration } = client;
   if (!registration || registration.negotiating) return;
+  if (registration.nick === null || registration.user === null) return;
+  hush(state, client);
   const { nick, user, realname, password } = registration;
-  if (nick === null || user === null) return;
 
   if (client.sasl) {
     state.endSasl(client);

@@ -1,4 +1,5 @@
 import { Cap } from "../protocol/capabilities.ts";
+import { muteReason, refuseMuted } from "../admission/muting.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
@@ -7,7 +8,6 @@ import { ChannelFlag, STATUSES } from "../channels/modes.ts";
 import { looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
-  ERR_CANNOTSENDTOUSER,
   ERR_INPUTTOOLONG,
   ERR_NORECIPIENT,
   ERR_NOSUCHCHANNEL,
@@ -56,20 +56,29 @@ function sendMessage(call: CommandCall): void | Promise<void> {
   return inTurn(call, 1, () => sendNow(call));
 }
 
-/** Sends so many messages when it is their turn, where the account has a rate of its own. */
+/**
+ * Sends so many messages when it is their turn, where the account has a rate of its own, and unless
+ * it is muted by then.
+ */
 export function inTurn(
-  { state, client }: CommandCall,
+  call: CommandCall,
   messages: number,
   send: () => void | Promise<void>,
 ): void | Promise<void> {
+  const { state, client } = call;
   let delay = 0;
   for (let left = isAnswerable(client) ? messages : 0; left > 0; left--) {
     delay = state.options.accounts.messageDelay?.(client.account ?? "") ?? 0;
   }
-  if (delay === 0) return send();
+  if (delay === 0) return unlessMuted(call, send);
   return client.pause(delay).then(() => {
-    if (client.quitReason === null) return send();
+    if (client.quitReason === null) return unlessMuted(call, send);
   });
+}
+
+function unlessMuted(call: CommandCall, send: () => void | Promise<void>): void | Promise<void> {
+  const reason = muteReason(call.state, call.client);
+  return reason === null ? send() : refuseMuted(call, reason);
 }
 
 function sendNow(call: CommandCall): void | Promise<void> {
@@ -89,11 +98,9 @@ function sendTo(
   targets: readonly string[],
   speech: MessageText,
 ): void | Promise<void> {
-  const muted = muteReason(call);
   const answers: Promise<void>[] = [];
   for (const target of targets) {
-    if (muted !== null) refuseMuted(call, target, muted);
-    else if (isChannelTarget(target)) sendToChannel(call, target, speech);
+    if (isChannelTarget(target)) sendToChannel(call, target, speech);
     else answers.push(...sendToUser(call, target, speech));
   }
   if (answers.length > 0) return Promise.all(answers).then(() => {});
@@ -223,22 +230,6 @@ function outgoing(call: CommandCall, target: string, speech: MessageText): Outbo
 function refuse({ command, reply }: CommandCall, numeric: Numeric, ...params: string[]): null {
   if (command !== "NOTICE") reply.numeric(numeric, ...params);
   return null;
-}
-
-/** Why the sender may say nothing anywhere; null where it may. */
-export function muteReason({ state, client }: CommandCall): string | null {
-  if (!isAnswerable(client)) return null;
-  return state.options.accounts.muteReason?.(client.account) ?? null;
-}
-
-/**
- * Tells somebody who may say nothing why. In answer to a NOTICE too, though never as a number: a
- * client must learn that nothing of what it says arrives.
- */
-function refuseMuted({ command, reply }: CommandCall, target: string, reason: string): void {
-  if (command === "NOTICE") return reply.fail(command, "MUTED", [target], reason);
-  const numeric = isChannelTarget(target) ? ERR_CANNOTSENDTOCHAN : ERR_CANNOTSENDTOUSER;
-  reply.numericText(numeric, [target], reason);
 }
 
 /** Whether the accounts have a say in what the client sends. */

@@ -8,7 +8,7 @@ import type { Conversation, HistoryEntry } from "../history/history.ts";
 import { looksLikeChannel } from "../protocol/names.ts";
 import { type Outbound, truncate } from "../outbound.ts";
 import { isSameAccount } from "../admission/registration.ts";
-import { maySpeak, muteReason, standingOf } from "./messages.ts";
+import { maySpeak, standingOf } from "./messages.ts";
 
 const REDACTABLE: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"]);
 
@@ -59,8 +59,7 @@ function redactBetween(call: CommandCall, target: string, entry: HistoryEntry | 
   if (!isAuthor(call, entry)) return refuse(call);
 
   const receiver = state.findClient(target);
-  const reason = muteReason(call) === null ? params[2] : undefined;
-  const message = redaction(call, receiver?.nick ?? target, reason);
+  const message = redaction(call, receiver?.nick ?? target, params[2]);
   state.history.redact(entry, message);
   if (receiver && receiver !== client && takes(receiver)) receiver.send(message);
   reply.message(message);
@@ -89,8 +88,7 @@ function isAuthor({ state, client }: CommandCall, { time, message: { tags } }: H
 /** The reason is speech: who may not speak in the channel gives none. */
 function reasonIn(call: CommandCall, channel: Channel): string | undefined {
   const { client, params } = call;
-  const mayGive = client.isOperator ||
-    muteReason(call) === null && maySpeak(channel, client, standingOf(channel, client));
+  const mayGive = client.isOperator || maySpeak(channel, client, standingOf(channel, client));
   return mayGive ? params[2] : undefined;
 }
 

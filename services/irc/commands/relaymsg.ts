@@ -5,7 +5,7 @@ import type { CommandCall } from "../command.ts";
 import { isRelayedNick } from "../protocol/names.ts";
 import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../protocol/numerics.ts";
 import { encodedLength } from "../outbound.ts";
-import { deliver, inTurn, muteReason } from "./messages.ts";
+import { deliver, inTurn } from "./messages.ts";
 
 /**
  * RELAYMSG channel nick :text, for operators of the channel. The nick has a `/`, which no user's
@@ -24,8 +24,6 @@ export function relaymsg(call: CommandCall): void | Promise<void> {
   if (!isRelayedNick(nick)) {
     return fail("INVALID_NICK", 'A relayed nick has a "/" in it and none of !@*?, and space');
   }
-  const muted = muteReason(call);
-  if (muted !== null) return fail("MUTED", muted);
   if (channel.silencesMask(`${nick}!${client.user}@${client.host}`)) {
     return fail("BANNED", "This nick is banned from the channel");
   }

@@ -1,0 +1,63 @@
+/**
+ * Accounts that may say nothing at present. {@link unmuted} judges every command before it runs: a
+ * command that says nothing about muted accounts is refused to them.
+ */
+
+import { looksLikeChannel } from "../protocol/names.ts";
+import { STATUSES } from "../channels/modes.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall, CommandDefinition } from "../command.ts";
+import { ERR_CANNOTSENDTOCHAN, ERR_CANNOTSENDTOUSER } from "../protocol/numerics.ts";
+import type { ServerState } from "../state.ts";
+
+/** Why the client may say nothing anywhere; null where it may. */
+export function muteReason(state: ServerState, client: Client): string | null {
+  if (client.account === null || client.privileged) return null;
+  return state.options.accounts.muteReason?.(client.account) ?? null;
+}
+
+/**
+ * The call as it may run: as it is, or for a muted account without what others would see. Null where
+ * nothing of it may run; the client is told why.
+ */
+export function unmuted({ whileMuted }: CommandDefinition, call: CommandCall): CommandCall | null {
+  if (whileMuted === "all") return call;
+  const reason = muteReason(call.state, call.client);
+  if (reason === null) return call;
+  const params = whileMuted?.(call, reason) ?? null;
+  if (params !== null) return { ...call, params };
+  refuseMuted(call, reason);
+  return null;
+}
+
+/** Tells the client why nothing of what it says arrives; for messages by their targets. */
+export function refuseMuted({ command, params, reply }: CommandCall, reason: string): void {
+  if (!MESSAGES.has(command)) return reply.fail(command, "MUTED", [], reason);
+  for (const target of (params[0] ?? "").split(",")) {
+    if (target === "") continue;
+    if (command === "NOTICE") reply.fail(command, "MUTED", [target], reason);
+    else reply.numericText(numericFor(target), [target], reason);
+  }
+}
+
+/**
+ * Takes away what a muted account said of itself before it was known to be one: its nick becomes the
+ * account's name, and user name, real name, away text and metadata go.
+ */
+export function hush(state: ServerState, client: Client): void {
+  if (client.registration === null || client.account === null) return;
+  if (muteReason(state, client) === null) return;
+  client.registration.nick = client.account;
+  client.registration.user = "~user";
+  client.registration.realname = client.account;
+  client.away = null;
+  state.metadata.clear(client);
+}
+
+const MESSAGES: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"]);
+
+function numericFor(target: string) {
+  const status = STATUSES.some(({ prefix }) => target.startsWith(prefix));
+  const isChannel = looksLikeChannel(status ? target.slice(1) : target);
+  return isChannel ? ERR_CANNOTSENDTOCHAN : ERR_CANNOTSENDTOUSER;
+}
