@@ -1,34 +1,34 @@
-/** So much of a secret in a row is cut out of an error's text. */
+/** An error's text loses every run of a secret that has at least so many characters. */
 const MIN_PIECE = 8;
 
 const REMOVED = "[removed]";
 
-/** Cuts the secrets of one backend out of what its provider says. */
+/**
+ * Cuts the secrets of one backend out of what its provider says: as they are, and as JSON, a URL, a
+ * form and base64 spell them.
+ */
 export class Redactor {
-  readonly #whole: readonly string[];
-  readonly #secrets: readonly string[];
-  readonly #pieces: ReadonlySet<string>;
+  readonly #spellings: readonly string[];
+  #pieces: ReadonlySet<string> | null = null;
 
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.filter((secret) => secret !== "");
-    this.#whole = [...new Set(this.#secrets.flatMap(spellings))].sort((a, b) =>
-      b.length - a.length
-    );
-    this.#pieces = new Set(this.#secrets.flatMap(piecesOf));
+    const all = secrets.filter((secret) => secret !== "").flatMap(spellings);
+    this.#spellings = [...new Set(all)].sort((a, b) => b.length - a.length);
   }
 
   /** Cuts out every secret as a whole; for answers, which may be long. */
   answer(text: string): string {
-    return this.#whole.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text);
+    return this.#spellings.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text);
   }
 
   /** Cuts out every piece of a secret that is long enough to matter; for texts of errors. */
   error(text: string): string {
+    this.#pieces ??= new Set(this.#spellings.flatMap(piecesOf));
     const rest = this.answer(text);
     let result = "";
     let index = 0;
     while (index < rest.length) {
-      const length = this.#pieceAt(rest, index);
+      const length = pieceAt(this.#pieces, rest, index);
       if (length === 0) {
         result += rest[index++];
       } else {
@@ -38,17 +38,43 @@ export class Redactor {
     }
     return result;
   }
-
-  #pieceAt(text: string, start: number): number {
-    let end = start;
-    while (this.#pieces.has(text.slice(end, end + MIN_PIECE))) end++;
-    return end === start ? 0 : end - start + MIN_PIECE - 1;
-  }
 }
 
-/** A secret as it is, as a string of JSON has it, and as a URL has it. */
+function pieceAt(pieces: ReadonlySet<string>, text: string, start: number): number {
+  let end = start;
+  while (pieces.has(text.slice(end, end + MIN_PIECE))) end++;
+  return end === start ? 0 : end - start + MIN_PIECE - 1;
+}
+
 function spellings(secret: string): string[] {
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+  const url = encodeURIComponent(secret);
+  const urls = [
+    url,
+    lowerCaseEscapes(url),
+    new URLSearchParams({ "": secret }).toString().slice(1),
+  ];
+  return [secret, JSON.stringify(secret).slice(1, -1), ...urls, ...base64Spellings(secret)];
+}
+
+function lowerCaseEscapes(url: string): string {
+  return url.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
+}
+
+/**
+ * A secret in base64 (RFC 4648, both alphabets), wherever it begins within what is encoded, such as
+ * behind the name in Basic credentials. Characters that depend on its neighbours are left out.
+ */
+function base64Spellings(secret: string): string[] {
+  const bytes = new TextEncoder().encode(secret);
+  return [0, 1, 2].flatMap((before) => {
+    const padded = new Uint8Array(before + bytes.length);
+    padded.set(bytes, before);
+    const encoded = btoa(Array.from(padded, (byte) => String.fromCharCode(byte)).join(""));
+    const first = Math.ceil(before * 8 / 6);
+    const end = Math.floor(padded.length * 8 / 6);
+    const own = encoded.slice(first, end);
+    return own.length < MIN_PIECE ? [] : [own, own.replaceAll("+", "-").replaceAll("/", "_")];
+  });
 }
 
 function piecesOf(secret: string): string[] {

@@ -26,3 +26,31 @@ Deno.test("a secret is cut out of an answer in every spelling, and the rest stay
   assert.equal(redactor.answer(text), '{"plain":"[removed]","url":"x?key=[removed]","rest":"ok"}');
   assert.equal(redactor.error("nothing here"), "nothing here");
 });
+
+Deno.test("a secret is cut out of base64 and URLs, whatever stands around it", () => {
+  const around = fc.string({ maxLength: 6, unit: "grapheme-ascii" });
+  const spellings: readonly ((text: string) => string)[] = [
+    btoa,
+    (text) => btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""),
+    encodeURIComponent,
+    (text) => encodeURIComponent(text).replace(/%../g, (escape) => escape.toLowerCase()),
+    (text) => new URLSearchParams({ key: text }).toString(),
+  ];
+  const long = secret.filter((key) => key.length >= 12);
+  fc.assert(
+    fc.property(
+      long,
+      around,
+      around,
+      fc.constantFrom(...spellings),
+      (key, before, after, spell) => {
+        const redactor = new Redactor([key]);
+        const alone = spell(key);
+        for (const told of [redactor.answer(spell(before + key + after)), redactor.error(alone)]) {
+          assert.ok(told.includes("[removed]"), told);
+          assert.ok(!told.includes(key) && !told.includes(alone), told);
+        }
+      },
+    ),
+  );
+});
