@@ -21,7 +21,13 @@ export interface ChannelRoutesOptions {
 const messageSchema = z.object({
   id: z.string(),
   nick: z.string(),
+  account: z.string().nullable().openapi({
+    description: "The account that is proven to have said it; null where there is none",
+  }),
   text: z.string(),
+  via: z.literal("bridge").optional().openapi({
+    description: "Present where the operator said it under the name of somebody else",
+  }),
   timestamp: z.string().openapi({
     description: "ISO 8601, UTC, microseconds; strictly increasing within a channel",
     example: "2026-11-20T23:18:00.123456Z",

@@ -21,8 +21,9 @@ import type {
   Speaker,
 } from "./options.ts";
 import { Outbox } from "./outbox.ts";
-import { Past, textOf } from "./past.ts";
+import { Past } from "./past.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
+import { textOf, textOfSent } from "./shown.ts";
 import { byteLength, linesOf, splitLine } from "./text.ts";
 
 /** How long a request waits for the bridge to be up. */
@@ -239,9 +240,11 @@ export class Bridge {
     const entered = await this.#enter(name);
     if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
     const user = this.#userOf(caller);
-    const bare = user !== null || envelope !== null || foldCase(speaker) === foldCase(this.nick);
+    const saidFor = foldCase(speaker) === foldCase(this.nick)
+      ? null
+      : { nick: speaker, account: accountOf(caller) };
+    const bare = user !== null || envelope !== null || saidFor === null;
     const prefix = bare ? "" : `[${speaker}] `;
-    const other = foldCase(speaker) === foldCase(this.nick) ? null : speaker;
     const space = (user ?? this.#link).room(entered.name) - byteLength(prefix);
     const room = Math.max(space, LEAST_ROOM_BYTES);
     if (envelope !== null && byteLength(text) > room) {
@@ -252,10 +255,10 @@ export class Bridge {
     this.#options.speakers?.admit(caller.principal, pieces.length);
     if (user !== null) return await this.#sayAs(user, entered.name, pieces);
     const { labels, confirmed } = this.#outbox.add(
-      pieces.map((piece) => ({ nick: speaker, text: piece })),
+      pieces.map((text) => ({ nick: speaker, text, speaker: saidFor })),
       delay,
     );
-    this.#link.say(entered.name, pieces.map((piece) => `${prefix}${piece}`), labels, other);
+    this.#link.say(entered.name, pieces.map((piece) => `${prefix}${piece}`), labels, saidFor);
     await confirmed;
     entered.setPresent(speaker, this.#scheduler.now());
   }
@@ -385,7 +388,8 @@ export class Bridge {
     const found = this.#channels.get(heard.channel);
     if (found !== null) {
       this.#received++;
-      const message = { id: this.#ids.of(heard), ...(sent ?? textOf(heard)) };
+      const shown = sent === null ? textOf(heard) : textOfSent(sent, heard);
+      const message = { id: this.#ids.of(heard), ...shown };
       const held = { message, heard, isOurs: sent !== null };
       if (found.held === null) this.#keep(found, held);
       else found.hold(held, this.#options.bufferSize);
@@ -418,4 +422,9 @@ export class Bridge {
       if (log.microsecondsOf(one.message.id) === null) this.#keep(channel, one);
     }
   }
+}
+
+/** The account by which somebody calls; null for the API token, which belongs to nobody. */
+function accountOf({ principal: { kind, name } }: Caller): string | null {
+  return kind === "operator" ? null : name;
 }

@@ -12,6 +12,9 @@ const envelopeSchema = z.looseObject({
   from: z.string().min(1),
 });
 
+/** What JSON allows within a string, and a line of text had better not hold. */
+const NOT_IN_A_LINE = /[\x7f-\x9f\u2028\u2029]/g;
+
 /** A typed message between agents. */
 export type Envelope = z.infer<typeof envelopeSchema>;
 
@@ -38,5 +41,9 @@ export function formatEnvelope(
   now: number,
 ): string {
   const { type, from, payload } = envelope;
-  return JSON.stringify({ v: 1, type, id: ulid(now), from, ts: now, payload: payload ?? {} });
+  return JSON.stringify({ v: 1, type, id: ulid(now), from, ts: now, payload: payload ?? {} })
+    .replace(
+      NOT_IN_A_LINE,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
 }

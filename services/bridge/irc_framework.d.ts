@@ -38,7 +38,11 @@ export interface ClientEvents {
   "displayed host": { readonly nick: string; readonly hostname: string };
   raw: { readonly line: string; readonly from_server: boolean };
   "nick in use": { readonly nick: string | undefined };
-  join: Sourced & { readonly channel: string | undefined };
+  join: Sourced & {
+    readonly channel: string | undefined;
+    /** With extended-join: the account, false for none. */
+    readonly account?: string | false | undefined;
+  };
   part: Sourced & { readonly channel: string | undefined };
   kick: Sourced & { readonly channel: string | undefined; readonly kicked: string | undefined };
   quit: Sourced;

@@ -1,3 +1,5 @@
+import { hasTag, headOf } from "./line_head.ts";
+
 /** Most lines of one list, or of batches that are open, that the IRC client may have to keep. */
 const MAX_KEPT_LINES = 20_000;
 
@@ -14,11 +16,6 @@ const COMMANDS = new Set([
 /** Refusals of any kind, and how a login went. */
 const REFUSAL_OR_LOGIN = /^(?:[45]\d\d|90\d)$/;
 
-/** The command of a line and what follows it, after tags and source. */
-const LINE = /^(?:@\S+ +)?(?::\S+ +)?(\S+) *(.*)$/;
-
-const BATCH_TAG = /^@(?:\S*;)?batch=/;
-
 /**
  * Keeps from the IRC client what nobody asked for, and ends a connection on which it would have to
  * collect without bound.
@@ -33,10 +30,10 @@ export class LineFilter {
    * @throws Error where it would have to keep too much
    */
   admits(line: string): boolean {
-    const [, command = "", rest = ""] = LINE.exec(line) ?? [];
+    const { tags, command, rest } = headOf(line);
     if (!COMMANDS.has(command) && !REFUSAL_OR_LOGIN.test(command)) return false;
     if (command === "BATCH") this.#countBatch(rest.split(" ")[0] ?? "");
-    else if (command === "353" || BATCH_TAG.test(line)) this.#kept++;
+    else if (command === "353" || hasTag(tags, "batch")) this.#kept++;
     if (command === "366" && this.#batches.size === 0) this.#kept = 0;
     if (this.#kept <= MAX_KEPT_LINES && this.#batches.size <= MAX_BATCHES) return true;
     throw new Error("The IRC server sends a list without an end");

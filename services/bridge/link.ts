@@ -1,7 +1,7 @@
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
-import type { LinkEvent } from "./link_events.ts";
+import type { LinkEvent, LinkSpeaker } from "./link_events.ts";
 import { LinkSession } from "./link_session.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type Connect, transportOver } from "./transport.ts";
@@ -102,7 +102,7 @@ export class Link {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    speaker: string | null,
+    speaker: LinkSpeaker | null,
   ): void {
     this.#session?.say(channel, texts, labels, speaker);
   }

@@ -1,4 +1,7 @@
+import { foldCase } from "../irc/mod.ts";
 import type { Client, ClientEvents, ParsedLine } from "./irc_framework.d.ts";
+import { hasTag, headOf } from "./line_head.ts";
+import { isMessageId } from "./message_ids.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** What happens on the IRC side, as far as the bridge wants to know. */
@@ -38,7 +41,7 @@ export interface LinkMessage {
   /** The account of who said it; null where the server does not tell, or there is none. */
   readonly account: string | null;
   /** For whom the bridge said it; null where it speaks for itself, or somebody else does. */
-  readonly speaker: string | null;
+  readonly speaker: LinkSpeaker | null;
   /** As it shall be shown: an ACTION as `* nick text`. */
   readonly text: string;
   readonly id: string | null;
@@ -46,6 +49,13 @@ export interface LinkMessage {
   readonly time: number;
   /** The label of our own message of which this is the echo. */
   readonly label: string | null;
+}
+
+/** Somebody for whom the bridge speaks. */
+export interface LinkSpeaker {
+  readonly nick: string;
+  /** The account that is proven to have asked for it; null where there is none. */
+  readonly account: string | null;
 }
 
 /** Messages of a channel that the server was asked for. */
@@ -68,16 +78,17 @@ export interface PlaybackMark {
   readonly time: number;
 }
 
-/** The tag of what the bridge says for somebody: who that is. */
+/** The tags of what the bridge says for somebody: who that is, and with which account. */
 export const SPEAKER_TAG = "+muster/nick";
+export const SPEAKER_ACCOUNT_TAG = "+muster/account";
 
-/** A line in which the server says that it will not do something: a number, or a standard reply. */
-const REFUSAL = /^(?:@\S+ )?(?::\S+ )?(?:[45]\d\d|FAIL) /;
+/** These tags without their `+`: nobody but the bridge may send them. */
+export const BRIDGE_TAGS: readonly string[] = [SPEAKER_TAG, SPEAKER_ACCOUNT_TAG].map((tag) =>
+  tag.slice(1)
+);
 
-/** A line in which a message is redacted (IRCv3 message-redaction). */
-const REDACTION = /^(?:@\S+ )?:\S+ REDACT /;
-
-const PONG = /^(?:@\S+ )?(?::\S+ )?PONG /;
+/** The numbers of replies by which a server refuses something. */
+const REFUSAL = /^[45]\d\d$/;
 
 /** The batches in which a server plays old messages back without being asked for them. */
 const UNASKED_PLAYBACK = "znc.in/playback";
@@ -87,8 +98,6 @@ const PLAYBACK = "chathistory";
 
 /** Who tells of joins and the like in what Ergo plays back, to clients that want messages alone. */
 const EVENT_TELLER = "HistServ";
-
-const PLAYBACK_START = /^@\S*\blabel=\S* (?::\S+ )?BATCH \+\S+ chathistory /;
 
 /** Where {@linkcode reportEvents} reports to. */
 export interface EventSink {
@@ -110,9 +119,11 @@ export function reportEvents(
   scheduler: Scheduler,
   sink: EventSink,
 ): void {
+  const self: Self = { account: null };
+  const playback = new Playback(sink);
+  reportSelf(client, self, sink);
   reportMembers(client, sink);
-  reportMessages(client, scheduler, sink);
-  reportPlayback(client, parseLine, scheduler, sink);
+  reportMessages(client, self, scheduler, playback, sink);
   client.on("topic", ({ channel, topic }) => {
     if (channel !== undefined) sink.event({ kind: "topic", channel, topic });
   });
@@ -122,20 +133,37 @@ export function reportEvents(
   });
   client.on("raw", ({ line, from_server: fromServer }) => {
     if (!fromServer) return;
-    if (PONG.test(line)) sink.pong(parseLine(line).params.at(-1) ?? "");
-    else if (REFUSAL.test(line)) sink.event(refusalOf(parseLine(line)));
-    else if (REDACTION.test(line)) {
+    const { tags, command } = headOf(line);
+    if (command === "PONG") sink.pong(parseLine(line).params.at(-1) ?? "");
+    else if (command === "FAIL" || REFUSAL.test(command)) sink.event(refusalOf(parseLine(line)));
+    else if (command === "BATCH" && hasTag(tags, "label")) playback.begin(parseLine(line));
+    else if (command === "REDACT") {
       const [channel = "", id = ""] = parseLine(line).params;
       sink.event({ kind: "redaction", channel, id });
     }
   });
 }
 
+/** What the server says of us. */
+interface Self {
+  /** The account that we are logged in to; null where we are not, or it is not told. */
+  account: string | null;
+}
+
+/** Follows our host and our account. */
+function reportSelf(client: Client, self: Self, sink: EventSink): void {
+  client.on("join", ({ nick, ident, hostname, account }) => {
+    if (nick !== client.user.nick) return;
+    sink.ownHost(`${ident}@${hostname}`);
+    if (account !== undefined) self.account = account || null;
+  });
+  client.on("loggedin", ({ account }) => self.account = account ?? null);
+  client.on("loggedout", () => self.account = null);
+}
+
 function reportMembers(client: Client, sink: EventSink): void {
-  client.on("join", ({ channel, nick, ident, hostname }) => {
-    if (channel === undefined) return;
-    if (nick === client.user.nick) sink.ownHost(`${ident}@${hostname}`);
-    sink.event({ kind: "join", channel, nick });
+  client.on("join", ({ channel, nick }) => {
+    if (channel !== undefined) sink.event({ kind: "join", channel, nick });
   });
   client.on("part", ({ channel, nick }) => {
     if (channel !== undefined) sink.event({ kind: "part", channel, nick });
@@ -154,84 +182,111 @@ function reportMembers(client: Client, sink: EventSink): void {
   });
 }
 
-/** Reports messages, as far as they are for everybody, and not what a server plays back. */
-function reportMessages(client: Client, scheduler: Scheduler, sink: EventSink): void {
-  hearMessages(client, scheduler, (message, batch) => {
-    if (batch?.type !== PLAYBACK && batch?.type !== UNASKED_PLAYBACK) sink.event(message);
-  });
-}
-
 /**
- * Calls back with each message that shall be shown: neither with CTCP other than ACTION, nor with
- * what is meant for the operators of a channel alone (STATUSMSG).
+ * Reports messages that shall be shown: neither CTCP other than ACTION, nor what is meant for the
+ * operators of a channel alone (STATUSMSG). What a server plays back goes to `playback`.
  */
-function hearMessages(
+function reportMessages(
   client: Client,
+  self: Self,
   scheduler: Scheduler,
-  hear: (message: LinkMessage, batch: ClientEvents["privmsg"]["batch"]) => void,
+  playback: Playback,
+  sink: EventSink,
 ): void {
   function report(event: ClientEvents["privmsg"], text: string): void {
     const { target, group, tags, time, batch } = event;
-    if (group !== undefined) return;
+    if (group !== undefined || batch?.type === UNASKED_PLAYBACK) return;
     const nick = speakerOf(event);
-    const isOurs = nick === client.user.nick;
-    hear({
+    const account = tags["account"] ?? null;
+    const isPast = batch?.type === PLAYBACK;
+    // At present nobody else can have our nick; in the past only the account tells who spoke.
+    const isOurs = isPast ? isSameAccount(account, self.account) : nick === client.user.nick;
+    const message: LinkMessage = {
       kind: "message",
       channel: target,
       nick,
-      account: tags["account"] ?? null,
-      speaker: isOurs ? tags[SPEAKER_TAG] ?? null : null,
+      account,
+      speaker: isOurs ? spokenFor(tags) : null,
       text,
-      id: tags["msgid"] ?? null,
+      id: idOf(tags),
       time: time ?? scheduler.now(),
-      label: isOurs ? tags["label"] ?? null : null,
-    }, batch);
+      label: isOurs && !isPast ? tags["label"] ?? null : null,
+    };
+    if (isPast) playback.hear(message);
+    else sink.event(message);
   }
   function reportPlain(event: ClientEvents["privmsg"]): void {
     if (!event.message.startsWith(CTCP)) report(event, event.message);
   }
-  client.on("privmsg", reportPlain);
+  client.on("privmsg", (event) => {
+    // A client that leaves the end of an ACTION out is understood all the same.
+    if (!event.message.startsWith(ACTION)) return reportPlain(event);
+    report(event, `* ${speakerOf(event)} ${event.message.slice(ACTION.length)}`);
+  });
   client.on("notice", reportPlain);
   client.on("action", (event) => report(event, `* ${speakerOf(event)} ${event.message}`));
+  client.on("batch end chathistory", (batch) => playback.end(batch));
 }
 
-/** Reports what the server plays back because it was asked to, page by page. */
-function reportPlayback(
-  client: Client,
-  parseLine: (line: string) => ParsedLine,
-  scheduler: Scheduler,
-  sink: EventSink,
-): void {
-  const labels = new Map<string, string>();
-  let heard: LinkMessage[] = [];
-  client.on("raw", ({ line, from_server: fromServer }) => {
-    if (!fromServer || !PLAYBACK_START.test(line)) return;
-    const { tags, params } = parseLine(line);
-    if (tags["label"] !== undefined) labels.set((params[0] ?? "").slice(1), tags["label"]);
-  });
-  hearMessages(client, scheduler, (message, batch) => {
-    if (batch?.type === PLAYBACK && message.nick !== EVENT_TELLER) heard.push(message);
-  });
-  client.on("batch end chathistory", ({ id, commands }) => {
-    const messages = heard;
-    heard = [];
-    const label = labels.get(id);
-    labels.delete(id);
+/** What the server plays back because it was asked to, page by page. */
+class Playback {
+  readonly #sink: EventSink;
+  /** The labels of requests, by the reference of the batch that answers them. */
+  readonly #labels = new Map<string, string>();
+  #heard: LinkMessage[] = [];
+
+  constructor(sink: EventSink) {
+    this.#sink = sink;
+  }
+
+  /** Takes the first line of a batch that has a label. */
+  begin({ tags, params: [reference = "", type] }: ParsedLine): void {
+    const label = tags["label"];
+    if (label === undefined || type !== PLAYBACK || !reference.startsWith("+")) return;
+    this.#labels.set(reference.slice(1), label);
+  }
+
+  hear(message: LinkMessage): void {
+    if (message.nick !== EVENT_TELLER) this.#heard.push(message);
+  }
+
+  end({ id, commands }: ClientEvents["batch end chathistory"]): void {
+    const messages = this.#heard;
+    this.#heard = [];
+    const label = this.#labels.get(id);
+    this.#labels.delete(id);
     if (label === undefined) return;
-    const marks = commands.flatMap(({ tags: { msgid, time } }) =>
-      msgid === undefined ? [] : { id: msgid, time: Date.parse(time ?? "") }
-    );
+    const kept = commands.filter(({ tags }) => tags["msgid"] !== undefined);
+    const marks = kept.flatMap(({ tags }) => {
+      const id = idOf(tags);
+      return id === null ? [] : { id, time: Date.parse(tags["time"] ?? "") };
+    });
     const [first, last] = [marks[0] ?? null, marks.at(-1) ?? null];
-    sink.event({ kind: "playback", label, messages, count: marks.length, first, last });
-  });
+    this.#sink.event({ kind: "playback", label, messages, count: kept.length, first, last });
+  }
 }
 
 /** What begins a CTCP message, also one whose end is missing. */
 const CTCP = "\x01";
+const ACTION = `${CTCP}ACTION `;
 
 /** A server that speaks has a host name and no nick. */
 function speakerOf({ nick, hostname }: ClientEvents["privmsg"]): string {
   return nick || hostname;
+}
+
+/** For whom the bridge says something, by the tags that it gave it. */
+function spokenFor(tags: ClientEvents["privmsg"]["tags"]): LinkSpeaker | null {
+  const nick = tags[SPEAKER_TAG];
+  return nick === undefined ? null : { nick, account: tags[SPEAKER_ACCOUNT_TAG] ?? null };
+}
+
+function idOf({ msgid }: ClientEvents["privmsg"]["tags"]): string | null {
+  return msgid !== undefined && isMessageId(msgid) ? msgid : null;
+}
+
+function isSameAccount(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && foldCase(one) === foldCase(other);
 }
 
 function refusalOf({ command, params, tags }: ParsedLine): LinkEvent {

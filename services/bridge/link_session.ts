@@ -1,8 +1,16 @@
 import { Unavailable } from "../errors.ts";
+import { formatTags } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
-import { type LinkEvent, type LinkMessage, reportEvents, SPEAKER_TAG } from "./link_events.ts";
+import {
+  type LinkEvent,
+  type LinkMessage,
+  type LinkSpeaker,
+  reportEvents,
+  SPEAKER_ACCOUNT_TAG,
+  SPEAKER_TAG,
+} from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
 import { Receipts } from "./receipts.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -150,15 +158,15 @@ export class LinkSession {
     channel: string,
     texts: readonly string[],
     labels: readonly string[],
-    speaker: string | null,
+    speaker: LinkSpeaker | null,
   ): void {
     const { client } = this.#options;
     const isLabelled = this.#has("labeled-response") && this.#has("echo-message");
-    const tag = speaker === null ? "" : `;${SPEAKER_TAG}=${speaker.replaceAll("\\", "\\\\")}`;
+    const tags = speaker === null ? "" : `;${formatTags(tagsOf(speaker))}`;
     for (const [index, text] of texts.entries()) {
       const label = labels[index] ?? "";
       this.#pacer.send(() => {
-        if (isLabelled) return client.raw(`@label=${label}${tag} PRIVMSG ${channel} :${text}`);
+        if (isLabelled) return client.raw(`@label=${label}${tags} PRIVMSG ${channel} :${text}`);
         this.#receipts.sent({ label, channel });
         client.raw(`PRIVMSG ${channel} :${text}`);
       });
@@ -364,4 +372,12 @@ export class LinkSession {
     this.#up = false;
     this.#options.onClosed(this.#lastWords);
   }
+}
+
+/** The tags by which we tell ourselves, when we hear it again, for whom we said something. */
+function tagsOf({ nick, account }: LinkSpeaker): [string, string][] {
+  return [
+    [SPEAKER_TAG, nick],
+    ...account === null ? [] : [[SPEAKER_ACCOUNT_TAG, account] as [string, string]],
+  ];
 }

@@ -24,6 +24,16 @@ export class MessageIds {
   }
 }
 
+const MESSAGE_ID = /^[\x21-\x7e]{1,200}$/;
+
+/**
+ * Whether a text can be the id of a message: it goes as it is into a line of IRC, a header of HTTP
+ * and an event stream.
+ */
+export function isMessageId(text: string): boolean {
+  return MESSAGE_ID.test(text);
+}
+
 /** Whether an id is that of a message or of one of its further lines. */
 export function isLineOf(message: string, id: string): boolean {
   return id === message || id.startsWith(`${message}.`);

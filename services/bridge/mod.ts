@@ -25,5 +25,6 @@ export type {
   Speakers,
 } from "./options.ts";
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
+export { BRIDGE_TAGS } from "./link_events.ts";
 export { readChannelName } from "./names.ts";
 export type { Connect, LineConnection } from "./transport.ts";

@@ -11,7 +11,11 @@ export interface ChannelText {
   /** The IRC server's id of the message, where it gives one. */
   readonly id: string;
   readonly nick: string;
+  /** The account that is proven to have said it; null where there is none. */
+  readonly account: string | null;
   readonly text: string;
+  /** `bridge` where the operator said it under the name of somebody else; absent elsewhere. */
+  readonly via?: "bridge";
 }
 
 /** One message of a channel, as it is kept. */

@@ -1,6 +1,7 @@
 import { Conflict, TimedOut, TooMany } from "../errors.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { Sent } from "./shown.ts";
 
 /** How long the server has to send a message back to us. */
 const ECHO_MILLISECONDS = 5000;
@@ -11,15 +12,8 @@ const MAX_UNCONFIRMED_BYTES = 8 * 1024 * 1024;
 /** What is kept beside a message's length, in bytes. */
 const ENTRY_BYTES = 256;
 
-/** A message of ours on its way through the server. */
-export interface Sent {
-  /** Under whose name it stands in the log. */
-  readonly nick: string;
-  /** As it stands in the log, without the name in front. */
-  readonly text: string;
-}
-
-interface Unconfirmed extends Sent {
+interface Unconfirmed {
+  readonly sent: Sent;
   readonly post: Post;
 }
 
@@ -61,9 +55,9 @@ export class Outbox {
     this.#bytes += bytes;
     const confirmation = this.#confirmation(delay);
     const post = { confirmation, missing: messages.length };
-    const labels = messages.map((message) => {
+    const labels = messages.map((sent) => {
       const label = (++this.#lastLabel).toString(36);
-      this.#unconfirmed.set(label, { ...message, post });
+      this.#unconfirmed.set(label, { sent, post });
       return label;
     });
     return { labels, confirmed: confirmation.promise };
@@ -74,7 +68,7 @@ export class Outbox {
     const message = this.#take(label);
     if (message === null) return null;
     if (--message.post.missing === 0) message.post.confirmation.confirm();
-    return { nick: message.nick, text: message.text };
+    return message.sent;
   }
 
   /**
@@ -121,7 +115,7 @@ export class Outbox {
     const message = this.#unconfirmed.get(label);
     if (message === undefined) return null;
     this.#unconfirmed.delete(label);
-    this.#bytes -= bytesOf(message);
+    this.#bytes -= bytesOf(message.sent);
     return message;
   }
 }

@@ -3,8 +3,9 @@ import { formatMicroseconds, type MessageLog, Stamps } from "../messages/mod.ts"
 import type { Scheduler } from "../scheduler.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { LinkMessage, PlaybackPage } from "./link_events.ts";
-import { MessageIds, messageOfLine } from "./message_ids.ts";
+import { isMessageId, MessageIds, messageOfLine } from "./message_ids.ts";
 import type { ChannelMessage, ChannelText } from "./options.ts";
+import { textOf } from "./shown.ts";
 
 /** How long the server has to play back a page. */
 const PAGE_MILLISECONDS = 10_000;
@@ -168,7 +169,7 @@ export class Past {
 
   /** The time of a message, in microseconds since 1970; null where the server does not know it. */
   async #microsecondsOf(channel: string, id: string): Promise<number | null> {
-    if (!this.available || !/^[^\s\0]{1,100}$/.test(id)) return null;
+    if (!this.available || !isMessageId(id)) return null;
     for (const message of new Set([id, messageOfLine(id)])) {
       const { first } = await this.#page(`AROUND ${channel} msgid=${message}`, 1);
       if (first === null) continue;
@@ -237,13 +238,6 @@ export class Past {
     return request.page ??
       { kind: "playback", label, messages: [], count: 0, first: null, last: null };
   }
-}
-
-/** What a message says and who says it: what the bridge says for somebody is said by them. */
-export function textOf({ nick, speaker, text }: LinkMessage): Pick<ChannelText, "nick" | "text"> {
-  if (speaker === null) return { nick, text };
-  const prefix = `[${speaker}] `;
-  return { nick: speaker, text: text.startsWith(prefix) ? text.slice(prefix.length) : text };
 }
 
 function textsOf(heard: readonly LinkMessage[]): PastMessage[] {

@@ -8,6 +8,9 @@ const MAX_LINES = 100;
 /** The control characters that a post may hold: tab, and what IRC clients read as formatting. */
 const FORMATTING = new Set("\t\x02\x03\x04\x0f\x11\x16\x1d\x1e\x1f");
 
+/** Other characters that Unicode calls white space are text like any other. */
+const BLANK = /^[ \t]*$/;
+
 const encoder = new TextEncoder();
 
 /** Bytes of a text in UTF-8. */
@@ -16,7 +19,7 @@ export function byteLength(text: string): number {
 }
 
 /**
- * Takes the text of a post apart into its lines; blank ones, which IRC cannot carry, fall away.
+ * Takes the text of a post apart into its lines; blank ones, which show nothing, fall away.
  *
  * @throws TooLarge where it is over 64 KiB or 100 lines
  * @throws Invalid where nothing is in it, or a control character, or half a surrogate pair
@@ -32,7 +35,7 @@ export function linesOf(text: string): string[] {
   if (!lines.every(isPlain)) {
     throw new Invalid('"text" must hold no control characters other than tab and IRC formatting');
   }
-  const filled = lines.filter((line) => line.trim() !== "");
+  const filled = lines.filter((line) => !BLANK.test(line));
   if (filled.length === 0) throw new Invalid('"text" must hold something');
   return filled;
 }

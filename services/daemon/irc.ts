@@ -1,4 +1,5 @@
 import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
+import { BRIDGE_TAGS } from "../bridge/mod.ts";
 import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
 import { type Bans, channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_bans/mod.ts";
@@ -69,6 +70,7 @@ function serverOptions(
     ...(irc.sts.enabled
       ? { sts: { durationSeconds: irc.sts.duration_seconds, port: irc.sts.port || null } }
       : {}),
+    reservedTags: BRIDGE_TAGS,
     registerBeforeConnect: irc.accounts.self_registration === true,
     readMarkers: new ReadMarkers({ database, accounts, log }),
     ...{ observer, cloakKey, log },

@@ -54,7 +54,7 @@ export type {
 } from "./history/store.ts";
 export { MARKED_TARGETS, type ReadMarkerStore } from "./history/read_markers.ts";
 export { addressNetwork, isLoopback } from "./users/cloak.ts";
-export { type Message, parseMessage } from "./protocol/message.ts";
+export { formatTags, type Message, parseMessage } from "./protocol/message.ts";
 export {
   channelName,
   compileMask,

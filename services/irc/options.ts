@@ -273,6 +273,11 @@ export interface IrcServerOptions {
   registerBeforeConnect?: boolean;
   /** Where there is none, clients are told nothing of TLS. */
   sts?: StsPolicy;
+  /**
+   * Client-only tags, in lower case and without their `+`, that are passed on for privileged clients
+   * alone; told as `CLIENTTAGDENY`.
+   */
+  reservedTags?: readonly string[];
   /** Asked (PASS) of clients that do not log in to an account. */
   password?: string | null;
   limits?: Partial<IrcLimits>;

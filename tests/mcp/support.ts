@@ -96,6 +96,7 @@ export class FakeBridge
     const message = {
       id: `m${number}`,
       nick,
+      account: null,
       text,
       timestamp: `2026-11-20T00:00:00.00000${number}Z`,
     };

@@ -138,7 +138,8 @@ Deno.test("Every channel endpoint answers as the contract says", () =>
       {
         request: `GET ${c}/ROOM/messages`,
         status: 200,
-        matches: /^\[\{"id":"[^"]+","nick":"ann","text":"hi","timestamp":"[^"]+\.\d{6}Z"\}\]$/,
+        matches:
+          /^\[\{"id":"[^"]+","nick":"ann","account":null,"text":"hi","via":"bridge","timestamp":"[^"]+\.\d{6}Z"\}\]$/,
       },
       { request: `POST ${c}/room/presence`, body: { nick: "web" }, status: 204 },
       { request: `GET ${c}/room/users`, status: 200, matches: /^\["ann","bridge","web"\]$/ },

@@ -5,7 +5,7 @@ import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { MESSAGE_TARGETS } from "../protocol/isupport.ts";
 import { ChannelFlag, STATUSES } from "../channels/modes.ts";
-import { looksLikeChannel } from "../protocol/names.ts";
+import { foldCase, looksLikeChannel } from "../protocol/names.ts";
 import {
   ERR_CANNOTSENDTOCHAN,
   ERR_INPUTTOOLONG,
@@ -211,7 +211,7 @@ function observeMessage(
  * a line may be: a message arrives whole or not at all.
  */
 function outgoing(call: CommandCall, target: string, speech: MessageText): Outbound | null {
-  const { state, client, command, tags, reply } = call;
+  const { state, client, command, reply } = call;
   const texts = typeof speech === "string" ? [speech] : speech.map(({ text }) => text);
   const length = encodedLength(`:${client.mask} ${command} ${target} :\r\n`) +
     Math.max(...texts.map(encodedLength));
@@ -221,9 +221,17 @@ function outgoing(call: CommandCall, target: string, speech: MessageText): Outbo
   }
   const content: MessageContent = { params: [target] };
   if (command !== "TAGMSG") content.text = speech;
-  const clientTags = [...tags].filter(([key]) => key.startsWith("+"));
+  const clientTags = tagsPassedOn(call);
   if (clientTags.length > 0) content.clientTags = clientTags;
   return state.messageFrom(client, command, content);
+}
+
+/** The client-only tags that go to others with a message (IRCv3 message-tags). */
+export function tagsPassedOn({ state, client, tags }: CommandCall): [string, string][] {
+  const passedOn = [...tags].filter(([key]) => key.startsWith("+"));
+  const { reservedTags = [] } = state.options;
+  if (passedOn.length === 0 || client.privileged) return passedOn;
+  return passedOn.filter(([key]) => !reservedTags.includes(foldCase(key.slice(1))));
 }
 
 /** Tells what is wrong, but never in answer to a NOTICE (RFC 1459). */

@@ -5,7 +5,7 @@ import type { CommandCall } from "../command.ts";
 import { isRelayedNick } from "../protocol/names.ts";
 import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../protocol/numerics.ts";
 import { encodedLength } from "../outbound.ts";
-import { deliver, inTurn } from "./messages.ts";
+import { deliver, inTurn, tagsPassedOn } from "./messages.ts";
 
 /**
  * RELAYMSG channel nick :text, for operators of the channel. The nick has a `/`, which no user's
@@ -31,7 +31,7 @@ export function relaymsg(call: CommandCall): void | Promise<void> {
 }
 
 function relay(call: CommandCall, channel: Channel, nick: string, text: string): void {
-  const { state, client, tags, reply } = call;
+  const { state, client, reply } = call;
   const frame = `:${nick}!${client.user}@${client.host} PRIVMSG ${channel.name} :\r\n`;
   if (encodedLength(frame) + encodedLength(text) > state.limits.lineBytes) {
     return reply.numeric(ERR_INPUTTOOLONG);
@@ -40,7 +40,7 @@ function relay(call: CommandCall, channel: Channel, nick: string, text: string):
     params: [channel.name],
     text,
     relayedFrom: nick,
-    clientTags: [...tags].filter(([key]) => key.startsWith("+")),
+    clientTags: tagsPassedOn(call),
   });
   deliver(call, channel, message, 0);
   const { msgid: id = "", time } = message.tags;

@@ -41,6 +41,7 @@ export function isupportTokens({ limits, options }: ServerState): string[] {
     `CHANNELLEN=${CHANNEL_LENGTH}`,
     "CHANTYPES=#",
     `CHATHISTORY=${HISTORY_MESSAGES}`,
+    ...(options.reservedTags?.length ? [`CLIENTTAGDENY=${options.reservedTags.join(",")}`] : []),
     "ELIST=CMNTU",
     "EXCEPTS=e",
     `EXTBAN=,${EXTENDED_MASKS}`,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { Bridge, type ChannelMessage } from "../../../services/bridge/mod.ts";
 import { Invalid } from "../../../services/errors.ts";
 import { silentLog } from "../../../services/log.ts";
-import { IrcUser, OPERATOR_CALLER, withBridge } from "./support.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { agentCaller, IrcUser, openServer, OPERATOR_CALLER, until, withBridge } from "./support.ts";
 
 const BUFFER = 5;
 
@@ -86,6 +87,54 @@ Deno.test("Bridge knows at its start what was said before, as it was shown", () 
       await bob.sync();
       const since = shown.at(-1)?.timestamp ?? assert.fail();
       assert.deepEqual((await again.messages("room", { since })).map(({ text }) => text), ["next"]);
+    } finally {
+      await again.stop();
+    }
+  }, { bridge: { bufferSize: BUFFER } }));
+
+Deno.test("Bridge believes nobody who had its nick before it came", async () => {
+  const scheduler = new TestScheduler();
+  const server = openServer(scheduler);
+  await new IrcUser(server, "bob").join("#general");
+  const impostor = new IrcUser(server, "bridge", "message-tags");
+  await impostor.join("#general");
+  impostor.send("@+muster/nick=alice;+muster/account=alice PRIVMSG #general :[alice] not hers");
+  impostor.send("QUIT");
+  await until(() => !impostor.connected);
+  await withBridge(async ({ bridge }) => {
+    const [message] = await bridge.messages("general", { before: "2099-01-01T00:00:00Z" });
+    assert.deepEqual(
+      [message?.nick, message?.account, message?.via, message?.text],
+      ["bridge", null, undefined, "[alice] not hers"],
+    );
+  }, {
+    bridge: { scheduler, connect: () => server.connect({ account: "bridge", privileged: true }) },
+  });
+  await server.close();
+});
+
+Deno.test("Bridge tells by which account a message was said, then as later", () =>
+  withBridge(async ({ bridge, server, scheduler }) => {
+    await new IrcUser(server, "bob").join("#room");
+    await bridge.post("room", { nick: "alice", text: "operator" }, OPERATOR_CALLER);
+    await bridge.post("room", { text: "agent" }, agentCaller("worker"));
+    await bridge.post("room", { text: "bridge" }, OPERATOR_CALLER);
+    const shown = await bridge.messages("room", {});
+    assert.deepEqual(shown.map(({ nick, account, via }) => ({ nick, account, via })), [
+      { nick: "alice", account: null, via: "bridge" },
+      { nick: "worker", account: "worker", via: undefined },
+      { nick: "bridge", account: "bridge", via: undefined },
+    ]);
+    await bridge.stop();
+    const again = new Bridge({
+      ...{ nick: "bridge", channels: ["room"], bufferSize: BUFFER, maxChannels: 3 },
+      webUserTtlMilliseconds: () => 1000,
+      connect: () => server.connect({ account: "bridge", privileged: true }),
+      ...{ log: silentLog, scheduler },
+    });
+    again.start();
+    try {
+      assert.deepEqual(await again.messages("room", {}), shown);
     } finally {
       await again.stop();
     }

@@ -30,6 +30,9 @@ Deno.test("splitLine() leaves alone what fits and cuts between words where it ca
 Deno.test("linesOf() takes a text apart and drops blank lines", () => {
   assert.deepEqual(linesOf("one"), ["one"]);
   assert.deepEqual(linesOf("one\r\n\n  \ntwo\n"), ["one", "two"]);
+  for (const blank of "\u00a0\u3000\u2028\u2029\ufeff\u1680") {
+    assert.deepEqual(linesOf(blank), [blank], "no space, but a character that people on IRC see");
+  }
   const formatted = "\tred \x0304x\x03 \x02b\x0f \x1di\x1f\x16\x11\x1e\x04ff0000";
   assert.deepEqual(linesOf(formatted), [formatted]);
   assert.equal(linesOf("x\n".repeat(100)).length, 100);
