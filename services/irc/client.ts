@@ -115,12 +115,13 @@ export class Client {
     return `${this.nick}!${this.user}@${this.host}`;
   }
 
-  /** The masks against which bans are held: with the visible host, the address, and the cloak. */
+  /**
+   * The masks that lists of channels match: with the visible host and the cloak. Never with the
+   * address, which the operators of a channel could else find out by trying bans.
+   */
   masks(): string[] {
-    const name = `${this.nick}!${this.user}`;
-    const masks = [this.mask, `${name}@${this.transport.address}`];
-    if (this.cloak !== this.host) masks.push(`${name}@${this.cloak}`);
-    return masks;
+    if (this.cloak === this.host) return [this.mask];
+    return [this.mask, `${this.nick}!${this.user}@${this.cloak}`];
   }
 
   /** The client as an observer is told of it. */

@@ -62,17 +62,22 @@ export function enforceBan(
   nick = client.nick,
   bans: Pick<Bans, "find"> | undefined = state.options.bans,
 ): boolean {
-  const { transport, user, host, cloak, account } = client;
-  if (!bans || client.privileged || transport.internal || client.quitReason !== null) return false;
-  const hosts = new Set([host, cloak, transport.address]);
-  const masks = Array.from(hosts, (name) => `${nick}!${user}@${name}`);
-  const ban = bans.find({ masks, address: transport.address, account });
+  const isExempt = client.privileged || client.transport.internal || client.quitReason !== null;
+  if (!bans || isExempt) return false;
+  const ban = bans.find(banSubject(client, nick));
   if (ban === null) return false;
   state.counters.banHits++;
   const content = { params: [client.nick], text: banText(ban) };
   client.send(state.messageFromServer(ERR_YOUREBANNEDCREEP.code, content));
   state.disconnect(client, "Banned from this server");
   return true;
+}
+
+/** What of a client bans from the server are held against, under this nick. */
+export function banSubject(client: Client, nick = client.nick): BanSubject {
+  const { transport: { address }, user, host, cloak, account } = client;
+  const masks = Array.from(new Set([host, cloak, address]), (name) => `${nick}!${user}@${name}`);
+  return { masks, address, account };
 }
 
 /** What a banned client is told. */

@@ -50,6 +50,17 @@ export function canonicalMask(mask: string, letter: string): string | null {
   }
 }
 
+/**
+ * Replaces the host of a mask in canonical form; a mask of accounts stays as it is.
+ *
+ * @param change gives the host in place of the one that is given
+ */
+export function withHost(canonical: string, change: (host: string) => string): string {
+  const at = canonical.lastIndexOf("@");
+  if (at === -1 || /^(?:m:)?a:/.test(canonical)) return canonical;
+  return canonical.slice(0, at + 1) + change(canonical.slice(at + 1));
+}
+
 /** Makes a test out of a mask in canonical form. `*` and `?` match as in {@linkcode compileMask}. */
 export function compileChannelMask(canonical: string): ChannelMask {
   const mutes = canonical.startsWith(`${MUTE}:`);

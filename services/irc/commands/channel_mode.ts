@@ -1,6 +1,7 @@
 import type { Channel } from "../channels/channel.ts";
 import { noteChange } from "../channels/keeping.ts";
-import { canonicalMask } from "../channels/mask.ts";
+import { canonicalMask, withHost } from "../channels/mask.ts";
+import { cloakHost } from "../users/cloak.ts";
 import type { CommandCall } from "../command.ts";
 import {
   CHANNEL_MODES,
@@ -192,7 +193,8 @@ function applyList(
   const { state, client, reply } = call;
   const fits = param !== null && param !== "" && !param.includes(" ") &&
     param.length <= MASK_LENGTH;
-  const mask = fits ? canonicalMask(param, letter) : null;
+  const given = fits ? canonicalMask(param, letter) : null;
+  const mask = given === null ? null : cloaked(call, given);
   if (mask === null) {
     refuseParameter(call, channel, letter, param || "*", "Mask is not valid");
     return null;
@@ -207,6 +209,15 @@ function applyList(
   }
   const added = channel.addToList(letter, mask, client.mask, state.now());
   return added ? { add, letter, param: mask } : null;
+}
+
+/**
+ * Members know each other by cloaks, and lists match those. Who may know addresses may name one: the
+ * list then has its cloak, so that nobody else learns it.
+ */
+function cloaked({ state, client }: CommandCall, mask: string): string {
+  if (!client.isOperator && !client.privileged) return mask;
+  return withHost(mask, (host) => cloakHost(host, state.cloakKey));
 }
 
 function refuseParameter(

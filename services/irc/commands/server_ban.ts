@@ -1,5 +1,6 @@
 /** KLINE and UNKLINE: bans from the server, for IRC operators. */
 
+import { banSubject } from "../admission/bans.ts";
 import type { CommandCall } from "../command.ts";
 import { parseDuration } from "../protocol/duration.ts";
 import { ERR_UNKNOWNCOMMAND } from "../protocol/numerics.ts";
@@ -15,9 +16,8 @@ export async function kline(call: CommandCall): Promise<void> {
   const duration = params.length > 1 ? durationOf(params[0] ?? "") : null;
   const [mask = "", text = ""] = duration === null ? params : params.slice(1);
   const reason = truncate(text, state.limits.reasonBytes);
-  const { account, transport: { address } } = client;
-  const spares = { masks: client.masks(), address, account };
-  const refusal = await bans.add({ mask, reason, duration, spares }, client.actor);
+  const wish = { mask, reason, duration, spares: banSubject(client) };
+  const refusal = await bans.add(wish, client.actor);
   if (client.quitReason !== null) return;
   if (refusal !== null) return reply.fail(command, "INVALID_MASK", [mask || "*"], refusal);
   const { serverName } = state;

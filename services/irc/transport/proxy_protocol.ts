@@ -3,6 +3,8 @@
  * a proxy writes before the bytes of a client, to tell whose they are.
  */
 
+import { canonicalIpv4, canonicalIpv6 } from "../protocol/addresses.ts";
+
 /** Longest header of version 1, with CR LF. */
 const TEXT_BYTES = 107;
 
@@ -85,23 +87,6 @@ function addressIn(bytes: Uint8Array, family: number): string | null {
     return ((bytes[at] ?? 0) * 256 + (bytes[at + 1] ?? 0)).toString(16);
   });
   return canonicalIpv6(groups.join(":"));
-}
-
-function canonicalIpv4(text: string): string | null {
-  const parts = text.split(".");
-  const isValid = parts.length === 4 &&
-    parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
-  return isValid ? text : null;
-}
-
-/** The usual form; an IPv4 address that is written as one of IPv6 is the former. */
-function canonicalIpv6(text: string): string | null {
-  const address = URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
-  if (address === undefined) return null;
-  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(address) ?? [];
-  if (high === undefined || low === undefined) return address;
-  const [upper, lower] = [parseInt(high, 16), parseInt(low, 16)];
-  return [upper >> 8, upper & 255, lower >> 8, lower & 255].join(".");
 }
 
 /** Whether an address is among those of proxies, also where the system writes it as one of IPv6. */

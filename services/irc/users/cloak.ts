@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { canonicalIpv4, canonicalIpv6 } from "../protocol/addresses.ts";
 
 /** Labels of a cloaked host before the suffix, each this long. */
 const LABEL_LENGTH = 10;
@@ -7,10 +8,24 @@ const LABEL_LENGTH = 10;
  * The host that other users see in place of an IP address: the same for the same address under the
  * same key, and of no use without the key. Addresses of one IPv6 /64 share their last label.
  */
-export function cloakAddress(address: string, key: Uint8Array): string {
+export function cloakAddress(socket: string, key: Uint8Array): string {
+  const address = socket.replace(/^::ffff:(?=\d+\.)/i, "");
   const network = addressNetwork(address);
   const label = keyedLabel(network, key);
   return network === address ? `${label}.ip` : `${keyedLabel(address, key)}.${label}.ip`;
+}
+
+/**
+ * The cloak of a host that is an IP address, or the mask of the cloaks of an IPv6 /64. Anything else
+ * stays as it is.
+ */
+export function cloakHost(host: string, key: Uint8Array): string {
+  const [text = "", length] = host.split("/");
+  const address = canonicalIpv4(text) ?? canonicalIpv6(text);
+  if (address === null) return host;
+  const cloak = cloakAddress(address, key);
+  if (length === undefined) return cloak;
+  return length === "64" && address.includes(":") ? cloak.replace(/^[^.]+/, "*") : host;
 }
 
 /** What counts as one client's place: an IPv4 address, or the first 64 bits of an IPv6 address. */

@@ -7,6 +7,58 @@ const LOOKS = [
   ...["NAMES #c", "WHOWAS gone", "CHATHISTORY LATEST #c * 50", "MONITOR + bob", "MODE #c b"],
 ];
 
+/** Guesses at the address of a client on loopback. */
+const GUESSES = ["127.0.0.1", "127.*", "*.0.0.1", "127.0.0.?", "::ffff:127.0.0.1", "127.0.0.0/8"];
+
+Deno.test("the operator of a channel learns no address by trying bans, mutes, exceptions or invitations", async () => {
+  await using server = startServer();
+  const founder = await server.client("founder");
+  founder.send("JOIN #c", "MODE #c -t");
+  const bob = await server.client("bob");
+  for (const host of GUESSES) {
+    founder.send(`MODE #c +bb *!*@${host} m:*!*@${host}`);
+    await founder.sync();
+    bob.send("JOIN #c", "PRIVMSG #c :hi", "TOPIC #c :hi", "PART #c");
+    const lines = await bob.sync();
+    assert.ok(!lines.some((line) => /^(404|474|482) /.test(line)), `${host}: ${lines}`);
+    founder.send(`MODE #c -bb *!*@${host} m:*!*@${host}`);
+
+    founder.send(`MODE #c +bei *!*@* *!*@${host}`);
+    await founder.sync();
+    bob.send("JOIN #c");
+    assert.equal((await bob.sync()).length, 1, `+e ${host}`);
+    founder.send(`MODE #c -be+I *!*@* *!*@${host} *!*@${host}`);
+    await founder.sync();
+    bob.send("JOIN #c");
+    assert.deepEqual(await bob.sync(), ["473 bob #c Cannot join channel (+i)"], `+I ${host}`);
+    founder.send(`MODE #c -Ii *!*@${host}`);
+    await founder.sync();
+  }
+});
+
+Deno.test("an IRC operator bans an address from a channel, and the list shows its cloak", async () => {
+  const accounts = new TestAccounts({ Admin: "secret" });
+  await using server = startServer({ accounts });
+  const founder = await server.client("founder");
+  founder.send("JOIN #c", "OPER admin secret");
+  await founder.sync();
+  const ann = await server.client("ann");
+  ann.send("JOIN #c");
+  await ann.sync();
+  founder.send("MODE #c +b *!*@127.0.0.1", "MODE #c +b m:*!*@2001:db8::/64", "MODE #c b");
+  await founder.sync();
+  const told = (await ann.sync()).join("\n");
+  assert.match(told, /MODE #c \+b \*!\*@[0-9a-f]{10}\.ip\n/);
+  assert.match(told, /MODE #c \+b m:\*!\*@\*\.[0-9a-f]{10}\.ip$/);
+  const bob = await server.client("bob");
+  bob.send("JOIN #c");
+  assert.deepEqual(await bob.sync(), ["474 bob #c Cannot join channel (+b)"]);
+  founder.send("MODE #c -b *!*@127.0.0.1");
+  await founder.sync();
+  bob.send("JOIN #c");
+  assert.equal((await bob.sync())[0], "bob JOIN #c");
+});
+
 Deno.test("nobody but an IRC operator learns the address of another user", async () => {
   const accounts = new TestAccounts({ Admin: "secret" });
   await using server = startServer({ accounts });
