@@ -14,6 +14,8 @@ const PAGE_CACHE_KIB = 32_000;
 /** Options of `Database`. */
 export interface DatabaseOptions {
   readonly readOnly?: boolean;
+  /** How long to wait for another program's lock, in milliseconds. */
+  readonly busyTimeoutMs?: number;
 }
 
 /** One connection to a repository file: prepared statements are kept, and nothing else. */
@@ -22,12 +24,13 @@ export class Database {
   readonly #statements = new Map<string, StatementSync>();
 
   /** Opens or creates a file with the settings every repository gets. */
-  constructor(path: string, { readOnly = false }: DatabaseOptions = {}) {
+  constructor(path: string, options: DatabaseOptions = {}) {
+    const { readOnly = false, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
     this.#connection = new DatabaseSync(path, { readOnly });
     try {
       this.#connection.exec(`
         PRAGMA trusted_schema=OFF;
-        PRAGMA busy_timeout=${BUSY_TIMEOUT_MS};
+        PRAGMA busy_timeout=${busyTimeoutMs};
         PRAGMA foreign_keys=OFF;
         PRAGMA cache_size=-${PAGE_CACHE_KIB};
       `);
@@ -45,6 +48,18 @@ export class Database {
   /** Makes writes quick and nothing durable: for a file that is thrown away where its writer dies. */
   useNoLog(): void {
     this.#connection.exec("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;");
+  }
+
+  /** Keeps everybody else out of the file, until it is closed. */
+  lock(): void {
+    this.#connection.exec("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;");
+  }
+
+  /** Makes durable what was written without a log. */
+  sync(): void {
+    const version = this.value<number>("PRAGMA user_version") ?? 0;
+    this.#connection.exec(`PRAGMA synchronous=FULL; PRAGMA user_version=${version + 1};`);
+    this.#connection.exec(`PRAGMA user_version=${version};`);
   }
 
   /** Moves the write-ahead log into the file itself, as far as no reader holds it back. */

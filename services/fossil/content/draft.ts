@@ -1,7 +1,8 @@
 /** A repository file is written anew, with every row where it belongs. */
 import { packBlob, unpackBlob } from "../codec/mod.ts";
-import { Database, type SqlValue } from "./database.ts";
+import type { Database, SqlValue } from "./database.ts";
 import { APPLICATION_ID } from "./schema.ts";
+import { writeWholeFile } from "./whole_file.ts";
 
 /** Rows that are read at a time: of contents, which may be large, and of others. */
 const [BATCH_CONTENTS, BATCH_ROWS] = [20, 2000];
@@ -35,16 +36,14 @@ function isPlain(packed: Uint8Array): boolean {
 type Row = Readonly<Record<string, SqlValue>>;
 
 /**
- * Copies a repository that was written as a draft into an empty file: contents are compressed, no
- * page is half empty, and the file is durable in the end. It is what VACUUM does, which Deno refuses
- * to a program that does not have every permission.
+ * Copies a repository that was written as a draft into a new file: contents are compressed, no page
+ * is half empty, and the file is durable in the end. It is what VACUUM does, which Deno refuses to a
+ * program that does not have every permission.
  *
- * @param path an empty file, which nobody else uses.
+ * @throws {FossilError} `invalid` where the file exists.
  */
 export function copyDraft(draft: Database, path: string): void {
-  const copy = new Database(path);
-  try {
-    copy.useNoLog();
+  writeWholeFile(path, (copy) => {
     copy.exec("BEGIN");
     const schema = draft.rows<SchemaRow>(
       "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'",
@@ -54,12 +53,7 @@ export function copyDraft(draft: Database, path: string): void {
     for (const table of tables) copyTable(draft, copy, table);
     for (const { type, sql } of schema) if (type !== "table") copy.exec(sql);
     copy.exec(`COMMIT; PRAGMA application_id=${APPLICATION_ID}`);
-    copy.useWriteAheadLog();
-    copy.checkpoint();
-  } finally {
-    copy.close();
-  }
-  syncFile(path);
+  });
 }
 
 function copyTable(draft: Database, copy: Database, { name, sql }: SchemaRow): void {
@@ -105,9 +99,4 @@ function* contentsOf(draft: Database): Generator<Row> {
     if (rows.length < BATCH_CONTENTS) return;
     last = rows.at(-1)!.rid;
   }
-}
-
-function syncFile(path: string): void {
-  using file = Deno.openSync(path, { read: true, write: true });
-  file.syncSync();
 }

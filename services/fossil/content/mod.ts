@@ -1,7 +1,7 @@
 /** The repository file: its tables, and artifacts as bytes in it. */
 export { ByteCache } from "./byte_cache.ts";
 export { Config } from "./config.ts";
-export { addUser, claim, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
+export { addUser, createDatabase, type CreateOptions, type NewUser } from "./create.ts";
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
 export { copyDraft } from "./draft.ts";
 export { type Examination, examine, type MissingContent } from "./examine.ts";
@@ -28,4 +28,5 @@ export {
   verifyArtifacts,
   type VerifyOptions,
 } from "./verify.ts";
+export { draftPathFor, removeDeadDrafts, removeDraft, requireAbsent } from "./whole_file.ts";
 export { walkArtifacts, type WalkedArtifact } from "./walk.ts";

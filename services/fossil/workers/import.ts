@@ -1,5 +1,14 @@
+import { dirname } from "node:path";
 import { loadSha3 } from "../codec/mod.ts";
-import { claim, copyDraft, type CreateOptions } from "../content/mod.ts";
+import {
+  copyDraft,
+  type CreateOptions,
+  draftPathFor,
+  removeDeadDrafts,
+  removeDraft,
+  requireAbsent,
+  type StoreOptions,
+} from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import {
   createEmptyRepository,
@@ -87,8 +96,8 @@ function importStream(
 }
 
 /**
- * Has a repository made in a file beside its own, where nothing is durable and pages are left half
- * empty, then verifies it and copies it to where it belongs.
+ * Has a repository made in a draft, where nothing is durable and pages are left half empty, then
+ * verifies it and copies it to where it belongs. The file appears whole or not at all.
  *
  * @param check is called again and again after the filling; where it throws, the import ends.
  */
@@ -97,33 +106,29 @@ async function throughDraft<Report>(
   fill: (draft: Repository) => Report | Promise<Report>,
   check: (report: Report) => void,
 ): Promise<Report> {
-  const draftPath = `${path}-draft`;
-  claim(path);
-  try {
-    // Whoever died while it wrote one has left it here.
-    removeIfThere(draftPath);
-    const sha3 = await loadSha3();
-    using draft = createEmptyRepository(draftPath, create, { isDraft: true, sha3 });
-    draft.db.useNoLog();
-    const report = await fill(draft);
-    const [damage] = await verifyWith(hashing, draft, () => check(report));
-    if (damage !== undefined) {
-      throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
-    }
-    copyDraft(draft.db, path);
-    return report;
-  } catch (error) {
-    Deno.removeSync(path);
-    throw error;
-  } finally {
-    removeIfThere(draftPath);
+  requireAbsent(path);
+  removeDeadDrafts(dirname(path));
+  const sha3 = await loadSha3();
+  using draft = openDraft(path, create, { isDraft: true, sha3 });
+  const report = await fill(draft);
+  const [damage] = await verifyWith(hashing, draft, () => check(report));
+  if (damage !== undefined) {
+    throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
   }
+  copyDraft(draft.db, path);
+  return report;
 }
 
-function removeIfThere(path: string): void {
+/** Makes a repository whose file has no name, so that nothing is left of it however this ends. */
+function openDraft(path: string, create: CreateOptions, options: StoreOptions): Repository {
+  const draftPath = draftPathFor(path);
+  const draft = createEmptyRepository(draftPath, create, options);
   try {
-    Deno.removeSync(path);
+    draft.db.useNoLog();
+    removeDraft(draftPath);
+    return draft;
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    draft.close();
+    throw error;
   }
 }

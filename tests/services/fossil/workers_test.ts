@@ -113,7 +113,8 @@ Deno.test("an imported file has no page to spare, and nothing is left beside it"
     const source = { source: stream, format: "git" } as const;
     const path = join(folder, "two.fossil");
     const create = { admin: "alice" };
-    await Deno.writeTextFile(`${path}-draft`, "left by a process that died");
+    const dead = `${path}.muster-draft-0123456789abcdef`;
+    await Deno.writeTextFile(dead, "left by a process that died");
     const { repository } = await pool.import(path, { create, ...source });
     assert.equal((await repository.timeline({})).total, 30);
     await repository.close();
