@@ -10,7 +10,7 @@ import {
   readChannelName,
 } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
-import { authorize, type Identity, speakerName } from "../services/identity/mod.ts";
+import { authorize, type Caller, type Identity, speakerName } from "../services/identity/mod.ts";
 import type { Status } from "../services/status.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -64,10 +64,10 @@ function listChannels({ bridge }: CoordinationServices): Tool {
     description: "Lists the channels with their members' number and their topics.",
     input: z.object({}),
     readOnly: true,
-    async run() {
+    async run(_input, { caller }) {
       const open = running(bridge);
       await open.whenReady();
-      const lines = open.summaries().map(({ name, members, topic }) =>
+      const lines = open.summaries(caller).map(({ name, members, topic }) =>
         `${name} (${members} members)${topic === "" ? "" : ` — ${topic}`}`
       );
       return { text: lines.length === 0 ? "no channels" : lines.join("\n") };
@@ -140,13 +140,16 @@ function getHistory({ bridge, bufferSize, identity }: CoordinationServices): Too
       const open = running(bridge);
       const name = readChannelName(channel);
       const idOf = async (reference: string | undefined) =>
-        reference && await messageId(open, name, reference, bufferSize);
+        reference &&
+        await messageId(open, { channel: name, reference, bufferSize }, context.caller);
       const query = { limit, since: await idOf(since), before: await idOf(before), waitSeconds };
-      const messages = waitSeconds === 0 ? await open.messages(name, query) : await waits.run(
-        context.caller.principal,
-        context.signal,
-        (signal) => open.messages(name, { ...query, signal }),
-      );
+      const messages = waitSeconds === 0
+        ? await open.messages(name, query, context.caller)
+        : await waits.run(
+          context.caller.principal,
+          context.signal,
+          (signal) => open.messages(name, { ...query, signal }, context.caller),
+        );
       const entries = messages.map(readEntry);
       const lines = entries.map((entry) => historyLine(name, entry));
       return {
@@ -164,11 +167,14 @@ function getHistory({ bridge, bufferSize, identity }: CoordinationServices): Too
  */
 async function messageId(
   bridge: Pick<Bridge, "messages">,
-  channel: string,
-  reference: string,
-  bufferSize: number,
+  { channel, reference, bufferSize }: {
+    readonly channel: string;
+    readonly reference: string;
+    readonly bufferSize: number;
+  },
+  caller: Caller,
 ): Promise<string> {
-  const kept = await bridge.messages(channel, { limit: bufferSize });
+  const kept = await bridge.messages(channel, { limit: bufferSize }, caller);
   const found = kept.findLast(({ text }) =>
     text.includes(reference) && parseEnvelope(text)?.id === reference
   );

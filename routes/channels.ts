@@ -153,6 +153,9 @@ const listUsers = createRoute({
   responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
 });
 
+/** For whoever only asks whether a stream could be opened. */
+const SILENT = { message() {}, end() {} };
+
 /** `/v1/channels…` */
 export function channelRoutes(options: ChannelRoutesOptions) {
   const { bridge, identity, agents, streams } = options;
@@ -163,7 +166,7 @@ export function channelRoutes(options: ChannelRoutesOptions) {
   return newRoutes()
     .openapi(listChannels, async (context) => {
       await bridge.whenReady();
-      return context.json(bridge.channels(), 200);
+      return context.json(bridge.channels(callerOf(context)), 200);
     })
     .openapi(joinChannel, async (context) => {
       await bridge.join(context.req.valid("param").channel, callerOf(context));
@@ -177,11 +180,14 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       const { channel } = context.req.valid("param");
       const { wait_seconds: waitSeconds = 0, ...range } = context.req.valid("query");
       const query = { ...range, waitSeconds };
-      if (waitSeconds === 0) return context.json(await bridge.messages(channel, query), 200);
+      const caller = callerOf(context);
+      if (waitSeconds === 0) {
+        return context.json(await bridge.messages(channel, query, caller), 200);
+      }
       const messages = await waits.run(
         context.get("principal"),
         context.req.raw.signal,
-        (signal) => bridge.messages(channel, { ...query, signal }),
+        (signal) => bridge.messages(channel, { ...query, signal }, caller),
       );
       return context.json(messages, 200);
     })
@@ -189,11 +195,12 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       const { channel } = context.req.valid("param");
       const { since } = context.req.valid("query");
       if (context.req.method === "HEAD") {
-        await bridge.join(channel);
+        const following = await bridge.follow(channel, { since }, SILENT, callerOf(context));
+        following.close();
         return context.body(null, 200, STREAM_HEADERS);
       }
       const body = await streams.open<ChannelMessage>(context.get("principal"), {
-        follow: (sink) => bridge.follow(channel, { since }, sink),
+        follow: (sink) => bridge.follow(channel, { since }, sink, callerOf(context)),
         format: ({ nick, text, timestamp }) => `data: ${JSON.stringify({ nick, text, timestamp })}`,
       });
       return context.body(body, 200, STREAM_HEADERS);
@@ -210,7 +217,10 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       return context.body(null, 204);
     })
     .openapi(listUsers, async (context) => {
-      return context.json(await bridge.users(context.req.valid("param").channel), 200);
+      return context.json(
+        await bridge.users(context.req.valid("param").channel, callerOf(context)),
+        200,
+      );
     });
 }
 

@@ -2,12 +2,18 @@ import { PRESENCE, type Roster, type RosterEntry, type Speech } from "../agents/
 import type { Speaker, Speakers } from "../bridge/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Ended, Identity, Principal } from "../identity/mod.ts";
-import { foldCase, type User, type UserIdentity } from "../irc/mod.ts";
+import { type ChannelStanding, foldCase, type User, type UserIdentity } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** Most channels, beside those it was registered with, that an agent comes back to. */
 const MAX_HOMES = 100;
+
+/** Of an agent that is no more. */
+const NO_STANDING: ChannelStanding = {
+  ...{ exists: true, member: false, visible: false },
+  refusal: "You are no agent any more",
+};
 
 /** What is asked of the IRC server. */
 export interface UserDirectory {
@@ -17,11 +23,15 @@ export interface UserDirectory {
   addUser(identity: UserIdentity): User | null;
   /** Whether a user of the account is in the channel. */
   isMember(account: string, channel: string): boolean;
+  /** How an account stands to a channel. */
+  standing(identity: UserIdentity, channel: string): ChannelStanding;
+  /** Whether nobody is in the channel but users of this account and those of the program. */
+  isAlone(account: string, channel: string): boolean;
 }
 
 export interface AttendanceOptions {
   readonly identity: Pick<Identity, "onAuthenticated" | "onEnded">;
-  readonly roster: Pick<Roster, "get" | "find">;
+  readonly roster: Pick<Roster, "get" | "find" | "assigns">;
   readonly speech: Pick<Speech, "admit" | "requireVoice">;
   readonly users: UserDirectory;
   readonly scheduler: Scheduler;
@@ -42,6 +52,7 @@ export class Attendance implements Speakers {
   readonly #lastCalls = new Map<string, number>();
   /** Channels that agents joined or spoke in: folded name to name, by internal id. */
   readonly #homes = new Map<string, Map<string, string>>();
+  readonly #accessListeners = new Set<(channel: string) => void>();
   readonly #stopListening: readonly (() => void)[];
   #cancelSweep: (() => void) | null = null;
 
@@ -97,15 +108,45 @@ export class Attendance implements Speakers {
     if (kind === "agent" && id !== null) this.#options.speech.admit(id, messages);
   }
 
+  standing({ kind, id }: Principal, channel: string): ChannelStanding | null {
+    if (kind !== "agent") return null;
+    const agent = id === null ? null : this.#options.roster.get(id);
+    return agent === null ? NO_STANDING : this.#options.users.standing(identityOf(agent), channel);
+  }
+
+  keepsAlone(agentId: string, channel: string): boolean {
+    const { roster, users } = this.#options;
+    const agent = roster.get(agentId);
+    return agent !== null && !roster.assigns(channel) && users.isAlone(agent.nick, channel);
+  }
+
+  isAgent(nick: string): boolean {
+    return this.#options.roster.find(nick) !== null;
+  }
+
+  onAccessChanged(listener: (channel: string) => void): () => void {
+    this.#accessListeners.add(listener);
+    return () => this.#accessListeners.delete(listener);
+  }
+
+  /** Takes note that somebody may not be able to read a channel any more. */
+  accessChanged(channel: string): void {
+    for (const listener of this.#accessListeners) listener(channel);
+  }
+
   /**
    * Whether what is said in a channel is for an agent to hear: it was registered with the channel,
-   * is in it, or was when it last attended.
+   * is in it, or was when it last attended, and the channel does not refuse it.
    */
   hears(agent: RosterEntry, channel: string): boolean {
     const folded = foldCase(channel);
-    return agent.channels.some((name) => foldCase(name) === folded) ||
-      (this.#homes.get(agent.id)?.has(folded) ?? false) ||
-      this.#options.users.isMember(agent.nick, channel);
+    const { users } = this.#options;
+    if (users.isMember(agent.nick, channel)) return true;
+    const isItsOwn = agent.channels.some((name) => foldCase(name) === folded) ||
+      (this.#homes.get(agent.id)?.has(folded) ?? false);
+    if (!isItsOwn) return false;
+    const { visible, refusal } = users.standing(identityOf(agent), channel);
+    return visible && refusal === null;
   }
 
   /** Brings an agent back whose session on IRC is over. */

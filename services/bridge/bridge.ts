@@ -1,9 +1,10 @@
 import { Conflict, Invalid, NotFound, TooLarge, Unavailable } from "../errors.ts";
 import { type Caller, speakerName } from "../identity/mod.ts";
-import { foldCase, isNick } from "../irc/mod.ts";
+import { type ChannelStanding, foldCase, isNick } from "../irc/mod.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import { ChannelAccess } from "./access.ts";
 import type { Channel, HeldMessage } from "./channel.ts";
-import { Channels } from "./channels.ts";
+import { Channels, type ChannelUse } from "./channels.ts";
 import { Confirmation } from "./confirmation.ts";
 import { parseEnvelope } from "./envelope.ts";
 import { Link } from "./link.ts";
@@ -49,6 +50,7 @@ export class Bridge {
   readonly #scheduler: Scheduler;
   readonly #link: Link;
   readonly #channels: Channels;
+  readonly #access: ChannelAccess;
   readonly #past: Past;
   readonly #outbox: Outbox;
   readonly #readers: MessageReaders;
@@ -78,9 +80,13 @@ export class Bridge {
       onEvent: (event) => this.#handle(event),
     });
     this.#past = new Past(this.#link, this.#scheduler);
+    this.#access = new ChannelAccess(options.speakers ?? null);
     this.#channels = new Channels({
       kept: channels.map(readChannelName),
       max: maxChannels,
+      maxPerAgent: options.maxChannelsPerAgent,
+      keepsAlone: (agent, name) => options.speakers?.keepsAlone(agent, name) ?? false,
+      store: options.store ?? null,
       bufferSize,
       link: this.#link,
       recall: (channel) => this.#recall(channel),
@@ -98,6 +104,18 @@ export class Bridge {
   sees(nick: string, channel?: string): boolean {
     if (channel !== undefined) return this.#channels.get(channel)?.hasMember(nick) ?? false;
     return this.#channels.list().some((one) => one.hasMember(nick));
+  }
+
+  /** How a nick stands to a channel, as far as the bridge sees: it knows no modes. */
+  standing(nick: string, channel: string): ChannelStanding {
+    const found = this.#channels.get(channel);
+    const member = found?.hasMember(nick) ?? false;
+    return { exists: found !== null, member, visible: true, refusal: null };
+  }
+
+  /** Whether the bridge sees nobody in a channel but itself and this nick. */
+  isAlone(nick: string, channel: string): boolean {
+    return !(this.#channels.get(channel)?.hasOthers(this.#link.nick, nick) ?? false);
   }
 
   /** Connects, and from then on stays connected. */
@@ -128,15 +146,15 @@ export class Bridge {
     }
   }
 
-  /** The names of the channels that the bridge is in, sorted, with `#`. */
-  channels(): string[] {
-    return this.#channels.list().map(({ name }) => name);
+  /** The names of the channels that the bridge is in, as far as the caller may know, sorted. */
+  channels(caller?: Caller): string[] {
+    return this.#listFor(caller).map(({ name }) => name);
   }
 
-  /** The channels that the bridge is in, sorted by name. */
-  summaries(): ChannelSummary[] {
+  /** The channels that the bridge is in, as far as the caller may know, sorted by name. */
+  summaries(caller?: Caller): ChannelSummary[] {
     const after = this.#presentAfter();
-    return this.#channels.list().map((channel) => {
+    return this.#listFor(caller).map((channel) => {
       const { name, topic } = channel;
       return { name, members: channel.users(after).length, topic };
     });
@@ -154,58 +172,95 @@ export class Bridge {
     if (caller !== undefined && this.#channels.get(wanted) === null) {
       this.#options.speakers?.requireVoice(caller.principal);
     }
-    const { name } = await this.#enter(wanted);
+    const { name } = await this.#enter(wanted, caller);
     const refusal = this.#userOf(caller)?.join(name) ?? null;
     if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
   }
 
   /**
-   * Leaves a channel and ends its readers. Where the bridge is not in it, nothing happens. A caller
-   * who is a user of the server leaves it too.
+   * Leaves a channel and ends its readers. Where the bridge is not in it, nothing happens. For an
+   * agent, who leaves it as a user of the server, the bridge stays as long as somebody else uses the
+   * channel or the configuration names it.
    *
-   * @throws TimedOut
+   * @throws TimedOut, Unavailable
    */
   async part(channel: string, caller?: Caller): Promise<void> {
     const name = readChannelName(channel);
     await this.whenReady();
     this.#userOf(caller)?.part(name);
-    await this.#channels.leave(name, "Asked to leave");
+    const { agent: id } = useOf(caller);
+    const nick = caller?.principal.name ?? "";
+    const isDone = id === null ||
+      this.#channels.release(name, { id, nick }, this.#access.watching(name, id));
+    if (isDone) await this.#channels.leave(name, "Asked to leave");
   }
 
   /**
    * Reads messages, oldest first: without `since` the newest, with it the first ones that came
    * after, with `before` the last ones that came before. What the bridge keeps no more it asks the
-   * IRC server for. Joins the channel where the bridge is not in it.
+   * IRC server for. Joins a channel that somebody is in; of one that nobody is in there are none.
    *
-   * @throws Invalid, and what {@link join} throws
+   * @throws Invalid, Forbidden or NotFound where the caller may not read it, and what {@link join}
+   * throws
    */
-  async messages(channel: string, query: MessageQuery): Promise<ChannelMessage[]> {
-    const { bufferSize } = this.#options;
+  async messages(
+    channel: string,
+    query: MessageQuery,
+    caller?: Caller,
+  ): Promise<ChannelMessage[]> {
     const name = readChannelName(channel);
-    checkQuery(query, bufferSize);
-    const { since, before, limit = bufferSize } = query;
-    const entered = await this.#enter(name);
+    checkQuery(query, this.#options.bufferSize);
+    const entered = await this.#visit(name, caller);
+    const read = entered === null ? this.#firstMessages(name, query) : this.#read(entered, query);
+    const messages = await read;
+    if (query.waitSeconds) this.#access.assertReadable(name, caller);
+    return messages;
+  }
+
+  async #read(entered: Channel, query: MessageQuery): Promise<ChannelMessage[]> {
+    const { since, before, limit = this.#options.bufferSize } = query;
     if (before !== undefined) return await this.#past.readBefore(entered, before, limit);
     const missed = since === undefined ? [] : await this.#past.readAfter(entered, since, limit);
     return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
   }
 
+  /** What is said first in a channel that is not there yet, for somebody who waits for it. */
+  async #firstMessages(name: string, query: MessageQuery): Promise<ChannelMessage[]> {
+    const { before, waitSeconds = 0, limit = this.#options.bufferSize } = query;
+    if (waitSeconds === 0 || before !== undefined) return [];
+    const { log, end } = this.#channels.awaitLog(name);
+    try {
+      return await this.#readers.read(log, { ...query, since: undefined, limit });
+    } finally {
+      end();
+    }
+  }
+
   /**
    * Hands a channel's messages to a follower: what came after `since`, if given, before this
-   * resolves, then each new one; in order, without a gap, none twice. Joins the channel where the
-   * bridge is not in it.
+   * resolves, then each new one; in order, without a gap, none twice. Ends when the caller may read
+   * the channel no more. Joins a channel that somebody is in; one that nobody is in for the operator.
    *
-   * @throws Invalid, and what {@link join} throws
+   * @throws Invalid, Forbidden or NotFound where the caller may not read it, and what {@link join}
+   * throws
    */
   async follow(
     channel: string,
     options: { readonly since?: string | undefined },
     follower: ChannelFollower,
+    caller?: Caller,
   ): Promise<Following> {
-    const entered = await this.#enter(readChannelName(channel));
+    const name = readChannelName(channel);
+    const entered = await this.#visit(name, caller) ??
+      await this.#make(name, caller);
     const unfollow = entered.log.follow(options.since, follower);
+    const unwatch = this.#access.watch(name, caller, (reason) => {
+      close();
+      follower.end(reason);
+    });
     const close = () => {
       entered.usedAt = this.#scheduler.now();
+      unwatch();
       unfollow();
     };
     const cut = () => {
@@ -237,7 +292,8 @@ export class Bridge {
       if (lines.length > 1) throw new Invalid("An envelope must be one line");
     }
     this.#options.speakers?.requireVoice(caller.principal);
-    const entered = await this.#enter(name);
+    this.#assertChannel(name);
+    const entered = await this.#enter(name, caller);
     if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
     const user = this.#userOf(caller);
     const saidFor = foldCase(speaker) === foldCase(this.nick)
@@ -267,11 +323,13 @@ export class Bridge {
    * The nicks in a channel, sorted: the bridge, who is there on IRC, and who was there over HTTP
    * lately.
    *
-   * @throws NotFound where the bridge is not in the channel
+   * @throws NotFound where the bridge is not in the channel or the caller may not know of it,
+   * Forbidden where the caller may not read it
    */
-  async users(channel: string): Promise<string[]> {
+  async users(channel: string, caller?: Caller): Promise<string[]> {
     const name = readChannelName(channel);
     await this.whenReady();
+    this.#access.assertReadable(name, caller);
     const found = this.#channels.get(name);
     if (found === null) throw new NotFound(`The bridge is not in ${name}`);
     found.usedAt = this.#scheduler.now();
@@ -286,6 +344,7 @@ export class Bridge {
   presence(channel: string, nick: string, caller: Caller): void {
     const name = readChannelName(channel);
     const speaker = this.#speaker(nick, caller);
+    if (!this.#access.mayRead(name, caller)) return;
     this.#channels.get(name)?.setPresent(speaker, this.#scheduler.now());
   }
 
@@ -304,15 +363,52 @@ export class Bridge {
     const reason = "The server is shutting down";
     this.#ready = false;
     for (const waiting of this.#untilReady) waiting.refuse(new Unavailable(reason));
+    this.#access.close();
     this.#channels.close(reason);
     this.#outbox.clear(new Unavailable(reason));
     this.#past.clear(new Unavailable(reason));
     await this.#link.stop(reason);
   }
 
-  async #enter(name: string) {
+  /** Enters a channel for somebody who joins it or speaks in it. */
+  async #enter(name: string, caller: Caller | undefined): Promise<Channel> {
     await this.whenReady();
-    return await this.#channels.enter(name);
+    this.#access.assertJoinable(name, caller);
+    return await this.#channels.enter(name, { ...useOf(caller), lasting: true });
+  }
+
+  /** A channel for somebody who reads it; null where nobody is in it. */
+  async #visit(name: string, caller: Caller | undefined): Promise<Channel | null> {
+    await this.whenReady();
+    this.#access.assertReadable(name, caller);
+    if (!this.#exists(name)) return null;
+    const entered = await this.#channels.enter(name, { ...useOf(caller), lasting: false });
+    this.#access.assertReadable(name, caller);
+    return entered;
+  }
+
+  /** Makes a channel for a stream of the operator. */
+  async #make(name: string, caller: Caller | undefined): Promise<Channel> {
+    if (useOf(caller).agent === null) return await this.#enter(name, caller);
+    throw new NotFound(`There is no channel ${name}: join it or speak in it first`);
+  }
+
+  #exists(name: string): boolean {
+    return this.#channels.has(name) || (this.#options.hasChannel?.(name) ?? false);
+  }
+
+  #listFor(caller: Caller | undefined): Channel[] {
+    return this.#channels.list().filter(({ name }) => this.#access.sees(name, caller));
+  }
+
+  /** @throws Conflict where the name is an agent's, and no channel has it */
+  #assertChannel(name: string): void {
+    const nick = name.slice(1);
+    if (this.#exists(name) || !this.#options.speakers?.isAgent(nick)) return;
+    throw new Conflict(
+      `"${nick}" is an agent, and nobody is in ${name}: POST /v1/agents/${nick}/messages ` +
+        "sends to the agent alone",
+    );
   }
 
   #speaker(nick: string | null, { principal }: Caller): string {
@@ -427,4 +523,10 @@ export class Bridge {
 /** The account by which somebody calls; null for the API token, which belongs to nobody. */
 function accountOf({ principal: { kind, name } }: Caller): string | null {
   return kind === "operator" ? null : name;
+}
+
+/** On whose behalf a caller uses a channel. */
+function useOf(caller: Caller | undefined): Pick<ChannelUse, "agent"> {
+  const { kind, id = null } = caller?.principal ?? {};
+  return { agent: kind === "agent" ? id : null };
 }

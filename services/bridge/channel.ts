@@ -7,6 +7,9 @@ import type { ChannelText } from "./options.ts";
 /** Most people of the web that a channel remembers; the one seen longest ago is forgotten. */
 const MAX_PRESENT = 1000;
 
+/** Most agents of which a channel knows when they used it; who did longest ago is forgotten. */
+const MAX_USERS = 100;
+
 /** A message that waits for those before it. */
 export interface HeldMessage {
   readonly message: ChannelText;
@@ -33,8 +36,14 @@ export class Channel {
   leaving: Confirmation | null = null;
   /** Whether it is only here because somebody on IRC invited it. */
   invited = false;
+  /** The internal id of the agent for which the bridge came; null for others. */
+  opener: string | null = null;
+  /** Resolves when it is noted that the bridge comes back here; null where that is not asked for. */
+  stored: Promise<void> | null = null;
   /** When somebody last read, posted or joined, in Unix milliseconds. */
   usedAt: number;
+  /** When each agent did so last, by internal id; null stands for the operator. */
+  readonly #uses = new Map<string | null, number>();
   readonly #members = new Map<string, string>();
   readonly #present = new Map<string, { readonly nick: string; readonly seenAt: number }>();
 
@@ -48,6 +57,31 @@ export class Channel {
   hold(message: HeldMessage, most: number): void {
     this.held?.push(message);
     if (this.held !== null && this.held.length > most) this.held.shift();
+  }
+
+  /** Notes that an agent, or with null the operator, reads, posts or joins. */
+  use(agent: string | null, now: number): void {
+    this.usedAt = now;
+    this.#uses.delete(agent);
+    this.#uses.set(agent, now);
+    const [oldest = null] = this.#uses.keys();
+    if (this.#uses.size > MAX_USERS) this.#uses.delete(oldest);
+  }
+
+  /** Takes back what an agent did here. */
+  forgetUse(agent: string): void {
+    this.#uses.delete(agent);
+  }
+
+  /** Whether anybody used it after this time. */
+  isUsed(after: number): boolean {
+    return [...this.#uses.values()].some((usedAt) => usedAt > after);
+  }
+
+  /** Whether somebody is in it on IRC who has none of these nicks. */
+  hasOthers(...nicks: readonly string[]): boolean {
+    const folded = new Set(nicks.map(foldCase));
+    return [...this.#members.keys()].some((member) => !folded.has(member));
   }
 
   hasMember(nick: string): boolean {

@@ -6,6 +6,7 @@ import { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
 import type { LinkEvent } from "./link_events.ts";
 import type { ChannelText } from "./options.ts";
+import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** How long the server has to let us into a channel, or out. */
@@ -34,10 +35,23 @@ export interface ChannelLink {
   part(channel: string, reason: string): void;
 }
 
+/** On whose behalf the bridge enters a channel, and for how long. */
+export interface ChannelUse {
+  /** The internal id of an agent; null for the operator. */
+  readonly agent: string | null;
+  /** Whether the bridge comes back to it after a restart: not where somebody only reads. */
+  readonly lasting: boolean;
+}
+
 export interface ChannelsOptions {
   /** Names of the channels to be in always. */
   readonly kept: readonly string[];
   readonly max: number;
+  /** Channels that one agent may keep alive alone. */
+  readonly maxPerAgent: number;
+  /** Whether an agent alone keeps a channel alive. */
+  readonly keepsAlone: (agent: string, channel: string) => boolean;
+  readonly store: ChannelStore | null;
   /** Messages kept for each. */
   readonly bufferSize: number;
   readonly link: ChannelLink;
@@ -47,16 +61,26 @@ export interface ChannelsOptions {
   readonly log: Log;
 }
 
+interface AwaitedLog {
+  readonly log: MessageLog<ChannelText>;
+  waiting: number;
+}
+
 /** The channels that the bridge is in, compared without regard to case. */
 export class Channels {
   readonly #options: ChannelsOptions;
   readonly #channels = new Map<string, Channel>();
   readonly #kept: Map<string, string>;
+  /** Logs for which somebody waits although the bridge is not in their channels. */
+  readonly #awaited = new Map<string, AwaitedLog>();
+  /** What the bridge was in before the restart, until it has asked to be let in again. */
+  #restored: readonly StoredChannel[];
   #cancelSweep: () => void = () => {};
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
     this.#kept = new Map(options.kept.map((name) => [foldCase(name), name]));
+    this.#restored = options.store?.list() ?? [];
   }
 
   /** A channel that the bridge is in, or was in when the connection was lost. */
@@ -72,21 +96,60 @@ export class Channels {
       .sort((one, other) => one.name < other.name ? -1 : 1);
   }
 
+  /** Whether the bridge is in a channel, or about to enter it. */
+  has(name: string): boolean {
+    return this.#channels.has(foldCase(name));
+  }
+
   /**
-   * Joins a channel, unless the bridge is in it.
+   * Joins a channel, unless the bridge is in it. Where the use lasts, resolves when it is noted.
    *
    * @throws Conflict where the channel refuses, TooMany, TimedOut, Unavailable
    */
-  async enter(name: string): Promise<Channel> {
+  async enter(name: string, use: ChannelUse): Promise<Channel> {
     const key = foldCase(name);
     await this.#channels.get(key)?.leaving?.promise.catch(() => {});
-    const channel = this.#channels.get(key) ?? this.#add(name);
+    const channel = this.#channels.get(key) ?? this.#add(name, use.agent);
     channel.invited = false;
-    channel.usedAt = this.#options.scheduler.now();
+    channel.use(use.agent, this.#options.scheduler.now());
     await channel.entering?.promise;
     await channel.recalled;
+    if (use.lasting) await this.#store(channel, use.agent);
     if (this.#channels.get(key) === channel) return channel;
     throw new Conflict(`The bridge was removed from ${channel.name}`);
+  }
+
+  /**
+   * Forgets that an agent used a channel.
+   *
+   * @param own how many readers of the channel are the agent's
+   * @returns whether nobody else uses it, and the configuration does not name it
+   */
+  release(name: string, agent: { readonly id: string; readonly nick: string }, own: number) {
+    const channel = this.get(name);
+    if (channel === null) return false;
+    channel.forgetUse(agent.id);
+    if (this.#kept.has(foldCase(name)) || channel.log.followers > own) return false;
+    const { scheduler, link } = this.#options;
+    return !channel.isUsed(scheduler.now() - IDLE_MILLISECONDS) &&
+      !channel.hasOthers(link.nick, agent.nick);
+  }
+
+  /**
+   * The log of a channel that the bridge is not in, for somebody who waits until it is.
+   *
+   * @returns the log, and a function that ends the wait
+   */
+  awaitLog(name: string): { readonly log: MessageLog<ChannelText>; readonly end: () => void } {
+    const key = foldCase(name);
+    const awaited = this.#awaited.get(key) ?? { log: this.#newLog(name), waiting: 0 };
+    this.#awaited.set(key, awaited);
+    awaited.waiting++;
+    const end = () => {
+      awaited.waiting--;
+      if (awaited.waiting === 0 && this.#awaited.get(key) === awaited) this.#awaited.delete(key);
+    };
+    return { log: awaited.log, end };
   }
 
   /**
@@ -96,6 +159,7 @@ export class Channels {
    */
   async leave(name: string, reason: string): Promise<void> {
     const key = foldCase(name);
+    await this.#options.store?.remove(name);
     this.#kept.delete(key);
     await this.#channels.get(key)?.entering?.promise.catch(() => {});
     const channel = this.#channels.get(key);
@@ -117,6 +181,7 @@ export class Channels {
     for (const name of this.#kept.values()) {
       if (!this.#channels.has(foldCase(name))) this.#create(name);
     }
+    this.#restore();
     const channels = [...this.#channels.values()];
     await Promise.allSettled(channels.map((channel) => this.#request(channel)));
     this.#scheduleSweep();
@@ -139,6 +204,7 @@ export class Channels {
   /** Ends everything. */
   close(reason: string): void {
     this.linkLost();
+    for (const { log } of this.#awaited.values()) log.end(reason);
     for (const channel of [...this.#channels.values()]) this.#drop(channel, reason);
   }
 
@@ -187,7 +253,12 @@ export class Channels {
     const channel = this.#channels.get(foldCase(name));
     if (channel === undefined) return;
     channel.removeMember(nick);
-    if (this.#isUs(nick)) this.#drop(channel, "The bridge left the channel");
+    if (!this.#isUs(nick)) return;
+    this.#drop(channel, "The bridge left the channel");
+    if (channel.stored === null || channel.leaving !== null) return;
+    this.#options.store?.remove(name).catch((error: unknown) => {
+      this.#options.log.warn("It could not be noted that a channel is left", { error });
+    });
   }
 
   #named(name: string, nicks: readonly string[]): void {
@@ -208,7 +279,7 @@ export class Channels {
     if (invited >= MAX_INVITED || this.#channels.size >= max) {
       return log.info("An invitation is not followed: too many channels", { channel: name });
     }
-    this.#add(name).invited = true;
+    this.#add(name, null).invited = true;
   }
 
   #refused(name: string, reason: string): void {
@@ -218,25 +289,75 @@ export class Channels {
     if (channel.leaving !== null) this.#drop(channel, "The bridge left the channel");
   }
 
-  #add(name: string): Channel {
+  #add(name: string, agent: string | null): Channel {
     if (!this.#options.link.up) throw new Unavailable("The IRC connection was lost");
     if (this.#channels.size >= this.#options.max) {
       throw new TooMany(`The bridge is in ${this.#options.max} channels, which is the limit`);
     }
+    if (agent !== null) this.#assertFew(agent, name);
     const channel = this.#create(name);
+    channel.opener = agent;
     this.#request(channel);
     return channel;
   }
 
+  /** @throws TooMany where an agent keeps as many channels alive as it may */
+  #assertFew(agent: string, name: string): void {
+    const { maxPerAgent, keepsAlone } = this.#options;
+    const isCounted = (channel: string) =>
+      !this.#kept.has(foldCase(channel)) && keepsAlone(agent, channel);
+    if (!isCounted(name)) return;
+    const own = [...this.#channels.values()]
+      .filter((channel) => channel.opener === agent && isCounted(channel.name));
+    if (own.length < maxPerAgent) return;
+    throw new TooMany(
+      `You keep ${own.length} channels alive that nobody else is in, which is the limit: ` +
+        "leave one of them first",
+    );
+  }
+
+  /** Notes that the bridge comes back to a channel. What the operator uses is no agent's any more. */
+  async #store(channel: Channel, agent: string | null): Promise<void> {
+    const { store } = this.#options;
+    if (store === null || this.#kept.has(foldCase(channel.name))) return;
+    if (agent === null && channel.opener !== null) channel.stored = channel.opener = null;
+    const storing = channel.stored ??= store.put(channel);
+    try {
+      await storing;
+    } catch (error) {
+      if (channel.stored === storing) channel.stored = null;
+      throw error;
+    }
+  }
+
+  /** Makes the channels of the time before the restart, to be entered with the others. */
+  #restore(): void {
+    const { max, scheduler } = this.#options;
+    for (const { name, opener } of this.#restored) {
+      if (this.has(name) || this.#channels.size >= max) continue;
+      const channel = this.#create(name);
+      channel.opener = opener;
+      channel.stored = Promise.resolve();
+      channel.use(opener, scheduler.now());
+    }
+    this.#restored = [];
+  }
+
   #create(name: string): Channel {
-    const { bufferSize, scheduler, log } = this.#options;
-    const messages = new MessageLog<ChannelText>({
+    const key = foldCase(name);
+    const messages = this.#awaited.get(key)?.log ?? this.#newLog(name);
+    this.#awaited.delete(key);
+    const channel = new Channel(name, messages, this.#options.scheduler.now());
+    this.#channels.set(key, channel);
+    return channel;
+  }
+
+  #newLog(name: string): MessageLog<ChannelText> {
+    const { bufferSize, log } = this.#options;
+    return new MessageLog<ChannelText>({
       capacity: bufferSize,
       onFailure: (error) => log.error("A reader of a channel failed", { channel: name, error }),
     });
-    const channel = new Channel(name, messages, scheduler.now());
-    this.#channels.set(foldCase(name), channel);
-    return channel;
   }
 
   /** Asks to be let in. The promise never rejects: a channel that we are not let into is dropped. */

@@ -27,4 +27,5 @@ export type {
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
 export { BRIDGE_TAGS } from "./link_events.ts";
 export { readChannelName } from "./names.ts";
+export { StoredChannels } from "./stored_channels.ts";
 export type { Connect, LineConnection } from "./transport.ts";

@@ -1,9 +1,11 @@
 /** What the bridge takes and gives, beside messages. */
 
 import type { Principal } from "../identity/mod.ts";
+import type { ChannelStanding } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Follower, Logged } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { ChannelStore } from "./stored_channels.ts";
 import type { Connect } from "./transport.ts";
 
 /** What is said in a channel, and by whom. */
@@ -72,6 +74,18 @@ export interface Speakers {
    * @throws Forbidden where it may say nothing, TooMany where it says too much
    */
   admit(principal: Principal, messages: number): void;
+  /** How the principal stands to a channel; null where all channels are open to it. */
+  standing(principal: Principal, channel: string): ChannelStanding | null;
+  /** Whether an agent keeps a channel alive alone: nobody else is in it, and it is not muster's. */
+  keepsAlone(agentId: string, channel: string): boolean;
+  /** Whether this is the nick of an agent. */
+  isAgent(nick: string): boolean;
+  /**
+   * Calls back with a channel that somebody may not be able to read any more.
+   *
+   * @returns a function that ends the subscription
+   */
+  onAccessChanged(listener: (channel: string) => void): () => void;
 }
 
 /** A rate of lines, as the operators of a network allow one. */
@@ -89,6 +103,12 @@ export interface BridgeOptions {
   /** Messages kept per channel. */
   readonly bufferSize: number;
   readonly maxChannels: number;
+  /** Channels that one agent may keep alive alone. */
+  readonly maxChannelsPerAgent: number;
+  /** Where its channels are noted; absent: nowhere. */
+  readonly store?: ChannelStore;
+  /** Whether anybody is in a channel; absent where only the bridge's own channels are known. */
+  readonly hasChannel?: (channel: string) => boolean;
   /** How long presence over HTTP lasts at present. */
   readonly webUserTtlMilliseconds: () => number;
   /** Opens a connection to the IRC server. */

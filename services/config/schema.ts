@@ -136,6 +136,7 @@ export const configSchema = z.strictObject({
   limits: z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),
     streams: positive.default(5000),
+    channels_per_agent: count.default(20),
     login_attempts: positive.default(10),
     login_window_minutes: z.number().positive().default(15),
   }).prefault({}),

@@ -1,7 +1,7 @@
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import type { Agents, IrcAccounts } from "../agents/mod.ts";
 import type { Inboxes } from "../attendance/mod.ts";
-import { Bridge } from "../bridge/mod.ts";
+import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { changedKeys, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { Identity, OperatorToken, Tokens, WebSessions } from "../identity/mod.ts";
@@ -80,7 +80,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const policies = config.policies.enabled
     ? new Policies({ database, log, clock: scheduler.now, bridge: config.bridge })
     : null;
-  const bridge = config.bridge.enabled ? startBridge({ config, log, irc, policies }) : null;
+  const bridge = config.bridge.enabled ? startBridge({ stores, irc, policies }) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.start(bridge);
   const environment = (variable: string) => Deno.env.get(variable);
@@ -123,13 +123,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 interface BridgeSurroundings {
-  readonly config: Config;
-  readonly log: Log;
+  readonly stores: Stores;
   readonly irc: IrcHost;
   readonly policies: Policies | null;
 }
 
-function startBridge({ config, log, irc, policies }: BridgeSurroundings): Bridge {
+function startBridge({ stores, irc, policies }: BridgeSurroundings): Bridge {
+  const { config, database, log } = stores;
   const { nick, channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const bridge = new Bridge({
@@ -137,6 +137,8 @@ function startBridge({ config, log, irc, policies }: BridgeSurroundings): Bridge
     channels,
     bufferSize: buffer_size,
     maxChannels: max_channels,
+    maxChannelsPerAgent: config.limits.channels_per_agent,
+    store: new StoredChannels(database),
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
     speakers: irc.people.attendance,
     ...irc.bridgeOptions,

@@ -28,6 +28,9 @@ export function openEmbedded(
       findUser: (user: Parameters<typeof server.findUser>[0]) => server.findUser(user),
       addUser: (user: Parameters<typeof server.addUser>[0]) => server.addUser(user),
       isMember: (account: string, channel: string) => server.isMember(account, channel),
+      standing: (user: Parameters<typeof server.standing>[0], channel: string) =>
+        server.standing(user, channel),
+      isAlone: (account: string, channel: string) => server.isAlone(account, channel),
     },
     provisioning: new EmbeddedProvisioning(sessions),
     address: () => ircUrl(config, addresses),
@@ -41,6 +44,7 @@ export function openEmbedded(
     network: null,
     bridgeOptions: {
       connect: () => server.connect({ account: nick, privileged: true }),
+      hasChannel: (channel) => server.hasChannel(channel),
       onPosted: (channel, message) => people.inboxes.takePosted(channel, message),
     },
     start: () => {},

@@ -19,6 +19,9 @@ import { StartError } from "./options.ts";
 import { openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
+/** How everybody stands to channels as long as there is no bridge to see them. */
+const UNKNOWN_STANDING = { exists: false, member: false, visible: true, refusal: null };
+
 /** What the nick of the bridge is followed by for the connection that speaks to services. */
 const CONSOLE_SUFFIX = "-console";
 
@@ -57,6 +60,8 @@ export async function openExternal(
       findUser: () => null,
       addUser: () => null,
       isMember: (account, channel) => bridge?.sees(account, channel) ?? false,
+      standing: ({ nick }, channel) => bridge?.standing(nick, channel) ?? UNKNOWN_STANDING,
+      isAlone: (account, channel) => bridge?.isAlone(account, channel) ?? false,
     },
     provisioning: network.provisioning,
     address: () => networkUrl(config),

@@ -85,6 +85,7 @@ function observerOf({ agents, attendance, inboxes, moderation }: Observers): Irc
     },
     operatorGranted: (event) => moderation.operatorGranted(event),
     killed: (event) => moderation.killed(event),
+    accessChanged: ({ channel }) => attendance.accessChanged(channel),
     kicked: (event) => moderation.kicked(event),
     modeChanged: (event) => moderation.modeChanged(event),
     topicChanged: (event) => moderation.topicChanged(event),

@@ -160,4 +160,12 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   ) STRICT;
   CREATE INDEX irc_channel_access_of_account ON irc_channel_access (account_id);
   `,
+  `
+  CREATE TABLE bridge_channels (
+    name_folded TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    opener_id TEXT REFERENCES accounts (id) ON DELETE SET NULL
+  ) STRICT;
+  CREATE INDEX bridge_channels_of_opener ON bridge_channels (opener_id);
+  `,
 ]);

@@ -20,6 +20,7 @@ export interface Tables {
   events: EventsTable;
   checkpoints: CheckpointsTable;
   read_markers: ReadMarkersTable;
+  bridge_channels: BridgeChannelsTable;
 }
 
 /** Whoever can log in: one namespace of names for agents, people and admins. */
@@ -198,4 +199,12 @@ export interface ReadMarkersTable {
   target: string;
   /** When the last message was sent that was read. */
   time: number;
+}
+
+/** The channels that the bridge comes back to after a restart, beside the configured ones. */
+export interface BridgeChannelsTable {
+  name_folded: Fixed<string>;
+  name: Fixed<string>;
+  /** The agent for which the bridge is in it; null for the operator, and once the agent is gone. */
+  opener_id: string | null;
 }

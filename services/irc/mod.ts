@@ -6,6 +6,7 @@
  */
 export { IrcServer } from "./server.ts";
 export type { Ban, Bans, BanSubject, BanWish } from "./admission/bans.ts";
+export type { ChannelStanding } from "./channels/access.ts";
 export type {
   ChannelControl,
   ChannelMember,

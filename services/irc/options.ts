@@ -155,6 +155,8 @@ export interface IrcObserver {
   channelRenamed?(event: { actor: ObservedActor; channel: string; to: string }): void;
   /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
+  /** The modes of a channel changed, or an account left it: others may read it now than before. */
+  accessChanged?(event: { channel: string }): void;
   /** Who may change the topic of a channel has done so. */
   topicChanged?(event: { actor: ObservedActor; channel: string }): void;
   /** A message was accepted, to be sent to a channel or a user. TAGMSG is none. */

@@ -1,5 +1,6 @@
 import { Admission, type Refusal } from "./admission/admission.ts";
 import { type Bans, enforceBan } from "./admission/bans.ts";
+import type { ChannelStanding } from "./channels/access.ts";
 import { ChannelControl } from "./channels/control.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import {
@@ -18,7 +19,7 @@ import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "
 import { type MemoryConnection, MemoryTransport } from "./transport/memory.ts";
 import { StreamTransport } from "./transport/stream.ts";
 import { WebSocketTransport } from "./transport/websocket.ts";
-import { addVirtualUser, User, type UserIdentity } from "./users/user.ts";
+import { addVirtualUser, standingOf, User, type UserIdentity } from "./users/user.ts";
 import type { OpenedWebSocket, WebSocketListenOptions } from "./transport/websocket_listener.ts";
 
 /** How often it is looked for clients that take too long. */
@@ -150,6 +151,24 @@ export class IrcServer {
     const members = this.#state.findChannel(channel)?.members;
     return members !== undefined &&
       this.#state.sessionsOf(account).some((client) => members.has(client));
+  }
+
+  /** Whether anybody is in the channel. */
+  hasChannel(channel: string): boolean {
+    return this.#state.findChannel(channel) !== undefined;
+  }
+
+  /** How an account stands to a channel, with all its sessions together or as if it had one. */
+  standing(identity: UserIdentity, channel: string): ChannelStanding {
+    return standingOf(this.#state, identity, channel);
+  }
+
+  /** Whether nobody is in the channel but users of this account and those of the program. */
+  isAlone(account: string, channel: string): boolean {
+    for (const client of this.#state.findChannel(channel)?.members.keys() ?? []) {
+      if (!client.privileged && !isSameAccount(account, client.account)) return false;
+    }
+    return true;
   }
 
   /** Everybody with a connection, in the order of connecting. */

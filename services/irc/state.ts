@@ -321,6 +321,9 @@ export class ServerState {
   leave(client: Client, channel: Channel): void {
     channel.members.delete(client);
     client.channels = client.channels.filter((other) => other !== channel);
+    if (client.account !== null) {
+      this.observe((observer) => observer.accessChanged?.({ channel: channel.name }));
+    }
     if (channel.members.size > 0) return;
     this.channels.delete(channel.foldedName);
     this.history.forgetChannel(channel);

@@ -1,6 +1,7 @@
 /** CHATHISTORY of the IRCv3 document "chathistory", over what the server keeps. */
 
 import { Cap } from "../protocol/capabilities.ts";
+import { channelStanding } from "../channels/access.ts";
 import { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
@@ -145,8 +146,8 @@ async function sendTargets(call: CommandCall): Promise<void> {
 function readable(state: ServerState, client: Client, target: string): Conversation | null {
   if (!looksLikeChannel(target)) return { client, nick: target };
   const channel = state.findChannel(target);
-  if (!channel || (!client.privileged && !channel.members.has(client))) return null;
-  return channel;
+  if (channel === undefined || client.privileged) return channel ?? null;
+  return channelStanding(state, [client], target).member ? channel : null;
 }
 
 function parseReference(text: string): HistoryReference | "malformed" {

@@ -1,23 +1,20 @@
 import { Cap } from "../protocol/capabilities.ts";
+import { entryRefusal, givenStatus } from "../channels/access.ts";
 import type { Channel } from "../channels/channel.ts";
 import { keptChannel } from "../channels/keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { introduce, sendCurrent, sightOf } from "../metadata/notices.ts";
-import { ChannelFlag, formatModes, MemberStatus, STATUSES } from "../channels/modes.ts";
+import { formatModes, MemberStatus, STATUSES } from "../channels/modes.ts";
 import { foldCase, isChannelName } from "../protocol/names.ts";
 import {
-  ERR_BADCHANNELKEY,
-  ERR_BANNEDFROMCHAN,
-  ERR_CHANNELISFULL,
-  ERR_INVITEONLYCHAN,
   ERR_NOSUCHCHANNEL,
   ERR_NOTONCHANNEL,
   ERR_TOOMANYCHANNELS,
   type Numeric,
   RPL_ENDOFNAMES,
 } from "../protocol/numerics.ts";
-import type { ChannelStatus, IrcServerOptions } from "../options.ts";
+import type { IrcServerOptions } from "../options.ts";
 import { Outbound, truncate } from "../outbound.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
@@ -112,31 +109,16 @@ export function sendChannel(call: CommandCall, channel: Channel): void | Promise
 
 /** Why the client may not join; `channel` is absent where there is none of that name yet. */
 export function joinRefusal(
-  { limits, options }: ServerState,
+  state: ServerState,
   client: Client,
   channel: Channel | undefined,
   key: string,
 ): Numeric | null {
   if (client.privileged) return null;
-  const limit = limits.channelsPerClient;
+  const limit = state.limits.channelsPerClient;
   if (limit !== null && client.channels.length >= limit) return ERR_TOOMANYCHANNELS;
-  if (!channel || (channel.isKept && isGivenOperator(options, client, channel))) return null;
-  if (channel.key !== null && channel.key !== key) return ERR_BADCHANNELKEY;
-  if (channel.holdsInvitation(client)) return null;
-  if (channel.userLimit !== null && channel.members.size >= channel.userLimit) {
-    return ERR_CHANNELISFULL;
-  }
-  if (channel.has(ChannelFlag.INVITE_ONLY) && !channel.isInvited(client)) {
-    return ERR_INVITEONLYCHAN;
-  }
-  return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
+  return channel ? entryRefusal(state, client, channel, key) : null;
 }
-
-const GIVEN_STATUS: Readonly<Record<ChannelStatus, number>> = {
-  operator: MemberStatus.OPERATOR,
-  voice: MemberStatus.VOICE,
-  none: 0,
-};
 
 /**
  * What a client is in a channel from the start: what the accounts say; where they leave it open,
@@ -182,26 +164,6 @@ export function grantStatuses(state: ServerState, client: Client): void {
     for (const member of channel.members.keys()) member.send(message);
     state.history.recordInChannel(channel, message);
   }
-}
-
-/** Whether the accounts say that a client is operator: in a channel that is kept it may come in. */
-function isGivenOperator(
-  options: Readonly<IrcServerOptions>,
-  { account }: Client,
-  channel: Channel,
-): boolean {
-  const given = account === null ? null : givenStatus(options, account, channel);
-  return given !== null && (given & MemberStatus.OPERATOR) !== 0;
-}
-
-/** What the accounts say that an account is in a channel; null where they leave it open. */
-export function givenStatus(
-  { accounts }: Readonly<IrcServerOptions>,
-  account: string,
-  channel: Channel,
-): number | null {
-  const given = accounts.channelStatus(account, channel.name);
-  return given === null ? null : GIVEN_STATUS[given];
 }
 
 /** JOIN as it is, and as those get it who asked for `extended-join`. */

@@ -2,7 +2,8 @@
 
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { givenStatus, joinChannel, joinRefusal, leaveChannel } from "../commands/membership.ts";
+import { type ChannelStanding, channelStanding, givenStatus } from "../channels/access.ts";
+import { joinChannel, joinRefusal, leaveChannel } from "../commands/membership.ts";
 import { sendToChannel, type Standing } from "../commands/messages.ts";
 import { ERR_NOSUCHCHANNEL, type Numeric } from "../protocol/numerics.ts";
 import { encodedLength } from "../outbound.ts";
@@ -24,13 +25,16 @@ export type Spoken =
   | { readonly kind: "sent"; readonly ids: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
 
+/** What stands between `!` and `@` for users without a connection. */
+const USER = "agent";
+
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
 /** Takes a user without a connection in. Null where its nick cannot be had. */
 export function addVirtualUser(state: ServerState, identity: UserIdentity): Client | null {
   const { nick, account, realname } = identity;
   if (isSameAccount(account, state.findClient(nick)?.account ?? null)) return null;
-  const client = new VirtualClient(state, { user: "agent", realname });
+  const client = new VirtualClient(state, { user: USER, realname });
   state.setAccount(client, account);
   if (!claimNick(state, client, nick)) {
     state.setAccount(client, null);
@@ -39,6 +43,20 @@ export function addVirtualUser(state: ServerState, identity: UserIdentity): Clie
   state.clients.add(client);
   state.setNick(client, nick);
   return client;
+}
+
+/** How the sessions of a user stand to a channel; where it has none, how one would. */
+export function standingOf(
+  state: ServerState,
+  { nick, account, realname }: UserIdentity,
+  channel: string,
+): ChannelStanding {
+  const sessions = state.sessionsOf(account).filter(({ registered }) => registered);
+  if (sessions.length > 0) return channelStanding(state, sessions, channel);
+  const client = new VirtualClient(state, { user: USER, realname });
+  client.nick = nick;
+  client.account = account;
+  return channelStanding(state, [client], channel);
 }
 
 /**

@@ -33,6 +33,7 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
       limits: { strangerRate: null, accountRate: null },
       observer: {
         sessionEnded: ({ account }) => attendance.sessionEnded(account),
+        accessChanged: ({ channel }) => attendance.accessChanged(channel),
         messageSent: (message) => inboxes.take(message),
         messageRedacted: ({ id }) => inboxes.forgetMessage(id),
       },
@@ -42,8 +43,15 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
     const hears = attendance.hears.bind(attendance);
     const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, scheduler, log });
     const bridge = new Bridge({
-      ...{ nick: bridgeNick, channels: ["general"], bufferSize: 50, maxChannels: 20 },
+      ...{
+        nick: bridgeNick,
+        channels: ["general"],
+        bufferSize: 50,
+        maxChannels: 20,
+        maxChannelsPerAgent: 5,
+      },
       webUserTtlMilliseconds: () => 300_000,
+      hasChannel: (channel) => server.hasChannel(channel),
       connect: () => server.connect({ account: bridgeNick, privileged: true }),
       onPosted: (channel, message) => inboxes.takePosted(channel, message),
       ...{ scheduler, log, speakers: attendance },

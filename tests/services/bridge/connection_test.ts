@@ -102,6 +102,7 @@ Deno.test("Bridge tries again after a time that doubles", async () => {
     channels: [],
     bufferSize: 10,
     maxChannels: 10,
+    maxChannelsPerAgent: 3,
     webUserTtlMilliseconds: () => 1000,
     connect() {
       attempts++;

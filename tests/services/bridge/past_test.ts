@@ -75,6 +75,7 @@ Deno.test("Bridge knows at its start what was said before, as it was shown", () 
       channels: ["room"],
       bufferSize: BUFFER,
       maxChannels: 3,
+      maxChannelsPerAgent: 3,
       webUserTtlMilliseconds: () => 1000,
       connect: () => server.connect({ account: "bridge", privileged: true }),
       log: silentLog,
@@ -127,7 +128,13 @@ Deno.test("Bridge tells by which account a message was said, then as later", () 
     ]);
     await bridge.stop();
     const again = new Bridge({
-      ...{ nick: "bridge", channels: ["room"], bufferSize: BUFFER, maxChannels: 3 },
+      ...{
+        nick: "bridge",
+        channels: ["room"],
+        bufferSize: BUFFER,
+        maxChannels: 3,
+        maxChannelsPerAgent: 3,
+      },
       webUserTtlMilliseconds: () => 1000,
       connect: () => server.connect({ account: "bridge", privileged: true }),
       ...{ log: silentLog, scheduler },

@@ -137,11 +137,13 @@ export async function withBridge(
     channels: ["general"],
     bufferSize: 50,
     maxChannels: 20,
+    maxChannelsPerAgent: 3,
     webUserTtlMilliseconds: () => 300_000,
     connect: () => connection = server.connect(privileged ? { account: "bridge", privileged } : {}),
     log: silentLog,
     scheduler,
     random: () => 0,
+    hasChannel: (channel) => server.hasChannel(channel),
     ...bridgeOptions,
   });
   bridge.start();

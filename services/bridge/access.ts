@@ -1,0 +1,120 @@
+import { Conflict, Forbidden, NotFound } from "../errors.ts";
+import type { Caller, Principal } from "../identity/mod.ts";
+import { type ChannelStanding, foldCase } from "../irc/mod.ts";
+import type { Speakers } from "./options.ts";
+
+/** A reader whose stream is open, and who may be shut out meanwhile. */
+interface Watched {
+  readonly channel: string;
+  readonly principal: Principal;
+  end(reason: string): void;
+}
+
+/**
+ * Who may read and join which channels. For agents the rules of IRC decide; the operator may do
+ * everything.
+ */
+export class ChannelAccess {
+  readonly #speakers: Speakers | null;
+  /** Open streams of agents, by the channel's folded name. */
+  readonly #watched = new Map<string, Set<Watched>>();
+  /** Folded names of channels whose readers are to be looked at. */
+  readonly #changed = new Set<string>();
+  readonly #stopListening: () => void;
+
+  constructor(speakers: Speakers | null) {
+    this.#speakers = speakers;
+    this.#stopListening = speakers?.onAccessChanged((channel) => this.#note(channel)) ?? (() => {});
+  }
+
+  /** Whether the caller may know that a channel exists. */
+  sees(channel: string, caller: Caller | undefined): boolean {
+    return this.#standing(channel, caller)?.visible ?? true;
+  }
+
+  /** Whether the caller may read a channel. */
+  mayRead(channel: string, caller: Caller | undefined): boolean {
+    const standing = this.#standing(channel, caller);
+    return standing === null || (standing.visible && standing.refusal === null);
+  }
+
+  /**
+   * Lets a caller through who may read a channel, or would if it were there.
+   *
+   * @throws NotFound where the caller may not know of it, Forbidden where it refuses the caller
+   */
+  assertReadable(channel: string, caller: Caller | undefined): void {
+    const standing = this.#standing(channel, caller);
+    if (standing === null || !standing.exists) return;
+    if (!standing.visible) throw new NotFound(`There is no channel ${channel}`);
+    if (standing.refusal === null) return;
+    throw new Forbidden(`${channel} refuses you: ${standing.refusal}`);
+  }
+
+  /**
+   * Lets a caller through who could join a channel.
+   *
+   * @throws Conflict
+   */
+  assertJoinable(channel: string, caller: Caller | undefined): void {
+    const refusal = this.#standing(channel, caller)?.refusal ?? null;
+    if (refusal !== null) throw new Conflict(`${channel} refuses you: ${refusal}`);
+  }
+
+  /**
+   * Ends a reader once it may read the channel no more.
+   *
+   * @returns a function that ends the watch
+   */
+  watch(channel: string, caller: Caller | undefined, end: (reason: string) => void): () => void {
+    if (caller === undefined || this.#standing(channel, caller) === null) return () => {};
+    const folded = foldCase(channel);
+    const watched = { channel, principal: caller.principal, end };
+    const readers = this.#watched.get(folded) ?? new Set<Watched>();
+    this.#watched.set(folded, readers.add(watched));
+    return () => {
+      readers.delete(watched);
+      if (readers.size === 0 && this.#watched.get(folded) === readers) {
+        this.#watched.delete(folded);
+      }
+    };
+  }
+
+  /** How many streams of a channel an agent has open. */
+  watching(channel: string, agentId: string): number {
+    let count = 0;
+    for (const { principal } of this.#watched.get(foldCase(channel)) ?? []) {
+      if (principal.id === agentId) count++;
+    }
+    return count;
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+
+  #standing(channel: string, caller: Caller | undefined): ChannelStanding | null {
+    if (caller === undefined) return null;
+    return this.#speakers?.standing(caller.principal, channel) ?? null;
+  }
+
+  /** Looks at the readers when what changes is done, which may be more than one thing. */
+  #note(channel: string): void {
+    const folded = foldCase(channel);
+    if (!this.#watched.has(folded)) return;
+    if (this.#changed.size === 0) queueMicrotask(() => this.#recheck());
+    this.#changed.add(folded);
+  }
+
+  #recheck(): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const folded of changed) {
+      for (const { channel, principal, end } of [...this.#watched.get(folded) ?? []]) {
+        const standing = this.#speakers?.standing(principal, channel) ?? null;
+        if (standing === null || (standing.visible && standing.refusal === null)) continue;
+        end(`${channel} refuses you`);
+      }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/** Who may come into a channel, and who may read it: one rule for every way to a channel. */
+
+import type { Channel } from "./channel.ts";
+import type { Client } from "../client.ts";
+import { keptChannel } from "./keeping.ts";
+import { ChannelFlag, MemberStatus } from "./modes.ts";
+import type { ChannelStatus, IrcServerOptions } from "../options.ts";
+import {
+  ERR_BADCHANNELKEY,
+  ERR_BANNEDFROMCHAN,
+  ERR_CHANNELISFULL,
+  ERR_INVITEONLYCHAN,
+  type Numeric,
+} from "../protocol/numerics.ts";
+import type { ServerState } from "../state.ts";
+
+/** How somebody stands to a channel. */
+export interface ChannelStanding {
+  /** Whether anybody is in the channel. */
+  readonly exists: boolean;
+  readonly member: boolean;
+  /** Whether it may know that the channel exists; true also where it does not. */
+  readonly visible: boolean;
+  /** Why it could not join the channel as it is; null where it could, or is a member. */
+  readonly refusal: string | null;
+}
+
+/**
+ * How some clients, taken together as one user, stand to a channel. They may read it where one of
+ * them is a member, or where one may know of it and could join.
+ */
+export function channelStanding(
+  state: ServerState,
+  clients: readonly Client[],
+  name: string,
+): ChannelStanding {
+  const live = state.findChannel(name);
+  const exists = live !== undefined;
+  if (live !== undefined && clients.some((client) => live.members.has(client))) {
+    return { exists, member: true, visible: true, refusal: null };
+  }
+  const channel = live ?? keptChannel(state, name);
+  if (channel === undefined) return { exists, member: false, visible: true, refusal: null };
+  const visible = clients.some((client) => knowsOf(state, client, channel));
+  const refusals = clients.map((client) => entryRefusal(state, client, channel, ""));
+  const refusal = refusals.includes(null) ? null : refusals[0]?.text ?? null;
+  return { exists, member: false, visible, refusal };
+}
+
+/** A secret channel is known to members, to those who were invited, and to its operators by right. */
+function knowsOf({ options }: ServerState, client: Client, channel: Channel): boolean {
+  return channel.isVisibleTo(client) || channel.holdsInvitation(client) ||
+    (channel.isKept && isGivenOperator(options, client, channel));
+}
+
+/** Why a channel does not let a client in that gives this key; null where it does. */
+export function entryRefusal(
+  { options }: ServerState,
+  client: Client,
+  channel: Channel,
+  key: string,
+): Numeric | null {
+  if (client.privileged) return null;
+  if (channel.isKept && isGivenOperator(options, client, channel)) return null;
+  if (channel.key !== null && channel.key !== key) return ERR_BADCHANNELKEY;
+  if (channel.holdsInvitation(client)) return null;
+  if (channel.userLimit !== null && channel.members.size >= channel.userLimit) {
+    return ERR_CHANNELISFULL;
+  }
+  if (channel.has(ChannelFlag.INVITE_ONLY) && !channel.isInvited(client)) {
+    return ERR_INVITEONLYCHAN;
+  }
+  return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
+}
+
+/** Whether the accounts say that a client is operator: in a channel that is kept it may come in. */
+function isGivenOperator(
+  options: Readonly<IrcServerOptions>,
+  { account }: Client,
+  channel: Channel,
+): boolean {
+  const given = account === null ? null : givenStatus(options, account, channel);
+  return given !== null && (given & MemberStatus.OPERATOR) !== 0;
+}
+
+const GIVEN_STATUS: Readonly<Record<ChannelStatus, number>> = {
+  operator: MemberStatus.OPERATOR,
+  voice: MemberStatus.VOICE,
+  none: 0,
+};
+
+/** What the accounts say that an account is in a channel; null where they leave it open. */
+export function givenStatus(
+  { accounts }: Readonly<IrcServerOptions>,
+  account: string,
+  channel: Channel,
+): number | null {
+  const given = accounts.channelStatus(account, channel.name);
+  return given === null ? null : GIVEN_STATUS[given];
+}
