@@ -24,7 +24,7 @@ export async function importStream(file: string, options: ImportCommandOptions):
   }
   const { user = defaultUser(), projectName, mainBranch, partial = false, json = false } = options;
   using progress = new TerminalProgress();
-  const report = await explaining(() => {
+  const report = await explaining(file, () => {
     const create = { admin: user, ...projectName === undefined ? {} : { projectName } };
     return importGitStream(file, create, Deno.stdin.readable, {
       ...mainBranch === undefined ? {} : { mainBranch },

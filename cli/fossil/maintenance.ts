@@ -19,10 +19,11 @@ interface InitOptions {
 /** `muster fossil init`: makes a repository. */
 export async function init(file: string, options: InitOptions): Promise<void> {
   const { user = defaultUser(), projectName, description, json = false } = options;
-  const projectCode = await explaining(() => {
+  const projectCode = await explaining(file, () => {
     using repository = Repository.create(file, {
       admin: user,
       date: Date.now(),
+      writeAheadLog: false,
       ...projectName === undefined ? {} : { projectName },
       ...description === undefined ? {} : { description },
     });

@@ -1,12 +1,15 @@
 import {
+  isWriteRefused,
   type Paging,
   SearchIndex,
   type SearchKind,
   type SearchMatch,
+  type SearchOptions,
+  type SearchResult,
 } from "../../services/fossil/mod.ts";
 import { print, visible } from "../output.ts";
 import { printJson, shortHash } from "./format.ts";
-import { reading } from "./session.ts";
+import { reading, type Session } from "./session.ts";
 
 interface SearchCommandOptions extends Paging {
   readonly kind?: readonly SearchKind[];
@@ -19,13 +22,10 @@ export async function search(
   words: readonly string[],
   { kind, json = false, ...paging }: SearchCommandOptions,
 ): Promise<void> {
-  await reading(file, ({ path, reader }) => {
-    using index = SearchIndex.open(SearchIndex.pathFor(path), reader);
-    const result = index.search({
-      ...paging,
-      query: words.join(" "),
-      ...kind === undefined ? {} : { kinds: kind },
-    });
+  await reading(file, (session) => {
+    const query = words.join(" ");
+    const kinds = kind === undefined ? {} : { kinds: kind };
+    const result = searchIndex(session, { ...paging, ...kinds, query });
     if (json) return printJson(result);
     for (const match of result.matches) {
       print(visible(`${match.kind} ${titleOf(match)}`));
@@ -35,6 +35,18 @@ export async function search(
       print(`${result.matches.length} of ${result.total}; -n tells how many are shown`);
     }
   });
+}
+
+/** Searches the index beside the repository, or one in memory where none can be written. */
+function searchIndex({ path, reader }: Session, options: SearchOptions): SearchResult {
+  try {
+    using index = SearchIndex.open(SearchIndex.pathFor(path), reader);
+    return index.search(options);
+  } catch (error) {
+    if (!isWriteRefused(error)) throw error;
+  }
+  using index = SearchIndex.inMemory(reader);
+  return index.search(options);
 }
 
 function titleOf(match: SearchMatch): string {

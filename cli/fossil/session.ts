@@ -1,8 +1,9 @@
 import {
   addUser,
   type Author,
+  describeError,
   errorCodeOf,
-  FossilError,
+  type OpenOptions,
   Reader,
   Repository,
 } from "../../services/fossil/mod.ts";
@@ -21,14 +22,14 @@ export interface WriteOptions {
   readonly json?: boolean;
 }
 
-/** Runs a command that reads. The file stays as it is, byte for byte. */
+/** Runs a command that reads. It works in folders that cannot be written, too. */
 export function reading<T>(path: string, work: (session: Session) => T): Promise<Awaited<T>> {
-  return withRepository(path, { readOnly: !usesWriteAheadLog(path) }, work);
+  return withRepository(path, { readOnly: true }, work);
 }
 
-/** Runs a command that writes. */
+/** Runs a command that writes. The file keeps its journal mode. */
 export function writing<T>(path: string, work: (session: Session) => T): Promise<Awaited<T>> {
-  return withRepository(path, { readOnly: false }, work);
+  return withRepository(path, { writeAheadLog: false }, work);
 }
 
 /** Runs a command that writes in a user's name; the repository gets the user where it has none. */
@@ -58,10 +59,10 @@ export function defaultUser(): string {
 
 async function withRepository<T>(
   path: string,
-  options: { readonly readOnly: boolean },
+  options: OpenOptions,
   work: (session: Session) => T,
 ): Promise<Awaited<T>> {
-  return await explaining(async () => {
+  return await explaining(path, async () => {
     using repository = Repository.open(path, options);
     return await work({ path, repository, reader: new Reader(repository) });
   });
@@ -70,42 +71,21 @@ async function withRepository<T>(
 /**
  * Runs work with the engine; what it refuses becomes a sentence for the person who asked.
  *
+ * @param path the repository file that the work is about.
  * @throws {CommandFailed}
  */
-export async function explaining<T>(work: () => T): Promise<Awaited<T>> {
+export async function explaining<T>(path: string, work: () => T): Promise<Awaited<T>> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof CommandFailed || error instanceof Deno.errors.BrokenPipe) throw error;
     if (errorCodeOf(error) === null) throw error;
-    throw new CommandFailed(error instanceof FossilError ? error.message : sentence(error));
+    throw new CommandFailed(describeError(error, `"${path}"`) ?? sentence(error));
   }
 }
 
-/** What the system or SQLite says, such as "database is locked", as a sentence. */
+/** What the engine or the system says, as a sentence. */
 function sentence(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.slice(0, 1).toUpperCase() + message.slice(1);
-}
-
-/** Bytes 18 and 19 of a database file: 2 where a log is written ahead. */
-const VERSION_OFFSET = 18;
-const WITH_LOG = 2;
-
-/**
- * Whether reading needs the files of a write-ahead log, which only a connection that may write
- * takes away again.
- *
- * @see {@link https://www.sqlite.org/fileformat.html#file_format_version_numbers}
- */
-function usesWriteAheadLog(path: string): boolean {
-  const header = new Uint8Array(VERSION_OFFSET + 1);
-  try {
-    using file = Deno.openSync(path);
-    file.readSync(header);
-  } catch {
-    // Opening it as a repository says what is wrong.
-    return false;
-  }
-  return header[VERSION_OFFSET] === WITH_LOG;
 }

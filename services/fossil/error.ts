@@ -30,38 +30,96 @@ export class FossilError extends Error {
   }
 }
 
-/**
- * What SQLite's primary result codes mean for the caller: BUSY, LOCKED, READONLY, IOERR, FULL and
- * CANTOPEN may be gone later, CORRUPT and NOTADB will not.
- *
- * @see {@link https://www.sqlite.org/rescode.html}
- */
-const SQLITE_CODES: ReadonlyMap<number, FossilErrorCode> = new Map([
-  [5, "unavailable"],
-  [6, "unavailable"],
-  [8, "unavailable"],
-  [10, "unavailable"],
-  [13, "unavailable"],
-  [14, "unavailable"],
-  [11, "corrupt"],
-  [26, "corrupt"],
-]);
+/** What SQLite and the system refuse, and what that means for the caller. */
+interface Refusal {
+  readonly code: FossilErrorCode;
+  /** Primary result codes of SQLite. */
+  readonly numbers: readonly number[];
+  /** The same in words, for where the runtime does not pass the code on (Deno 2.4.2). */
+  readonly words: RegExp;
+  /** The same as a clause whose subject is the file. */
+  readonly clause: string;
+}
 
-/** The same in words, for where the runtime does not pass the code on (Deno 2.4.2). */
-const SQLITE_WORDS: readonly (readonly [RegExp, FossilErrorCode])[] = [
-  [/database(?: table)? is locked|readonly database|disk|unable to open/i, "unavailable"],
-  [/malformed|not a database/i, "corrupt"],
+/** @see {@link https://www.sqlite.org/rescode.html} */
+const LOCKED: Refusal = {
+  code: "unavailable",
+  numbers: [5, 6],
+  words: /database(?: table)? is locked/i,
+  clause: "is locked by another program",
+};
+const READ_ONLY: Refusal = {
+  code: "unavailable",
+  numbers: [8],
+  words: /readonly database/i,
+  clause: "cannot be written",
+};
+const CANNOT_OPEN: Refusal = {
+  code: "unavailable",
+  numbers: [14],
+  words: /unable to open/i,
+  clause: "cannot be opened, or its folder cannot be written",
+};
+const INPUT_OUTPUT: Refusal = {
+  code: "unavailable",
+  numbers: [10],
+  words: /disk I\/O/i,
+  clause: "cannot be read or written: the disk reports an error",
+};
+const REFUSALS: readonly Refusal[] = [
+  LOCKED,
+  READ_ONLY,
+  CANNOT_OPEN,
+  {
+    code: "unavailable",
+    numbers: [13],
+    words: /disk is full/i,
+    clause: "does not fit on the disk, which is full",
+  },
+  INPUT_OUTPUT,
+  {
+    code: "corrupt",
+    numbers: [11, 26],
+    words: /malformed|not a database/i,
+    clause: "is damaged",
+  },
 ];
+
+function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof Error) || error instanceof FossilError) return undefined;
+  const { message } = error;
+  if ("errcode" in error && typeof error.errcode === "number") {
+    const number = error.errcode & 0xff;
+    return REFUSALS.find(({ numbers }) => numbers.includes(number));
+  }
+  return REFUSALS.find(({ words }) => words.test(message));
+}
 
 /** The code that describes an error of the engine, of SQLite or of the system; null for a bug. */
 export function errorCodeOf(error: unknown): FossilErrorCode | null {
   if (error instanceof FossilError) return error.code;
-  if (!(error instanceof Error)) return null;
-  const { message } = error;
-  const number = "errcode" in error && typeof error.errcode === "number" ? error.errcode : null;
-  if (number !== null) return SQLITE_CODES.get(number & 0xff) ?? null;
-  const isFromSystem = error instanceof Deno.errors.NotFound ||
-    error instanceof Deno.errors.PermissionDenied || /os error/.test(message);
-  if (isFromSystem) return "unavailable";
-  return SQLITE_WORDS.find(([words]) => words.test(message))?.[1] ?? null;
+  if (isFromSystem(error)) return "unavailable";
+  return refusalOf(error)?.code ?? null;
+}
+
+/**
+ * What an error says about a file, as a sentence that begins with the file's name.
+ *
+ * @param name what to call the file, such as its path or "The repository".
+ * @returns null for an error that says nothing about a file, such as one of the engine.
+ */
+export function describeError(error: unknown, name: string): string | null {
+  const refusal = refusalOf(error);
+  return refusal === undefined ? null : `${name} ${refusal.clause}`;
+}
+
+/** Whether SQLite could not write the file, or not make or remove the files that it needs beside it. */
+export function isWriteRefused(error: unknown): boolean {
+  const refusal = refusalOf(error);
+  return refusal !== undefined && [READ_ONLY, CANNOT_OPEN, INPUT_OUTPUT].includes(refusal);
+}
+
+function isFromSystem(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied ||
+    (error instanceof Error && /os error/.test(error.message));
 }

@@ -4,7 +4,13 @@
  */
 export * from "./artifact/mod.ts";
 export * from "./codec/mod.ts";
-export { errorCodeOf, FossilError, type FossilErrorCode } from "./error.ts";
+export {
+  describeError,
+  errorCodeOf,
+  FossilError,
+  type FossilErrorCode,
+  isWriteRefused,
+} from "./error.ts";
 export {
   addUser,
   Config,

@@ -1,6 +1,7 @@
 import { type Artifact, formatParsed } from "./artifact/mod.ts";
 import { applyDelta, type HashPolicy, md5 } from "./codec/mod.ts";
 import {
+  type AccessOptions,
   Config,
   ContentStore,
   createDatabase,
@@ -22,9 +23,7 @@ import { Crosslinker, type Inspect, rebuild, type RebuildResult } from "./crossl
 import { FossilError } from "./error.ts";
 
 /** Options of `Repository.open`. */
-export interface OpenOptions extends StoreOptions {
-  readonly readOnly?: boolean;
-}
+export interface OpenOptions extends AccessOptions, StoreOptions {}
 
 /** Options of `Repository.create`. */
 export interface NewRepositoryOptions extends CreateOptions, StoreOptions {
@@ -79,7 +78,7 @@ export class Repository implements Disposable {
   /**
    * Opens an existing repository.
    *
-   * @throws {FossilError} `unsupported`; see `openDatabase`.
+   * @throws {FossilError} `unsupported`; see `openDatabase` and `connectReadOnly`.
    */
   static open(path: string, options: OpenOptions = {}): Repository {
     const { db, schema } = openDatabase(path, options);

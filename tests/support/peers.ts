@@ -16,6 +16,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["newer fossil", 'export MUSTER_NEWER_FOSSIL="$(scripts/newer_fossil)"'],
   ["openssl", "apt-get install openssl"],
   ["promtool", "apt-get install prometheus"],
+  ["setpriv", "apt-get install util-linux"],
   ["tmux", "apt-get install tmux"],
   ["weechat", "apt-get install weechat-curses"],
 ]);

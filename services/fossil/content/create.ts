@@ -3,11 +3,12 @@ import { HASH_POLICIES, type HashPolicy, sha1 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import { Config } from "./config.ts";
 import { Database } from "./database.ts";
+import { type AccessOptions, prepareToWrite } from "./open.ts";
 import { AUX_SCHEMA, CONTENT_SCHEMA, DERIVED_SCHEMA, PERMANENT_SCHEMA } from "./schema.ts";
 import { createTicketTables } from "./ticket_schema.ts";
 
 /** Options of a new repository. */
-export interface CreateOptions {
+export interface CreateOptions extends Pick<AccessOptions, "writeAheadLog"> {
   /** Login of the first user, who has all rights. */
   readonly admin: string;
   /** Password of the first user; by default nobody knows it. */
@@ -55,7 +56,7 @@ export function createDatabase(path: string, options: CreateOptions): Database {
   claim(path);
   const db = new Database(path);
   try {
-    db.useWriteAheadLog();
+    prepareToWrite(db, options);
     db.exec("BEGIN IMMEDIATE");
     db.exec(PERMANENT_SCHEMA);
     db.exec(DERIVED_SCHEMA);
@@ -71,13 +72,14 @@ export function createDatabase(path: string, options: CreateOptions): Database {
 }
 
 /**
- * Makes an empty file, so that two creators cannot both believe that it is theirs.
+ * Makes an empty file, so that two creators cannot both believe that it is theirs. The process's
+ * umask decides who may read it.
  *
  * @throws {FossilError} `invalid` where the file exists.
  */
 export function claim(path: string): void {
   try {
-    Deno.openSync(path, { write: true, createNew: true, mode: 0o600 }).close();
+    Deno.openSync(path, { write: true, createNew: true }).close();
   } catch (cause) {
     if (!(cause instanceof Deno.errors.AlreadyExists)) throw cause;
     throw new FossilError("invalid", `"${path}" exists`, { cause });

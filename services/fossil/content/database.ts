@@ -6,8 +6,8 @@ export type SqlValue = null | number | bigint | string | Uint8Array;
 
 /** Statements that are kept prepared; the texts of dynamic ones must not pile up. */
 const MAX_STATEMENTS = 300;
-/** How long another program's lock is waited for, in milliseconds. */
-const BUSY_TIMEOUT_MS = 15_000;
+/** How long to wait for another program's lock, in milliseconds. */
+const BUSY_TIMEOUT_MS = 5_000;
 /** Pages kept by SQLite, in KiB. */
 const PAGE_CACHE_KIB = 32_000;
 
@@ -42,7 +42,23 @@ export class Database {
 
   /** Makes what is acknowledged durable, and lets readers read while another writes. */
   useWriteAheadLog(): void {
-    this.#connection.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;");
+    this.#connection.exec("PRAGMA journal_mode=WAL");
+    this.makeDurable();
+  }
+
+  /** Makes what is acknowledged durable, in the journal mode that the file is in. */
+  makeDurable(): void {
+    this.#connection.exec("PRAGMA synchronous=FULL");
+  }
+
+  /** Refuses every further change of the file. */
+  refuseWrites(): void {
+    this.#connection.exec("PRAGMA query_only=ON");
+  }
+
+  /** Ends the use of a log: what is in it goes into the file. */
+  useRollbackJournal(): void {
+    this.#connection.exec("PRAGMA journal_mode=DELETE");
   }
 
   /** Makes writes quick and nothing durable: for a file that is thrown away where its writer dies. */

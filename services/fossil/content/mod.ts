@@ -5,7 +5,7 @@ export { addUser, createDatabase, type CreateOptions, type NewUser } from "./cre
 export { Database, type DatabaseOptions, type SqlValue } from "./database.ts";
 export { copyDraft } from "./draft.ts";
 export { type Examination, examine, type MissingContent } from "./examine.ts";
-export { openDatabase, type OpenedDatabase, type SchemaState } from "./open.ts";
+export { type AccessOptions, openDatabase, type OpenedDatabase, type SchemaState } from "./open.ts";
 export {
   AUX_SCHEMA,
   AWAITED_SCHEMA,

@@ -1,6 +1,7 @@
 import { FossilError } from "../error.ts";
 import { Config } from "./config.ts";
-import { Database, type DatabaseOptions } from "./database.ts";
+import { Database } from "./database.ts";
+import { connectReadOnly } from "./read_only.ts";
 import {
   AUX_SCHEMA,
   CONTENT_SCHEMA,
@@ -14,6 +15,17 @@ const REQUIRED = ["blob", "delta", "rcvfrom", "user", "config", "mlink", "plink"
 
 /** Whether the derived tables have the layout of today, or a rebuild must make them first. */
 export type SchemaState = "current" | "needs-rebuild";
+
+/** How a repository file is opened. */
+export interface AccessOptions {
+  /** Changes nothing; reads a file in a folder that cannot be written, too. */
+  readonly readOnly?: boolean;
+  /**
+   * Writes a log ahead, so that others read while one writes, and leaves the file in that journal
+   * mode: the default. False keeps the journal mode of the file.
+   */
+  readonly writeAheadLog?: boolean;
+}
 
 /** An opened repository file. */
 export interface OpenedDatabase {
@@ -36,14 +48,14 @@ interface SchemaRow {
  * @throws {FossilError} `unsupported` where the file is no repository, has an unknown layout, or
  * has triggers or views in the place of tables.
  */
-export function openDatabase(path: string, options: DatabaseOptions = {}): OpenedDatabase {
+export function openDatabase(path: string, options: AccessOptions = {}): OpenedDatabase {
   requireFile(path);
   const db = connect(path, options);
   try {
     checkSchema(db, path);
     const config = new Config(db);
     const schema = schemaState(config, path);
-    if (options.readOnly !== true) db.useWriteAheadLog();
+    if (options.readOnly !== true) prepareToWrite(db, options);
     return { db, config, schema };
   } catch (error) {
     db.close();
@@ -61,13 +73,19 @@ function requireFile(path: string): void {
   throw new FossilError("unsupported", `"${path}" is no file`);
 }
 
-function connect(path: string, options: DatabaseOptions): Database {
+function connect(path: string, { readOnly = false }: AccessOptions): Database {
   try {
-    return new Database(path, options);
+    return readOnly ? connectReadOnly(path) : new Database(path);
   } catch (cause) {
     if (!(cause instanceof Error) || !/not a database/.test(cause.message)) throw cause;
     throw new FossilError("unsupported", `"${path}" is no SQLite database`, { cause });
   }
+}
+
+/** Makes every commit durable, in the journal mode that the options ask for. */
+export function prepareToWrite(db: Database, { writeAheadLog = true }: AccessOptions): void {
+  if (writeAheadLog) db.useWriteAheadLog();
+  else db.makeDurable();
 }
 
 function checkSchema(db: Database, path: string): void {

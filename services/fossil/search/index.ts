@@ -53,6 +53,11 @@ export class SearchIndex implements Disposable {
     return new SearchIndex(path, reader, options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
   }
 
+  /** As `open`, in memory: for a folder that cannot be written. */
+  static inMemory(reader: Reader): SearchIndex {
+    return new SearchIndex(":memory:", reader, DEFAULT_MAX_FILE_BYTES);
+  }
+
   /**
    * Takes in what was written since; makes the index anew where it does not fit the repository or
    * is damaged.
