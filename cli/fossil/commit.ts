@@ -1,9 +1,8 @@
 import {
-  branchOf,
   type FileChange,
   hasHash,
-  listBranches,
-  mainBranch,
+  type Place,
+  placeCheckin,
   readCheckin,
   readTree,
   resolveCheckin,
@@ -57,23 +56,15 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Where a check-in is put: behind its parent, and on a new branch or on the parent's. */
-interface Place {
-  /** Full hash. */
-  readonly parent: string;
-  readonly newBranch: string | null;
-}
-
-function placeOf({ reader, repository }: Session, options: CommitOptions): Place {
-  const name = options.branch ?? mainBranch(reader);
-  const branch = listBranches(reader).find((known) => known.name === name);
-  if (branch === undefined) {
-    return { parent: resolveCheckin(reader, options.parent).uuid, newBranch: name };
-  }
-  if (options.parent === undefined) return { parent: branch.last_uuid, newBranch: null };
-  const parent = resolveCheckin(reader, options.parent).uuid;
-  if (branchOf(repository, parent) === name) return { parent, newBranch: null };
-  throw new CommandFailed(`Check-in "${options.parent}" is not on the branch "${name}".`);
+/** Where the check-in goes, with its parent by any name. */
+function placeOf(
+  { reader, repository }: Session,
+  { branch, parent }: CommitOptions,
+): Place {
+  return placeCheckin(repository, {
+    ...branch === undefined ? {} : { branch },
+    ...parent === undefined ? {} : { parent: resolveCheckin(reader, parent).uuid },
+  });
 }
 
 /** What makes the tree of a check-in the one in the folder. */

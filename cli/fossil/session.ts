@@ -1,12 +1,12 @@
 import {
   addUser,
   type Author,
-  describeError,
-  errorCodeOf,
+  isFromSystem,
   type OpenOptions,
   Reader,
   Repository,
 } from "../../services/fossil/mod.ts";
+import { serviceErrorOf } from "../../services/projects/mod.ts";
 import { CommandFailed } from "../output.ts";
 
 /** A repository file that a command works on. */
@@ -79,13 +79,8 @@ export async function explaining<T>(path: string, work: () => T): Promise<Awaite
     return await work();
   } catch (error) {
     if (error instanceof CommandFailed || error instanceof Deno.errors.BrokenPipe) throw error;
-    if (errorCodeOf(error) === null) throw error;
-    throw new CommandFailed(describeError(error, `"${path}"`) ?? sentence(error));
+    const refusal = serviceErrorOf(error, `"${path}"`);
+    if (refusal === null) throw error;
+    throw new CommandFailed(isFromSystem(error) ? error.message : refusal.message);
   }
-}
-
-/** What the engine or the system says, as a sentence. */
-function sentence(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.slice(0, 1).toUpperCase() + message.slice(1);
 }

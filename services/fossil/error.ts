@@ -2,6 +2,7 @@
  * What went wrong:
  * - `corrupt`: stored or received bytes do not decode, or do not have the hash they claim;
  * - `limit`: a bound of the engine was hit (declared size, chain length, …);
+ * - `timeout`: the work took longer than it may;
  * - `invalid`: the caller asked for something that cannot be written;
  * - `conflict`: the repository has moved on since the caller looked, or a rule of it forbids the write;
  * - `ambiguous`: a prefix fits several artifacts;
@@ -12,6 +13,7 @@
 export type FossilErrorCode =
   | "corrupt"
   | "limit"
+  | "timeout"
   | "invalid"
   | "conflict"
   | "ambiguous"
@@ -119,7 +121,8 @@ export function isWriteRefused(error: unknown): boolean {
   return refusal !== undefined && [READ_ONLY, CANNOT_OPEN, INPUT_OUTPUT].includes(refusal);
 }
 
-function isFromSystem(error: unknown): boolean {
+/** Whether the system refused a file; its message names the file. */
+export function isFromSystem(error: unknown): error is Error {
   return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied ||
     (error instanceof Error && /os error/.test(error.message));
 }

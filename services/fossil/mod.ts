@@ -9,6 +9,7 @@ export {
   errorCodeOf,
   FossilError,
   type FossilErrorCode,
+  isFromSystem,
   isWriteRefused,
 } from "./error.ts";
 export {

@@ -99,7 +99,7 @@ class Limits {
       throw new FossilError("limit", `Blame needs more than ${maxBytes} bytes of the file`);
     }
     if (performance.now() - this.#start > maxMs) {
-      throw new FossilError("limit", `Blame takes longer than ${maxMs} ms`);
+      throw new FossilError("timeout", `Blame takes longer than ${maxMs} ms`);
     }
   }
 }

@@ -92,7 +92,8 @@ export interface Context {
   index(): SearchIndex;
 }
 
-const READS = {
+/** What a person waits for. */
+export const READS = {
   timeline: ({ reader }: Context, options: TimelineOptions) => readTimeline(reader, options),
   activity: ({ reader }: Context, options: ActivityOptions) => readActivity(reader, options),
   checkin: ({ reader }: Context, name: string) => readCheckin(reader, name),
@@ -119,7 +120,6 @@ const READS = {
   attachment: ({ reader }: Context, which: { target: string; name: string }) =>
     readAttachment(reader, which),
   statistics: ({ reader }: Context) => readStatistics(reader),
-  search: (context: Context, options: SearchOptions) => context.index().search(options),
   /** The check-in that a name stands for. */
   resolveCheckin: ({ reader }: Context, name: string) => resolveCheckin(reader, name),
   /** The artifact of any kind that a name stands for. */
@@ -127,14 +127,10 @@ const READS = {
   /** Whether two check-ins can be merged, and what would change. */
   previewMerge: ({ repository }: Context, sides: MergeSides) => previewMerge(repository, sides),
   previewPick: ({ repository }: Context, sides: PickSides) => previewPick(repository, sides),
-  /** Writes an archive of a check-in to the file `target`; gives what could not be read. */
-  archive: (
-    { reader, watch }: Context,
-    { target, ...options }: ArchiveOptions & { readonly target: string },
-  ): ArchiveReport => writeFile(target, readArchive(reader, options), watch),
 } as const;
 
-const WRITES = {
+/** What must end some time, however much is written. */
+export const WRITES = {
   merge: ({ repository }: Context, merge: NewMerge) => writeMerge(repository, merge),
   pick: ({ repository }: Context, pick: NewPick) => writePick(repository, pick),
   commit: ({ repository }: Context, checkin: NewCheckin) => writeCheckin(repository, checkin),
@@ -154,10 +150,19 @@ const WRITES = {
   /** Adds a user where the login is free; gives whether it was. */
   addUser: ({ repository }: Context, user: NewUser) =>
     repository.write({ user: null, ip: null }, () => addUser(repository.db, user)),
+  /** Names what stands in no cluster, for serving the repository to clients. */
+  cluster: ({ repository }: Context) => writeClusters(repository),
 } as const;
 
-/** What goes over the whole repository. */
-const MAINTENANCE = {
+/** What goes over the whole repository, or a whole check-in, and takes as long as it needs. */
+export const WHOLE = {
+  /** Makes the index first, or brings it up to date. */
+  search: (context: Context, options: SearchOptions) => context.index().search(options),
+  /** Writes an archive of a check-in to the file `target`; gives what could not be read. */
+  archive: (
+    { reader, watch }: Context,
+    { target, ...options }: ArchiveOptions & { readonly target: string },
+  ): ArchiveReport => writeFile(target, readArchive(reader, options), watch),
   /** Writes a stream for `git fast-import` to the file `target`. */
   exportGit: (
     { repository, watch }: Context,
@@ -169,8 +174,6 @@ const MAINTENANCE = {
     };
     return writeFile(target, exportGit(repository, options), watch);
   },
-  /** Names what stands in no cluster, for whoever serves the repository to clients. */
-  cluster: ({ repository }: Context) => writeClusters(repository),
   /** Checks the file, decodes and hashes every artifact; gives what is damaged or missing. */
   verify: ({ repository, watch, hashing }: Context) =>
     hashing === null
@@ -191,6 +194,6 @@ function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: W
   }
 }
 
-export const OPERATIONS = { ...READS, ...WRITES, ...MAINTENANCE } as const;
+export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

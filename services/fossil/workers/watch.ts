@@ -30,12 +30,12 @@ export class Watch {
     this.#options = options;
   }
 
-  /** @throws {FossilError} `limit` where the time is over. */
+  /** @throws {FossilError} `timeout` where the time is over. */
   readonly check = (): void => {
     const { limitMs, isInterrupted } = this.#options;
     if (isInterrupted()) throw new Interrupted("The caller gave up");
     if (limitMs !== null && performance.now() - this.#start > limitMs) {
-      throw new FossilError("limit", `It takes longer than ${limitMs / 1000} s`);
+      throw new FossilError("timeout", `It takes longer than ${limitMs / 1000} s`);
     }
   };
 

@@ -13,6 +13,7 @@ export {
 export { writeClusters } from "./cluster.ts";
 export { type NewTechnote, type NewWiki, writeTechnote, writeWiki } from "./document.ts";
 export { type NewForumPost, writeForumPost } from "./forum.ts";
+export { type Place, placeCheckin, type PlaceRequest } from "./place.ts";
 export { cancelRelease, type NewRelease, writeRelease } from "./release.ts";
 export { amendCheckin, type Amendment, branchOf, type TagChange, writeTags } from "./tags.ts";
 export { type NewTicketChange, writeTicketChange } from "./ticket.ts";

@@ -311,7 +311,7 @@ Deno.test("a call that takes too long ends by itself, and the repository goes on
     });
     await repository.commit({ user: "a", date: DATE + 1000, parent, comment: "many", changes });
     const before = await repository.statistics();
-    await refused("limit", repository.rebuild());
+    await refused("timeout", repository.rebuild());
     assert.deepEqual(await repository.statistics(), before);
     await commit(repository, "a", encodeUtf8("a"));
   });

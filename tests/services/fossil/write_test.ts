@@ -5,6 +5,7 @@ import {
   type FileChange,
   filesOf,
   formatArtifact,
+  placeCheckin,
   writeBranch,
   writeClusters,
   writeTags,
@@ -235,4 +236,30 @@ Deno.test("writeCheckin() swaps, replaces and keeps files and modes", () => {
     ["b", "new B", "executable", null],
     ["d", "A", "file", "a"],
   ]);
+});
+
+Deno.test("a check-in goes on at the tip of its branch, or starts a new branch", () => {
+  using fixture = new Fixture();
+  const { repository } = fixture;
+  const place = (request: Parameters<typeof placeCheckin>[1]) => placeCheckin(repository, request);
+  const root = fixture.tip();
+  assert.deepEqual(place({}), { parent: root, newBranch: null });
+  const first = fixture.commit([put("a", "1")]);
+  const side = fixture.commit([put("a", "2")], { parent: root, branch: "side" });
+  const table: [Parameters<typeof place>[0], string, string | null][] = [
+    [{}, first, null],
+    [{ branch: "trunk" }, first, null],
+    [{ branch: "side" }, side, null],
+    [{ parent: root }, root, null],
+    [{ branch: "new" }, first, "new"],
+    [{ branch: "new", parent: side }, side, "new"],
+  ];
+  for (const [request, parent, newBranch] of table) {
+    assert.deepEqual(place(request), { parent, newBranch });
+  }
+  refuses("conflict", () => place({ branch: "side", parent: first }));
+  refuses("conflict", () => place({ parent: side }));
+  refuses("missing", () => place({ parent: "f".repeat(64) }));
+  repository.write({ user: null, ip: null }, () => repository.config.set("main-branch", "side"));
+  assert.deepEqual(place({}), { parent: side, newBranch: null });
 });

@@ -1,0 +1,2 @@
+/** Projects and their repositories. */
+export { serviceErrorOf } from "./errors.ts";
