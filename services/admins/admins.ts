@@ -134,7 +134,7 @@ export class Admins {
   }
 
   async #insert(name: string, secret: Secret, origin: Origin): Promise<void> {
-    const { database, accounts, clock } = this.#options;
+    const { database, accounts, sessions, clock } = this.#options;
     const createdAt = clock();
     try {
       await database.commit({
@@ -146,6 +146,7 @@ export class Admins {
     } catch (error) {
       throw error instanceof Duplicate ? nameTaken(name) : error;
     }
+    sessions.freeNick(name);
   }
 
   /** Commits a change of an admin; where it changes nothing, the admin is gone or the last one. */

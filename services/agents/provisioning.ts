@@ -62,6 +62,8 @@ export interface Provisioning {
 export interface Sessions {
   /** Closes every live session of the account and says how many there were. */
   disconnectAccount(account: string, reason: string): number;
+  /** Renames a client that uses the nick of a new account without being logged in to it. */
+  freeNick(account: string): void;
   /** Forgets what was said to the account and by it. */
   forgetAccount(account: string): void;
   isOnline(account: string): boolean;
@@ -69,9 +71,9 @@ export interface Sessions {
 
 /** Provisioning for the IRC server in this process, which has no accounts of its own. */
 export class EmbeddedProvisioning implements Provisioning {
-  readonly #sessions: Pick<Sessions, "disconnectAccount" | "forgetAccount">;
+  readonly #sessions: Omit<Sessions, "isOnline">;
 
-  constructor(sessions: Pick<Sessions, "disconnectAccount" | "forgetAccount">) {
+  constructor(sessions: Omit<Sessions, "isOnline">) {
     this.#sessions = sessions;
   }
 
@@ -82,6 +84,7 @@ export class EmbeddedProvisioning implements Provisioning {
   ): Promise<string> {
     const passphrase = password ?? newSecret();
     await write({ name, passphrase, statements: [] });
+    this.#sessions.freeNick(name);
     return passphrase;
   }
 
@@ -103,6 +106,7 @@ export class EmbeddedProvisioning implements Provisioning {
   async adopt({ name }: Provisioned, known: boolean, write: WriteChange): Promise<void> {
     if (!known) throw new NotFound(`There is no IRC account "${name}"`);
     await write({ name, passphrase: "", statements: [] });
+    this.#sessions.freeNick(name);
   }
 
   async #end(name: string, reason: string, write: WriteChange): Promise<void> {

@@ -19,6 +19,7 @@ export function openEmbedded(
   const sessions = {
     disconnectAccount: (account: string, reason: string) =>
       server.disconnectAccount(account, reason),
+    freeNick: (account: string) => server.freeNick(account),
     forgetAccount: (account: string) => server.forgetAccount(account),
     isOnline: (account: string) => server.isOnline(account),
   };

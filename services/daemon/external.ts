@@ -53,6 +53,7 @@ export async function openExternal(
   const people = openPeople(stores, {
     sessions: {
       disconnectAccount: () => 0,
+      freeNick: () => {},
       forgetAccount: () => {},
       isOnline: (account) => bridge?.sees(account) ?? false,
     },

@@ -11,7 +11,7 @@ import {
 } from "./transport/listeners.ts";
 import type { IrcServerOptions } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
-import { isSameAccount } from "./admission/registration.ts";
+import { freeNick, isSameAccount } from "./admission/registration.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -130,6 +130,14 @@ export class IrcServer {
    */
   disconnectAccount(account: string, reason: string): number {
     return this.#state.disconnectAccount(account, reason);
+  }
+
+  /**
+   * Gives a nick to the account of that name, which has just been made: a client that uses the nick
+   * without being logged in to the account is renamed (`Guest…`), now.
+   */
+  freeNick(account: string): void {
+    freeNick(this.#state, account);
   }
 
   /**

@@ -35,6 +35,8 @@ export interface MessageContent {
 /** A password check that is under way, and the accounts that were revoked meanwhile. */
 export interface PendingLogin {
   readonly revoked: Set<string>;
+  /** The client that makes an account, and the account; null where a password is checked. */
+  readonly registering: { readonly client: Client; readonly account: string } | null;
 }
 
 /** Who is connected, what channels there are: everything that commands read and change. */
@@ -227,11 +229,24 @@ export class ServerState {
     this.#byAccount.set(foldCase(account), [...this.sessionsOf(account), client]);
   }
 
-  /** Notes the beginning of a password check, which {@linkcode endLogin} ends. */
-  beginLogin(): PendingLogin {
-    const login = { revoked: new Set<string>() };
+  /**
+   * Notes the beginning of a password check, which {@linkcode endLogin} ends.
+   *
+   * @param registering the client that makes an account, where it is not a check of one
+   */
+  beginLogin(registering: PendingLogin["registering"] = null): PendingLogin {
+    const login = { revoked: new Set<string>(), registering };
     this.#logins.add(login);
     return login;
+  }
+
+  /** Whether a client is making an account of this name for itself. */
+  isRegistering(client: Client, name: string): boolean {
+    const folded = foldCase(name);
+    for (const { registering } of this.#logins) {
+      if (registering?.client === client && foldCase(registering.account) === folded) return true;
+    }
+    return false;
   }
 
   /** Ends a SASL exchange, if the client has one under way. */

@@ -49,12 +49,18 @@ export class TestSessions implements Sessions {
   banned = 0;
   /** What was closed, as `account: reason`. */
   readonly closed: string[] = [];
+  /** Accounts whose nick was freed of guests. */
+  readonly freed: string[] = [];
   /** Accounts of which nothing is kept any more. */
   readonly forgotten: string[] = [];
 
   disconnectAccount(account: string, reason: string): number {
     this.closed.push(`${account}: ${reason}`);
     return this.online.delete(account) ? 1 : 0;
+  }
+
+  freeNick(account: string): void {
+    this.freed.push(account);
   }
 
   forgetAccount(account: string): void {

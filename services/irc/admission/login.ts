@@ -54,7 +54,7 @@ export async function registerAccount(
   if (holder && holder !== client) {
     return { kind: "refused", fault: "taken", reason: "Somebody else uses this nick" };
   }
-  const login = state.beginLogin();
+  const login = state.beginLogin({ client, account: name });
   let result: AccountRegistration = { kind: "unavailable" };
   try {
     result = await accounts.register(name, password, client.transport.address);

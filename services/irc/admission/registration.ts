@@ -8,6 +8,7 @@ import type { CommandCall } from "../command.ts";
 import { sendGreeting } from "./greeting.ts";
 import { introduce } from "../metadata/notices.ts";
 import { hush } from "./muting.ts";
+import { Reply } from "../reply.ts";
 import { foldCase } from "../protocol/names.ts";
 import { ERR_NICKNAMEINUSE, ERR_PASSWDMISMATCH, ERR_SASLABORTED } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
@@ -47,11 +48,43 @@ export function tryRegister(call: CommandCall): void {
 }
 
 /** Changes the nick of a registered client. */
-export function changeNick({ state, client, reply }: CommandCall, nick: string): void {
+export function changeNick(call: CommandCall, nick: string): void {
+  const { state, client, reply } = call;
   if (nick === client.nick || enforceBan(state, client, nick)) return;
   if (!claimNick(state, client, nick)) {
     return reply.numericText(ERR_NICKNAMEINUSE, [nick], nickRefusal(state, client, nick));
   }
+  takeNick(call, nick);
+}
+
+/**
+ * Renames whoever uses the nick of an account without being logged in to it, once the account is
+ * made. Spared is the client that makes the account and is about to be logged in to it.
+ */
+export function freeNick(state: ServerState, account: string): void {
+  const holder = state.findClient(account);
+  if (holder === undefined || isSameAccount(account, holder.account)) return;
+  if (holder.transport.internal || state.isRegistering(holder, account)) return;
+  const reply = new Reply(state, holder, null);
+  const text = `The nick ${holder.nick} now belongs to an account, so you have another`;
+  reply.command("NOTICE", [holder.nick], text);
+  takeNick({ state, client: holder, reply }, guestNick(state));
+}
+
+/** A nick that nobody uses and nobody owns. */
+function guestNick(state: ServerState): string {
+  for (;;) {
+    const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+    const nick = `Guest${random}`;
+    if (!state.findClient(nick) && state.options.accounts.ownerOf(nick) === null) return nick;
+  }
+}
+
+/** Gives a registered client a nick that is free, and tells everybody who sees it. */
+function takeNick(
+  { state, client, reply }: Pick<CommandCall, "state" | "client" | "reply">,
+  nick: string,
+): void {
   const change = state.messageFrom(client, "NICK", { params: [], text: nick });
   const neighbours = state.neighboursOf(client);
   state.setNick(client, nick);

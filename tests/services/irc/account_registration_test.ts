@@ -3,6 +3,33 @@ import { startServer, TestAccounts } from "./support/server.ts";
 
 const CAPABILITY = "draft/account-registration";
 
+Deno.test("who makes an account for its own nick keeps it; who took the nick meanwhile does not", async () => {
+  const accounts = new TestAccounts().allowRegistration();
+  const register = accounts.register?.bind(accounts);
+  await using server = startServer({ accounts });
+  const hashed = Promise.withResolvers<void>();
+  accounts.register = async (name, password) => {
+    await hashed.promise;
+    const outcome = await register?.(name, password) ?? { kind: "unavailable" };
+    server.server.freeNick(name);
+    return outcome;
+  };
+  const bob = await server.client("bob");
+  const ann = await server.client("ann");
+  bob.send("REGISTER bob * secret");
+  ann.send("REGISTER carl * secret");
+  const thief = await server.client("carl");
+  hashed.resolve();
+  const lines = await bob.sync();
+  assert.ok(lines.some((line) => line.startsWith("REGISTER SUCCESS bob ")), lines.join("\n"));
+  assert.ok(!(await ann.sync()).some((line) => line.includes("NICK")));
+  const told = await thief.sync();
+  assert.match(told[0] ?? "", /^NOTICE carl The nick carl now belongs to an account/);
+  assert.match(told[1] ?? "", /^carl NICK Guest\d+$/);
+  bob.send("WHOIS bob");
+  assert.ok((await bob.sync()).includes("330 bob bob bob is logged in as"));
+});
+
 Deno.test("REGISTER makes an account under the nick, or another name, and logs in to it", async () => {
   await using server = startServer({ accounts: new TestAccounts().allowRegistration() });
   const ann = await server.client("ann");
