@@ -7,6 +7,7 @@ import type { Channel, HeldMessage } from "./channel.ts";
 import { Channels, type ChannelUse } from "./channels.ts";
 import { Confirmation } from "./confirmation.ts";
 import { parseEnvelope } from "./envelope.ts";
+import { Hearing } from "./hearing.ts";
 import { Link } from "./link.ts";
 import type { LinkEvent, LinkMessage } from "./link_events.ts";
 import { isLineOf, MessageIds } from "./message_ids.ts";
@@ -68,7 +69,7 @@ export class Bridge {
     this.nick = nick;
     this.#options = options;
     this.#scheduler = options.scheduler ?? systemScheduler;
-    this.#outbox = new Outbox(this.#scheduler);
+    this.#outbox = new Outbox(this.#scheduler, () => hearing.doubt());
     this.#readers = new MessageReaders({ scheduler: this.#scheduler, max: MAX_WAITING });
     this.#link = new Link({
       ...{ nick, connect, log },
@@ -79,6 +80,7 @@ export class Bridge {
       random: options.random ?? Math.random,
       onEvent: (event) => this.#handle(event),
     });
+    const hearing = new Hearing({ outbox: this.#outbox, link: this.#link, log });
     this.#past = new Past(this.#link, this.#scheduler);
     this.#access = new ChannelAccess(options.speakers ?? null);
     this.#channels = new Channels({
@@ -95,9 +97,9 @@ export class Bridge {
     });
   }
 
-  /** Whether it is connected and in its channels. */
+  /** Whether it is connected and in its channels, and IRC sends back what it says. */
   get ready(): boolean {
-    return this.#ready;
+    return this.#ready && !this.#outbox.silent;
   }
 
   /** Whether a nick is in one of the channels that the bridge is in, or in the one given. */
@@ -480,9 +482,9 @@ export class Bridge {
     const { label } = heard;
     const sent = label === null ? null : this.#outbox.confirm(label);
     if (sent === null && heard.text === "") return;
-    if (sent !== null) this.#posted++;
     const found = this.#channels.get(heard.channel);
     if (found !== null) {
+      if (sent !== null) this.#posted++;
       this.#received++;
       const shown = sent === null ? textOf(heard) : textOfSent(sent, heard);
       const message = { id: this.#ids.of(heard), ...shown };

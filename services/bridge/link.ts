@@ -83,6 +83,11 @@ export class Link {
     await promise;
   }
 
+  /** Closes the connection and makes another one. */
+  reconnect(reason: string): void {
+    this.#session?.abandon(reason);
+  }
+
   join(channel: string): void {
     this.#session?.join(channel);
   }

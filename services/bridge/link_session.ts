@@ -123,6 +123,12 @@ export class LinkSession {
     client.raw(`QUIT :${reason}`);
   }
 
+  /** Closes the connection without waiting for the server. */
+  abandon(reason: string): void {
+    this.#lastWords = reason;
+    this.#options.client.quit(reason);
+  }
+
   /** Asks to be let into a channel; where lines are paced, together with others in one line. */
   join(channel: string): void {
     this.#joining.push(channel);

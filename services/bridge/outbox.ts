@@ -1,42 +1,61 @@
 import { Conflict, TimedOut, TooMany } from "../errors.ts";
-import { Confirmation } from "./confirmation.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Sent } from "./shown.ts";
 
 /** How long the server has to send a message back to us. */
-const ECHO_MILLISECONDS = 5000;
+export const ECHO_MILLISECONDS = 5000;
 
 /** Most bytes of messages whose echo is awaited. */
 const MAX_UNCONFIRMED_BYTES = 8 * 1024 * 1024;
 
+/** Most bytes of messages whose echo is late. */
+const MAX_LATE_BYTES = 1024 * 1024;
+
 /** What is kept beside a message's length, in bytes. */
 const ENTRY_BYTES = 256;
 
-interface Unconfirmed {
-  readonly sent: Sent;
-  readonly post: Post;
-}
-
+/** Messages that were given to us together, and what waits for them. */
 interface Post {
-  readonly confirmation: Confirmation;
-  missing: number;
+  /** Those of which nothing was heard yet, by label. */
+  readonly open: Map<string, Sent>;
+  /** How many echoes had come when it went out. */
+  readonly echoesBefore: number;
+  readonly cancelTimer: () => void;
+  readonly confirm: () => void;
+  readonly refuse: (error: Error) => void;
 }
 
 /**
  * Messages of ours whose echo has not come yet, by the label that the echo will carry. The label
  * comes back to us alone and nobody else can set it, so what a message is shown as never depends on
- * its text. A message stays here when its time is over: its echo may still come.
+ * its text.
+ *
+ * A message whose time is over makes room for others. The newest of those are remembered, so that
+ * an echo that comes late is still shown as the post that it is.
  */
 export class Outbox {
   readonly #scheduler: Scheduler;
-  readonly #unconfirmed = new Map<string, Unconfirmed>();
+  readonly #onSilent: () => void;
+  /** The posts of labels whose echo is awaited. */
+  readonly #awaited = new Map<string, Post>();
+  #awaitedBytes = 0;
+  readonly #late = new Map<string, Sent>();
+  #lateBytes = 0;
   /** What others were made to say and is not here yet, by the server's id. */
-  readonly #expected = new Map<string, Confirmation>();
-  #bytes = 0;
+  readonly #expected = new Map<string, Post>();
   #lastLabel = 0;
+  #echoes = 0;
+  #silent = false;
 
-  constructor(scheduler: Scheduler) {
+  /** @param onSilent called when an echo is late, each time that none has come since it was due */
+  constructor(scheduler: Scheduler, onSilent: () => void) {
     this.#scheduler = scheduler;
+    this.#onSilent = onSilent;
+  }
+
+  /** Whether a message of ours has had no echo in time, and no other one since it was sent. */
+  get silent(): boolean {
+    return this.#silent;
   }
 
   /**
@@ -49,26 +68,26 @@ export class Outbox {
    */
   add(messages: readonly Sent[], delay = 0): { labels: string[]; confirmed: Promise<void> } {
     const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
-    if (this.#bytes + bytes > MAX_UNCONFIRMED_BYTES) {
+    if (this.#awaitedBytes + bytes > MAX_UNCONFIRMED_BYTES) {
       throw new TooMany("Too many messages wait for the IRC server", 1);
     }
-    this.#bytes += bytes;
-    const confirmation = this.#confirmation(delay);
-    const post = { confirmation, missing: messages.length };
-    const labels = messages.map((sent) => {
+    this.#awaitedBytes += bytes;
+    const { post, confirmed } = this.#newPost(delay, () => this.#giveUp(post));
+    for (const sent of messages) {
       const label = (++this.#lastLabel).toString(36);
-      this.#unconfirmed.set(label, { sent, post });
-      return label;
-    });
-    return { labels, confirmed: confirmation.promise };
+      post.open.set(label, sent);
+      this.#awaited.set(label, post);
+    }
+    return { labels: [...post.open.keys()], confirmed };
   }
 
   /** Takes the echo of a message; null where the label is none of ours. */
   confirm(label: string): Sent | null {
-    const message = this.#take(label);
-    if (message === null) return null;
-    if (--message.post.missing === 0) message.post.confirmation.confirm();
-    return message.sent;
+    const post = this.#awaited.get(label);
+    const sent = post === undefined ? this.#takeLate(label) : this.#take(label, post);
+    if (sent !== null) this.#heard();
+    if (post?.open.size === 0) post.confirm();
+    return sent;
   }
 
   /**
@@ -78,10 +97,10 @@ export class Outbox {
    * @throws TimedOut, or the error of {@link clear}
    */
   async arrival(id: string): Promise<void> {
-    const confirmation = this.#confirmation();
-    this.#expected.set(id, confirmation);
+    const { post, confirmed } = this.#newPost(0, () => this.#missed(post));
+    this.#expected.set(id, post);
     try {
-      await confirmation.promise;
+      await confirmed;
     } finally {
       this.#expected.delete(id);
     }
@@ -89,34 +108,91 @@ export class Outbox {
 
   /** Notes that a message is here. */
   arrived(id: string): void {
-    this.#expected.get(id)?.confirm();
+    const post = this.#expected.get(id);
+    if (post === undefined) return;
+    post.cancelTimer();
+    this.#heard();
+    post.confirm();
   }
 
   /** Ends the post whose message the server would not take. */
   refuse(label: string, reason: string): void {
-    const error = new Conflict(`IRC refused the message: ${reason}`);
-    this.#take(label)?.post.confirmation.refuse(error);
+    const post = this.#awaited.get(label);
+    if (post === undefined) return;
+    this.#take(label, post);
+    this.#heard();
+    post.refuse(new Conflict(`IRC refused the message: ${reason}`));
   }
 
   /** Ends everything: echoes will not come any more. */
   clear(error: Error): void {
-    for (const { post } of this.#unconfirmed.values()) post.confirmation.refuse(error);
-    for (const confirmation of this.#expected.values()) confirmation.refuse(error);
-    this.#unconfirmed.clear();
-    this.#bytes = 0;
+    for (const post of [...this.#awaited.values(), ...this.#expected.values()]) {
+      post.cancelTimer();
+      post.refuse(error);
+    }
+    this.#awaited.clear();
+    this.#late.clear();
+    this.#awaitedBytes = this.#lateBytes = 0;
+    this.#silent = false;
   }
 
-  #confirmation(delay = 0): Confirmation {
-    const late = () => new TimedOut("IRC did not confirm the message in time");
-    return new Confirmation(this.#scheduler, ECHO_MILLISECONDS + delay, late);
+  #newPost(delay: number, onLate: () => void): { post: Post; confirmed: Promise<void> } {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {});
+    const post = {
+      open: new Map<string, Sent>(),
+      echoesBefore: this.#echoes,
+      cancelTimer: this.#scheduler.after(ECHO_MILLISECONDS + delay, onLate),
+      confirm: resolve,
+      refuse: reject,
+    };
+    return { post, confirmed: promise };
   }
 
-  #take(label: string): Unconfirmed | null {
-    const message = this.#unconfirmed.get(label);
-    if (message === undefined) return null;
-    this.#unconfirmed.delete(label);
-    this.#bytes -= bytesOf(message.sent);
-    return message;
+  /** Takes a message off those whose echo is awaited. */
+  #take(label: string, post: Post): Sent | null {
+    const sent = post.open.get(label);
+    if (sent === undefined) return null;
+    post.open.delete(label);
+    this.#awaited.delete(label);
+    this.#awaitedBytes -= bytesOf(sent);
+    if (post.open.size === 0) post.cancelTimer();
+    return sent;
+  }
+
+  /** Makes the room free that a post takes whose time is over. */
+  #giveUp(post: Post): void {
+    for (const label of [...post.open.keys()]) {
+      const sent = this.#take(label, post);
+      if (sent === null) continue;
+      this.#late.set(label, sent);
+      this.#lateBytes += bytesOf(sent);
+    }
+    for (const label of this.#late.keys()) {
+      if (this.#lateBytes <= MAX_LATE_BYTES) break;
+      this.#takeLate(label);
+    }
+    this.#missed(post);
+  }
+
+  #takeLate(label: string): Sent | null {
+    const sent = this.#late.get(label);
+    if (sent === undefined) return null;
+    this.#late.delete(label);
+    this.#lateBytes -= bytesOf(sent);
+    return sent;
+  }
+
+  #heard(): void {
+    this.#echoes++;
+    this.#silent = false;
+  }
+
+  #missed(post: Post): void {
+    post.refuse(new TimedOut("IRC did not confirm the message in time"));
+    if (post.echoesBefore !== this.#echoes) return;
+    this.#silent = true;
+    this.#onSilent();
   }
 }
 

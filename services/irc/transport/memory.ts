@@ -31,6 +31,9 @@ export interface MemoryTransportOptions {
   onError(error: unknown): void;
 }
 
+/** UTF-16 units that are passed on at once, so that none waits in a receive queue for the rest. */
+const CHUNK_UNITS = 2048;
+
 const FORBIDDEN = /[\0\r\n]/;
 const encoder = new TextEncoder();
 
@@ -89,11 +92,26 @@ export class MemoryTransport implements Transport {
     while (this.#lines.length > 0 && !this.#client.closed) {
       const lines = this.#lines;
       this.#lines = [];
-      const busy = this.#receiver?.receive(encoder.encode(`${lines.join("\n")}\n`));
-      if (busy) await busy;
+      for (const chunk of chunksOf(lines)) {
+        const busy = this.#receiver?.receive(encoder.encode(chunk));
+        if (busy) await busy;
+      }
     }
     this.#receiving = false;
   }
+}
+
+/** Puts lines together, as many as any receive queue holds; a longer line stands alone. */
+function* chunksOf(lines: readonly string[]): Generator<string> {
+  let chunk = "";
+  for (const line of lines) {
+    if (chunk !== "" && chunk.length + line.length > CHUNK_UNITS) {
+      yield chunk;
+      chunk = "";
+    }
+    chunk += `${line}\n`;
+  }
+  yield chunk;
 }
 
 interface ServerEnd {

@@ -108,6 +108,19 @@ Deno.test("Bridge splits a long line so that all of it fits into the server's li
     assert.equal(messages.map((message) => message.text).join(" "), text);
   }, { server: { limits: { lineBytes: 512 } } }));
 
+Deno.test("Bridge may say as much at once as it is given", () =>
+  withBridge(async ({ bridge }) => {
+    const text = `${"x".repeat(1000)}\n`.repeat(60);
+    await bridge.whenReady();
+    const posts = Array.from(
+      { length: 30 },
+      () => bridge.post("general", { text }, OPERATOR_CALLER),
+    );
+    await Promise.all(posts);
+    assert.equal(bridge.stats().posted, 30 * 60);
+    assert.equal(bridge.stats().disconnects, 0);
+  }));
+
 Deno.test("Bridge sends an envelope as it is, on one line or not at all", () =>
   withBridge(async ({ bridge, server }) => {
     await bridge.whenReady();

@@ -12,6 +12,8 @@ class Tap implements LineConnection {
   /** Whether a line from the server is held back. */
   holds: (line: string) => boolean = () => false;
   readonly held: string[] = [];
+  /** What the bridge has sent. */
+  readonly sent: string[] = [];
   readonly #inner: LineConnection;
 
   constructor(inner: LineConnection) {
@@ -28,6 +30,7 @@ class Tap implements LineConnection {
   }
 
   send(line: string): void {
+    this.sent.push(line);
     this.#inner.send(line);
   }
 
@@ -45,7 +48,7 @@ class Tap implements LineConnection {
 /** Runs a test with a bridge whose connections go through a {@linkcode Tap}. */
 async function withTap(run: (world: Omit<World, "connection">, tap: () => Tap) => Promise<void>) {
   const scheduler = new TestScheduler();
-  const server = openServer(scheduler);
+  const server = openServer(scheduler, { limits: { sendQueueBytes: null } });
   const taps: Tap[] = [];
   await withBridge(
     async ({ bridge }) => {
@@ -144,6 +147,50 @@ Deno.test("Bridge answers a post only when IRC has confirmed it", () =>
     const [late] = await bridge.messages("general", {});
     assert.equal(late?.nick, "alice", "a late echo is still the post");
     assert.equal(late?.text, "hello");
+  }));
+
+Deno.test("Bridge gives up echoes that never come, and their room, and is not ready meanwhile", () =>
+  withTap(async ({ bridge, scheduler }, tap) => {
+    const deaf = tap();
+    const text = `${"x".repeat(1000)}\n`.repeat(60);
+    const said = (target: string) =>
+      deaf.sent.filter((line) => line.includes(` PRIVMSG ${target} `)).length;
+    deaf.holds = (line) => line.includes("PRIVMSG");
+    // Together more than what may wait at once: 8 MiB.
+    for (let round = 0; round < 3; round++) {
+      const posts = Array.from(
+        { length: 30 },
+        () => bridge.post("general", { text }, OPERATOR_CALLER),
+      );
+      const lost = Promise.all(posts.map((post) => assert.rejects(post, TimedOut)));
+      await until(() => said("#general") === 60 * 30 * (round + 1));
+      scheduler.advance(5000);
+      await lost;
+      await until(() => said("bridge") === round + 1);
+      assert.equal(bridge.ready, false);
+      assert.equal(deaf.closed, false);
+    }
+    scheduler.advance(5000);
+    await until(() => deaf.closed);
+    await until(() => scheduler.pending > 0);
+    scheduler.advance(30_000);
+    await bridge.whenReady();
+    assert.notEqual(tap(), deaf);
+    assert.equal(bridge.ready, true);
+    await bridge.post("general", { text: "heard" }, OPERATOR_CALLER);
+  }));
+
+Deno.test("Bridge is ready again when it hears itself", () =>
+  withTap(async ({ bridge, scheduler }, tap) => {
+    const deaf = tap();
+    deaf.holds = (line) => line.includes("lost");
+    const lost = bridge.post("general", { text: "lost" }, OPERATOR_CALLER);
+    await until(() => deaf.held.length > 0);
+    scheduler.advance(5000);
+    await assert.rejects(lost, TimedOut);
+    await until(() => bridge.ready);
+    assert.equal(deaf.closed, false, "one message that is lost is no reason to leave");
+    assert.equal(bridge.stats().posted, 0);
   }));
 
 Deno.test("Bridge answers join and part only when IRC has confirmed them", () =>

@@ -1,0 +1,59 @@
+import type { Log } from "../log.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** How often the bridge says something to itself before it takes the connection for dead. */
+const PROBES = 3;
+
+/** What it says. */
+const PROBE = "Do I hear myself?";
+
+export interface HearingOptions {
+  readonly outbox: Pick<Outbox, "add" | "silent">;
+  readonly link: {
+    readonly nick: string;
+    readonly delay: number;
+    say(target: string, texts: readonly string[], labels: readonly string[], speaker: null): void;
+    reconnect(reason: string): void;
+  };
+  readonly log: Log;
+}
+
+/**
+ * Finds out, when IRC does not send a message of ours back, whether it sends back any: the bridge
+ * says something to itself. Where that does not come back either, it connects again.
+ */
+export class Hearing {
+  readonly #options: HearingOptions;
+  #isProbing = false;
+
+  constructor(options: HearingOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in that nothing has come back. */
+  doubt(): void {
+    if (!this.#isProbing) this.#probe();
+  }
+
+  async #probe(): Promise<void> {
+    const { outbox, link, log } = this.#options;
+    log.warn("IRC does not send back what the bridge says");
+    this.#isProbing = true;
+    for (let probe = 0; probe < PROBES && outbox.silent; probe++) {
+      await this.#sayToMyself().catch(() => {});
+    }
+    this.#isProbing = false;
+    if (!outbox.silent) return log.info("The bridge no longer waits for what it said");
+    link.reconnect("IRC does not send back what the bridge says");
+  }
+
+  async #sayToMyself(): Promise<void> {
+    const { outbox, link } = this.#options;
+    const { labels, confirmed } = outbox.add(
+      [{ nick: link.nick, text: PROBE, speaker: null }],
+      link.delay,
+    );
+    link.say(link.nick, [PROBE], labels, null);
+    await confirmed;
+  }
+}
