@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ApiClient } from "./client.ts";
+import { ApiClient, Refused } from "./client.ts";
 import { loginLines } from "./login_lines.ts";
 import type { Command, Group, Option } from "./command_line/mod.ts";
 import {
@@ -10,7 +10,7 @@ import {
   JSON_OPTION,
   URL_OPTION,
 } from "./options.ts";
-import { CommandFailed, print, table } from "./output.ts";
+import { CommandFailed, print, printError, table } from "./output.ts";
 
 interface DutyOptions extends CommandOptions {
   readonly type?: string;
@@ -102,7 +102,15 @@ async function rotateAgent(nick: string, options: LoginOptions): Promise<void> {
 /** `muster agent revoke`: ends an agent's access. */
 async function revokeAgent(nick: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
-  await client.call("POST", `/v1/agents/${encodeURIComponent(nick)}/revoke`, z.undefined());
+  const path = `/v1/agents/${encodeURIComponent(nick)}`;
+  try {
+    await client.call("POST", `${path}/revoke`, z.undefined());
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 409) throw error;
+    const { revoked } = await client.call("GET", path, agentSchema);
+    if (!revoked) throw error;
+    printError(`The agent "${nick}" was revoked before`);
+  }
 }
 
 /** `muster agent remove`. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Config, parseAddress } from "../services/config/mod.ts";
 import type { CommandOptions } from "./options.ts";
 import { readEndpoints, urlOf } from "./endpoints.ts";
-import { CommandFailed } from "./output.ts";
+import { CommandFailed, printError, visible } from "./output.ts";
 import { readSettings } from "./settings.ts";
 
 /** How long a call may take, in milliseconds; streams excepted. */
@@ -11,8 +11,22 @@ const CALL_TIMEOUT = 30_000;
 
 const errorSchema = z.object({ error: z.string() });
 
+/** Sentences of the server about what a request does not do. */
+const warningsSchema = z.array(z.string());
+
 /** The server cannot be reached at the moment; another try may succeed. */
 export class Unreachable extends CommandFailed {}
+
+/** The server answered that it will not do what was asked. */
+export class Refused extends CommandFailed {
+  /** The HTTP status. */
+  readonly status: number;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
 
 /** Calls the API of a running server. */
 export class ApiClient {
@@ -25,8 +39,8 @@ export class ApiClient {
   }
 
   /**
-   * Finds the server and the credential: `--url`, `MUSTER_URL` or `api_addr`; `MUSTER_TOKEN` or the
-   * file `api_token` in the data folder.
+   * Finds the server and the credential: `--url`, `MUSTER_URL`, or the server of the data folder;
+   * `MUSTER_TOKEN`, or the file `api_token` in the data folder.
    */
   static async connect(options: CommandOptions, { token = true } = {}): Promise<ApiClient> {
     const settings = await readSettings(options);
@@ -42,7 +56,7 @@ export class ApiClient {
   /**
    * Calls an endpoint and reads its answer.
    *
-   * @throws CommandFailed with the server's own sentence where it refuses
+   * @throws Refused with the server's own sentence, Unreachable where no server answers
    */
   async call<Schema extends z.ZodType>(
     method: string,
@@ -56,7 +70,8 @@ export class ApiClient {
       body,
     });
     const text = await response.text();
-    if (!response.ok) throw new CommandFailed(refusal(response, text));
+    if (!response.ok) throw this.#refusal(response, text);
+    printWarnings(response.headers);
     const result = schema.safeParse(text === "" ? undefined : JSON.parse(text));
     if (!result.success) throw new CommandFailed(`${this.url} gave an answer of another form`);
     return result.data;
@@ -73,8 +88,16 @@ export class ApiClient {
       signal: new AbortController().signal,
     });
     if (response.ok && response.body !== null) return response.body;
-    const message = refusal(response, await response.text());
-    throw response.status >= 500 ? new Unreachable(message) : new CommandFailed(message);
+    const refused = this.#refusal(response, await response.text());
+    throw refused.status >= 500 ? new Unreachable(refused.message) : refused;
+  }
+
+  /** The server's sentence, with the server that was asked and what may help. */
+  #refusal({ status }: Response, text: string): Refused {
+    const hint = status === 401
+      ? "\nMUSTER_TOKEN gives the token; without it the token is read from --data-dir"
+      : "";
+    return new Refused(`${sentenceOf(status, text)} (from ${this.url})${hint}`, status);
   }
 
   async #request(
@@ -102,22 +125,37 @@ export class ApiClient {
   }
 }
 
-function refusal(response: Response, text: string): string {
+function sentenceOf(status: number, text: string): string {
   try {
     return errorSchema.parse(JSON.parse(text)).error;
   } catch {
-    return `The server answered ${response.status}`;
+    return `The server answered ${status}`;
   }
 }
 
-/** The address of the configuration, or, where that takes a free port, the one that was bound. */
+/** Prints what the server says of a request that it accepted: a JSON array, or one sentence. */
+function printWarnings(headers: Headers): void {
+  const text = headers.get("x-muster-warnings");
+  if (text === null) return;
+  for (const warning of readWarnings(text)) printError(`warning: ${visible(warning)}`);
+}
+
+function readWarnings(text: string): readonly string[] {
+  try {
+    return warningsSchema.parse(JSON.parse(text));
+  } catch {
+    return [text];
+  }
+}
+
+/** Where the server of the data folder listens, or else where the configuration has it listen. */
 async function defaultUrl({ api_addr, data_dir, tls }: Config): Promise<string> {
+  const bound = await readEndpoints(data_dir);
+  if (bound !== null) return bound.api;
   const address = parseAddress(api_addr);
   if (address === null) throw new CommandFailed(`"${api_addr}" is not an address`, 2);
   if (address.port === 0) {
-    const bound = await readEndpoints(data_dir);
-    if (bound === null) throw new Unreachable("No muster has been started with this data folder");
-    return bound.api;
+    throw new Unreachable(`No muster has been started with the data folder "${data_dir}"`);
   }
   return urlOf(tls.cert === "" ? "http" : "https", address);
 }

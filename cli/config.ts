@@ -1,12 +1,80 @@
+import type { Config } from "../services/config/mod.ts";
+import { DataFolder, DataFolderError } from "../services/data_folder.ts";
+import { readCertificate } from "./certificate.ts";
 import type { Group } from "./command_line/mod.ts";
+import { type Endpoints, readEndpoints } from "./endpoints.ts";
 import type { CommandOptions } from "./options.ts";
-import { print } from "./output.ts";
+import { CommandFailed, print, printError } from "./output.ts";
+import { findClearText, findListenProblems, listenersOf, type Problem } from "./preflight.ts";
 import { readSettings } from "./settings.ts";
 
-/** `muster config check`: reads the configuration and says that it can be used. */
+/**
+ * `muster config check`: looks at all that a start would look at, and touches nothing.
+ *
+ * @throws CommandFailed where the server would not start, with a line for each reason
+ */
 async function checkConfig(options: CommandOptions): Promise<void> {
-  await readSettings(options);
+  const config = await readSettings(options);
+  const running = await runningEndpoints(config.data_dir);
+  const ports = Object.values(running ?? {}).map((url) => URL.parse(url ?? "")?.port);
+  const problems = [
+    ...await findTlsProblems(config),
+    ...findUnreadable(config),
+    ...findListenProblems(listenersOf(config), ({ port }) => ports.includes(String(port))),
+  ];
+  for (const { message, key } of findClearText(config)) printError(`warning: ${key}: ${message}`);
+  if (problems.length > 0) {
+    const exitCode = Math.max(...problems.map((problem) => problem.exitCode));
+    throw new CommandFailed(problems.map(({ message }) => message).join("\n"), exitCode);
+  }
   print("The configuration is valid");
+  if (running !== null) print(`A muster runs with it, at ${running.api}`);
+}
+
+/** Where a server listens that runs with this data folder; null where none does. */
+async function runningEndpoints(dataDir: string): Promise<Endpoints | null> {
+  try {
+    DataFolder.check(dataDir);
+    return null;
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error;
+    return await readEndpoints(dataDir);
+  }
+}
+
+async function findTlsProblems(config: Config): Promise<Problem[]> {
+  try {
+    await readCertificate(config);
+    return [];
+  } catch (error) {
+    if (error instanceof CommandFailed) return [{ message: error.message, exitCode: 2 }];
+    throw error;
+  }
+}
+
+/** Finds files that the configuration names and that cannot be read. */
+function findUnreadable({ irc, bridge }: Config): Problem[] {
+  if (irc.mode !== "external") return [];
+  const files: readonly (readonly [string, string])[] = [
+    ["irc.tls.ca", irc.tls.ca],
+    ["irc.ergo.api_token_file", irc.ergo.api_token_file],
+    ["irc.services.password_file", irc.services.password_file],
+    ["irc.services.oper_password_file", irc.services.oper_password_file],
+    ["bridge.password_file", bridge.password_file],
+  ];
+  return files.filter(([, file]) => file !== "" && !isReadable(file)).map(([key, file]) => ({
+    message: `The file "${file}" that ${key} names cannot be read`,
+    exitCode: 2,
+  }));
+}
+
+function isReadable(path: string): boolean {
+  try {
+    Deno.openSync(path).close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** `muster config`: the configuration. */
@@ -14,8 +82,12 @@ export const CONFIG: Group = {
   commands: [
     {
       name: "check",
-      summary: "say whether the configuration can be used, without starting",
+      summary: "say whether the server can start with the configuration, without starting it",
       run: checkConfig,
+      notes: [
+        "It reads the TLS files, tries the addresses, and warns where passwords and tokens would " +
+        "travel in the clear.",
+      ],
     },
   ],
   examples: [

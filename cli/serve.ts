@@ -1,21 +1,31 @@
-import { type Certificate, HttpServer, TrustedProxies } from "../http/mod.ts";
+import {
+  type Certificate,
+  HttpServer,
+  type HttpServerOptions,
+  TrustedProxies,
+} from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { writeEndpoints } from "./endpoints.ts";
+import { findClearText, findListenProblems, listenersOf, requireAddress } from "./preflight.ts";
 import { type Reloadable, Reloader } from "./reload.ts";
 import { readSettings, type SettingsOptions } from "./settings.ts";
 import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApp } from "../routes/app.ts";
-import { type Address, type Config, formatAddress, parseAddress } from "../services/config/mod.ts";
-import { type Daemon, startDaemon, StartError } from "../services/daemon/mod.ts";
+import {
+  type Address,
+  type Config,
+  explainListenError,
+  formatAddress,
+} from "../services/config/mod.ts";
+import { type Daemon, type Services, startDaemon, StartError } from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/data_folder.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
 import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
 import { SecretFileError } from "../services/identity/mod.ts";
-import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
@@ -51,8 +61,9 @@ async function start(
   log: Log,
 ): Promise<RunningServer> {
   DataFolder.check(config.data_dir);
-  for (const address of listenAddresses(config)) assertFree(address);
-  warnWherePublic(config, log);
+  const [problem] = findListenProblems(listenersOf(config));
+  if (problem !== undefined) throw new CommandFailed(problem.message, problem.exitCode);
+  for (const { message, key } of findClearText(config)) log.warn(message, { key });
 
   const trusted = new TrustedProxies(config.trusted_proxies);
   const daemon = await startDaemon({
@@ -63,20 +74,20 @@ async function start(
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
   });
   const app = createApp(daemon.services);
-  const api = new HttpServer({
+  const api = listen({
     address: requireAddress(config.api_addr),
     handler: (request, remoteAddress) => app.fetch(request, { remoteAddress }),
     certificate,
     log,
   });
-  const mcp = new HttpServer({
+  const mcp = listen({
     address: requireAddress(config.mcp_addr),
     handler: createMcpHandler(daemon.services),
     certificate,
     log,
   });
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
-  announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
+  await announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
   return {
     apply: async (changed, renewed) => {
       await startLogging(changed.log);
@@ -91,6 +102,15 @@ async function start(
       await daemon.stop();
     },
   };
+}
+
+/** Another program may have taken the address since it was found to be free. */
+function listen(options: HttpServerOptions): HttpServer {
+  try {
+    return new HttpServer(options);
+  } catch (error) {
+    throw new CommandFailed(explainListenError(options.address, error));
+  }
 }
 
 /** Makes the admin of a first start; null at every later one. */
@@ -112,7 +132,10 @@ interface Started {
   readonly mcp: Address;
 }
 
-function announce({ config, daemon, firstAdmin, api, mcp }: Started, log: Log): void {
+async function announce(
+  { config, daemon, firstAdmin, api, mcp }: Started,
+  log: Log,
+): Promise<void> {
   const { plain, tls, webSocket, webSocketTls } = daemon.ircAddresses;
   const addresses = {
     api: formatAddress(api),
@@ -131,12 +154,26 @@ function announce({ config, daemon, firstAdmin, api, mcp }: Started, log: Log): 
   writeEndpoints(config.data_dir, bound, scheme);
   log.info("Listening", addresses);
   if (Deno.stdout.isTerminal()) {
-    printWelcome({ ...addresses, scheme }, config, firstAdmin);
+    const taken = await takenNames(daemon.services);
+    const isFree = (name: string) => !taken.has(name.toLowerCase());
+    printWelcome({ ...addresses, scheme }, { config, firstAdmin, isFree });
   } else if (firstAdmin !== null) {
     log.info("The first admin is made; `muster admin passwd` sets its password", {
       username: firstAdmin.username,
     });
   }
+}
+
+/** The names that a suggestion must not use up again, in lower case. */
+async function takenNames({ config, agents, ircAccounts, admins }: Services): Promise<Set<string>> {
+  const isEmbedded = config.irc.mode === "embedded";
+  const names = [
+    config.bridge.nick,
+    ...(await agents.list()).map(({ nick }) => nick),
+    ...isEmbedded ? (await ircAccounts.list()).map(({ account }) => account) : [],
+    ...(await admins?.list() ?? []).map(({ username }) => username),
+  ];
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
@@ -160,64 +197,4 @@ function explain(error: unknown): unknown {
   const known = error instanceof StartError || error instanceof DatabaseError ||
     error instanceof DataFolderError || error instanceof SecretFileError;
   return known ? new CommandFailed(error.message) : error;
-}
-
-function requireAddress(text: string): Address {
-  const address = parseAddress(text);
-  if (address === null) throw new CommandFailed(`"${text}" is not an address`, 2);
-  return address;
-}
-
-function listenAddresses({ api_addr, mcp_addr, irc }: Config): Address[] {
-  const forIrc = [
-    ...[irc.listen, irc.tls_listen],
-    ...[irc.websocket_listen, irc.websocket_tls_listen],
-  ];
-  return [api_addr, mcp_addr, ...(irc.mode === "embedded" ? forIrc : [])]
-    .filter((text) => text !== "")
-    .map(requireAddress);
-}
-
-/** Finds out before anything is touched whether an address can be listened on. */
-function assertFree(address: Address): void {
-  try {
-    Deno.listen(address).close();
-  } catch (error) {
-    const where = formatAddress(address);
-    if (error instanceof Deno.errors.AddrInUse) {
-      throw new CommandFailed(`The address ${where} is in use by another program`);
-    }
-    if (error instanceof Deno.errors.PermissionDenied) {
-      throw new CommandFailed(`Listening on ${where} needs more rights than this user has`);
-    }
-    throw new CommandFailed(`This machine cannot listen on ${where}`);
-  }
-}
-
-function warnWherePublic(config: Config, log: Log): void {
-  const { tls, trusted_proxies, api_addr, irc } = config;
-  if (irc.mode === "external") warnWhereNetworkIsPlain(config, log);
-  if (tls.cert !== "" || trusted_proxies.length > 0) return;
-  const open = [
-    ["api_addr", api_addr],
-    ["irc.listen", irc.mode === "embedded" ? irc.listen : ""],
-    ["irc.websocket_listen", irc.mode === "embedded" ? irc.websocket_listen : ""],
-  ] as const;
-  for (const [key, text] of open) {
-    if (text !== "" && !isLoopback(requireAddress(text).hostname)) {
-      log.warn("Passwords and tokens travel in the clear: no TLS, no trusted proxy", { key });
-    }
-  }
-}
-
-function warnWhereNetworkIsPlain({ irc: { addr, tls, ergo } }: Config, log: Log): void {
-  const roads = [
-    ["irc.addr", tls.enabled ? null : addr],
-    ["irc.ergo.api_addr", ergo.api_addr.replace(/^http:\/\/|\/$/g, "")],
-  ] as const;
-  for (const [key, text] of roads) {
-    const hostname = parseAddress(text ?? "")?.hostname;
-    if (hostname === undefined || hostname === "localhost" || isLoopback(hostname)) continue;
-    log.warn("Passwords travel to the IRC network in the clear: no TLS", { key });
-  }
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { ApiClient } from "./client.ts";
+import { ApiClient, Refused } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { checkDays, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, table } from "./output.ts";
+import { print, printError, table } from "./output.ts";
 
 interface AddOptions extends CommandOptions {
   readonly name?: string;
@@ -21,6 +21,10 @@ const tokenSchema = z.object({
 });
 
 const issuedSchema = tokenSchema.extend({ token: z.string() });
+
+const revocationsSchema = z.object({
+  events: z.array(z.object({ data: z.looseObject({ id: z.string() }) })),
+});
 
 const DAY = 24 * 60 * 60_000;
 
@@ -59,10 +63,23 @@ async function listTokens(options: CommandOptions): Promise<void> {
   print(table(["ID", "OWNER", "NAME", "SCOPES", "EXPIRES", "LAST USED"], rows));
 }
 
-/** `muster token remove`. */
+/** `muster token remove`: ends a token. One that was revoked before is no error, a wrong id is. */
 async function removeToken(id: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
-  await client.call("DELETE", `/v1/tokens/${encodeURIComponent(id)}`, z.undefined());
+  try {
+    await client.call("DELETE", `/v1/tokens/${encodeURIComponent(id)}`, z.undefined());
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 404) throw error;
+    if (!await wasRevoked(client, id)) throw error;
+    printError(`The token ${id} was revoked before`);
+  }
+}
+
+/** Looks among the newest events of the log. */
+async function wasRevoked(client: ApiClient, id: string): Promise<boolean> {
+  const path = "/v1/events?types=token.revoked&limit=1000";
+  const { events } = await client.call("GET", path, revocationsSchema);
+  return events.some(({ data }) => data.id === id);
 }
 
 /** `muster token rotate`: replaces the operator's API token and prints the new one. */

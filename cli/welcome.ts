@@ -13,15 +13,23 @@ export interface Addresses {
   readonly ircs?: string;
 }
 
-/**
- * Tells a person at a terminal what runs where and what to try next.
- *
- * @param firstAdmin the admin that this start made, whose password is told here and nowhere else
- */
+/** What a welcome depends on. */
+export interface Greeted {
+  readonly config: Config;
+  /** The admin that this start made, whose password is told here and nowhere else; or null. */
+  readonly firstAdmin: FirstAdmin | null;
+  /** Whether nobody has the name yet. */
+  readonly isFree: (name: string) => boolean;
+}
+
+/** Names to suggest for an agent and for a person. */
+const AGENT_NAMES: readonly string[] = ["scout", "builder", "mapper", "reviewer"];
+const PERSON_NAMES: readonly string[] = ["ann", "bob", "carol"];
+
+/** Tells a person at a terminal what runs where and what to try next. */
 export function printWelcome(
   { scheme, api, mcp, irc, ircs }: Addresses,
-  config: Config,
-  firstAdmin: FirstAdmin | null,
+  { config, firstAdmin, isFree }: Greeted,
 ): void {
   const token = join(config.data_dir, "api_token");
   const [channel = "#general"] = config.bridge.channels;
@@ -44,11 +52,29 @@ export function printWelcome(
   }
   print("Try next, in a second terminal in this folder:");
   print();
-  print(`  ${muster} agent register scout --client irssi`);
-  print(`  ${muster} account add YOUR-NAME`);
+  print(`  ${muster} agent add ${freeName(AGENT_NAMES, isFree)} --client irssi`);
+  print(`  ${muster} account add ${freeName(personNames(), isFree)}`);
   print(`  ${muster} tail '${channel}'`);
   print(`  ${muster} send '${channel}' hello`);
   print();
   print(`  curl -sN "${scheme}://${api}${path}/stream?token=$(cat ${token})"`);
   print();
+}
+
+/** The first name that is free, with a number behind it where none is. */
+function freeName(names: readonly string[], isFree: (name: string) => boolean): string {
+  const [first = "guest"] = names;
+  let name = names.find(isFree);
+  for (let number = 2; name === undefined; number++) {
+    if (isFree(`${first}${number}`)) name = `${first}${number}`;
+  }
+  return name;
+}
+
+/** The name of the person at the terminal comes first, where it can be an account's. */
+function personNames(): readonly string[] {
+  const user = Deno.env.get("USER") ?? "";
+  return /^[A-Za-z][A-Za-z0-9-]{0,30}$/.test(user) && user !== "root"
+    ? [user, ...PERSON_NAMES]
+    : PERSON_NAMES;
 }

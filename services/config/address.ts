@@ -23,3 +23,15 @@ export function parseAddress(text: string): Address | null {
 export function formatAddress({ hostname, port }: Address): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
+
+/** Says in one sentence why an address cannot be listened on. */
+export function explainListenError(address: Address, error: unknown): string {
+  const where = formatAddress(address);
+  if (error instanceof Deno.errors.AddrInUse) {
+    return `The address ${where} is in use by another program`;
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return `Listening on ${where} needs more rights than this user has`;
+  }
+  return `This machine cannot listen on ${where}`;
+}

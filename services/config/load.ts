@@ -26,7 +26,14 @@ export interface LoadedConfig {
 }
 
 /** `MUSTER_` variables that are no configuration keys. */
-const OTHER_VARIABLES = new Set(["MUSTER_API_TOKEN", "MUSTER_TOKEN", "MUSTER_URL", "MUSTER_PEERS"]);
+const OTHER_VARIABLES: ReadonlySet<string> = new Set([
+  "MUSTER_API_TOKEN",
+  "MUSTER_EXECUTABLE",
+  "MUSTER_NEWER_FOSSIL",
+  "MUSTER_PEERS",
+  "MUSTER_TOKEN",
+  "MUSTER_URL",
+]);
 
 type Tree = { [key: string]: unknown };
 

@@ -1,5 +1,5 @@
 /** The configuration: its schema, its defaults and where it is read from. */
-export { type Address, formatAddress, parseAddress } from "./address.ts";
+export { type Address, explainListenError, formatAddress, parseAddress } from "./address.ts";
 export { changedKeys } from "./changes.ts";
 export { ConfigError, type ConfigSources, loadConfig, type LoadedConfig } from "./load.ts";
 export { type Config, configSchema } from "./schema.ts";

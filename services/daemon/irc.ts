@@ -1,6 +1,12 @@
 import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
 import { BRIDGE_TAGS } from "../bridge/mod.ts";
-import { type Address, type Config, formatAddress, parseAddress } from "../config/mod.ts";
+import {
+  type Address,
+  type Config,
+  explainListenError,
+  formatAddress,
+  parseAddress,
+} from "../config/mod.ts";
 import { type Bans, channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_bans/mod.ts";
 import { addIrcServices, RegisteredChannels } from "../irc_services/mod.ts";
@@ -128,8 +134,7 @@ export function listen(
       const { hostname, port } = bind(address);
       return { hostname, port };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new StartError(`IRC cannot listen on ${formatAddress(address)}: ${reason}`);
+      throw new StartError(explainListenError(address, error));
     }
   };
   const { irc } = config;

@@ -1,6 +1,6 @@
 import type { Database } from "../database/mod.ts";
 import { Conflict, Unavailable } from "../errors.ts";
-import { newEvent } from "../events/mod.ts";
+import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Endings } from "./endings.ts";
 import { type Caller, originOf } from "./principal.ts";
@@ -48,6 +48,7 @@ export class OperatorToken {
 
   /**
    * Takes the pinned token, else the one that the file holds, else a new one, and writes the file.
+   * Where that replaces what the file held, the log and the event log say so.
    *
    * @throws SecretFileError where the pinned token is too weak or the file cannot be written
    */
@@ -59,9 +60,18 @@ export class OperatorToken {
       );
     }
     const held = await readSecretFile(path);
-    const token = pinned ?? (held !== null && TOKEN.test(held) ? held : newSecret());
+    const isUsable = held !== null && TOKEN.test(held);
+    const token = pinned ?? (isUsable ? held : newSecret());
     await writeSecretFile(path, token);
-    return new OperatorToken(options, token);
+    const operatorToken = new OperatorToken(options, token);
+    if (held !== null && token !== held) {
+      const reason = pinned === null
+        ? "the file does not hold 64 hex digits"
+        : "MUSTER_API_TOKEN pins another token";
+      options.log.warn("The API token was replaced", { file: path, reason });
+      await operatorToken.#record(SYSTEM);
+    }
+    return operatorToken;
   }
 
   /** Whether this is the SHA-256 of the token. */
@@ -84,7 +94,9 @@ export class OperatorToken {
     const rotation = this.#rotated.then(() => this.#replace(token));
     this.#rotated = rotation.catch(() => {});
     await rotation;
-    await this.#record(caller);
+    const origin = originOf(caller);
+    this.#log.info("The API token was replaced", { actor: origin.actor });
+    await this.#record(origin);
     return token;
   }
 
@@ -104,9 +116,9 @@ export class OperatorToken {
   }
 
   /** The old token is gone by now, so that the new one must be told whatever happens here. */
-  async #record(caller: Caller): Promise<void> {
+  async #record(origin: Origin): Promise<void> {
     try {
-      const event = newEvent("api_token.rotated", {}, originOf(caller), this.#clock());
+      const event = newEvent("api_token.rotated", {}, origin, this.#clock());
       await this.#database.commit({ events: [event] });
     } catch (error) {
       this.#log.warn("The rotation of the API token could not be written to the event log", {

@@ -122,7 +122,11 @@ Deno.test("health says whether the server is up", async () => {
 Deno.test("config check accepts the configuration of the repository, and hash-password makes a hash", async () => {
   await withFolder(async (folder) => {
     const file = new URL("../../config.yaml", import.meta.url).pathname;
-    const checked = await runMuster(["config", "check", "--config", file], { folder });
+    const free = "127.0.0.1:0";
+    const environment = {
+      ...{ MUSTER_API_ADDR: free, MUSTER_MCP_ADDR: free, MUSTER_IRC_LISTEN: free },
+    };
+    const checked = await runMuster(["config", "check", "--config", file], { folder, environment });
     assert.deepEqual([checked.code, checked.stdout], [0, "The configuration is valid\n"]);
     const hashed = await runMuster(["hash-password"], { folder, stdin: "correct horse\n" });
     assert.match(hashed.stdout, /^\$argon2id\$v=19\$/);

@@ -136,3 +136,160 @@ Deno.test("--version and --help print and end with code 0, an unknown command wi
     assert.deepEqual(await names(folder), []);
   });
 });
+
+for (const key of Object.keys(PORTS)) {
+  Deno.test(`${key} taken between the check and the listening ends the start with one sentence`, async () => {
+    await withFolder(async (folder) => {
+      // A start reads the token after it has checked the addresses; a pipe makes it wait there.
+      await Deno.mkdir(join(folder, "data"));
+      const pipe = join(folder, "data", "api_token");
+      assert.ok((await new Deno.Command("mkfifo", { args: [pipe] }).output()).success);
+      const free = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const { port } = free.addr;
+      free.close();
+      const environment = { ...PORTS, [key]: `127.0.0.1:${port}` };
+      const starting = runMuster(["serve"], { folder, environment });
+      using written = await Deno.open(pipe, { write: true });
+      using _taken = Deno.listen({ hostname: "127.0.0.1", port });
+      await written.write(new TextEncoder().encode("0".repeat(64)));
+      written.close();
+      const { code, stderr } = await starting;
+      const last = stderr.trimEnd().split("\n").at(-1);
+      assert.equal(last, `The address 127.0.0.1:${port} is in use by another program`);
+      assert.doesNotMatch(stderr, /\n {4}at /);
+      assert.equal(code, 1);
+    });
+  });
+}
+
+/** Runs `config check` with a configuration, in a folder of its own. */
+async function check(config: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  let result;
+  await withFolder(async (folder) => {
+    await writeFile(folder, "config.yaml", config);
+    result = await runMuster(["config", "check"], { folder, environment: PORTS });
+    assert.deepEqual(await names(folder), ["config.yaml"]);
+  });
+  assert.ok(result);
+  return result;
+}
+
+Deno.test("config check finds missing TLS files and files with secrets", async () => {
+  const { code, stderr } = await check("tls: { cert: absent.pem, key: absent.pem }\n");
+  assert.equal(stderr, 'The file "absent.pem" that tls names cannot be read\n');
+  assert.equal(code, 2);
+  const external = await check(
+    "irc: { mode: external, addr: 127.0.0.1:1, tls: { enabled: true }, " +
+      "ergo: { api_addr: 127.0.0.1:2, api_token: t }, " +
+      "services: { oper: o, oper_password_file: absent } }\n",
+  );
+  assert.equal(
+    external.stderr,
+    'The file "absent" that irc.services.oper_password_file names cannot be read\n',
+  );
+  assert.equal(external.code, 2);
+});
+
+Deno.test("config check finds addresses that collide or are in use", async () => {
+  await withFolder(async (folder) => {
+    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = taken.addr;
+    const table: [environment: Record<string, string>, code: number, stderr: string][] = [
+      [
+        { MUSTER_MCP_ADDR: `127.0.0.1:${port}` },
+        1,
+        `The address 127.0.0.1:${port} is in use by another program\n`,
+      ],
+      [
+        { MUSTER_API_ADDR: `localhost:${port}`, MUSTER_IRC_LISTEN: `:${port}` },
+        2,
+        `The address localhost:${port} is in use by another program\n` +
+        `api_addr and irc.listen collide: both want 0.0.0.0:${port}\n`,
+      ],
+    ];
+    for (const [environment, code, expected] of table) {
+      const result = await runMuster(["config", "check"], {
+        folder,
+        environment: { ...PORTS, ...environment },
+      });
+      assert.equal(result.stderr.replace(/^warning: .*\n/gm, ""), expected);
+      assert.equal(result.code, code);
+    }
+    const start = await runMuster(["serve"], {
+      folder,
+      environment: { ...PORTS, MUSTER_API_ADDR: ":9", MUSTER_MCP_ADDR: "127.0.0.1:9" },
+    });
+    assert.equal(start.code, 2);
+  });
+});
+
+Deno.test("config check warns about clear text as a start does", async () => {
+  const { code, stdout, stderr } = await check(
+    "irc: { websocket_listen: ':0' }\ncors: { origins: ['*'] }\n",
+  );
+  assert.equal(
+    stderr,
+    "warning: irc.websocket_listen: Passwords and tokens travel in the clear: no TLS, no trusted proxy\n",
+  );
+  assert.deepEqual([code, stdout], [0, "The configuration is valid\n"]);
+});
+
+Deno.test("config check takes the addresses of the muster that runs with the data folder as free", async () => {
+  await using program = await startProgram();
+  const environment = {
+    MUSTER_API_ADDR: new URL(program.api).host,
+    MUSTER_MCP_ADDR: new URL(program.mcp).host,
+    MUSTER_IRC_LISTEN: `127.0.0.1:${program.irc.port}`,
+  };
+  const checked = await runMuster(["config", "check"], { folder: program.folder, environment });
+  assert.equal(
+    checked.stdout,
+    `The configuration is valid\nA muster runs with it, at ${program.api}\n`,
+  );
+  assert.deepEqual([checked.code, checked.stderr], [0, ""]);
+});
+
+Deno.test("muster's own environment variables cause no warning", async () => {
+  await withFolder(async (folder) => {
+    const environment = {
+      ...PORTS,
+      MUSTER_API_TOKEN: "a-token-of-more-than-thirty-two-characters",
+      MUSTER_EXECUTABLE: "dist/muster",
+      MUSTER_NEWER_FOSSIL: "fossil",
+      MUSTER_PEERS: "required",
+      MUSTER_TOKEN: "token",
+      MUSTER_URL: "http://127.0.0.1:1",
+    };
+    const own = await runMuster(["config", "check"], { folder, environment });
+    assert.deepEqual([own.code, own.stderr], [0, ""]);
+    const other = await runMuster(["config", "check"], {
+      folder,
+      environment: { ...PORTS, MUSTER_SERVICE_HOST: "10.0.0.1" },
+    });
+    assert.match(other.stderr, /^warning: MUSTER_SERVICE_HOST names no configuration key/);
+  });
+});
+
+Deno.test("a start that replaces the API token logs it and writes an event", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(join(folder, "data"));
+    await writeFile(folder, "data/api_token", "broken");
+    await using program = await startProgram({ folder });
+    const replaced = program.log.filter((line) => line.includes("The API token was replaced"));
+    assert.equal(replaced.length, 1);
+    assert.match(replaced[0] ?? "", /64 hex digits/);
+    assert.ok(!replaced[0]?.includes(program.token));
+    const events = await call(program, "GET", "/v1/events?types=api_token.rotated");
+    const { events: [event] } = await events.json();
+    assert.equal(event.actor, "system");
+
+    const logged = program.logged(/The API token was replaced.*operator/);
+    const rotated = await call(program, "POST", "/v1/tokens/api/rotate");
+    const { token } = await rotated.json();
+    await logged;
+    await program.stop();
+    await using again = await startProgram({ folder });
+    assert.equal(again.token, token);
+    assert.ok(!again.log.some((line) => line.includes("The API token was replaced")));
+  });
+});

@@ -1,0 +1,122 @@
+/** What can be found out about a start before anything is touched. */
+import {
+  type Address,
+  type Config,
+  explainListenError,
+  formatAddress,
+  parseAddress,
+} from "../services/config/mod.ts";
+import { isLoopback } from "../services/irc/mod.ts";
+import { CommandFailed } from "./output.ts";
+
+/** An address to listen on, and the key that names it. */
+export interface Listener {
+  readonly key: string;
+  readonly address: Address;
+}
+
+/** Something that keeps the server from starting. */
+export interface Problem {
+  readonly message: string;
+  /** 2 where the configuration is wrong by itself, 1 where this machine is in the way. */
+  readonly exitCode: 1 | 2;
+}
+
+/** Something that works, and that the operator should know of. */
+export interface Warning {
+  readonly message: string;
+  /** The configuration key. */
+  readonly key: string;
+}
+
+/** Every address that the configuration has the server listen on. */
+export function listenersOf({ api_addr, mcp_addr, irc }: Config): Listener[] {
+  const keys: readonly (readonly [string, string])[] = [
+    ["api_addr", api_addr],
+    ["mcp_addr", mcp_addr],
+    ...irc.mode === "embedded"
+      ? [
+        ["irc.listen", irc.listen],
+        ["irc.tls_listen", irc.tls_listen],
+        ["irc.websocket_listen", irc.websocket_listen],
+        ["irc.websocket_tls_listen", irc.websocket_tls_listen],
+      ] as const
+      : [],
+  ];
+  return keys.filter(([, text]) => text !== "")
+    .map(([key, text]) => ({ key, address: requireAddress(text) }));
+}
+
+/**
+ * Finds addresses that collide with each other or that cannot be listened on.
+ *
+ * @param isOurs whether an address in use belongs to the muster whose configuration this is
+ */
+export function findListenProblems(
+  listeners: readonly Listener[],
+  isOurs: (address: Address) => boolean = () => false,
+): Problem[] {
+  const problems: Problem[] = [];
+  const seen: Listener[] = [];
+  using held = new DisposableStack();
+  for (const listener of listeners) {
+    const { key, address } = listener;
+    const rival = seen.find((other) => collide(other.address, address));
+    seen.push(listener);
+    if (rival !== undefined) {
+      const message = `${rival.key} and ${key} collide: both want ${formatAddress(address)}`;
+      problems.push({ message, exitCode: 2 });
+      continue;
+    }
+    try {
+      const opened = Deno.listen(address);
+      held.defer(() => opened.close());
+    } catch (error) {
+      if (error instanceof Deno.errors.AddrInUse && isOurs(address)) continue;
+      problems.push({ message: explainListenError(address, error), exitCode: 1 });
+    }
+  }
+  return problems;
+}
+
+/** Whether two sockets cannot have both addresses; `::` stands for every address, IPv4 or IPv6. */
+function collide(a: Address, b: Address): boolean {
+  if (a.port === 0 || a.port !== b.port) return false;
+  const [first, second] = [a, b].map(({ hostname }) =>
+    hostname === "localhost" ? "127.0.0.1" : hostname.toLowerCase()
+  ) as [string, string];
+  const covers = (host: string, other: string) =>
+    host === other || host === "::" || (host === "0.0.0.0" && !other.includes(":"));
+  return covers(first, second) || covers(second, first);
+}
+
+/** Finds where passwords and tokens would cross a network in the clear. */
+export function findClearText(config: Config): Warning[] {
+  const { tls, trusted_proxies, irc } = config;
+  const warnings = irc.mode === "external" ? findClearNetwork(config) : [];
+  if (tls.cert !== "" || trusted_proxies.length > 0) return warnings;
+  const open = listenersOf(config).filter(({ address }) =>
+    address.hostname !== "localhost" && !isLoopback(address.hostname)
+  );
+  const message = "Passwords and tokens travel in the clear: no TLS, no trusted proxy";
+  return [...warnings, ...open.map(({ key }) => ({ message, key }))];
+}
+
+function findClearNetwork({ irc: { addr, tls, ergo } }: Config): Warning[] {
+  const paths = [
+    ["irc.addr", tls.enabled ? null : addr],
+    ["irc.ergo.api_addr", ergo.api_addr.replace(/^http:\/\/|\/$/g, "")],
+  ] as const;
+  return paths.flatMap(([key, text]) => {
+    const hostname = parseAddress(text ?? "")?.hostname;
+    if (hostname === undefined || hostname === "localhost" || isLoopback(hostname)) return [];
+    return [{ message: "Passwords travel to the IRC network in the clear: no TLS", key }];
+  });
+}
+
+/** Reads an address that the configuration's schema has let through. */
+export function requireAddress(text: string): Address {
+  const address = parseAddress(text);
+  if (address === null) throw new CommandFailed(`"${text}" is not an address`, 2);
+  return address;
+}
