@@ -1,7 +1,7 @@
 import { TrustedProxies } from "../http/mod.ts";
 import type { AdminLogin, Admins } from "../services/admins/mod.ts";
 import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
-import type { Inboxes } from "../services/attendance/mod.ts";
+import type { DirectMessages, Inboxes } from "../services/attendance/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import type { Config } from "../services/config/mod.ts";
 import type { EventLog } from "../services/events/mod.ts";
@@ -58,6 +58,7 @@ export interface ApiServices {
   readonly webSessions: WebSessions;
   readonly agents: Agents;
   readonly inboxes: Inboxes;
+  readonly directMessages: DirectMessages;
   readonly ircAccounts: IrcAccounts;
   /** Null where the IRC server is not part of this program. */
   readonly ircServer: Pick<IrcServer, "clients"> | null;

@@ -2,7 +2,13 @@ import { PRESENCE, type Roster, type RosterEntry, type Speech } from "../agents/
 import type { Speaker, Speakers } from "../bridge/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Ended, Identity, Principal } from "../identity/mod.ts";
-import { type ChannelStanding, foldCase, type User, type UserIdentity } from "../irc/mod.ts";
+import {
+  type ChannelStanding,
+  foldCase,
+  type Told,
+  type User,
+  type UserIdentity,
+} from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 
@@ -72,11 +78,10 @@ export class Attendance implements Speakers {
     return this.#lastCalls.size;
   }
 
-  speaker({ kind, id }: Principal): Speaker | null {
-    const agent = kind === "agent" && id !== null ? this.#options.roster.get(id) : null;
-    if (agent === null) return null;
-    const user = this.#userOf(agent);
-    if (user === null) return null;
+  speaker(principal: Principal): Speaker | null {
+    const agent = this.#agentOf(principal);
+    const user = agent === null ? null : this.#userOf(agent);
+    if (agent === null || user === null) return null;
     const settle = (channel: string) => {
       if (user.isIn(channel) && user.virtual) this.#addHome(agent, channel);
     };
@@ -90,7 +95,7 @@ export class Attendance implements Speakers {
         user.part(channel);
         this.#homes.get(agent.id)?.delete(foldCase(channel));
       },
-      room: (channel) => user.room(channel),
+      room: (target) => user.room(target),
       say(channel, texts) {
         const spoken = user.say(channel, texts);
         settle(channel);
@@ -102,6 +107,31 @@ export class Attendance implements Speakers {
 
   requireVoice({ kind, id }: Principal): void {
     if (kind === "agent" && id !== null) this.#options.speech.requireVoice(id);
+  }
+
+  /**
+   * Has an agent that calls with its own credential say something to one user.
+   *
+   * @param linesFor cuts what is said into lines of so many bytes at most
+   * @returns null where the agent is no user of the server, so that the bridge has to speak for it
+   * @throws what `linesFor` throws, and what {@link admit} throws
+   */
+  tell(
+    principal: Principal,
+    nick: string,
+    linesFor: (room: number) => readonly string[],
+  ): Told | null {
+    const agent = this.#agentOf(principal);
+    const user = agent === null ? null : this.#userOf(agent);
+    if (user === null) return null;
+    const lines = linesFor(user.room(nick));
+    this.admit(principal, lines.length);
+    return user.tell(nick, lines);
+  }
+
+  /** Whether an agent has its nick on the IRC server, by a session of its own or without. */
+  attends(agent: RosterEntry): boolean {
+    return this.#options.users.findUser(identityOf(agent)) !== null;
   }
 
   admit({ kind, id }: Principal, messages: number): void {
@@ -190,6 +220,10 @@ export class Attendance implements Speakers {
       }
     }
     return user;
+  }
+
+  #agentOf({ kind, id }: Principal): RosterEntry | null {
+    return kind === "agent" && id !== null ? this.#options.roster.get(id) : null;
   }
 
   #addHome({ id, channels }: RosterEntry, channel: string): void {

@@ -1,3 +1,4 @@
+import { ulid } from "ulid";
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, NotFound, Unavailable } from "../errors.ts";
@@ -26,11 +27,19 @@ const MAX_WAITING = 5000;
 const CTCP = "\x01";
 const ACTION = `${CTCP}ACTION `;
 
+/** Why something is in an inbox: it was said to the agent alone, or it mentions the agent. */
+export type AddressedKind = "message" | "mention";
+
 /** A message that is addressed to an agent. */
 export interface AddressedText {
   readonly id: string;
+  readonly kind: AddressedKind;
   /** The nick of who said it. */
   readonly from: string;
+  /** The account of who said it, as proven; null where there is none, or nothing proves it. */
+  readonly account: string | null;
+  /** `bridge` where the operator said it in a name. */
+  readonly via?: "bridge";
   /** Null where it was said to the agent alone. */
   readonly channel: string | null;
   readonly text: string;
@@ -43,12 +52,17 @@ export type Addressed = Logged<AddressedText>;
 interface Incoming {
   readonly id: string;
   readonly from: string;
+  readonly account: string | null;
+  readonly via?: "bridge" | undefined;
   /** The name of an agent, if it is one who said it. */
   readonly speaker: string;
   readonly text: string;
   /** When IRC took it, in Unix milliseconds. */
   readonly time: number;
 }
+
+/** Something for one agent, and who says it. */
+export type Delivery = Pick<AddressedText, "from" | "account" | "via" | "text">;
 
 export interface InboxesOptions {
   readonly identity: Pick<Identity, "onEnded">;
@@ -83,7 +97,8 @@ export class Inboxes {
     const { id, time, sender, channel, receiver, statusPrefix, text } = message;
     if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
     const speaker = sender.account ?? sender.nick;
-    const incoming = { id, from: sender.nick, speaker, text, time };
+    const { nick: from, account } = sender;
+    const incoming = { id, from, account, speaker, text, time };
     if (channel !== null) return this.#takeFromChannel(channel, incoming);
     const agent = this.#options.roster.find(receiver?.account ?? "");
     if (agent !== null) this.#keep(agent, null, incoming);
@@ -91,13 +106,20 @@ export class Inboxes {
 
   /** Takes in what the bridge heard on a network that is not ours. */
   takeHeard({ id, channel, nick, account, text, time }: HeardMessage): void {
-    this.#takeFromChannel(channel, { id, from: nick, speaker: account ?? nick, text, time });
+    const speaker = account ?? nick;
+    this.#takeFromChannel(channel, { id, from: nick, account, speaker, text, time });
   }
 
   /** Takes in a message that the bridge said for somebody. */
-  takePosted(channel: string, { id, nick, text, timestamp }: ChannelMessage): void {
+  takePosted(channel: string, { nick: from, timestamp, ...message }: ChannelMessage): void {
     const time = Date.parse(timestamp);
-    this.#takeFromChannel(channel, { id, from: nick, speaker: nick, text, time });
+    this.#takeFromChannel(channel, { ...message, from, speaker: from, time });
+  }
+
+  /** Takes in what was said to an agent alone, and not over IRC. */
+  deliver(agent: RosterEntry, delivery: Delivery): void {
+    const time = this.#options.scheduler.now();
+    this.#keep(agent, null, { ...delivery, id: ulid(time), speaker: delivery.from, time });
   }
 
   /** Removes a message that was redacted from wherever it was kept. */
@@ -148,10 +170,13 @@ export class Inboxes {
   }
 
   #keep(agent: RosterEntry, channel: string | null, incoming: Incoming): void {
-    const { id, from, speaker, time } = incoming;
+    const { id, from, account, via, speaker, time } = incoming;
     if (foldCase(speaker) === foldCase(agent.nick)) return;
     const text = readable(incoming);
-    if (text !== null) this.#logOf(agent).append({ id, from, channel, text }, time);
+    if (text === null) return;
+    const kind = channel === null ? "message" : "mention";
+    const origin = via === undefined ? { from, account } : { from, account, via };
+    this.#logOf(agent).append({ id, kind, ...origin, channel, text }, time);
   }
 
   #logOf({ id, nick }: RosterEntry): MessageLog<AddressedText> {

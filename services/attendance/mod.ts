@@ -1,11 +1,15 @@
 /**
  * Agents without a socket: who calls over HTTP or MCP with a credential of its own is a user of the
- * IRC server for a while (`Attendance`), and reads there what others addressed to it (`Inboxes`).
+ * IRC server for a while (`Attendance`), reads what others addressed to it (`Inboxes`), and talks to
+ * one agent or person alone (`DirectMessages`).
  */
 export { Attendance, type AttendanceOptions, type UserDirectory } from "./attendance.ts";
+export { DirectMessages, type DirectMessagesOptions } from "./direct_messages.ts";
 export {
   type Addressed,
+  type AddressedKind,
   type AddressedText,
+  type Delivery,
   INBOX_CAPACITY,
   Inboxes,
   type InboxesOptions,

@@ -1,15 +1,15 @@
-import { Conflict, Invalid, NotFound, TooLarge, Unavailable } from "../errors.ts";
-import { type Caller, speakerName } from "../identity/mod.ts";
+import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
+import { type Caller, type Principal, speakerName } from "../identity/mod.ts";
 import { type ChannelStanding, foldCase, isNick } from "../irc/mod.ts";
 import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import { ChannelAccess } from "./access.ts";
 import type { Channel, HeldMessage } from "./channel.ts";
 import { Channels, type ChannelUse } from "./channels.ts";
+import { compose, type Composition, cut } from "./composition.ts";
 import { Confirmation } from "./confirmation.ts";
-import { parseEnvelope } from "./envelope.ts";
 import { Hearing } from "./hearing.ts";
 import { Link } from "./link.ts";
-import type { LinkEvent, LinkMessage } from "./link_events.ts";
+import type { LinkEvent, LinkMessage, LinkRefusal } from "./link_events.ts";
 import { isLineOf, MessageIds } from "./message_ids.ts";
 import { readChannelName } from "./names.ts";
 import type {
@@ -26,16 +26,16 @@ import { Outbox } from "./outbox.ts";
 import { Past } from "./past.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { textOf, textOfSent } from "./shown.ts";
-import { byteLength, linesOf, splitLine } from "./text.ts";
+import { byteLength } from "./text.ts";
 
 /** How long a request waits for the bridge to be up. */
 const READY_MILLISECONDS = 5000;
 
+/** The number of the reply that tells that nobody has a nick. */
+const NO_SUCH_NICK = "401";
+
 /** Most readers that wait at once. */
 const MAX_WAITING = 5000;
-
-/** Room for text that is left in a line however long the names are. */
-const LEAST_ROOM_BYTES = 64;
 
 /**
  * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps what was said,
@@ -284,41 +284,34 @@ export class Bridge {
    * is paused, TooMany, Conflict where IRC refuses it, TimedOut where IRC did not confirm it, and
    * what {@link join} throws
    */
-  async post(channel: string, { nick, text }: NewPost, caller: Caller): Promise<void> {
+  async post(channel: string, post: NewPost, caller: Caller): Promise<void> {
     const name = readChannelName(channel);
-    const speaker = this.#speaker(nick ?? null, caller);
-    const lines = linesOf(text);
-    const envelope = parseEnvelope(text);
-    if (envelope !== null) {
-      speakerName(caller.principal, envelope.from);
-      if (lines.length > 1) throw new Invalid("An envelope must be one line");
-    }
+    const composed = compose(post, caller.principal);
     this.#options.speakers?.requireVoice(caller.principal);
     this.#assertChannel(name);
     const entered = await this.#enter(name, caller);
     if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
     const user = this.#userOf(caller);
-    const saidFor = foldCase(speaker) === foldCase(this.nick)
-      ? null
-      : { nick: speaker, account: accountOf(caller) };
-    const bare = user !== null || envelope !== null || saidFor === null;
-    const prefix = bare ? "" : `[${speaker}] `;
-    const space = (user ?? this.#link).room(entered.name) - byteLength(prefix);
-    const room = Math.max(space, LEAST_ROOM_BYTES);
-    if (envelope !== null && byteLength(text) > room) {
-      throw new TooLarge(`An envelope must fit in one IRC message, here ${room} bytes`);
+    if (user === null) {
+      await this.#say(entered.name, composed, caller.principal);
+      return entered.setPresent(composed.speaker ?? this.nick, this.#scheduler.now());
     }
-    const pieces = lines.flatMap((line) => splitLine(line, room));
-    const delay = user === null ? this.#link.admit(pieces.length) : 0;
+    const pieces = cut(composed, user.room(entered.name));
     this.#options.speakers?.admit(caller.principal, pieces.length);
-    if (user !== null) return await this.#sayAs(user, entered.name, pieces);
-    const { labels, confirmed } = this.#outbox.add(
-      pieces.map((text) => ({ nick: speaker, text, speaker: saidFor })),
-      delay,
-    );
-    this.#link.say(entered.name, pieces.map((piece) => `${prefix}${piece}`), labels, saidFor);
-    await confirmed;
-    entered.setPresent(speaker, this.#scheduler.now());
+    await this.#sayAs(user, entered.name, pieces);
+  }
+
+  /**
+   * Says something to one user, line by line, with the speaker's name in front unless it is the
+   * bridge. Resolves when IRC has it. It is taken from nobody's rate.
+   *
+   * @param nick a valid nick
+   * @throws TooLarge for an envelope, NotFound where nobody has the nick, Conflict where IRC refuses
+   * it, TimedOut where IRC did not confirm it
+   */
+  async tell(nick: string, post: Composition): Promise<void> {
+    await this.whenReady();
+    await this.#say(nick, post, null);
   }
 
   /**
@@ -426,6 +419,27 @@ export class Bridge {
     return this.#options.speakers?.speaker(caller.principal) ?? null;
   }
 
+  /**
+   * Says something to a channel or a nick in somebody's place.
+   *
+   * @param payer whose rate it is taken from; null for nobody's
+   */
+  async #say(target: string, post: Composition, payer: Principal | null): Promise<void> {
+    const speaker = post.speaker ?? this.nick;
+    const isOwn = foldCase(speaker) === foldCase(this.nick);
+    const saidFor = isOwn ? null : { nick: speaker, account: post.account };
+    const prefix = post.isEnvelope || isOwn ? "" : `[${speaker}] `;
+    const pieces = cut(post, this.#link.room(target) - byteLength(prefix));
+    const delay = this.#link.admit(pieces.length);
+    if (payer !== null) this.#options.speakers?.admit(payer, pieces.length);
+    const { labels, confirmed } = this.#outbox.add(
+      pieces.map((text) => ({ nick: speaker, text, speaker: saidFor })),
+      delay,
+    );
+    this.#link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, saidFor);
+    await confirmed;
+  }
+
   /** Has a user say something; over when the bridge has heard it. */
   async #sayAs(user: Speaker, channel: string, texts: readonly string[]): Promise<void> {
     const last = user.say(channel, texts).at(-1);
@@ -450,7 +464,7 @@ export class Bridge {
         return this.#channels.get(event.channel)?.log.remove(({ id }) => isLineOf(event.id, id));
       case "refusal":
         if (event.label === null || this.#past.refuse(event.label)) break;
-        return this.#outbox.refuse(event.label, event.reason);
+        return this.#outbox.refuse(event.label, refusalError(event));
       case "playback":
         return this.#past.take(event);
     }
@@ -522,9 +536,12 @@ export class Bridge {
   }
 }
 
-/** The account by which somebody calls; null for the API token, which belongs to nobody. */
-function accountOf({ principal: { kind, name } }: Caller): string | null {
-  return kind === "operator" ? null : name;
+/** Why the server would not take a message. */
+function refusalError({ code, channel: target, reason }: LinkRefusal): Error {
+  if (code === NO_SUCH_NICK && isNick(target)) {
+    return new NotFound(`There is nobody of the nick "${target}" on IRC`);
+  }
+  return new Conflict(`IRC refused the message: ${reason}`);
 }
 
 /** On whose behalf a caller uses a channel. */

@@ -56,6 +56,7 @@ export interface ClientEvents {
   privmsg: ChannelMessageEvent;
   notice: ChannelMessageEvent;
   action: ChannelMessageEvent;
+  "batch end labeled-response": { readonly id: string };
   "batch end chathistory": {
     readonly id: string;
     readonly commands: readonly Pick<ParsedLine, "command" | "tags">[];

@@ -23,15 +23,18 @@ export type LinkEvent =
   | PlaybackPage
   /** A message was redacted. */
   | { readonly kind: "redaction"; readonly channel: string; readonly id: string }
-  /** The server would not do something; the label says what, or else the channel. */
-  | {
-    readonly kind: "refusal";
-    readonly label: string | null;
-    /** The number of the reply, or `FAIL`. */
-    readonly code: string;
-    readonly channel: string;
-    readonly reason: string;
-  };
+  | LinkRefusal;
+
+/** The server would not do something; the label says what, or else the channel. */
+export interface LinkRefusal {
+  readonly kind: "refusal";
+  readonly label: string | null;
+  /** The number of the reply, or `FAIL`. */
+  readonly code: string;
+  /** The channel or the nick that it is about. */
+  readonly channel: string;
+  readonly reason: string;
+}
 
 /** A message to a channel. */
 export interface LinkMessage {
@@ -96,6 +99,9 @@ const UNASKED_PLAYBACK = "znc.in/playback";
 /** The batch of what it was asked for. */
 const PLAYBACK = "chathistory";
 
+/** The batch of an answer that has several lines. */
+const LABELLED_ANSWER = "labeled-response";
+
 /** Who tells of joins and the like in what Ergo plays back, to clients that want messages alone. */
 const EVENT_TELLER = "HistServ";
 
@@ -120,10 +126,11 @@ export function reportEvents(
   sink: EventSink,
 ): void {
   const self: Self = { account: null };
-  const playback = new Playback(sink);
+  const labels = new BatchLabels(client);
+  const playback = new Playback(labels, sink);
   reportSelf(client, self, sink);
   reportMembers(client, sink);
-  reportMessages(client, self, scheduler, playback, sink);
+  reportMessages(client, { self, labels, scheduler, playback, sink });
   client.on("topic", ({ channel, topic }) => {
     if (channel !== undefined) sink.event({ kind: "topic", channel, topic });
   });
@@ -135,8 +142,9 @@ export function reportEvents(
     if (!fromServer) return;
     const { tags, command } = headOf(line);
     if (command === "PONG") sink.pong(parseLine(line).params.at(-1) ?? "");
-    else if (command === "FAIL" || REFUSAL.test(command)) sink.event(refusalOf(parseLine(line)));
-    else if (command === "BATCH" && hasTag(tags, "label")) playback.begin(parseLine(line));
+    else if (command === "FAIL" || REFUSAL.test(command)) {
+      sink.event(refusalOf(parseLine(line), labels));
+    } else if (command === "BATCH" && hasTag(tags, "label")) labels.begin(parseLine(line));
     else if (command === "REDACT") {
       const [channel = "", id = ""] = parseLine(line).params;
       sink.event({ kind: "redaction", channel, id });
@@ -188,10 +196,13 @@ function reportMembers(client: Client, sink: EventSink): void {
  */
 function reportMessages(
   client: Client,
-  self: Self,
-  scheduler: Scheduler,
-  playback: Playback,
-  sink: EventSink,
+  { self, labels, scheduler, playback, sink }: {
+    readonly self: Self;
+    readonly labels: BatchLabels;
+    readonly scheduler: Scheduler;
+    readonly playback: Playback;
+    readonly sink: EventSink;
+  },
 ): void {
   function report(event: ClientEvents["privmsg"], text: string): void {
     const { target, group, tags, time, batch } = event;
@@ -210,7 +221,7 @@ function reportMessages(
       text,
       id: idOf(tags),
       time: time ?? scheduler.now(),
-      label: isOurs && !isPast ? tags["label"] ?? null : null,
+      label: isOurs && !isPast ? tags["label"] ?? labels.of(batch?.id) : null,
     };
     if (isPast) playback.hear(message);
     else sink.event(message);
@@ -228,22 +239,40 @@ function reportMessages(
   client.on("batch end chathistory", (batch) => playback.end(batch));
 }
 
-/** What the server plays back because it was asked to, page by page. */
-class Playback {
-  readonly #sink: EventSink;
-  /** The labels of requests, by the reference of the batch that answers them. */
+/** The labels of commands whose answer is a batch, by the reference of the batch. */
+class BatchLabels {
   readonly #labels = new Map<string, string>();
-  #heard: LinkMessage[] = [];
 
-  constructor(sink: EventSink) {
-    this.#sink = sink;
+  constructor(client: Client) {
+    client.on("batch end labeled-response", ({ id }) => this.end(id));
   }
 
   /** Takes the first line of a batch that has a label. */
-  begin({ tags, params: [reference = "", type] }: ParsedLine): void {
+  begin({ tags, params: [reference = "", type = ""] }: ParsedLine): void {
     const label = tags["label"];
-    if (label === undefined || type !== PLAYBACK || !reference.startsWith("+")) return;
-    this.#labels.set(reference.slice(1), label);
+    if (label === undefined || !reference.startsWith("+")) return;
+    if (type === PLAYBACK || type === LABELLED_ANSWER) this.#labels.set(reference.slice(1), label);
+  }
+
+  /** The label of a batch that has not ended, or null. */
+  of(reference: string | undefined): string | null {
+    return this.#labels.get(reference ?? "") ?? null;
+  }
+
+  end(reference: string): void {
+    this.#labels.delete(reference);
+  }
+}
+
+/** What the server plays back because it was asked to, page by page. */
+class Playback {
+  readonly #labels: BatchLabels;
+  readonly #sink: EventSink;
+  #heard: LinkMessage[] = [];
+
+  constructor(labels: BatchLabels, sink: EventSink) {
+    this.#labels = labels;
+    this.#sink = sink;
   }
 
   hear(message: LinkMessage): void {
@@ -253,9 +282,9 @@ class Playback {
   end({ id, commands }: ClientEvents["batch end chathistory"]): void {
     const messages = this.#heard;
     this.#heard = [];
-    const label = this.#labels.get(id);
-    this.#labels.delete(id);
-    if (label === undefined) return;
+    const label = this.#labels.of(id);
+    this.#labels.end(id);
+    if (label === null) return;
     const kept = commands.filter(({ tags }) => tags["msgid"] !== undefined);
     const marks = kept.flatMap(({ tags }) => {
       const id = idOf(tags);
@@ -289,11 +318,11 @@ function isSameAccount(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && foldCase(one) === foldCase(other);
 }
 
-function refusalOf({ command, params, tags }: ParsedLine): LinkEvent {
+function refusalOf({ command, params, tags }: ParsedLine, labels: BatchLabels): LinkEvent {
   const channel = params[command === "FAIL" ? 2 : 1] ?? "";
   return {
     kind: "refusal",
-    label: tags["label"] ?? null,
+    label: tags["label"] ?? labels.of(tags["batch"]),
     code: command,
     channel,
     reason: params.at(-1) ?? command,

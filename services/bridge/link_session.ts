@@ -337,11 +337,10 @@ export class LinkSession {
     if (event.kind === "message" && event.label === null && event.nick === this.nick) {
       return onEvent({ ...event, label: this.#receipts.echoed(event.channel) });
     }
-    if (event.kind === "refusal" && event.code === "401" && !event.channel.startsWith("#")) {
-      return this.#missServices();
-    }
     if (event.kind === "refusal" && event.label === null) {
       const label = this.#receipts.refused(event.channel, event.code);
+      const isAboutUser = event.code === "401" && !event.channel.startsWith("#");
+      if (label === null && isAboutUser) return this.#missServices();
       return onEvent({ ...event, label });
     }
     onEvent(event);

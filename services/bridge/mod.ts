@@ -25,6 +25,7 @@ export type {
   Speaker,
   Speakers,
 } from "./options.ts";
+export { compose, type Composition, cut } from "./composition.ts";
 export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
 export { BRIDGE_TAGS } from "./link_events.ts";
 export { readChannelName } from "./names.ts";

@@ -51,8 +51,8 @@ export interface Speaker {
   /** Joins a channel. Gives the reason where the channel refuses it. */
   join(channel: string): string | null;
   part(channel: string): void;
-  /** Bytes of text that one message to the channel can have. */
-  room(channel: string): number;
+  /** Bytes of text that one line to a channel or a nick can have. */
+  room(target: string): number;
   /**
    * Says something in a channel, line by line.
    *

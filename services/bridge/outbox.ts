@@ -1,4 +1,4 @@
-import { Conflict, TimedOut, TooMany } from "../errors.ts";
+import { TimedOut, TooMany } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Sent } from "./shown.ts";
 
@@ -115,13 +115,13 @@ export class Outbox {
     post.confirm();
   }
 
-  /** Ends the post whose message the server would not take. */
-  refuse(label: string, reason: string): void {
+  /** Ends the post whose message the server would not take, with this error. */
+  refuse(label: string, error: Error): void {
     const post = this.#awaited.get(label);
     if (post === undefined) return;
     this.#take(label, post);
     this.#heard();
-    post.refuse(new Conflict(`IRC refused the message: ${reason}`));
+    post.refuse(error);
   }
 
   /** Ends everything: echoes will not come any more. */

@@ -1,6 +1,6 @@
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import type { Agents, IrcAccounts } from "../agents/mod.ts";
-import type { Inboxes } from "../attendance/mod.ts";
+import { DirectMessages, type Inboxes } from "../attendance/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { changedKeys, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
@@ -30,6 +30,7 @@ export interface Services {
   readonly webSessions: WebSessions;
   readonly agents: Agents;
   readonly inboxes: Inboxes;
+  readonly directMessages: DirectMessages;
   readonly ircAccounts: IrcAccounts;
   /** Null where the IRC server is not part of this program. */
   readonly ircServer: IrcServer | null;
@@ -83,6 +84,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const bridge = config.bridge.enabled ? startBridge({ stores, irc, policies }) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.start(bridge);
+  const directMessages = makeDirectMessages(stores, irc, bridge);
   const environment = (variable: string) => Deno.env.get(variable);
   const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
   const { gateway } = llm;
@@ -102,7 +104,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return {
     services: {
       ...{ ...room, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
-      ...{ ircServer, ircBans },
+      ...{ ircServer, ircBans, directMessages },
     },
     ircAddresses: irc.addresses,
     reconfigure: (changed, renewed) => {
@@ -146,6 +148,19 @@ function startBridge({ stores, irc, policies }: BridgeSurroundings): Bridge {
   });
   bridge.start();
   return bridge;
+}
+
+function makeDirectMessages(
+  { config, log, room: { accounts } }: Stores,
+  { people }: IrcHost,
+  bridge: Bridge | null,
+): DirectMessages {
+  const { agents, attendance, inboxes, isOnline } = people;
+  const { roster, speech } = agents;
+  const bridgeNick = config.bridge.nick;
+  return new DirectMessages({
+    ...{ roster, speech, accounts, attendance, inboxes, isOnline, bridge, bridgeNick, log },
+  });
 }
 
 function makeStatus(

@@ -24,6 +24,8 @@ export interface People {
   readonly adminLogin: AdminLogin | null;
   readonly attendance: Attendance;
   readonly inboxes: Inboxes;
+  /** Whether an account has a connection to IRC. */
+  readonly isOnline: (account: string) => boolean;
   /** To be told what happens on the IRC server. */
   readonly observer: IrcObserver;
 }
@@ -58,6 +60,7 @@ export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposab
   started.defer(() => moderation.close());
   return {
     ...{ agents, ircAccounts, attendance, inboxes },
+    isOnline: (account) => sessions.isOnline(account),
     ...openAdmins(config, shared),
     observer: observerOf({ agents, attendance, inboxes, moderation }),
   };

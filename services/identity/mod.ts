@@ -22,6 +22,7 @@ export { Identity } from "./identity.ts";
 export { type KeyFile, openKeyFile, readKeyFile } from "./key_file.ts";
 export { acceptedAccount, type LoginAttempt, type LoginOutcome, Logins } from "./logins.ts";
 export { ScramVerifiers } from "./scram.ts";
+export { isServiceName } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";
 export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
 export { type Access, authorize, speakerName } from "./permissions.ts";

@@ -32,5 +32,10 @@ export function reservedNames(bridgeNick: string): ReadonlySet<string> {
   return new Set([bridgeNick, ...BOTS, ...SERVICES, ...PATHS, OPERATOR_NAME].map(foldCase));
 }
 
+/** Whether a name is that of a service of IRC, such as NickServ. */
+export function isServiceName(name: string): boolean {
+  return SERVICES.some((service) => foldCase(service) === foldCase(name));
+}
+
 /** The name of whoever holds the API token. */
 export const OPERATOR_NAME = "operator";

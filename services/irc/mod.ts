@@ -21,7 +21,7 @@ export type { ListenOptions } from "./transport/listeners.ts";
 export type { ConnectedClient, IrcStats } from "./stats.ts";
 export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 export type { MemoryConnection } from "./transport/memory.ts";
-export type { Spoken, User, UserIdentity } from "./users/user.ts";
+export type { Spoken, Told, User, UserIdentity } from "./users/user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
   AccountRegistration,

@@ -36,6 +36,12 @@ const STEPS: readonly Step[] = [
     body: { rate_limit: { messages_per_second: 5, burst: 10 } },
     status: 200,
   },
+  {
+    endpoint: "POST /v1/agents/{nick}/messages",
+    path: ["scout"],
+    body: { text: "hello" },
+    status: 204,
+  },
   { endpoint: "GET /v1/agents/{nick}/messages", path: ["scout"], status: 200 },
   {
     endpoint: "POST /v1/irc/accounts",

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { OPERATOR } from "../../services/identity/mod.ts";
 import type { Rooms } from "../support/rooms.ts";
 import { anAgent } from "../support/rooms.ts";
 import { byEverybody, withApi } from "../support/scenarios.ts";
@@ -42,14 +43,18 @@ Deno.test("GET /v1/agents/{nick}/messages gives what was said, as often as it is
     const expected = [
       {
         id: "id-psst",
+        kind: "message",
         from: "ann",
+        account: null,
         channel: null,
         text: "psst",
         timestamp: "2026-11-20T12:00:00.000000Z",
       },
       {
         id: "id-hello @all",
+        kind: "mention",
         from: "ann",
+        account: null,
         channel: "#general",
         text: "hello @all",
         timestamp: "2026-11-20T12:00:00.000001Z",
@@ -74,5 +79,31 @@ Deno.test("GET /v1/agents/{nick}/messages waits, and ends with the agent's crede
     await api.send({ request: "GET /v1/agents/caller" });
     await api.send({ request: "POST /v1/agents/caller/revoke" });
     assert.equal(await (await ended).text(), "[]");
+  });
+});
+
+Deno.test("POST /v1/agents/{nick}/messages puts a message into the agent's inbox", async () => {
+  await withApi(async (api) => {
+    await anAgent(api.rooms, "other");
+    const request = "POST /v1/agents/other/messages";
+    const body = { text: "psst" };
+    const speakers = ["writer", "passphrase", "operator"] as const;
+    await api.expect([
+      ...byEverybody(request, speakers, 204).map((scenario) => ({ ...scenario, body })),
+      { request, body: { nick: "eve", text: "look" }, status: 204 },
+      { who: "writer", request, body: { nick: "eve", text: "look" }, status: 403 },
+      { request: "POST /v1/agents/nobody/messages", body, status: 503, matches: /bridge/ },
+      { request: "POST /v1/agents/bridge/messages", body, status: 409, matches: /bridge/ },
+      { who: "writer", request: "POST /v1/agents/Caller/messages", body, status: 400 },
+      { request, body: {}, status: 400, matches: /text/ },
+      { request, body: { text: "" }, status: 400 },
+    ]);
+    const messages = await api.rooms.inboxes.read("other", {}, OPERATOR);
+    assert.deepEqual(messages.map(({ from, account, text }) => [from, account, text]), [
+      ["caller", "caller", "psst"],
+      ["caller", "caller", "psst"],
+      ["bridge", "bridge", "psst"],
+      ["eve", null, "look"],
+    ]);
   });
 });

@@ -12,7 +12,7 @@ import {
   SelfRegistration,
   type Sessions,
 } from "../../services/agents/mod.ts";
-import { Inboxes } from "../../services/attendance/mod.ts";
+import { DirectMessages, Inboxes } from "../../services/attendance/mod.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import { Database } from "../../services/database/mod.ts";
 import { EventLog } from "../../services/events/mod.ts";
@@ -124,6 +124,8 @@ export interface Rooms extends IdentityRoom {
   readonly agents: Agents;
   /** Of agents that hear every channel. */
   readonly inboxes: Inboxes;
+  /** Without IRC: agents alone can be reached. */
+  readonly directMessages: DirectMessages;
   readonly ircAccounts: IrcAccounts;
   readonly ircBans: IrcBans;
   readonly authority: AccountAuthority;
@@ -186,6 +188,16 @@ export async function openRooms(
     hears: () => true,
     scheduler: clock,
   });
+  const directMessages = new DirectMessages({
+    ...{ roster, speech, accounts, inboxes, log },
+    ...{ bridge: null, bridgeNick: "bridge", isOnline: () => false },
+    attendance: {
+      attends: () => false,
+      tell: () => null,
+      requireVoice: () => {},
+      admit: ({ id }, messages) => id === null ? undefined : speech.admit(id, messages),
+    },
+  });
   const perHour = 2;
   const channels = new RegisteredChannels({
     ...{ database, accounts, scheduler: clock, log },
@@ -204,7 +216,17 @@ export async function openRooms(
   return {
     ...room,
     ...{ folder, database, eventLog, policies },
-    ...{ agents, inboxes, ircAccounts, ircBans, channels, authority, admins, adminLogin },
+    ...{
+      agents,
+      inboxes,
+      directMessages,
+      ircAccounts,
+      ircBans,
+      channels,
+      authority,
+      admins,
+      adminLogin,
+    },
     ...{ llm, sessions, clock, log },
     async close() {
       eventLog.close();

@@ -180,10 +180,19 @@ function sendToUser(call: CommandCall, target: string, speech: MessageText): Pro
   return [];
 }
 
-function deliverToUser(call: CommandCall, receiver: Client, speech: MessageText): void {
+/**
+ * Sends a message to a user that is no service; the sender is told where it is too long.
+ *
+ * @returns the message as it went out, or null
+ */
+export function deliverToUser(
+  call: CommandCall,
+  receiver: Client,
+  speech: MessageText,
+): Outbound | null {
   const { state, client, command, reply } = call;
   const message = outgoing(call, receiver.nick, speech);
-  if (!message) return;
+  if (message === null) return null;
   if (takes(receiver, command)) receiver.send(message);
   if (client.hasCapability(Cap.ECHO_MESSAGE)) reply.message(message);
   state.history.recordBetween(client, receiver, message);
@@ -192,6 +201,7 @@ function deliverToUser(call: CommandCall, receiver: Client, speech: MessageText)
   }
   const about = { channel: null, receiver: receiver.actor, statusPrefix: "" };
   observeMessage(call, message, { ...about, text: plainText(speech) });
+  return message;
 }
 
 function observeMessage(

@@ -4,12 +4,14 @@ import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { type ChannelStanding, channelStanding, givenStatus } from "../channels/access.ts";
 import { joinChannel, joinRefusal, leaveChannel } from "../commands/membership.ts";
-import { sendToChannel, type Standing } from "../commands/messages.ts";
+import { deliverToUser, sendToChannel, type Standing } from "../commands/messages.ts";
 import { ERR_NOSUCHCHANNEL, type Numeric } from "../protocol/numerics.ts";
-import { encodedLength } from "../outbound.ts";
+import { encodedLength, type MessageText, type Outbound } from "../outbound.ts";
 import { claimNick, isSameAccount } from "../admission/registration.ts";
+import type { IrcLimits } from "../options.ts";
 import { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
+import { isService } from "./service.ts";
 import { VirtualClient } from "./virtual_client.ts";
 
 /** Who a user is. */
@@ -24,6 +26,9 @@ export interface UserIdentity {
 export type Spoken =
   | { readonly kind: "sent"; readonly ids: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
+
+/** What became of a message to one user: `absent` where nobody has the nick. */
+export type Told = Spoken | { readonly kind: "absent" };
 
 /** What stands between `!` and `@` for users without a connection. */
 const USER = "agent";
@@ -107,26 +112,51 @@ export class User {
   say(channel: string, texts: readonly string[]): Spoken {
     const call = this.#call("PRIVMSG");
     const standing = this.virtual ? this.#enter(call, channel) : this.#outside(call, channel);
-    const ids: string[] = [];
-    for (const text of texts) {
-      if (call.reply.refusal !== null) break;
-      const message = sendToChannel(call, channel, text, standing);
-      if (message !== null) ids.push(message.tags.msgid ?? "");
-    }
-    this.#client.lastActiveAt = this.#state.now();
-    const { refusal } = call.reply;
-    return refusal === null ? { kind: "sent", ids } : { kind: "refused", reason: refusal };
+    return this.#send(call, texts, (text) => sendToChannel(call, channel, text, standing));
   }
 
-  /** Bytes of text that one message of this user to the channel can have. */
-  room(channel: string): number {
-    const frame = `:${this.#client.mask} PRIVMSG ${channel} :\r\n`;
+  /**
+   * Says something to one user. As many lines as one message may have go out as one.
+   *
+   * @param texts one line each, of at most {@link room} bytes
+   */
+  tell(nick: string, texts: readonly string[]): Told {
+    const receiver = this.#state.findClient(nick);
+    if (receiver === undefined) return { kind: "absent" };
+    if (isService(receiver)) {
+      return { kind: "refused", reason: `${receiver.nick} takes commands from IRC clients alone` };
+    }
+    const call = this.#call("PRIVMSG");
+    const messages = joinedLines(texts, this.#state.limits);
+    return this.#send(call, messages, (speech) => deliverToUser(call, receiver, speech));
+  }
+
+  /** Bytes of text that one line of this user to a channel or to a nick can have. */
+  room(target: string): number {
+    const frame = `:${this.#client.mask} PRIVMSG ${target} :\r\n`;
     return this.#state.limits.lineBytes - encodedLength(frame);
   }
 
   /** Takes it off the server, if it has no connection. */
   leave(reason: string): void {
     if (this.virtual) this.#state.disconnect(this.#client, reason);
+  }
+
+  /** Sends messages one after the other until one is refused. */
+  #send<Speech>(
+    { reply }: ProgramCall,
+    messages: readonly Speech[],
+    send: (speech: Speech) => Outbound | null,
+  ): Spoken {
+    const ids: string[] = [];
+    for (const speech of messages) {
+      if (reply.refusal !== null) break;
+      const message = send(speech);
+      if (message !== null) ids.push(message.tags.msgid ?? "");
+    }
+    this.#client.lastActiveAt = this.#state.now();
+    const { refusal } = reply;
+    return refusal === null ? { kind: "sent", ids } : { kind: "refused", reason: refusal };
   }
 
   #enter(call: ProgramCall, channel: string): undefined {
@@ -152,6 +182,29 @@ export class User {
     const reply = new ProgramReply(this.#state, this.#client);
     return { state: this.#state, client: this.#client, command, params: [], tags: NO_TAGS, reply };
   }
+}
+
+/** Joins lines to messages, as long as the limits for messages of several lines allow. */
+function joinedLines(
+  texts: readonly string[],
+  { multilineBytes, multilineLines }: IrcLimits,
+): MessageText[] {
+  const messages: string[][] = [];
+  let bytes = 0;
+  for (const text of texts) {
+    const length = encodedLength(text) + 1;
+    const last = messages.at(-1);
+    if (last === undefined || last.length >= multilineLines || bytes + length > multilineBytes) {
+      messages.push([text]);
+      bytes = length;
+    } else {
+      last.push(text);
+      bytes += length;
+    }
+  }
+  return messages.map((lines) =>
+    lines.length === 1 ? lines.join("") : lines.map((text) => ({ text, concat: false }))
+  );
 }
 
 interface ProgramCall extends CommandCall {

@@ -1,5 +1,5 @@
 /** Agents without a socket on a real IRC server with a real bridge, all in memory. */
-import { Attendance, Inboxes } from "../../../services/attendance/mod.ts";
+import { Attendance, DirectMessages, Inboxes } from "../../../services/attendance/mod.ts";
 import { Bridge } from "../../../services/bridge/mod.ts";
 import type { Caller } from "../../../services/identity/mod.ts";
 import { IrcServer } from "../../../services/irc/mod.ts";
@@ -14,6 +14,7 @@ export interface World {
   readonly bridge: Bridge;
   readonly attendance: Attendance;
   readonly inboxes: Inboxes;
+  readonly directMessages: DirectMessages;
   /** Registers an agent and gives its passphrase. */
   register(nick: string, more?: { type?: string; channels?: string[] }): Promise<string>;
   /** Has an agent call with its own credential. */
@@ -34,7 +35,10 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
       observer: {
         sessionEnded: ({ account }) => attendance.sessionEnded(account),
         accessChanged: ({ channel }) => attendance.accessChanged(channel),
-        messageSent: (message) => inboxes.take(message),
+        messageSent(message) {
+          if (message.sender.account !== null) speech.sent(message.sender.account);
+          inboxes.take(message);
+        },
         messageRedacted: ({ id }) => inboxes.forgetMessage(id),
       },
     });
@@ -56,13 +60,17 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
       onPosted: (channel, message) => inboxes.takePosted(channel, message),
       ...{ scheduler, log, speakers: attendance },
     });
+    const directMessages = new DirectMessages({
+      ...{ roster, speech, accounts: rooms.accounts, attendance, inboxes, bridge, bridgeNick, log },
+      isOnline: (account) => server.isOnline(account),
+    });
     sessions.disconnectAccount = (account, reason) => server.disconnectAccount(account, reason);
     sessions.isOnline = (account) => server.isOnline(account);
     bridge.start();
     try {
       await bridge.whenReady();
       await run({
-        ...{ rooms, server, bridge, attendance, inboxes },
+        ...{ rooms, server, bridge, attendance, inboxes, directMessages },
         register: (nick, more) => anAgent(rooms, nick, more),
         async call(name, password) {
           const principal = await identity.authenticate({ kind: "basic", name, password }, "::1");

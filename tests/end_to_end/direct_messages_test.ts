@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { type Credentials, registerAgent } from "../support/api.ts";
+import { IrcClient } from "../support/irc_client.ts";
+import { type Program, startProgram } from "../support/program.ts";
+
+/** Sends a message as the agent itself, and gives the status of the answer. */
+async function tell(
+  { api }: Program,
+  { nick, passphrase }: Credentials,
+  to: string,
+  text: string,
+): Promise<number> {
+  const response = await fetch(`${api}/v1/agents/${to}/messages`, {
+    method: "POST",
+    headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` },
+    body: JSON.stringify({ text }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+Deno.test("agents talk in private with each other and with people, over HTTP", async () => {
+  await using program = await startProgram();
+  const scout = await registerAgent(program, "scout");
+  const builder = await registerAgent(program, "builder");
+  await using ann = await IrcClient.connect(program.irc);
+  await ann.register({ nick: "ann" });
+
+  assert.equal(await tell(program, scout, "builder", "are you there?"), 204);
+  const inbox = async ({ nick, passphrase }: Credentials) => {
+    const response = await fetch(`${program.api}/v1/agents/${nick}/messages`, {
+      headers: { authorization: `Basic ${btoa(`${nick}:${passphrase}`)}` },
+    });
+    const messages: { kind: string; from: string; text: string }[] = await response.json();
+    return messages.map(({ kind, from, text }) => `${kind} ${from}: ${text}`);
+  };
+  assert.deepEqual(await inbox(builder), ["message scout: are you there?"]);
+  assert.equal(await tell(program, builder, "scout", "I am"), 204);
+  assert.deepEqual(await inbox(scout), ["message builder: I am"]);
+
+  assert.equal(await tell(program, scout, "ann", "hello, ann"), 204);
+  await ann.expect(/^:scout!agent@\S+ PRIVMSG ann :hello, ann$/);
+  await ann.send("PRIVMSG scout :hello, scout");
+  await ann.send("PING done");
+  await ann.expect(/ PONG .*done$/);
+  assert.deepEqual(await inbox(scout), ["message builder: I am", "message ann: hello, scout"]);
+
+  assert.equal(await tell(program, scout, "nobody", "hello?"), 404);
+  assert.equal(await tell(program, scout, "NickServ", "DROP scout"), 409);
+});
