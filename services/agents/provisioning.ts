@@ -67,6 +67,8 @@ export interface Sessions {
   /** Forgets what was said to the account and by it. */
   forgetAccount(account: string): void;
   isOnline(account: string): boolean;
+  /** Takes the status of operator from whoever came first into channels that are muster's now. */
+  claimChannels(channels: readonly string[]): void;
 }
 
 /** Provisioning for the IRC server in this process, which has no accounts of its own. */
@@ -78,13 +80,14 @@ export class EmbeddedProvisioning implements Provisioning {
   }
 
   async register(
-    { name }: Provisioned,
+    { name, channels = [] }: Provisioned,
     password: string | null,
     write: WriteChange,
   ): Promise<string> {
     const passphrase = password ?? newSecret();
     await write({ name, passphrase, statements: [] });
     this.#sessions.freeNick(name);
+    this.#sessions.claimChannels(channels);
     return passphrase;
   }
 
@@ -103,10 +106,15 @@ export class EmbeddedProvisioning implements Provisioning {
     await this.#end(name, reason, write);
   }
 
-  async adopt({ name }: Provisioned, known: boolean, write: WriteChange): Promise<void> {
+  async adopt(
+    { name, channels = [] }: Provisioned,
+    known: boolean,
+    write: WriteChange,
+  ): Promise<void> {
     if (!known) throw new NotFound(`There is no IRC account "${name}"`);
     await write({ name, passphrase: "", statements: [] });
     this.#sessions.freeNick(name);
+    this.#sessions.claimChannels(channels);
   }
 
   async #end(name: string, reason: string, write: WriteChange): Promise<void> {

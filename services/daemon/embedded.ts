@@ -21,6 +21,9 @@ export function openEmbedded(
       server.disconnectAccount(account, reason),
     freeNick: (account: string) => server.freeNick(account),
     forgetAccount: (account: string) => server.forgetAccount(account),
+    claimChannels: (channels: readonly string[]) => {
+      for (const channel of channels) server.channels.claim(channel);
+    },
     isOnline: (account: string) => server.isOnline(account),
   };
   const later = {

@@ -55,6 +55,7 @@ export async function openExternal(
       disconnectAccount: () => 0,
       freeNick: () => {},
       forgetAccount: () => {},
+      claimChannels: () => {},
       isOnline: (account) => bridge?.sees(account) ?? false,
     },
     users: {

@@ -68,3 +68,22 @@ Deno.test("an agent that logs in late is no operator by having come first", asyn
   );
   await client.expect(/ MODE #den \+v-o stranger stranger$/);
 });
+
+Deno.test("whoever has a channel loses it when an agent is registered with it", async () => {
+  await using program = await startProgram();
+  await call(program, "POST", "/v1/irc/accounts", { account: "bob", password: "correct horse" });
+  await using guest = await IrcClient.connect(program.irc);
+  await guest.register({ nick: "guest" });
+  await using bob = await IrcClient.connect(program.irc);
+  await bob.register({ nick: "bob", password: "correct horse" });
+  assert.match(await membersAfterJoin(guest, "#Later"), / @guest /);
+  assert.match(await membersAfterJoin(bob, "#later"), / @?bob /);
+  await registerAgent(program, "scout", { channels: ["later"] });
+  await guest.expect(/^:\S+ MODE #Later -o guest$/);
+  await guest.expect(/^:\S+ MODE #Later -o bob$/);
+  await bob.send("PART #later");
+  await bob.expect(/ PART #Later$/);
+  assert.match(await membersAfterJoin(bob, "#later"), / bob /);
+  await guest.send("MODE #later +k key");
+  await guest.expect(/ 482 /);
+});

@@ -51,6 +51,8 @@ export class TestSessions implements Sessions {
   readonly closed: string[] = [];
   /** Accounts whose nick was freed of guests. */
   readonly freed: string[] = [];
+  /** Channels that became muster's. */
+  readonly claimed: string[] = [];
   /** Accounts of which nothing is kept any more. */
   readonly forgotten: string[] = [];
 
@@ -65,6 +67,10 @@ export class TestSessions implements Sessions {
 
   forgetAccount(account: string): void {
     this.forgotten.push(account);
+  }
+
+  claimChannels(channels: readonly string[]): void {
+    this.claimed.push(...channels);
   }
 
   isOnline(account: string): boolean {

@@ -1,5 +1,6 @@
 /** What a service such as ChanServ sees of the channels, and does in them. */
 
+import { givenStatus } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import { type KeptChannel, keptForm, noteChange } from "./keeping.ts";
 import type { Client } from "../client.ts";
@@ -105,6 +106,23 @@ export class ChannelControl {
     const found = this.#state.findChannel(channel);
     if (found === undefined) return 0;
     return this.#apply(found, this.#state.sessionsOf(account), change);
+  }
+
+  /**
+   * Takes the status of operator from everybody who has it in a channel by having come first, now
+   * that the channel belongs to the program. Does nothing where it is kept.
+   */
+  claim(channel: string): void {
+    const found = this.#state.findChannel(channel);
+    if (found === undefined || found.isKept) return;
+    found.founder = null;
+    const { options, serverName } = this.#state;
+    const squatters = [...found.members.keys()].filter(({ account }) => {
+      const given = account === null ? 0 : givenStatus(options, account, found) ?? 0;
+      return (given & MemberStatus.OPERATOR) === 0;
+    });
+    const actor = { nick: serverName, account: null, address: "internal" };
+    this.#apply(found, squatters, { add: false, status: "operator", by: serverName, actor });
   }
 
   #apply(channel: Channel, clients: readonly Client[], { add, status, by, actor }: StatusChange) {
