@@ -1,8 +1,8 @@
 /** Parameters and options that several commands have. */
 import { InvalidValue, type Option, type Parameter } from "../command_line/mod.ts";
 
-/** Longest page that the engine gives. */
-const MAX_PAGE = 10_000;
+/** Largest number that an option takes. */
+const MAX_NUMBER = 999_999_999;
 
 /** The repository file. */
 export const FILE: Parameter = { usage: "<file>", completes: "file" };
@@ -21,7 +21,7 @@ export const USER_OPTION: Option = {
 
 export const LIMIT_OPTION: Option = {
   flags: "-n, --limit <count>",
-  summary: "how many at most",
+  summary: "how many at most; 0 for all",
   parse: checkNumber,
   default: 25,
 };
@@ -32,10 +32,10 @@ export const OFFSET_OPTION: Option = {
   parse: checkNumber,
 };
 
-/** A whole number up to the length of the longest page. */
+/** A whole number. */
 export function checkNumber(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PAGE) return Number(text);
-  throw new InvalidValue(`be a whole number up to ${MAX_PAGE}`);
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidValue(`be a whole number up to ${MAX_NUMBER}`);
 }
 
 /** A date that ISO 8601 allows, UTC where it names no zone; gives Unix milliseconds. */

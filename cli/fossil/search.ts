@@ -4,11 +4,10 @@ import {
   SearchIndex,
   type SearchKind,
   type SearchMatch,
-  type SearchOptions,
-  type SearchResult,
 } from "../../services/fossil/mod.ts";
 import { print, visible } from "../output.ts";
 import { printJson, shortHash } from "./format.ts";
+import { printRest, readPages } from "./pages.ts";
 import { reading, type Session } from "./session.ts";
 
 interface SearchCommandOptions extends Paging {
@@ -25,28 +24,29 @@ export async function search(
   await reading(file, (session) => {
     const query = words.join(" ");
     const kinds = kind === undefined ? {} : { kinds: kind };
-    const result = searchIndex(session, { ...paging, ...kinds, query });
+    const result = searchIndex(
+      session,
+      (index) => readPages(paging, "matches", (page) => index.search({ ...page, ...kinds, query })),
+    );
     if (json) return printJson(result);
     for (const match of result.matches) {
       print(visible(`${match.kind} ${titleOf(match)}`));
       print(`  ${visible(match.snippet.replace(/\s+/g, " "))}`);
     }
-    if (result.total > result.matches.length) {
-      print(`${result.matches.length} of ${result.total}; -n tells how many are shown`);
-    }
+    printRest(result.matches.length, result.total);
   });
 }
 
 /** Searches the index beside the repository, or one in memory where none can be written. */
-function searchIndex({ path, reader }: Session, options: SearchOptions): SearchResult {
+function searchIndex<T>({ path, reader }: Session, search: (index: SearchIndex) => T): T {
   try {
     using index = SearchIndex.open(SearchIndex.pathFor(path), reader);
-    return index.search(options);
+    return search(index);
   } catch (error) {
     if (!isWriteRefused(error)) throw error;
   }
   using index = SearchIndex.inMemory(reader);
-  return index.search(options);
+  return search(index);
 }
 
 function titleOf(match: SearchMatch): string {

@@ -8,6 +8,7 @@ import {
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, printText, table, visible } from "../output.ts";
 import { printJson, shortHash, shortTime } from "./format.ts";
+import { printRest, readPages } from "./pages.ts";
 import { reading, type WriteOptions, writingAs } from "./session.ts";
 
 interface TicketOptions extends WriteOptions, Paging {
@@ -33,13 +34,12 @@ export async function ticket(
   });
 }
 
-async function list(file: string, { json, limit, offset, status }: TicketOptions): Promise<void> {
+async function list(file: string, { json, status, ...paging }: TicketOptions): Promise<void> {
   await reading(file, ({ reader }) => {
-    const result = listTickets(reader, {
-      ...limit === undefined ? {} : { limit },
-      ...offset === undefined ? {} : { offset },
-      ...status === undefined ? {} : { status },
-    });
+    const filter = status === undefined ? {} : { status };
+    const result = reader.read(() =>
+      readPages(paging, "tickets", (page) => listTickets(reader, { ...page, ...filter }))
+    );
     if (json === true) return printJson(result);
     const rows = result.tickets.map((ticket) => [
       shortHash(ticket.uuid),
@@ -49,6 +49,7 @@ async function list(file: string, { json, limit, offset, status }: TicketOptions
       ticket.title,
     ]);
     print(table(["ID", "STATUS", "TYPE", "CHANGED", "TITLE"], rows));
+    printRest(rows.length, result.total);
   });
 }
 

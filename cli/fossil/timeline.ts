@@ -8,6 +8,7 @@ import {
 } from "../../services/fossil/mod.ts";
 import { print, table, visible } from "../output.ts";
 import { printJson, shortHash, shortTime } from "./format.ts";
+import { printRest, readPages } from "./pages.ts";
 import { reading } from "./session.ts";
 
 interface ListOptions extends Paging {
@@ -23,7 +24,13 @@ export async function timeline(file: string, options: TimelineCommandOptions): P
   const { json = false, kind, ...query } = options;
   await reading(file, ({ reader }) => {
     if (kind !== undefined) {
-      const activity = readActivity(reader, { ...query, kinds: kind });
+      const activity = reader.read(() =>
+        readPages(
+          query,
+          "events",
+          (page) => readActivity(reader, { ...query, ...page, kinds: kind }),
+        )
+      );
       if (json) return printJson(activity);
       const rows = activity.events.map((event) => [
         shortTime(event.timestamp),
@@ -32,9 +39,12 @@ export async function timeline(file: string, options: TimelineCommandOptions): P
         event.user,
         event.comment,
       ]);
-      return print(table(["TIME", "HASH", "KIND", "USER", "COMMENT"], rows));
+      print(table(["TIME", "HASH", "KIND", "USER", "COMMENT"], rows));
+      return printRest(rows.length, activity.total);
     }
-    const result = readTimeline(reader, query);
+    const result = reader.read(() =>
+      readPages(query, "checkins", (page) => readTimeline(reader, { ...query, ...page }))
+    );
     if (json) return printJson(result);
     for (const checkin of result.checkins) {
       const { timestamp, uuid, branch, tags, user, comment } = checkin;
@@ -59,7 +69,9 @@ export async function history(
 ): Promise<void> {
   const { json = false, ...query } = options;
   await reading(file, ({ reader }) => {
-    const result = readHistory(reader, { ...query, path });
+    const result = reader.read(() =>
+      readPages(query, "checkins", (page) => readHistory(reader, { ...query, ...page, path }))
+    );
     if (json) return printJson(result);
     const rows = result.checkins.map((version) => [
       shortTime(version.timestamp),
@@ -72,8 +84,4 @@ export async function history(
     print(table(["TIME", "HASH", "CHANGE", "FILE", "USER", "COMMENT"], rows));
     printRest(rows.length, result.total);
   });
-}
-
-function printRest(shown: number, total: number): void {
-  if (shown < total) print(`${shown} of ${total}; -n tells how many are shown`);
 }

@@ -91,18 +91,45 @@ function printAll<T>(chunks: Generator<Uint8Array, T>): T {
   }
 }
 
-/** Writes a file in pieces; where one cannot be had, no file is left. */
+/**
+ * Writes a file in pieces. An existing file is replaced by the whole of it or stays; what is no
+ * file, such as a pipe, is written to.
+ */
 function writeFile<T>(path: string, chunks: Generator<Uint8Array, T>): T {
-  using file = Deno.openSync(path, { write: true, createNew: true });
+  if (isSpecial(path)) return writePieces(path, chunks);
+  const part = `${path}.part`;
   try {
-    for (let next = chunks.next();; next = chunks.next()) {
-      if (next.done === true) return next.value;
-      for (let written = 0; written < next.value.length;) {
-        written += file.writeSync(next.value.subarray(written));
-      }
-    }
+    const result = writePieces(part, chunks);
+    Deno.renameSync(part, path);
+    return result;
   } catch (error) {
-    Deno.removeSync(path);
+    removeIfThere(part);
     throw error;
+  }
+}
+
+function isSpecial(path: string): boolean {
+  try {
+    return !Deno.lstatSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+function writePieces<T>(path: string, chunks: Generator<Uint8Array, T>): T {
+  using file = Deno.openSync(path, { write: true, create: true, truncate: true });
+  for (let next = chunks.next();; next = chunks.next()) {
+    if (next.done === true) return next.value;
+    for (let written = 0; written < next.value.length;) {
+      written += file.writeSync(next.value.subarray(written));
+    }
   }
 }

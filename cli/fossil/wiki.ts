@@ -16,6 +16,8 @@ interface WikiOptions extends WriteOptions {
   readonly at?: string;
   readonly mimetype?: string;
   readonly message?: string;
+  readonly all?: boolean;
+  readonly showAssociated?: boolean;
 }
 
 /** `muster fossil wiki`: lists the pages, or shows one, its history, or writes one. */
@@ -34,9 +36,12 @@ export async function wiki(
   });
 }
 
-async function list(file: string, { json }: WikiOptions): Promise<void> {
+async function list(
+  file: string,
+  { json, all: deleted = false, showAssociated: associated = false }: WikiOptions,
+): Promise<void> {
   await reading(file, ({ reader }) => {
-    const pages = listWikiPages(reader);
+    const pages = listWikiPages(reader, { deleted, associated });
     if (json === true) return printJson(pages);
     const rows = pages.map((page) => [
       page.name,

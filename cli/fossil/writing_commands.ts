@@ -147,6 +147,11 @@ const DOCUMENTS: readonly Command[] = [
         summary: 'such as "text/x-markdown" (default: Fossil\'s own markup)',
       },
       { flags: "-m, --message <text>", summary: "what was changed" },
+      {
+        flags: "-a, --show-associated",
+        summary: "list the pages of branches and check-ins, too",
+      },
+      { flags: "--all", summary: "list deleted pages, too" },
       USER_OPTION,
       JSON_OPTION,
     ],

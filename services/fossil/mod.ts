@@ -80,6 +80,7 @@ export {
   type TreeOptions,
   type UnifiedDiff,
   unifiedDiff,
+  type WikiListOptions,
 } from "./read/mod.ts";
 export type * from "./read/shapes.ts";
 export * from "./search/mod.ts";

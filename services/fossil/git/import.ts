@@ -51,7 +51,7 @@ const NOBODY = { user: null, ip: null };
  *
  * @see {@link https://git-scm.com/docs/git-fast-import}
  * @throws {FossilError} `conflict` where the repository is not empty; `invalid` with the number of
- * the line where the stream is malformed, or where it may have been cut short; `limit` where it has
+ * the line where the stream is malformed, is empty, or may have been cut short; `limit` where it has
  * too much of something.
  * @throws the reason of `signal`.
  */
@@ -65,6 +65,9 @@ export async function importGit(
   const notices = new NoticeLog();
   const intake = new Intake(repository, spool, notices);
   const isDone = await readStream(repository, stream, { intake, spool, options });
+  if (spool.size === 0 && options.isPartial !== true) {
+    throw new FossilError("invalid", "The stream is empty: it holds no commit");
+  }
   if (!isDone) {
     checkCompleteness({ intake, parents: spool.parents, notices }, options.isPartial ?? false);
   }

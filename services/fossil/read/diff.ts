@@ -41,7 +41,8 @@ export interface DiffOptions {
  * What differs between two check-ins, as unified diffs in the order of the names. Recorded renames
  * are followed.
  *
- * @throws {FossilError} `missing` or `ambiguous` where a name fits none or several; `invalid` where
+ * @throws {FossilError} `missing` or `ambiguous` where a name fits none or several; `missing` where
+ * neither check-in has anything at the path; `invalid` where
  * a number is malformed.
  */
 export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
@@ -56,21 +57,33 @@ export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
       : resolveCheckin(reader, options.from).rid;
     const before = from === 0 ? [] : treeOf(reader, from);
     const renames = from === 0 ? new Map() : renamesBetween(reader, from, to.rid);
-    const differences = compareTrees(before, treeOf(reader, to.rid), renames);
+    const after = treeOf(reader, to.rid);
     const path = normalizePath(options.path ?? "");
+    const differences = compareTrees(before, after, renames)
+      .filter((difference) => isWithin(difference, path));
+    if (
+      path !== "" && differences.length === 0 &&
+      ![...before, ...after].some((file) => isBelow(file, path))
+    ) {
+      throw new FossilError("missing", `Neither check-in has a file "${path}"`);
+    }
     const budget = new Budget(options);
     return {
       from: from === 0 ? "" : reader.repository.store.hashOf(from) ?? "",
       to: to.uuid,
-      files: differences.filter((difference) => isWithin(difference, path))
+      files: differences
         .map((difference) => fileDiff(reader, difference, context, budget)),
     };
   });
 }
 
 function isWithin({ name, prev_name }: FileDifference, path: string): boolean {
-  const fits = (file: string) => file === path || file.startsWith(`${path}/`);
-  return path === "" || fits(name) || (prev_name !== null && fits(prev_name));
+  return isBelow({ name }, path) || (prev_name !== null && isBelow({ name: prev_name }, path));
+}
+
+/** Whether a file is the one at a path, or in the folder there. */
+function isBelow({ name }: { readonly name: string }, path: string): boolean {
+  return path === "" || name === path || name.startsWith(`${path}/`);
 }
 
 /** What diffs may take together. */

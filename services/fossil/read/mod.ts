@@ -32,4 +32,4 @@ export {
   type TimelineOptions,
 } from "./timeline.ts";
 export { readTree, type TreeOptions } from "./tree.ts";
-export { listWikiPages, readWikiHistory, readWikiPage } from "./wiki.ts";
+export { listWikiPages, readWikiHistory, readWikiPage, type WikiListOptions } from "./wiki.ts";

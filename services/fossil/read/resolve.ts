@@ -38,9 +38,13 @@ const PAST_HEX = "g";
 export function resolveCheckin(reader: Reader, name?: string): Resolved {
   return reader.read(() => {
     if (name !== undefined) return resolve(reader, name, "ci");
-    const main = newestTagged(reader, mainBranch(reader), "ci");
-    return named(reader, main || newest(reader, "ci", null), "tip");
+    return named(reader, mainTip(reader), "tip");
   });
+}
+
+/** Row of the newest check-in of the main branch, or of all where that branch has none. */
+function mainTip(reader: Reader): number {
+  return newestTagged(reader, mainBranch(reader), "ci") || newest(reader, "ci", null);
 }
 
 /** Name of the main branch: the setting `main-branch`, else "trunk". */
@@ -72,7 +76,31 @@ function ridOf(reader: Reader, name: string, type: EventPattern): number {
   return dated(reader, name, type) ??
     prefixed(reader, name, type) ??
     taggedUntil(reader, name, type) ??
-    (byHash(reader, name, type) || newestTagged(reader, name, type) || digits(reader, name, type));
+    (byHash(reader, name, type) || newestTagged(reader, name, type) ||
+      digits(reader, name, type) || relative(reader, name));
+}
+
+/**
+ * `current`, `prev`, `previous` and `next` are relative to a checkout. A repository file has none:
+ * they are relative to the tip of the main branch, unless something has such a name.
+ */
+function relative(reader: Reader, name: string): number {
+  switch (name) {
+    case "current":
+      return mainTip(reader);
+    case "prev":
+    case "previous":
+      return primaryParent(reader, mainTip(reader));
+    case "next":
+      return firstChild(reader, mainTip(reader));
+    default:
+      return 0;
+  }
+}
+
+function firstChild(reader: Reader, rid: number): number {
+  const select = "SELECT cid FROM plink WHERE pid=? ORDER BY isprim DESC, mtime DESC";
+  return reader.repository.db.value<number>(select, rid) ?? 0;
 }
 
 /** `date:…`, `utc:…`, `local:…`, or a plain date; undefined where the name is none of these. */

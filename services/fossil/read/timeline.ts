@@ -32,7 +32,8 @@ interface Condition {
 /**
  * A page of check-ins, newest first by the time of the event, then by the newest row.
  *
- * @throws {FossilError} `missing` or `ambiguous` where a moment is no date and names no check-in.
+ * @throws {FossilError} `missing` or `ambiguous` where a moment is no date and names no check-in;
+ * `missing` where no check-in at all is on the branch, or changes the path.
  */
 export function readTimeline(reader: Reader, options: TimelineOptions = {}): Timeline {
   return reader.read(() => {
@@ -40,16 +41,36 @@ export function readTimeline(reader: Reader, options: TimelineOptions = {}): Tim
       { sql: "event.type='ci'", values: [] },
       ...commonConditions(reader, options),
     ];
-    if (options.branch !== undefined) {
-      conditions.push({ sql: `${branchColumn("event.objid")}=?`, values: [options.branch] });
-    }
+    if (options.branch !== undefined) conditions.push(isOnBranch(options.branch));
     if (options.path !== undefined) conditions.push(changesPath(options.path));
     const { rids, total } = select(reader, conditions, options);
+    if (total === 0) requireNamed(reader, options);
     const checkins = readTimelineCheckins(reader, rids);
     return options.graph === true
       ? { checkins, total, graph: graphRows(checkins) }
       : { checkins, total };
   });
+}
+
+/** Nothing that a condition names may be a mistake: then its list is not empty, but an error. */
+function requireNamed(reader: Reader, { branch, path }: TimelineOptions): void {
+  const { db } = reader.repository;
+  const of = (condition: Condition) => `SELECT 1 FROM event WHERE type='ci' AND ${condition.sql}`;
+  for (
+    const [what, name, condition] of [
+      ["branch", branch, isOnBranch],
+      ["file", path, changesPath],
+    ] as const
+  ) {
+    if (name === undefined) continue;
+    const wanted = condition(name);
+    if (db.exists(of(wanted), ...wanted.values)) continue;
+    throw new FossilError("missing", `There is no ${what} "${name}"`);
+  }
+}
+
+function isOnBranch(branch: string): Condition {
+  return { sql: `${branchColumn("event.objid")}=?`, values: [branch] };
 }
 
 /** Which events are wanted; every condition must hold. */

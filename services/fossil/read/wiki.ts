@@ -13,14 +13,24 @@ interface PageRow extends RefRow {
   readonly textSize: string;
 }
 
+/** Titles of the pages that belong to a branch or a check-in. */
+const ASSOCIATED = /^(?:branch|checkin)\//;
+
+/** Which wiki pages are listed. */
+export interface WikiListOptions {
+  readonly deleted?: boolean;
+  readonly associated?: boolean;
+}
+
 /**
  * Every wiki page at its latest version, the one that changed last first.
  *
- * @param options `deleted` lists deleted pages too.
+ * @param options `deleted` lists deleted pages too; `associated: false` leaves out those that belong
+ * to a branch or a check-in.
  */
 export function listWikiPages(
   reader: Reader,
-  { deleted = false }: { readonly deleted?: boolean } = {},
+  { deleted = false, associated = true }: WikiListOptions = {},
 ): WikiPageRef[] {
   return reader.read(() => {
     const rows = reader.repository.db.rows<PageRow>(
@@ -31,7 +41,9 @@ export function listWikiPages(
        ) JOIN event ON objid=latest JOIN blob ON blob.rid=latest
        ORDER BY event.mtime DESC, objid DESC`,
     );
-    return rows.map(pageRef).filter((page) => deleted || !page.is_deleted);
+    return rows.map(pageRef).filter(({ name, is_deleted }) =>
+      (deleted || !is_deleted) && (associated || !ASSOCIATED.test(name))
+    );
   });
 }
 

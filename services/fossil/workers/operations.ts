@@ -52,6 +52,7 @@ import {
   type TicketListOptions,
   type TimelineOptions,
   type TreeOptions,
+  type WikiListOptions,
 } from "../read/mod.ts";
 import type { Repository } from "../repository.ts";
 import type { SearchIndex, SearchOptions } from "../search/mod.ts";
@@ -104,8 +105,7 @@ export const READS = {
   diff: ({ reader }: Context, options: DiffOptions) => readDiff(reader, options),
   branches: ({ reader }: Context) => listBranches(reader),
   tags: ({ reader }: Context) => listTags(reader),
-  wikiPages: ({ reader }: Context, options: { deleted?: boolean }) =>
-    listWikiPages(reader, options),
+  wikiPages: ({ reader }: Context, options: WikiListOptions) => listWikiPages(reader, options),
   wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>
     readWikiPage(reader, name, version),
   wikiHistory: ({ reader }: Context, name: string) => readWikiHistory(reader, name),
