@@ -275,6 +275,18 @@ export class Repository implements Disposable {
     return { rid, isNew, isAvailable: true };
   }
 
+  /**
+   * Runs work that makes a whole history in many transactions. What depends on the whole of it,
+   * the times of the timeline, is computed at the end, as a rebuild does.
+   */
+  writeHistory<T>(work: () => T): T {
+    this.#crosslinker.deferNudges();
+    const result = work();
+    this.#crosslinker.begin(null);
+    this.#write(NOBODY, () => {}, () => this.#crosslinker.finishRebuild());
+    return result;
+  }
+
   /** Computes every derived table anew, as one transaction. */
   rebuild(progress?: Progress): RebuildResult {
     if (this.#depth > 0) throw new Error("Cannot rebuild inside of a transaction");

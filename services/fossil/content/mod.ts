@@ -15,6 +15,7 @@ export {
   PERMANENT_TABLES,
   TAG,
 } from "./schema.ts";
+export { rebuildPositions } from "./rebuild_order.ts";
 export { dropShunned, shun } from "./shun.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";

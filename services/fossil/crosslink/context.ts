@@ -9,7 +9,9 @@ const MAX_FILE_NAMES = 100_000;
 
 /** A check-in whose child is so close in time that the timeline may have to nudge it. */
 export interface Nudge {
-  /** Julian day of the check-in. */
+  /** Julian day of the check-in, as its own date says. */
+  readonly start: number;
+  /** Julian day by which the timeline sorts it. */
   time: number;
   readonly child: number;
   /** Julian day of the child, null where the child needs no nudge itself. */

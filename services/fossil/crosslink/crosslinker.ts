@@ -7,7 +7,7 @@ import { LinkContext } from "./context.ts";
 import { linkControl } from "./control.ts";
 import { linkForumPost } from "./forum.ts";
 import { checkLeaves } from "./leaf.ts";
-import { applyNudges, widenNudges } from "./nudge.ts";
+import { applyNudges, noteAllCloseChildren, widenNudges } from "./nudge.ts";
 import { reparentLinked } from "./plink.ts";
 import { insertTag, propagateAll, TAG_TYPE, tagTypeOf } from "./tag.ts";
 import { linkTechnote } from "./technote.ts";
@@ -28,6 +28,7 @@ export type Inspect = (artifact: Artifact, hash: string) => void;
 export class Crosslinker {
   readonly #ctx: LinkContext;
   #inspect: Inspect | null = null;
+  #defersNudges = false;
 
   constructor(db: Database, config: Config, store: ContentStore) {
     this.#ctx = new LinkContext(db, config, store);
@@ -92,12 +93,18 @@ export class Crosslinker {
 
   /** Does the work that had to wait until every artifact of the transaction was seen. */
   finish(): void {
-    this.#finish(widenNudges);
+    this.#finish(this.#defersNudges ? (ctx) => ctx.pending.nudges.clear() : widenNudges);
   }
 
   /** As `finish`, after every artifact of the repository was linked. */
   finishRebuild(): void {
-    this.#finish(() => {});
+    this.#defersNudges = false;
+    this.#finish(noteAllCloseChildren);
+  }
+
+  /** Leaves the times of the timeline as they are until `finishRebuild`. */
+  deferNudges(): void {
+    this.#defersNudges = true;
   }
 
   #finish(widen: (ctx: LinkContext) => void): void {

@@ -2,7 +2,8 @@
  * The timeline sorts by time. A check-in whose child is hardly younger, or even older, would stand
  * after it: its time in `event.mtime` is moved back in small steps.
  */
-import type { LinkContext } from "./context.ts";
+import { rebuildPositions } from "../content/mod.ts";
+import type { LinkContext, Nudge } from "./context.ts";
 
 /** Children that are younger by less than this, in days, are looked at. */
 const WINDOW_DAYS = 2 / 86_400;
@@ -22,9 +23,21 @@ interface Moment {
 /** Remembers a child that is close in time to its parent. */
 export function noteCloseChild(ctx: LinkContext, parent: Moment, child: Moment): void {
   if (child.day >= parent.day + WINDOW_DAYS) return;
-  const nudge = { time: parent.day, child: child.rid, childTime: child.day };
-  ctx.pending.nudges.set(parent.rid, nudge);
+  ctx.pending.nudges.set(parent.rid, nudgeOf(parent.day, child));
 }
+
+function nudgeOf(parentDay: number, child: Moment): Nudge {
+  const [start, childTime] = [parentDay, child.day].map(truncated) as [number, number];
+  return { start, time: start, child: child.rid, childTime };
+}
+
+/** The program writes these times with 16 digits, so they lose what lies below 0.1 ms. */
+function truncated(day: number): number {
+  return Number(day.toFixed(20).slice(0, PRINTED_LENGTH));
+}
+
+/** Seven digits, a point and nine more. */
+const PRINTED_LENGTH = 17;
 
 /** Moves the times of what was remembered, at the end of a transaction. */
 export function applyNudges(ctx: LinkContext): void {
@@ -33,7 +46,8 @@ export function applyNudges(ctx: LinkContext): void {
   for (let round = 0; round < MAX_ROUNDS && stepBack(ctx); round++) {
     for (const nudge of nudges.values()) nudge.childTime = nudges.get(nudge.child)?.time ?? null;
   }
-  for (const [rid, { time }] of nudges) {
+  for (const [rid, { time, start }] of nudges) {
+    if (time === start) continue;
     const update = "UPDATE event SET mtime=? WHERE objid=? AND (mtime=omtime OR omtime IS NULL)";
     ctx.db.run(update, time, rid);
   }
@@ -69,7 +83,7 @@ export function widenNudges(ctx: LinkContext): void {
   const seen = new Set(queue);
   for (let i = 0; i < queue.length && i < MAX_NEIGHBOURS; i++) {
     for (const { pid, cid, before, after } of closeRelatives(ctx, queue[i]!)) {
-      if (!nudges.has(pid)) nudges.set(pid, { time: before, child: cid, childTime: after });
+      if (!nudges.has(pid)) nudges.set(pid, nudgeOf(before, { rid: cid, day: after }));
       for (const rid of [pid, cid]) {
         if (!seen.has(rid)) queue.push(rid);
         seen.add(rid);
@@ -89,4 +103,47 @@ function closeRelatives(ctx: LinkContext, rid: number): LinkRow[] {
     rid,
     WINDOW_DAYS,
   );
+}
+
+interface CloseRow extends LinkRow {
+  /** 1 where no changed files are noted between the two. */
+  readonly isEmpty: number;
+  /** The primary parent, where no changed files are noted between it and the child; else 0. */
+  readonly emptyPrimary: number;
+}
+
+/**
+ * Remembers all children of the repository that are close in time to their parents, in place of
+ * what this transaction has remembered. Of several children the one counts that the program's
+ * rebuild links last. It links a pair without changed files once more with the parent, and the
+ * other parents too where that is the primary one.
+ */
+export function noteAllCloseChildren(ctx: LinkContext): void {
+  ctx.pending.nudges.clear();
+  const rows = ctx.db.rows<CloseRow>(
+    `SELECT pair.pid, pair.cid, parent.omtime AS before, child.omtime AS after,
+       NOT EXISTS(SELECT 1 FROM mlink WHERE mid=pair.cid AND pmid=pair.pid) AS isEmpty,
+       coalesce((SELECT p.pid FROM plink AS p WHERE p.cid=pair.cid AND p.isprim
+         AND NOT EXISTS(SELECT 1 FROM mlink WHERE mid=p.cid AND pmid=p.pid)), 0) AS emptyPrimary
+     FROM (SELECT pid, cid FROM plink UNION
+           SELECT parentid, childid FROM cherrypick WHERE NOT isExclude) AS pair
+       JOIN event AS parent ON parent.objid=pid AND parent.type='ci'
+       JOIN event AS child ON child.objid=cid AND child.type='ci'
+     WHERE child.omtime < parent.omtime + ?
+     ORDER BY pid, cid`,
+    WINDOW_DAYS,
+  );
+  const hasRivals = rows.some(({ pid }, index) => rows[index - 1]?.pid === pid);
+  const positions = hasRivals ? rebuildPositions(ctx.db) : new Int32Array(0);
+  const linkedAt = ({ pid, cid, isEmpty, emptyPrimary }: CloseRow) => {
+    const again = isEmpty === 0 ? [] : [pid, emptyPrimary];
+    return Math.max(...[cid, ...again].map((rid) => positions[rid] ?? -1));
+  };
+  let [parent, last] = [0, -1];
+  for (const row of rows) {
+    const at = linkedAt(row);
+    if (row.pid === parent && at < last) continue;
+    [parent, last] = [row.pid, at];
+    ctx.pending.nudges.set(row.pid, nudgeOf(row.before, { rid: row.cid, day: row.after }));
+  }
 }

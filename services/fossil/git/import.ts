@@ -72,8 +72,10 @@ export async function importGit(
     checkCompleteness({ intake, parents: spool.parents, notices }, options.isPartial ?? false);
   }
   const writer = new HistoryWriter(repository, { intake, spool, notices, options });
-  writer.writeCommits();
-  writer.writeNames();
+  repository.writeHistory(() => {
+    writer.writeCommits();
+    writer.writeNames();
+  });
   addAuthors(repository);
   repository.checkpoint();
   return {
