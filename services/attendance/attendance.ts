@@ -11,6 +11,7 @@ import {
 } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { HomeStore } from "./stored_homes.ts";
 
 /** Most channels, beside those it was registered with, that an agent comes back to. */
 const MAX_HOMES = 100;
@@ -40,6 +41,8 @@ export interface AttendanceOptions {
   readonly roster: Pick<Roster, "get" | "find" | "assigns">;
   readonly speech: Pick<Speech, "admit" | "requireVoice">;
   readonly users: UserDirectory;
+  /** Where it is noted which channels agents come back to; absent: nowhere. */
+  readonly store?: HomeStore;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -58,13 +61,18 @@ export class Attendance implements Speakers {
   readonly #lastCalls = new Map<string, number>();
   /** Channels that agents joined or spoke in: folded name to name, by internal id. */
   readonly #homes = new Map<string, Map<string, string>>();
+  /** What is being noted about them, by internal id. */
+  readonly #noting = new Map<string, Promise<void>>();
   readonly #accessListeners = new Set<(channel: string) => void>();
   readonly #stopListening: readonly (() => void)[];
   #cancelSweep: (() => void) | null = null;
 
   constructor(options: AttendanceOptions) {
     this.#options = options;
-    const { identity } = options;
+    const { identity, store } = options;
+    for (const { agent, channel } of store?.list() ?? []) {
+      this.#homesOf(agent).set(foldCase(channel), channel);
+    }
     this.#stopListening = [
       identity.onAuthenticated(({ kind, id }) => {
         if (kind === "agent" && id !== null) this.#attend(id);
@@ -93,8 +101,9 @@ export class Attendance implements Speakers {
       },
       part: (channel) => {
         user.part(channel);
-        this.#homes.get(agent.id)?.delete(foldCase(channel));
+        this.#removeHome(agent.id, channel);
       },
+      settled: () => this.#noting.get(agent.id) ?? Promise.resolve(),
       room: (target) => user.room(target),
       say(channel, texts) {
         const spoken = user.say(channel, texts);
@@ -229,12 +238,34 @@ export class Attendance implements Speakers {
   #addHome({ id, channels }: RosterEntry, channel: string): void {
     const folded = foldCase(channel);
     if (channels.some((name) => foldCase(name) === folded)) return;
+    const homes = this.#homesOf(id);
+    if (!homes.delete(folded)) this.#note(id, (store) => store.put({ agent: id, channel }));
+    homes.set(folded, channel);
+    const [oldest] = homes.values();
+    if (homes.size > MAX_HOMES && oldest !== undefined) this.#removeHome(id, oldest);
+  }
+
+  #homesOf(id: string): Map<string, string> {
     const homes = this.#homes.get(id) ?? new Map<string, string>();
     this.#homes.set(id, homes);
-    homes.delete(folded);
-    homes.set(folded, channel);
-    const [oldest] = homes.keys();
-    if (homes.size > MAX_HOMES && oldest !== undefined) homes.delete(oldest);
+    return homes;
+  }
+
+  #removeHome(id: string, channel: string): void {
+    if (!this.#homes.get(id)?.delete(foldCase(channel))) return;
+    this.#note(id, (store) => store.remove({ agent: id, channel }));
+  }
+
+  /** Notes something about an agent's channels; where that fails, the agent comes back to others. */
+  #note(id: string, write: (store: HomeStore) => Promise<void>): void {
+    const { store, log } = this.#options;
+    if (store === undefined) return;
+    const noting = write(store).catch((error: unknown) => {
+      log.warn("It could not be noted which channels an agent comes back to", { error });
+    }).then(() => {
+      if (this.#noting.get(id) === noting) this.#noting.delete(id);
+    });
+    this.#noting.set(id, noting);
   }
 
   #scheduleSweep(): void {
@@ -265,8 +296,8 @@ export class Attendance implements Speakers {
     if (user === null || !user.virtual) return;
     // It does not come back to where it was removed from.
     const homes = this.#homes.get(id);
-    for (const [folded, channel] of homes ?? []) {
-      if (!user.isIn(channel)) homes?.delete(folded);
+    for (const channel of [...homes?.values() ?? []]) {
+      if (!user.isIn(channel)) this.#removeHome(id, channel);
     }
     user.leave(reason);
   }

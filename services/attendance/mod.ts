@@ -4,6 +4,7 @@
  * one agent or person alone (`DirectMessages`).
  */
 export { Attendance, type AttendanceOptions, type UserDirectory } from "./attendance.ts";
+export { StoredHomes } from "./stored_homes.ts";
 export { DirectMessages, type DirectMessagesOptions } from "./direct_messages.ts";
 export {
   type Addressed,

@@ -175,8 +175,10 @@ export class Bridge {
       this.#options.speakers?.requireVoice(caller.principal);
     }
     const { name } = await this.#enter(wanted, caller);
-    const refusal = this.#userOf(caller)?.join(name) ?? null;
+    const user = this.#userOf(caller);
+    const refusal = user?.join(name) ?? null;
     if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
+    await user?.settled();
   }
 
   /**
@@ -189,7 +191,9 @@ export class Bridge {
   async part(channel: string, caller?: Caller): Promise<void> {
     const name = readChannelName(channel);
     await this.whenReady();
-    this.#userOf(caller)?.part(name);
+    const user = this.#userOf(caller);
+    user?.part(name);
+    await user?.settled();
     const { agent: id } = useOf(caller);
     const nick = caller?.principal.name ?? "";
     const isDone = id === null ||
@@ -299,6 +303,7 @@ export class Bridge {
     const pieces = cut(composed, user.room(entered.name));
     this.#options.speakers?.admit(caller.principal, pieces.length);
     await this.#sayAs(user, entered.name, pieces);
+    await user.settled();
   }
 
   /**

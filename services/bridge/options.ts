@@ -51,6 +51,8 @@ export interface Speaker {
   /** Joins a channel. Gives the reason where the channel refuses it. */
   join(channel: string): string | null;
   part(channel: string): void;
+  /** Resolves when it is noted which channels it comes back to. */
+  settled(): Promise<void>;
   /** Bytes of text that one line to a channel or a nick can have. */
   room(target: string): number;
   /**

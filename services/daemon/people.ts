@@ -1,6 +1,6 @@
 import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
 import { Agents, IrcAccounts, type Provisioning, type Sessions } from "../agents/mod.ts";
-import { Attendance, Inboxes, type UserDirectory } from "../attendance/mod.ts";
+import { Attendance, Inboxes, StoredHomes, type UserDirectory } from "../attendance/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityRoom } from "../identity/mod.ts";
 import type { IrcObserver } from "../irc/mod.ts";
@@ -50,7 +50,10 @@ export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposab
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength, ownsPasswords });
 
   const { roster, speech } = agents;
-  const attendance = new Attendance({ identity, roster, speech, users, scheduler, log });
+  const attendance = new Attendance({
+    ...{ identity, roster, speech, users, scheduler, log },
+    store: new StoredHomes(database),
+  });
   started.defer(() => attendance.close());
   const hears = attendance.hears.bind(attendance);
   const bridgeNick = config.bridge.nick;

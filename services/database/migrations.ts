@@ -168,4 +168,12 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   ) STRICT;
   CREATE INDEX bridge_channels_of_opener ON bridge_channels (opener_id);
   `,
+  `
+  CREATE TABLE agent_channels (
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    name_folded TEXT NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (account_id, name_folded)
+  ) STRICT;
+  `,
 ]);

@@ -21,6 +21,7 @@ export interface Tables {
   checkpoints: CheckpointsTable;
   read_markers: ReadMarkersTable;
   bridge_channels: BridgeChannelsTable;
+  agent_channels: AgentChannelsTable;
 }
 
 /** Whoever can log in: one namespace of names for agents, people and admins. */
@@ -207,4 +208,11 @@ export interface BridgeChannelsTable {
   name: Fixed<string>;
   /** The agent for which the bridge is in it; null for the operator, and once the agent is gone. */
   opener_id: string | null;
+}
+
+/** The channels that agents joined or spoke in over HTTP or MCP, and come back to. */
+export interface AgentChannelsTable {
+  account_id: Fixed<string>;
+  name_folded: Fixed<string>;
+  name: Fixed<string>;
 }

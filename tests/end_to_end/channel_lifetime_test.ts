@@ -163,7 +163,7 @@ Deno.test("a post makes no channel of an agent's nick, and says where to send in
   assert.equal(await statusOf(program, scout, "POST builder/messages", said), 204);
 });
 
-Deno.test("the bridge comes back to its channels after kill -9, and an agent's limit with them", async () => {
+Deno.test("the bridge and its agents come back to their channels after kill -9, and limits with them", async () => {
   await withFolder(async (folder) => {
     const start = () => startProgram({ folder, environment: PER_AGENT });
     let scout: Credentials;
@@ -193,6 +193,8 @@ Deno.test("the bridge comes back to its channels after kill -9, and an agent's l
       ...["#Operators", "#a", "#b", "#c", "#general", "#streamed"],
     ]);
     assert.equal(await statusOf(again, scout, "POST d/join"), 429);
+    const users = await callAs(again, scout, "GET", "/v1/channels/a/users");
+    assert.deepEqual(await users.json(), ["bridge", "scout"]);
     assert.equal(await statusOf(again, scout, "DELETE Operators"), 204);
     assert.equal(await statusOf(again, scout, "DELETE a"), 204);
     assert.equal(await statusOf(again, scout, "POST d/join"), 204);
