@@ -9,7 +9,7 @@ import {
   PASSWORD_OPTION,
   URL_OPTION,
 } from "./options.ts";
-import { print, table } from "./output.ts";
+import { print, printJson, table } from "./output.ts";
 import { choosePassword, type PasswordOptions, randomPassword, readPassword } from "./passwords.ts";
 
 interface AddOptions extends CommandOptions, PasswordOptions {
@@ -46,7 +46,7 @@ async function addAccount(name: string, options: AddOptions): Promise<void> {
 async function listAccounts(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const accounts = await client.call("GET", "/v1/irc/accounts", z.array(accountSchema));
-  if (options.json === true) return print(JSON.stringify(accounts, null, 2));
+  if (options.json === true) return printJson(accounts);
   print(table(["ACCOUNT", "CREATED"], accounts.map((row) => [row.account, row.created_at])));
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, PASSWORD_OPTION, URL_OPTION } from "./options.ts";
-import { print, table } from "./output.ts";
+import { print, printJson, table } from "./output.ts";
 import { choosePassword, type PasswordOptions } from "./passwords.ts";
 
 type AdminPasswordOptions = CommandOptions & PasswordOptions;
@@ -21,7 +21,7 @@ async function addAdmin(username: string, options: AdminPasswordOptions): Promis
 async function listAdmins(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const admins = await client.call("GET", "/v1/admins", z.array(adminSchema));
-  if (options.json === true) return print(JSON.stringify(admins, null, 2));
+  if (options.json === true) return printJson(admins);
   print(table(["USERNAME", "CREATED"], admins.map((row) => [row.username, row.created_at])));
 }
 

@@ -10,7 +10,15 @@ import {
   JSON_OPTION,
   URL_OPTION,
 } from "./options.ts";
-import { CommandFailed, print, printError, table } from "./output.ts";
+import {
+  CommandFailed,
+  print,
+  printError,
+  printFields,
+  printJson,
+  table,
+  visible,
+} from "./output.ts";
 
 interface DutyOptions extends CommandOptions {
   readonly type?: string;
@@ -21,7 +29,7 @@ interface LoginOptions extends CommandOptions {
   readonly client?: string;
 }
 
-const agentSchema = z.object({
+const agentSchema = z.looseObject({
   nick: z.string(),
   type: z.string(),
   channels: z.array(z.string()),
@@ -29,9 +37,17 @@ const agentSchema = z.object({
   paused: z.boolean(),
   pause_reason: z.string().nullable(),
   online: z.boolean(),
+  created_at: z.string(),
   last_seen: z.string().nullable(),
   messages_per_minute: z.number(),
   rate_limit: z.object({ messages_per_second: z.number(), burst: z.number() }).nullable(),
+});
+
+const inboxSchema = z.looseObject({
+  from: z.string(),
+  channel: z.string().nullable(),
+  text: z.string(),
+  timestamp: z.string(),
 });
 
 type Agent = z.infer<typeof agentSchema>;
@@ -48,7 +64,7 @@ type Registration = z.infer<typeof registrationSchema>;
 async function listAgents(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const agents = await client.call("GET", "/v1/agents", z.array(agentSchema));
-  if (options.json === true) return print(JSON.stringify(agents, null, 2));
+  if (options.json === true) return printJson(agents);
   const rows = agents.map((agent) => [
     agent.nick,
     agent.type,
@@ -60,6 +76,53 @@ async function listAgents(options: CommandOptions): Promise<void> {
   ]);
   const titles = ["NICK", "TYPE", "STATE", "MESSAGES/MIN", "RATE", "LAST SEEN", "CHANNELS"];
   print(table(titles, rows));
+}
+
+/** `muster agent show`. */
+async function showAgent(nick: string, options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const agent = await client.call("GET", `/v1/agents/${encodeURIComponent(nick)}`, agentSchema);
+  if (options.json === true) return printJson(agent);
+  const { rate_limit: rate } = agent;
+  printFields([
+    ["nick", agent.nick],
+    ["type", agent.type],
+    ["state", stateOf(agent)],
+    ...agent.pause_reason === null ? [] : [["paused because", agent.pause_reason] as const],
+    ["channels", agent.channels.join(" ")],
+    ["registered", agent.created_at],
+    ["last seen", agent.last_seen ?? "never"],
+    ["messages in the last minute", String(agent.messages_per_minute)],
+    [
+      "rate",
+      rate === null
+        ? "no limit of its own"
+        : `${rate.messages_per_second}/s, ${rate.burst} at once`,
+    ],
+  ]);
+}
+
+/** `muster agent inbox`: what was said to an agent, and what mentions it. */
+async function showInbox(
+  nick: string,
+  { lines = 0, wait = 0, ...options }: CommandOptions & {
+    readonly lines?: number;
+    /** Seconds. */
+    readonly wait?: number;
+  },
+): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const path = `/v1/agents/${encodeURIComponent(nick)}/messages`;
+  const query = `limit=${Math.max(lines, 1)}&wait_seconds=${wait}`;
+  const timeout = (wait + 30) * 1000;
+  const schema = z.array(inboxSchema);
+  const messages = await client.call("GET", `${path}?${query}`, schema, undefined, timeout);
+  if (options.json === true) return printJson(messages);
+  for (const { from, channel, text, timestamp } of messages) {
+    const time = timestamp.slice(0, 16).replace("T", " ");
+    const origin = channel === null ? from : `${from} in ${channel}`;
+    print(`${time} <${visible(origin)}> ${visible(text)}`);
+  }
 }
 
 function stateOf({ revoked, paused, online }: Agent): string {
@@ -162,7 +225,7 @@ function printRegistration(
   options: LoginOptions,
   channels?: readonly string[],
 ): void {
-  if (options.json === true) return print(JSON.stringify(registration, null, 2));
+  if (options.json === true) return printJson(registration);
   const { nick, passphrase } = registration.credentials;
   print(`nick        ${nick}`);
   print(`passphrase  ${passphrase}`);
@@ -265,6 +328,34 @@ export const AGENT: Group = {
       summary: "list all agents",
       options: [JSON_OPTION, URL_OPTION],
       run: listAgents,
+    },
+    {
+      name: "show",
+      summary: "show one agent",
+      parameters: [NICK],
+      options: [JSON_OPTION, URL_OPTION],
+      run: showAgent,
+    },
+    {
+      name: "inbox",
+      summary: "print what was said to an agent and what mentions it",
+      parameters: [NICK],
+      options: [
+        {
+          flags: "-n, --lines <count>",
+          summary: "how many messages at most",
+          parse: checkCount,
+          default: 20,
+        },
+        {
+          flags: "--wait <seconds>",
+          summary: "wait for a message where there is none, at most 60",
+          parse: checkCount,
+        },
+        JSON_OPTION,
+        URL_OPTION,
+      ],
+      run: showInbox,
     },
     {
       name: "remove",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, table, visible } from "./output.ts";
+import { print, printJson, table, visible } from "./output.ts";
 
 interface AddOptions extends CommandOptions {
   readonly baseUrl?: string;
@@ -24,7 +24,7 @@ const backendSchema = z.object({
 async function listBackends(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const backends = await client.call("GET", "/v1/llm/backends", z.array(backendSchema.loose()));
-  if (options.json === true) return print(JSON.stringify(backends, null, 2));
+  if (options.json === true) return printJson(backends);
   const rows = backends.map((backend) => [
     backend.name,
     backend.provider,
@@ -65,7 +65,7 @@ async function removeBackend(name: string, options: CommandOptions): Promise<voi
 async function listModels(name: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const models = await client.call("GET", `${pathOf(name)}/models`, z.array(z.string()));
-  if (options.json === true) return print(JSON.stringify(models, null, 2));
+  if (options.json === true) return printJson(models);
   for (const model of models) print(visible(model));
 }
 

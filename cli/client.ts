@@ -56,6 +56,7 @@ export class ApiClient {
   /**
    * Calls an endpoint and reads its answer.
    *
+   * @param timeout milliseconds
    * @throws Refused with the server's own sentence, Unreachable where no server answers
    */
   async call<Schema extends z.ZodType>(
@@ -63,10 +64,11 @@ export class ApiClient {
     path: string,
     schema: Schema,
     body?: unknown,
+    timeout = CALL_TIMEOUT,
   ): Promise<z.infer<Schema>> {
     const response = await this.#request(method, path, {
       accept: "application/json",
-      signal: AbortSignal.timeout(CALL_TIMEOUT),
+      signal: AbortSignal.timeout(timeout),
       body,
     });
     const text = await response.text();

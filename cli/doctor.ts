@@ -4,7 +4,7 @@ import { type LogReport, verifyLog } from "../services/events/mod.ts";
 import { readKeyFile, SecretFileError } from "../services/identity/mod.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION } from "./options.ts";
-import { CommandFailed, print, visible } from "./output.ts";
+import { CommandFailed, print, printJson, visible } from "./output.ts";
 import { readSettings } from "./settings.ts";
 
 /**
@@ -14,7 +14,7 @@ import { readSettings } from "./settings.ts";
 async function checkLog(options: CommandOptions): Promise<void> {
   const { data_dir } = await readSettings(options);
   const report = await verify(data_dir);
-  if (options.json === true) print(JSON.stringify(report, null, 2));
+  if (options.json === true) printJson(report);
   else printReport(report);
   if (report.found > 0) throw new CommandFailed("The event log is not as muster wrote it");
 }

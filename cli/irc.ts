@@ -3,7 +3,7 @@ import { ApiClient } from "./client.ts";
 import { parseDuration } from "../services/irc/mod.ts";
 import { type Command, type Group, InvalidValue } from "./command_line/mod.ts";
 import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, table } from "./output.ts";
+import { print, printJson, table } from "./output.ts";
 
 interface BanOptions extends CommandOptions {
   readonly reason?: string;
@@ -37,7 +37,7 @@ const clientSchema = z.object({
 async function listClients(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const clients = await client.call("GET", "/v1/irc/clients", z.array(clientSchema));
-  if (options.json === true) return print(JSON.stringify(clients, null, 2));
+  if (options.json === true) return printJson(clients);
   const rows = clients.map((one) => [
     `${one.operator ? "*" : ""}${one.nick ?? "(connecting)"}`,
     one.account ?? "",
@@ -63,7 +63,7 @@ async function addBan(
     reason,
     duration_seconds: duration === undefined ? null : Math.ceil(duration / 1000),
   });
-  if (options.json === true) return print(JSON.stringify(made, null, 2));
+  if (options.json === true) return printJson(made);
   print(`${made.mask} is banned until ${made.expires_at ?? "it is taken away"}`);
 }
 
@@ -77,7 +77,7 @@ async function removeBan(mask: string, options: CommandOptions): Promise<void> {
 async function listBans(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const bans = await client.call("GET", "/v1/irc/bans", z.array(banSchema));
-  if (options.json === true) return print(JSON.stringify(bans, null, 2));
+  if (options.json === true) return printJson(bans);
   const rows = bans.map((one) => [
     one.mask,
     one.set_by,

@@ -28,6 +28,11 @@ export const COMMAND_LINE: CommandLine = {
           load: async () => (await import("./server.ts")).SERVE,
         },
         {
+          name: "status",
+          summary: "show how a running server is",
+          load: async () => (await import("./server.ts")).STATUS,
+        },
+        {
           name: "health",
           summary: "ask a running server whether every part is up",
           load: async () => (await import("./server.ts")).HEALTH,
@@ -52,6 +57,11 @@ export const COMMAND_LINE: CommandLine = {
     {
       title: "Channels",
       entries: [
+        {
+          name: "channel",
+          summary: "the channels that the bridge is in",
+          load: async () => (await import("./channel.ts")).CHANNEL,
+        },
         {
           name: "tail",
           summary: "print the messages of a channel as they come",
@@ -134,6 +144,30 @@ export const COMMAND_LINE: CommandLine = {
           summary: "read and write Fossil repository files, without a server",
           standalone: true,
           load: async () => (await import("./fossil/mod.ts")).FOSSIL,
+        },
+      ],
+    },
+    {
+      title: "Help",
+      entries: [
+        {
+          name: "completion",
+          summary: "print the script that completes commands in a shell",
+          standalone: true,
+          load: async () => (await import("./documents/mod.ts")).completion(COMMAND_LINE),
+        },
+        {
+          name: "man",
+          summary: "print the manual page",
+          standalone: true,
+          load: async () => (await import("./documents/mod.ts")).manual(COMMAND_LINE),
+        },
+        {
+          name: "reference",
+          summary: "print docs/commands.md",
+          hidden: true,
+          standalone: true,
+          load: async () => (await import("./documents/mod.ts")).reference(COMMAND_LINE),
         },
       ],
     },

@@ -1,3 +1,5 @@
+import { cut, pad, widthOf } from "./command_line/mod.ts";
+
 /** A command that could not do its work; the message is for the person who called it. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
@@ -69,11 +71,49 @@ export function visible(text: string): string {
   });
 }
 
-/** Lays rows out in columns that are as wide as their widest cell. */
+/** Prints a value as JSON. */
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2));
+}
+
+/** Prints names with their values, one a line. */
+export function printFields(fields: readonly (readonly [name: string, value: string])[]): void {
+  const width = Math.max(...fields.map(([name]) => widthOf(name)));
+  for (const [name, value] of fields) print(`${pad(name, width)}  ${visible(value)}`.trimEnd());
+}
+
+/** The narrowest that a column is cut to, in cells. */
+const MIN_COLUMN = 8;
+
+/**
+ * Lays rows out in columns. In a file or a pipe each column is as wide as its widest cell; on a
+ * terminal the widest columns are cut until the rows fit.
+ */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows.map((row) => row.map(visible))];
-  const widths = header.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  return all
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd())
-    .join("\n");
+  const widest = header.map((_, column) =>
+    Math.max(...all.map((row) => widthOf(row[column] ?? "")))
+  );
+  const widths = fit(widest, terminalWidth(Deno.stdout));
+  const lines = all.map((row) =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return pad(cut(cell, width), width);
+    }).join("  ").trimEnd()
+  );
+  return [bold(lines[0] ?? "", Deno.stdout), ...lines.slice(1)].join("\n");
+}
+
+/** Takes cells from the widest columns until all fit beside each other, two cells between them. */
+function fit(widths: readonly number[], available: number | null): readonly number[] {
+  const result = [...widths];
+  if (available === null) return result;
+  const room = available - 2 * (widths.length - 1);
+  let excess = result.reduce((sum, width) => sum + width, 0) - room;
+  for (; excess > 0; excess--) {
+    const widest = Math.max(...result);
+    if (widest <= MIN_COLUMN) break;
+    result[result.lastIndexOf(widest)] = widest - 1;
+  }
+  return result;
 }

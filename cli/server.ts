@@ -2,8 +2,8 @@ import { z } from "zod";
 import { parseAddress } from "../services/config/mod.ts";
 import { ApiClient } from "./client.ts";
 import { InvalidValue, lazy, type Leaf } from "./command_line/mod.ts";
-import { type CommandOptions, URL_OPTION } from "./options.ts";
-import { print } from "./output.ts";
+import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
+import { print, printFields, printJson } from "./output.ts";
 
 /** `muster serve`: runs the server. */
 export const SERVE: Leaf = {
@@ -45,6 +45,32 @@ async function health(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options, { token: false });
   await client.call("GET", "/readyz", z.object({ status: z.string() }));
   print("ok");
+}
+
+/** `muster status`: how a running server is. */
+export const STATUS: Leaf = {
+  options: [JSON_OPTION, URL_OPTION],
+  run: status,
+};
+
+const statusSchema = z.looseObject({
+  status: z.string(),
+  uptime: z.string(),
+  agents: z.number(),
+  started: z.string(),
+});
+
+async function status(options: CommandOptions): Promise<void> {
+  const client = await ApiClient.connect(options);
+  const report = await client.call("GET", "/v1/status", statusSchema);
+  if (options.json === true) return printJson(report);
+  printFields([
+    ["status", report.status],
+    ["server", client.url],
+    ["started", report.started],
+    ["uptime", report.uptime],
+    ["agents", String(report.agents)],
+  ]);
 }
 
 /** Reads `host:port`. */

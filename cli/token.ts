@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiClient, Refused } from "./client.ts";
 import type { Group } from "./command_line/mod.ts";
 import { checkDays, type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
-import { print, printError, table } from "./output.ts";
+import { print, printError, printJson, table } from "./output.ts";
 
 interface AddOptions extends CommandOptions {
   readonly name?: string;
@@ -38,7 +38,7 @@ async function addToken(owner: string, options: AddOptions): Promise<void> {
     scopes: scopes.split(",").map((scope) => scope.trim()),
     ...(days === undefined ? {} : { expires_at: new Date(Date.now() + days * DAY).toISOString() }),
   });
-  if (options.json === true) return print(JSON.stringify(issued, null, 2));
+  if (options.json === true) return printJson(issued);
   print(`id       ${issued.id}`);
   print(`token    ${issued.token}`);
   print(`scopes   ${issued.scopes.join(" ")}`);
@@ -51,7 +51,7 @@ async function addToken(owner: string, options: AddOptions): Promise<void> {
 async function listTokens(options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const tokens = await client.call("GET", "/v1/tokens", z.array(tokenSchema));
-  if (options.json === true) return print(JSON.stringify(tokens, null, 2));
+  if (options.json === true) return printJson(tokens);
   const rows = tokens.map((token) => [
     token.id,
     token.owner ?? token.project ?? "",

@@ -1,18 +1,29 @@
-/** The frame of the command line: what a command is, and all that is made of the table of them. */
+/** The frame of the command line: what a command is, how it is read, and its help. */
 export {
   type Action,
   type Command,
   type CommandLine,
+  type Completes,
   type Entry,
   type Example,
+  flagsOf,
   type Group,
   InvalidValue,
+  isGroup,
   lazy,
   type Leaf,
   type Option,
   type Parameter,
+  placeOf,
   type Section,
 } from "./command.ts";
-export { helpOf, type HelpStyle } from "./help.ts";
-export { parse, type Request, type Target, UsageError } from "./parse.ts";
+export { helpOf, type HelpStyle, optionRow, usageOf } from "./help.ts";
+export {
+  HELP_OPTION,
+  parse,
+  type Request,
+  type Target,
+  UsageError,
+  VERSION_OPTION,
+} from "./parse.ts";
 export { cut, pad, widthOf } from "./text.ts";

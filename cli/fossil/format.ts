@@ -1,4 +1,4 @@
-import { print } from "../output.ts";
+export { printJson } from "../output.ts";
 
 /** The beginning of a hash, as people write it. */
 export function shortHash(hash: string): string {
@@ -8,9 +8,4 @@ export function shortHash(hash: string): string {
 /** A timestamp to the minute, UTC. */
 export function shortTime(timestamp: string): string {
   return timestamp.slice(0, 16).replace("T", " ");
-}
-
-/** Prints a value as JSON. */
-export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
 }

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { run, succeed } from "../support/commands.ts";
-import { musterCommand, runMuster, startProgram } from "../support/program.ts";
+import { musterCommand, musterWords, runMuster, startProgram } from "../support/program.ts";
+import { peer } from "../support/peers.ts";
+import { Terminal } from "../support/terminal.ts";
 import { withFolder } from "../support/temporary.ts";
 
 Deno.test("agents are registered, listed, rotated, revoked and deleted from the command line", async () => {
@@ -131,4 +133,97 @@ Deno.test("config check accepts the configuration of the repository, and hash-pa
     const hashed = await runMuster(["hash-password"], { folder, stdin: "correct horse\n" });
     assert.match(hashed.stdout, /^\$argon2id\$v=19\$/);
   });
+});
+
+Deno.test("agents are shown with their inboxes, and revoking one twice is no error", async () => {
+  await using program = await startProgram();
+  await succeed(program, "agent", "add", "scout", "--channels", "general");
+  await succeed(program, "send", "general", "@scout: look", "--nick", "ann");
+
+  assert.match(await succeed(program, "agent", "show", "scout"), /^channels +#general$/m);
+  const shown = JSON.parse(await succeed(program, "agent", "show", "scout", "--json"));
+  assert.deepEqual([shown.nick, shown.type], ["scout", "worker"]);
+  const inbox = await succeed(program, "agent", "inbox", "scout", "--wait", "10");
+  assert.match(inbox, /^[-\d]{10} [:\d]{5} <ann in #general> @scout: look\n$/);
+  const [message] = JSON.parse(await succeed(program, "agent", "inbox", "scout", "--json"));
+  assert.equal(message.text, "@scout: look");
+
+  await succeed(program, "agent", "revoke", "scout");
+  const again = await run(program, "agent", "revoke", "scout");
+  assert.deepEqual([again.code, again.stdout], [0, ""]);
+  assert.match(again.stderr, /"scout" was revoked before/);
+
+  await succeed(program, "agent", "add", "builder");
+  const { id } = JSON.parse(await succeed(program, "token", "add", "builder", "--json"));
+  for (const verb of ["remove", "revoke"]) await succeed(program, "token", verb, id);
+  const wrong = await run(program, "token", "remove", "nothing");
+  assert.equal(wrong.code, 1);
+  assert.ok(wrong.stderr.includes(program.api), wrong.stderr);
+});
+
+Deno.test("channels and the status are shown, as text and as JSON", async () => {
+  await using program = await startProgram();
+  await succeed(program, "send", "general", "hello", "--nick", "ann");
+  assert.equal(await succeed(program, "channel", "list"), "#general\n");
+  const text = await succeed(program, "channel", "show", "#general");
+  assert.match(text, /^channel +#general\nusers +ann bridge\n\n.* <ann> hello\n$/);
+  const shown = JSON.parse(await succeed(program, "channel", "show", "general", "--json"));
+  assert.equal(shown.messages[0].text, "hello");
+  assert.match(await succeed(program, "status"), /^status +ok\nserver +http/);
+  assert.equal(JSON.parse(await succeed(program, "status", "--json")).status, "ok");
+});
+
+Deno.test("--data-dir finds the server that runs with that folder", async () => {
+  await using program = await startProgram();
+  await withFolder(async (folder) => {
+    const folderOption = ["--data-dir", `${program.folder}/data`];
+    const found = await runMuster([...folderOption, "status", "--json"], { folder });
+    assert.equal(found.code, 0, found.stderr);
+    await program.stop();
+    const down = await runMuster(["status", ...folderOption], { folder });
+    assert.deepEqual(
+      [down.code, down.stderr],
+      [1, `No muster answers at ${program.api}; is it running?\n`],
+    );
+  });
+});
+
+Deno.test("policies without effect cause warnings on standard error", async () => {
+  await using program = await startProgram();
+  const { code, stdout, stderr } = await run(program, "policy", "set", "bridge.enabeld", "true");
+  assert.deepEqual([code, stdout], [0, ""]);
+  assert.match(stderr, /^warning: .*enabeld/);
+});
+
+Deno.test("old verbs still work and are not listed", async () => {
+  await using program = await startProgram();
+  await succeed(program, "agent", "register", "scout");
+  await succeed(program, "agent", "delete", "scout");
+  await succeed(program, "irc", "ban", "192.0.2.1");
+  assert.match(await succeed(program, "ban", "list"), /^192\.0\.2\.1/m);
+  await succeed(program, "irc", "unban", "192.0.2.1");
+  assert.doesNotMatch(await succeed(program, "agent", "--help"), /register <|delete/);
+  assert.doesNotMatch(await succeed(program, "--help"), /^ {2}irc/m);
+});
+
+Deno.test({
+  name: "tables fit the width of the terminal",
+  ignore: peer("tmux").ignore,
+  fn: async () => {
+    await using program = await startProgram();
+    const channels = Array.from({ length: 20 }, (_, index) => `channel-number-${index}`);
+    await succeed(program, "agent", "add", "scout", "--channels", channels.join(","));
+    const piped = await succeed(program, "agent", "list");
+    assert.match(piped, /#channel-number-19/);
+    const muster = musterWords().map((word) => `'${word}'`).join(" ");
+    const command = `cd '${program.folder}'; stty cols 100; MUSTER_URL=${program.api} ${muster}`;
+    await withFolder(async (folder) => {
+      await using terminal = await Terminal.open(folder, `${command} agent list; echo done; cat`);
+      await terminal.expect("done");
+      const lines = (await terminal.screen()).split("\n").filter((line) => line.trim() !== "");
+      assert.equal(lines.length, 3);
+      assert.match(lines[1] ?? "", /^scout .*…$/);
+      assert.ok((lines[1] ?? "").length <= 100);
+    });
+  },
 });

@@ -1,0 +1,44 @@
+/** What is made of the table of commands: completion scripts, the manual page, the reference. */
+import type { CommandLine, Leaf } from "../command_line/mod.ts";
+import { completionFor, type Shell, SHELLS } from "./completion.ts";
+import { manualOf } from "./man.ts";
+import { referenceOf } from "./reference.ts";
+import { printBytes } from "../output.ts";
+
+/** `muster completion`: prints the script that completes commands in a shell. */
+export function completion(line: CommandLine): Leaf {
+  return {
+    parameters: [{ usage: "<shell>", choices: SHELLS }],
+    examples: [
+      { line: "completion bash >> ~/.bash_completion", purpose: "Complete in bash" },
+      { line: 'completion zsh > "${fpath[1]}/_muster"', purpose: "Complete in zsh" },
+      {
+        line: "completion fish > ~/.config/fish/completions/muster.fish",
+        purpose: "Complete in fish",
+      },
+    ],
+    run: async (shell: Shell) => write(await completionFor(line, shell)),
+  };
+}
+
+/** `muster man`: prints the manual page. */
+export function manual(line: CommandLine): Leaf {
+  return {
+    examples: [
+      {
+        line: "man > /usr/local/share/man/man1/muster.1",
+        purpose: "Install the manual page",
+      },
+    ],
+    run: async () => write(await manualOf(line)),
+  };
+}
+
+/** `muster reference`: prints `docs/commands.md`. */
+export function reference(line: CommandLine): Leaf {
+  return { run: async () => write(await referenceOf(line)) };
+}
+
+function write(text: string): void {
+  printBytes(new TextEncoder().encode(text));
+}

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { cut, pad, widthOf } from "../../cli/command_line/mod.ts";
+
+Deno.test("widthOf counts the cells of a terminal", () => {
+  const table: [text: string, width: number][] = [
+    ["", 0],
+    ["muster", 6],
+    ["naïve", 5],
+    ["cafe\u0301", 4],
+    ["日本語", 6],
+    ["한국", 4],
+    ["👍", 2],
+    ["👩‍💻", 2],
+    ["❤️", 2],
+    ["🇩🇪", 2],
+  ];
+  for (const [text, width] of table) assert.equal(widthOf(text), width, text);
+});
+
+Deno.test("cut and pad give a text so many cells", () => {
+  assert.equal(cut("muster", 6), "muster");
+  assert.equal(cut("muster", 5), "must…");
+  assert.equal(cut("日本語", 5), "日本…");
+  assert.equal(cut("日本語", 4), "日…");
+  assert.equal(pad("日本", 6), "日本  ");
+});
