@@ -4,6 +4,7 @@
  */
 import { VERSION } from "../services/version.ts";
 import { type CommandLine, helpOf, parse, type Request, UsageError } from "./command_line/mod.ts";
+import { fossilWords } from "./fossil/habits.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";
 import { bold, CommandFailed, commandName, print, printError, terminalWidth } from "./output.ts";
 
@@ -189,7 +190,7 @@ export const COMMAND_LINE: CommandLine = {
  */
 export async function run(args: readonly string[]): Promise<number> {
   try {
-    return await answer(await parse(COMMAND_LINE, args));
+    return await answer(await parse(COMMAND_LINE, fossilWords(args)));
   } catch (error) {
     if (error instanceof UsageError) {
       printError(error.message);

@@ -10,6 +10,7 @@ import {
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, table } from "../output.ts";
 import { printJson, shortHash, shortTime } from "./format.ts";
+import { refuseSubcommand } from "./habits.ts";
 import { reading, type Session, type WriteOptions, writingAs } from "./session.ts";
 
 interface JsonOption {
@@ -57,10 +58,17 @@ interface TagOptions extends WriteOptions {
 /** `muster fossil tag`: gives a check-in a name, or takes a name away. */
 export async function tag(
   file: string,
-  name: string,
+  name: string | undefined,
   checkin: string | undefined,
   { message, move, cancel = false, json = false, ...options }: TagOptions,
 ): Promise<void> {
+  if (name === undefined) {
+    if (cancel || move === true || message !== undefined) {
+      throw new CommandFailed("Name the tag", 2);
+    }
+    return await tags(file, { json });
+  }
+  refuseSubcommand("tag", file, name, [checkin ?? "NAME"]);
   if (cancel && checkin !== undefined) {
     throw new CommandFailed("With --cancel the tag is taken from every check-in: name none.", 2);
   }
@@ -86,7 +94,18 @@ interface BranchOptions extends WriteOptions {
 }
 
 /** `muster fossil branch`: starts a branch, closes it or opens it again. */
-export async function branch(file: string, name: string, options: BranchOptions): Promise<void> {
+export async function branch(
+  file: string,
+  name: string | undefined,
+  options: BranchOptions,
+): Promise<void> {
+  if (name === undefined) {
+    const { from, color, close, reopen, json = false } = options;
+    const isChange = [from, color, close, reopen].some((value) => value !== undefined);
+    if (isChange) throw new CommandFailed("Name the branch", 2);
+    return await branches(file, { json });
+  }
+  refuseSubcommand("branch", file, name, []);
   const hash = await writingAs(file, options, (session, author) => {
     const known = listBranches(session.reader).find((branch) => branch.name === name);
     if (options.close === undefined && options.reopen === undefined) {

@@ -10,7 +10,7 @@ export const FILE: Parameter = { usage: "<file>", completes: "file" };
 export const JSON_OPTION: Option = { flags: "--json", summary: "print JSON, as the API gives it" };
 
 export const CHECKIN_OPTION: Option = {
-  flags: "--checkin <name>",
+  flags: "-r, --checkin <name>",
   summary: "a check-in (default: the tip of trunk)",
 };
 
@@ -31,6 +31,26 @@ export const OFFSET_OPTION: Option = {
   summary: "how many to skip",
   parse: checkNumber,
 };
+
+/** Kinds of events. */
+export const EVENT_KINDS = ["checkin", "wiki", "ticket", "technote", "forum", "tag"] as const;
+
+/** What the `fossil` program calls them. */
+const PROGRAM_KINDS: Readonly<Record<string, (typeof EVENT_KINDS)[number]>> = {
+  ci: "checkin",
+  w: "wiki",
+  t: "ticket",
+  e: "technote",
+  f: "forum",
+  g: "tag",
+};
+
+/** A kind of event, by either program's name for it. */
+export function checkEventKind(text: string): (typeof EVENT_KINDS)[number] {
+  const kind = EVENT_KINDS.find((known) => known === text) ?? PROGRAM_KINDS[text];
+  if (kind !== undefined) return kind;
+  throw new InvalidValue(`be one of ${EVENT_KINDS.join(", ")}`);
+}
 
 /** A whole number. */
 export function checkNumber(text: string): number {

@@ -1,7 +1,9 @@
 import { type Command, lazy } from "../command_line/mod.ts";
 import {
+  checkEventKind,
   CHECKIN_OPTION,
   checkNumber,
+  EVENT_KINDS,
   FILE,
   JSON_OPTION,
   LIMIT_OPTION,
@@ -13,7 +15,7 @@ const LISTS: readonly Command[] = [
     name: "info",
     summary: "show what a repository holds, or with --checkin what a check-in is",
     parameters: [FILE],
-    options: [{ flags: "--checkin <name>", summary: "a check-in" }, JSON_OPTION],
+    options: [{ flags: "-r, --checkin <name>", summary: "a check-in" }, JSON_OPTION],
     run: lazy(async () => (await import("./info.ts")).info),
   },
   {
@@ -23,15 +25,15 @@ const LISTS: readonly Command[] = [
     options: [
       LIMIT_OPTION,
       OFFSET_OPTION,
-      { flags: "--branch <name>", summary: "only those of a branch" },
+      { flags: "-b, --branch <name>", summary: "only those of a branch" },
       { flags: "--user <login>", summary: "only those of a user" },
-      { flags: "--path <path>", summary: "only those that change a file" },
+      { flags: "-p, --path <path>", summary: "only those that change a file" },
       { flags: "--before <date>", summary: "only those older than a date or a check-in" },
       { flags: "--after <date>", summary: "only those newer than a date or a check-in" },
       {
-        flags: "--kind <kind...>",
-        summary: "everything of these kinds, instead of check-ins",
-        choices: ["checkin", "wiki", "ticket", "technote", "forum", "tag"],
+        flags: "-t, --kind <kind...>",
+        summary: `everything of these kinds, instead of check-ins: ${EVENT_KINDS.join(", ")}`,
+        parse: checkEventKind,
         conflicts: ["branch", "path"],
       },
       JSON_OPTION,
@@ -112,6 +114,51 @@ const FILES: readonly Command[] = [
   },
 ];
 
+/** Archives as the program makes them. */
+const PROGRAM_ARCHIVES = ([["zip", "zip"], ["tarball", "tar.gz"]] as const)
+  .map(([name, format]): Command => ({
+    name,
+    summary: `write a ${format} archive: as archive --format ${format}`,
+    hidden: true,
+    parameters: [FILE, { usage: "[checkin]" }, { usage: "[output]", completes: "file" }],
+    options: [{ flags: "--name <folder>", summary: "the folder that holds everything" }],
+    run: lazy(async () => (await import("./tree.ts")).archiveAs(format)),
+  }));
+
+const DOCUMENTS: readonly Command[] = [
+  {
+    name: "technote",
+    aliases: ["technotes"],
+    summary: "list the technotes, or print one",
+    parameters: [FILE, { usage: "[id]" }],
+    options: [LIMIT_OPTION, OFFSET_OPTION, JSON_OPTION],
+    run: lazy(async () => (await import("./documents.ts")).technote),
+  },
+  {
+    name: "forum",
+    summary: "list the threads of the forum, or print one",
+    parameters: [FILE, { usage: "[post]" }],
+    options: [LIMIT_OPTION, OFFSET_OPTION, JSON_OPTION],
+    run: lazy(async () => (await import("./documents.ts")).forum),
+  },
+  {
+    name: "attachment",
+    aliases: ["attachments"],
+    summary: "list what is attached to a wiki page, ticket or technote, or print one",
+    parameters: [FILE, { usage: "<target>" }, { usage: "[name]" }],
+    options: [JSON_OPTION],
+    run: lazy(async () => (await import("./documents.ts")).attachment),
+  },
+  {
+    name: "unversioned",
+    aliases: ["uv"],
+    summary: "list the unversioned files, or print one",
+    parameters: [FILE, { usage: "[name]" }],
+    options: [JSON_OPTION],
+    run: lazy(async () => (await import("./documents.ts")).unversioned),
+  },
+];
+
 const DIFFERENCES: readonly Command[] = [
   {
     name: "diff",
@@ -119,7 +166,7 @@ const DIFFERENCES: readonly Command[] = [
     parameters: [FILE, { usage: "[path]" }],
     options: [
       {
-        flags: "--from <name>",
+        flags: "-r, --from <name>",
         summary: "the older check-in (default: the parent of the newer one)",
       },
       { flags: "--to <name>", summary: "the newer check-in (default: the tip of trunk)" },
@@ -135,6 +182,7 @@ const DIFFERENCES: readonly Command[] = [
   },
   {
     name: "blame",
+    aliases: ["annotate", "praise"],
     summary: "show each line of a file with the check-in that last changed it",
     parameters: [FILE, { usage: "<path>" }],
     options: [CHECKIN_OPTION, JSON_OPTION],
@@ -142,6 +190,7 @@ const DIFFERENCES: readonly Command[] = [
   },
   {
     name: "history",
+    aliases: ["finfo"],
     summary: "list the check-ins that changed a file, newest first",
     parameters: [FILE, { usage: "<path>" }],
     options: [CHECKIN_OPTION, LIMIT_OPTION, OFFSET_OPTION, JSON_OPTION],
@@ -150,4 +199,10 @@ const DIFFERENCES: readonly Command[] = [
 ];
 
 /** Commands that read a repository. */
-export const READING_COMMANDS: readonly Command[] = [...LISTS, ...FILES, ...DIFFERENCES];
+export const READING_COMMANDS: readonly Command[] = [
+  ...LISTS,
+  ...FILES,
+  ...DIFFERENCES,
+  ...DOCUMENTS,
+  ...PROGRAM_ARCHIVES,
+];

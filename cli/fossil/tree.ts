@@ -52,10 +52,15 @@ export async function printFile(
 ): Promise<void> {
   await reading(file, ({ reader }) => {
     const { content, is_binary } = readFile(reader, { ...options, path });
-    if (!Deno.stdout.isTerminal()) return printBytes(content);
-    if (is_binary) throw new CommandFailed(`"${path}" is binary: write it to a file or a pipe.`);
-    printText(new TextDecoder().decode(content));
+    printContent(path, content, is_binary);
   });
+}
+
+/** Prints bytes as they are, but no binary ones on a terminal. */
+export function printContent(name: string, content: Uint8Array, isBinary: boolean): void {
+  if (!Deno.stdout.isTerminal()) return printBytes(content);
+  if (isBinary) throw new CommandFailed(`"${name}" is binary: write it to a file or a pipe`);
+  printText(new TextDecoder().decode(content));
 }
 
 /** `muster fossil archive`: all files of a check-in in one file. */
@@ -82,6 +87,22 @@ export async function archive(
     }
     throw new CommandFailed(`Files left out of the archive: ${left_out}`);
   });
+}
+
+/** `muster fossil zip` and `tarball`, as the `fossil` program has them. */
+export function archiveAs(format: "zip" | "tar.gz") {
+  return async (
+    file: string,
+    checkin: string | undefined,
+    output: string | undefined,
+    { name }: { readonly name?: string },
+  ): Promise<void> =>
+    await archive(file, {
+      format,
+      ...checkin === undefined ? {} : { checkin },
+      ...output === undefined ? {} : { output },
+      ...name === undefined ? {} : { folder: name },
+    });
 }
 
 function printAll<T>(chunks: Generator<Uint8Array, T>): T {

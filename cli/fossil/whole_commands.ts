@@ -5,6 +5,7 @@ import { FILE, JSON_OPTION, USER_OPTION } from "./options.ts";
 export const WHOLE_COMMANDS: readonly Command[] = [
   {
     name: "init",
+    aliases: ["new"],
     summary: "make a repository with its first, empty check-in",
     parameters: [FILE],
     options: [

@@ -10,6 +10,7 @@ import {
 
 const COMMIT: Command = {
   name: "commit",
+  aliases: ["ci"],
   summary: "make a check-in of the files in a folder",
   parameters: [FILE],
   options: [
@@ -73,8 +74,8 @@ const MERGE: Command = {
 const NAMES: readonly Command[] = [
   {
     name: "tag",
-    summary: "give a check-in a name",
-    parameters: [FILE, { usage: "<name>" }, { usage: "[checkin]" }],
+    summary: "list the tags, or give a check-in a name",
+    parameters: [FILE, { usage: "[name]" }, { usage: "[checkin]" }],
     options: [
       { flags: "-m, --message <text>", summary: "what it stands for" },
       { flags: "--move", summary: "take the name from the check-in that has it" },
@@ -87,8 +88,8 @@ const NAMES: readonly Command[] = [
   },
   {
     name: "branch",
-    summary: "start a branch, close it or open it again",
-    parameters: [FILE, { usage: "<name>" }],
+    summary: "list the branches, or start one, close it or open it again",
+    parameters: [FILE, { usage: "[name]" }],
     options: [
       {
         flags: "--from <checkin>",

@@ -32,4 +32,5 @@ export {
   type TimelineOptions,
 } from "./timeline.ts";
 export { readTree, type TreeOptions } from "./tree.ts";
+export { listUnversioned, readUnversioned } from "./unversioned.ts";
 export { listWikiPages, readWikiHistory, readWikiPage, type WikiListOptions } from "./wiki.ts";

@@ -370,6 +370,21 @@ export interface AttachmentContent extends AttachmentRef {
   readonly content: Uint8Array;
 }
 
+/** An unversioned file in one line. */
+export interface UnversionedRef {
+  readonly name: string;
+  /** Hash of its content. */
+  readonly uuid: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly timestamp: string;
+}
+
+export interface UnversionedContent extends UnversionedRef {
+  readonly is_binary: boolean;
+  readonly content: Uint8Array;
+}
+
 /** What a repository holds, in numbers. */
 export interface Statistics {
   readonly project_name: string;

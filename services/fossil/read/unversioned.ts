@@ -1,0 +1,55 @@
+/** Unversioned files: the newest content of each name, outside of every check-in. */
+import { unpackBlob } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
+import { isBinary } from "./file.ts";
+import type { Reader } from "./reader.ts";
+import type { UnversionedContent, UnversionedRef } from "./shapes.ts";
+
+/** `unversioned.encoding` of content that is compressed. */
+const COMPRESSED = 1;
+
+interface UnversionedRow {
+  readonly name: string;
+  /** Unix seconds. */
+  readonly mtime: number;
+  readonly hash: string;
+  readonly sz: number;
+}
+
+const COLUMNS = "name, mtime, hash, sz";
+
+/** Every unversioned file, in the order of names. */
+export function listUnversioned(reader: Reader): UnversionedRef[] {
+  return reader.read(() => {
+    const { db } = reader.repository;
+    if (!db.hasTable("unversioned")) return [];
+    const select = `SELECT ${COLUMNS} FROM unversioned WHERE hash IS NOT NULL ORDER BY name`;
+    return db.rows<UnversionedRow>(select).map(refOf);
+  });
+}
+
+/**
+ * The bytes of an unversioned file.
+ *
+ * @throws {FossilError} `missing` where there is no such file; `corrupt` where it does not decode.
+ */
+export function readUnversioned(reader: Reader, name: string): UnversionedContent {
+  return reader.read(() => {
+    const { db } = reader.repository;
+    const row = db.hasTable("unversioned")
+      ? db.row<UnversionedRow & { encoding: number; content: Uint8Array | null }>(
+        `SELECT ${COLUMNS}, encoding, content FROM unversioned WHERE name=? AND hash IS NOT NULL`,
+        name,
+      )
+      : undefined;
+    if (row === undefined || row.content === null) {
+      throw new FossilError("missing", `There is no unversioned file "${name}"`);
+    }
+    const content = row.encoding === COMPRESSED ? unpackBlob(row.content) : row.content;
+    return { ...refOf(row), is_binary: isBinary(content), content };
+  });
+}
+
+function refOf({ name, mtime, hash, sz }: UnversionedRow): UnversionedRef {
+  return { name, uuid: hash, size: sz, timestamp: new Date(mtime * 1000).toISOString() };
+}
