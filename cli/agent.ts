@@ -156,10 +156,14 @@ function dutiesOf({ type, channels }: DutyOptions): { type?: string; channels?: 
 }
 
 /** `muster agent rotate`: gives an agent a new passphrase. */
-async function rotateAgent(nick: string, options: LoginOptions): Promise<void> {
+async function rotateAgent(
+  nick: string,
+  options: LoginOptions & { readonly keepTokens?: boolean },
+): Promise<void> {
   const client = await ApiClient.connect(options);
   const path = `/v1/agents/${encodeURIComponent(nick)}/rotate`;
-  printRegistration(await client.call("POST", path, registrationSchema), options);
+  const body = { keep_tokens: options.keepTokens ?? false };
+  printRegistration(await client.call("POST", path, registrationSchema, body), options);
 }
 
 /** `muster agent revoke`: ends an agent's access. */
@@ -250,6 +254,11 @@ const DUTY_OPTIONS: readonly Option[] = [
   { flags: "--channels <names>", summary: "its channels, separated by commas" },
 ];
 
+const KEEP_TOKENS_OPTION: Option = {
+  flags: "--keep-tokens",
+  summary: "let the agent's tokens stay valid",
+};
+
 /** What an agent may say. */
 const SPEECH: readonly Command[] = [
   {
@@ -298,9 +307,9 @@ const ACCESS: readonly Command[] = [
   },
   {
     name: "rotate",
-    summary: "give an agent a new passphrase; the old one ends at once",
+    summary: "give an agent a new passphrase; the old one and its tokens end at once",
     parameters: [NICK],
-    options: [CLIENT_OPTION, JSON_OPTION, URL_OPTION],
+    options: [KEEP_TOKENS_OPTION, CLIENT_OPTION, JSON_OPTION, URL_OPTION],
     run: rotateAgent,
   },
   {

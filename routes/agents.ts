@@ -6,6 +6,7 @@ import {
   pauseSchema,
   rateLimitSchema,
   registrationSchema,
+  rotationSchema,
 } from "../services/agents/mod.ts";
 import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
@@ -80,12 +81,18 @@ const registerAgent = createRoute({
 const rotateAgent = createRoute({
   method: "post",
   path: "/v1/agents/{nick}/rotate",
-  summary: "Replace an agent's passphrase and close its IRC sessions",
-  ...openTo("operator"),
-  request: { params },
+  summary: "Replace an agent's passphrase, and end its tokens, IRC sessions and streams",
+  ...openTo("operator", optionalBody()),
+  request: {
+    params,
+    body: {
+      ...jsonRequest(rotationSchema.meta({ id: "Rotation" }), { keep_tokens: true }),
+      required: false,
+    },
+  },
   responses: {
     200: json(credentialsSchema, "What the agent logs in to IRC with from now on"),
-    ...errors(404, 409, 503),
+    ...errors(400, 404, 409, 413, 503),
   },
 });
 
@@ -177,7 +184,8 @@ export function agentRoutes(agents: Agents) {
     })
     .openapi(rotateAgent, async (context) => {
       const { nick } = context.req.valid("param");
-      return context.json(await agents.rotate(nick, callerOf(context)), 200);
+      const rotation = context.req.valid("json");
+      return context.json(await agents.rotate(nick, callerOf(context), rotation), 200);
     })
     .openapi(adoptAgent, async (context) => {
       const { nick } = context.req.valid("param");

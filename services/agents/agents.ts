@@ -30,7 +30,7 @@ import {
   selectAgents,
 } from "./records.ts";
 import { Roster } from "./roster.ts";
-import type { AdoptionRequest, AgentRate, RegistrationRequest } from "./schemas.ts";
+import type { AdoptionRequest, AgentRate, RegistrationRequest, Rotation } from "./schemas.ts";
 import { Speech } from "./speech.ts";
 
 /** What an agent logs in with, told once. */
@@ -152,26 +152,42 @@ export class Agents {
   }
 
   /**
-   * Replaces an agent's passphrase and closes the IRC sessions that began with the old one.
+   * Replaces an agent's passphrase, ends its tokens unless they are to be kept, and closes the IRC
+   * sessions and the streams that the old ones opened.
    *
    * @throws NotFound, or Conflict where the agent is revoked, or Unavailable where IRC is away
    */
-  async rotate(nick: string, caller: Caller): Promise<Registration> {
+  async rotate(
+    nick: string,
+    caller: Caller,
+    { keep_tokens: keepsTokens }: Rotation = { keep_tokens: false },
+  ): Promise<Registration> {
     const { id, name } = findActiveAgent(this.#accounts, nick);
+    const { tables } = this.#database;
     const write = async ({ passphrase, statements }: ProvisionedChange) => {
       const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
-      const update = this.#database.tables.updateTable("accounts")
+      const update = tables.updateTable("accounts")
         .set({ secret_scheme: secret.scheme, secret: secret.value })
         .where("id", "=", id).where("revoked_at", "is", null);
       await commitOn(this.#database, name, {
         statements: [
           statement(update, { mustChange: true }),
           await this.#scram.keeping(id, secret, passphrase),
+          ...(keepsTokens
+            ? []
+            : [statement(tables.deleteFrom("tokens").where("owner_id", "=", id))]),
           ...statements,
         ],
-        events: [newEvent("agent.rotated", { nick: name }, originOf(caller), this.#clock())],
+        events: [
+          newEvent(
+            "agent.rotated",
+            { nick: name, tokens_kept: keepsTokens },
+            originOf(caller),
+            this.#clock(),
+          ),
+        ],
       });
-      this.#endings.announce({ kind: "password", accountId: id });
+      this.#endings.announce({ kind: keepsTokens ? "password" : "account", accountId: id });
     };
     const passphrase = await this.#provisioning.rotate({ id, name }, write);
     return this.#registration(name, passphrase);

@@ -40,6 +40,8 @@ export {
   rateLimitSchema,
   type RegistrationRequest,
   registrationSchema,
+  type Rotation,
+  rotationSchema,
 } from "./schemas.ts";
 export { SelfRegistration, type SelfRegistrationOptions } from "./self_registration.ts";
 export type { Speech } from "./speech.ts";

@@ -54,6 +54,12 @@ export const pauseSchema = z.object({
   reason: textSchema(1, 200).nullable().default(null).describe("What the agent is told"),
 });
 
+/** What of an agent a new passphrase leaves as it is. */
+export const rotationSchema = z.object({
+  keep_tokens: z.boolean().default(false)
+    .describe("Whether the agent's tokens stay valid; they end with the passphrase otherwise"),
+});
+
 /** What the IRC account of a person is made with. */
 export const personSchema = z.object({
   account: accountNameSchema,
@@ -65,6 +71,7 @@ export const personPasswordSchema = personSchema.pick({ password: true });
 
 export type AdoptionRequest = z.infer<typeof adoptionSchema>;
 export type RegistrationRequest = z.infer<typeof registrationSchema>;
+export type Rotation = z.infer<typeof rotationSchema>;
 export type Pause = z.infer<typeof pauseSchema>;
 export type AgentRate = z.infer<typeof rateLimitSchema>;
 export type PersonRequest = z.infer<typeof personSchema>;

@@ -15,7 +15,7 @@ export interface EventTypes {
   "admin.password_changed": { username: string };
   "agent.registered": { nick: string; type: string; channels: readonly string[] };
   "agent.adopted": { nick: string; type: string; channels: readonly string[] };
-  "agent.rotated": { nick: string };
+  "agent.rotated": { nick: string; tokens_kept: boolean };
   "agent.paused": { nick: string; reason: string | null };
   "agent.resumed": { nick: string };
   /** Both null: the agent has no rate of its own any more. */
