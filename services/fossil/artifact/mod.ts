@@ -8,7 +8,13 @@ export {
 } from "./names.ts";
 export { findFileCard } from "./find.ts";
 export { KnownFiles } from "./known_files.ts";
-export { explainArtifact, parseArtifact, type ParseOptions, type ParseResult } from "./parse.ts";
+export {
+  explainArtifact,
+  MAX_TREE_FILES,
+  parseArtifact,
+  type ParseOptions,
+  type ParseResult,
+} from "./parse.ts";
 export { compareTags } from "./rules.ts";
 export type {
   Artifact,

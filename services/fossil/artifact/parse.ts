@@ -3,6 +3,7 @@
  * structural artifact by nothing but this grammar, so it must be neither laxer nor stricter.
  */
 import { decodeUtf8, md5 } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
 import { CardError, cardOf, CardReader } from "./cards.ts";
 import { KnownFiles } from "./known_files.ts";
 import { Draft, readCard, readFileLine } from "./rules.ts";
@@ -21,6 +22,8 @@ const CARDS: Readonly<Record<ArtifactKind, { allowed: string; required: string }
   forum: { allowed: "DGHINPUWZ", required: "DUWZ" },
 };
 
+/** Files of a check-in; they take up to a gigabyte of memory. */
+export const MAX_TREE_FILES = 250_000;
 /** Bytes of the Z card: letter, space, 32 digits, line end. */
 const Z_CARD_BYTES = 35;
 /** Nothing shorter can be an artifact. */
@@ -40,7 +43,11 @@ export interface ParseOptions {
   readonly isSealed?: boolean;
 }
 
-/** The structural artifact that the bytes are, or null where they are just a file. */
+/**
+ * The structural artifact that the bytes are, or null where they are just a file.
+ *
+ * @throws {FossilError} `limit` where it is a check-in of more than {@link MAX_TREE_FILES}.
+ */
 export function parseArtifact(bytes: Uint8Array, options?: ParseOptions): Artifact | null {
   return explainArtifact(bytes, options).artifact;
 }
@@ -80,10 +87,17 @@ function parse(signed: Uint8Array, { files = new KnownFiles(), isSealed }: Parse
     if (letter < previous && !swapped) throw new CardError("Cards are not in order");
     previous = letter;
     draft.seen.add(letter);
-    if (letter === "F") readFileLine(draft, line, files, reader);
-    else readCard(draft, cardOf(line), reader);
+    if (letter === "F") {
+      if (draft.files.length >= MAX_TREE_FILES) throw tooManyFiles();
+      readFileLine(draft, line, files, reader);
+    } else readCard(draft, cardOf(line), reader);
   }
   return finish(draft);
+}
+
+/** The error for a check-in of more than {@link MAX_TREE_FILES}. */
+export function tooManyFiles(): FossilError {
+  return new FossilError("limit", `A check-in has more than ${MAX_TREE_FILES} files`);
 }
 
 function isUpperCase(byte: number): boolean {

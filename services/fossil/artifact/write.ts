@@ -1,7 +1,7 @@
 import { compareUtf8, decodeUtf8, encodeUtf8, escapeToken, formatDate, md5 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import type { KnownFiles } from "./known_files.ts";
-import { explainArtifact } from "./parse.ts";
+import { explainArtifact, MAX_TREE_FILES, tooManyFiles } from "./parse.ts";
 import { compareTags, fieldKey } from "./rules.ts";
 import type { Artifact, CherrypickCard, FileCard, TagCard, TicketField } from "./types.ts";
 
@@ -19,6 +19,7 @@ export function formatParsed(
   artifact: Artifact,
   files?: KnownFiles,
 ): { bytes: Uint8Array; parsed: Artifact } {
+  if (artifact.kind === "manifest" && artifact.files.length > MAX_TREE_FILES) throw tooManyFiles();
   const body = cardsOf(artifact).join("");
   const bytes = encodeUtf8(`${body}Z ${md5(body)}\n`);
   const { artifact: parsed, reason } = explainArtifact(bytes, {

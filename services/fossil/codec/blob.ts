@@ -3,7 +3,7 @@ import { FossilError } from "../error.ts";
 import { inflatedLength, InflateError } from "./inflated_length.ts";
 
 /** Largest artifact the engine reads or writes, in bytes. */
-export const MAX_ARTIFACT_BYTES = 512 * 1024 * 1024;
+export const MAX_ARTIFACT_BYTES = 256 * 1024 * 1024;
 
 const HEADER_BYTES = 4;
 

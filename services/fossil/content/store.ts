@@ -46,7 +46,7 @@ export class ContentStore {
   readonly #touched = new Set<number>();
   readonly #deltas: Deltas;
   readonly #receipt: Receipt;
-  readonly #unpacked = new Unpacked();
+  readonly #unpacked: Unpacked;
   readonly #deadEnds = new DeadEnds();
 
   constructor(db: Database, config: Config, options: StoreOptions = {}) {
@@ -54,6 +54,7 @@ export class ContentStore {
     this.#cache = new ByteCache(options.cacheBytes ?? CACHE_BYTES);
     this.#maxBytes = options.maxArtifactBytes ?? MAX_ARTIFACT_BYTES;
     this.#isDraft = options.isDraft ?? false;
+    this.#unpacked = new Unpacked(options.unpackedBytes);
     this.#names = new Names(db, config, options.sha3 ?? sha3);
     this.#private = new PrivateRows(db);
     this.#deltas = new Deltas(db);

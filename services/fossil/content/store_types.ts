@@ -11,6 +11,8 @@ export interface Origin {
 export interface StoreOptions {
   /** Bytes of artifacts kept in memory. */
   readonly cacheBytes?: number;
+  /** Bytes of new artifacts that wait in memory to be packed. */
+  readonly unpackedBytes?: number;
   /** Largest artifact that is read or written, in bytes. */
   readonly maxArtifactBytes?: number;
   /** A quicker SHA3-256 than the runtime's own, where one was loaded. */

@@ -1,14 +1,19 @@
-/** Bytes that wait to be packed: many become deltas before the transaction ends. */
+/** Bytes that wait to be packed, by default: many become deltas before the transaction ends. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** What rows of a transaction hold, while it is not packed and written yet. */
 export class Unpacked {
   readonly #contents = new Map<number, Uint8Array>();
+  readonly #maxBytes: number;
   #bytes = 0;
+
+  constructor(maxBytes = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Whether it is time to pack. */
   get isFull(): boolean {
-    return this.#bytes > MAX_BYTES;
+    return this.#bytes > this.#maxBytes;
   }
 
   get(rid: number): Uint8Array | undefined {

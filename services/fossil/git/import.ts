@@ -31,12 +31,12 @@ import type { GitImportOptions, GitImportReport } from "./types.ts";
 /** Largest file by default, in bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 /** One transaction takes in commands until it has so many bytes of content, or so many commands. */
-const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_COMMANDS = 2000;
 /** Check-ins and tags of one transaction. */
 const BATCH_WRITES = 250;
 /** Files of the trees that are kept for the children of their commits, at most. */
-const MAX_KEPT_FILES = 200_000;
+const MAX_KEPT_FILES = 50_000;
 /** What the import does, nobody has sent. */
 const NOBODY = { user: null, ip: null };
 

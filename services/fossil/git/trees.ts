@@ -1,5 +1,5 @@
 /** The tree of a commit: what its parent had, changed as the stream says. */
-import { isFileName, isReservedFileName } from "../artifact/mod.ts";
+import { isFileName, isReservedFileName, MAX_TREE_FILES } from "../artifact/mod.ts";
 import type { FileCard, FileMode } from "../artifact/mod.ts";
 import type { GitChange } from "./stream/mod.ts";
 import type { NoticeLog } from "./notices.ts";
@@ -26,8 +26,6 @@ const MODES: ReadonlyMap<string, FileMode> = new Map([
   ["120000", "link"],
 ]);
 const SUBMODULE = "160000";
-/** Files of one tree: copies of folders into themselves double it with every line. */
-const MAX_FILES = 1_000_000;
 
 /** Changes a copy of a parent's tree. */
 export class TreeEditor {
@@ -77,8 +75,8 @@ export class TreeEditor {
     if (hash === null) return this.#delete(path);
     const known = this.#files.get(path);
     if (known === undefined) this.#added.push(path);
-    if (this.#files.size >= MAX_FILES) {
-      throw new TreeError(`The tree has more than ${MAX_FILES} files`);
+    if (this.#files.size >= MAX_TREE_FILES) {
+      throw new TreeError(`The tree has more than ${MAX_TREE_FILES} files`);
     }
     this.#files.set(path, { hash, mode: fileMode, origin: known?.origin ?? null });
   }
@@ -116,8 +114,8 @@ export class TreeEditor {
 
   #move(from: string, path: string, isCopy: boolean): void {
     const names = this.#files.has(from) ? [from] : this.#below(from);
-    if (this.#files.size + names.length > MAX_FILES) {
-      throw new TreeError(`The tree has more than ${MAX_FILES} files`);
+    if (this.#files.size + names.length > MAX_TREE_FILES) {
+      throw new TreeError(`The tree has more than ${MAX_TREE_FILES} files`);
     }
     const entries = names.map((name) => ({ name, entry: this.#files.get(name)! }));
     if (!isCopy) names.forEach((name) => this.#files.delete(name));

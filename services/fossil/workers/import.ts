@@ -95,6 +95,13 @@ function importStream(
   });
 }
 
+/** An import reads little twice, so what it keeps is small. */
+const DRAFT_OPTIONS: StoreOptions = {
+  isDraft: true,
+  cacheBytes: 16 * 1024 * 1024,
+  unpackedBytes: 4 * 1024 * 1024,
+};
+
 /**
  * Has a repository made in a draft, where nothing is durable and pages are left half empty, then
  * verifies it and copies it to where it belongs. The file appears whole or not at all.
@@ -109,7 +116,7 @@ async function throughDraft<Report>(
   requireAbsent(path);
   removeDeadDrafts(dirname(path));
   const sha3 = await loadSha3();
-  using draft = openDraft(path, create, { isDraft: true, sha3 });
+  using draft = openDraft(path, create, { ...DRAFT_OPTIONS, sha3 });
   const report = await fill(draft);
   const [damage] = await verifyWith(hashing, draft, () => check(report));
   if (damage !== undefined) {
