@@ -15,7 +15,7 @@ import {
 export async function referenceOf(line: CommandLine): Promise<string> {
   const parts = [
     "# Commands",
-    "<!-- `muster reference` writes this page from the table of commands. Do not edit it. -->",
+    '<!-- "deno task reference" writes this page from the table of commands. -->',
     line.notes.join("\n\n"),
     `Every command except \`fossil\` takes the options below, and every command takes \`--help\`.`,
     optionTable(line.options),

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname ?? ".", "..", "..");
+
+interface Graph {
+  readonly roots: readonly string[];
+  readonly modules: readonly {
+    readonly specifier: string;
+    readonly dependencies?: readonly {
+      readonly specifier: string;
+      readonly isDynamic?: boolean;
+      readonly code?: { readonly specifier: string };
+    }[];
+  }[];
+}
+
+/** The modules that are loaded with a module, those that it imports later left out. */
+async function loadedWith(path: string): Promise<Set<string>> {
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", `--config=${join(ROOT, "deno.json")}`, join(ROOT, path)],
+  }).output();
+  assert.ok(success);
+  const graph: Graph = JSON.parse(new TextDecoder().decode(stdout));
+  const modules = new Map(graph.modules.map((module) => [module.specifier, module]));
+  const loaded = new Set(graph.roots);
+  for (const specifier of loaded) {
+    for (const { code, isDynamic } of modules.get(specifier)?.dependencies ?? []) {
+      if (isDynamic !== true && code !== undefined) loaded.add(code.specifier);
+    }
+  }
+  return loaded;
+}
+
+for (const path of ["main.ts", "cli/fossil/mod.ts", "cli/fossil/tree.ts", "cli/fossil/info.ts"]) {
+  Deno.test(`${path} loads no package, no configuration and no IRC server`, async () => {
+    const loaded = await loadedWith(path);
+    assert.ok(loaded.size > 5);
+    const needless = [...loaded].filter((specifier) =>
+      specifier.startsWith("npm:") ||
+      /\/services\/(config|database|daemon|identity|irc|llm)\//.test(specifier)
+    );
+    assert.deepEqual(needless, []);
+  });
+}
