@@ -19,12 +19,14 @@ import { adminRoutes } from "./admins.ts";
 import { agentMessageRoutes } from "./agent_messages.ts";
 import { agentRoutes } from "./agents.ts";
 import { channelRoutes } from "./channels.ts";
+import { Completions } from "./completions.ts";
 import { newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { eventRoutes } from "./events.ts";
 import { healthRoutes } from "./health.ts";
 import { ircRoutes } from "./irc.ts";
 import { llmRoutes } from "./llm.ts";
+import { openAiRoutes } from "./llm_openai.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./metrics.ts";
 import { clientAddress } from "./middleware/address.ts";
@@ -100,7 +102,9 @@ export function createApp(services: ApiServices) {
   app.route("/", accountRoutes(ircAccounts));
   app.route("/", ircRoutes(services));
   app.route("/", tokenRoutes(services));
-  app.route("/", llmRoutes(services.llm, identity));
+  const completions = new Completions({ gateway: services.llm.gateway, identity });
+  app.route("/", llmRoutes(services.llm, completions));
+  app.route("/", openAiRoutes(services.llm, completions));
   app.route("/", adminRoutes(services.admins));
   app.route("/", loginRoutes(services));
   const streams = new EventStreams({

@@ -1,18 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import type { Context } from "hono";
-import { Waits } from "../http/mod.ts";
-import { ServiceError } from "../services/errors.ts";
-import type { Identity } from "../services/identity/mod.ts";
 import {
   backendChangeSchema,
   backendRequestSchema,
-  type Completion,
   completionRequestSchema,
   type Llm,
 } from "../services/llm/mod.ts";
 import { openTo } from "./access.ts";
-import { type AppEnv, callerOf, newRoutes } from "./context.ts";
-import { STREAM_HEADERS } from "./event_streams.ts";
+import { type Completions } from "./completions.ts";
+import { callerOf, newRoutes } from "./context.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 const backendSchema = z.object({
@@ -123,7 +118,7 @@ const complete = createRoute({
   method: "post",
   path: "/v1/llm/complete",
   summary: "Have a model answer",
-  ...openTo("operator"),
+  ...openTo("agent:write"),
   request: {
     body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" }), {
       model: "gpt-5",
@@ -138,23 +133,12 @@ const complete = createRoute({
         "text/event-stream": { schema: z.string() },
       },
     },
-    ...errors(400, 404, 413, 429, 502, 503, 504),
+    ...errors(400, 404, 413, 422, 429, 502, 503, 504),
   },
 });
 
 /** `/v1/llm…` */
-export function llmRoutes({ backends, gateway }: Llm, identity: Pick<Identity, "onEnded">) {
-  const waits = new Waits();
-  identity.onEnded((ended) => waits.abortEnded(ended));
-
-  /** Runs what waits for a provider, for as long as somebody waits for it who may. */
-  function waiting<Result>(
-    context: Context<AppEnv>,
-    run: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    return waits.run(context.get("principal"), context.req.raw.signal, run);
-  }
-
+export function llmRoutes({ backends, gateway }: Llm, completions: Completions) {
   return newRoutes()
     .openapi(listBackends, async (context) => context.json(await backends.list(), 200))
     .openapi(createBackend, async (context) => {
@@ -174,50 +158,10 @@ export function llmRoutes({ backends, gateway }: Llm, identity: Pick<Identity, "
     })
     .openapi(listModels, async (context) => {
       const { name } = context.req.valid("param");
-      const models = await waiting(context, (signal) => gateway.models(name, signal));
+      const models = await completions.wait(context, (signal) => gateway.models(name, signal));
       return context.json(models, 200);
     })
     .openapi(discover, async (context) => context.json(await backends.discover(), 200))
     .openapi(listKnown, (context) => context.json(backends.known(), 200))
-    .openapi(complete, async (context) => {
-      const request = context.req.valid("json");
-      const completion = await new Promise<Completion>((resolve, reject) => {
-        waiting(context, async (signal) => {
-          const answer = await gateway.complete(request, callerOf(context), signal);
-          resolve(answer);
-          if (answer.kind === "stream") await answer.ended;
-        }).catch(reject);
-      });
-      if (completion.kind === "stream") {
-        return context.body(serverSentEvents(completion.chunks), 200, STREAM_HEADERS);
-      }
-      return context.body(completion.text, 200, { "Content-Type": "application/json" });
-    });
-}
-
-/**
- * Chunks as the common format streams them: an event each, and `[DONE]` at the end. What fails on
- * the way is an event with the error, and no `[DONE]`.
- */
-function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const event = (data: string) => encoder.encode(`data: ${data}\n\n`);
-  const reader = chunks.getReader();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { value, done } = await reader.read();
-        controller.enqueue(event(done ? "[DONE]" : value));
-        if (done) controller.close();
-      } catch (error) {
-        controller.enqueue(event(JSON.stringify({ error: { message: messageOf(error) } })));
-        controller.close();
-      }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  }, { highWaterMark: 0 });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof ServiceError ? error.message : "The answer broke off";
+    .openapi(complete, (context) => completions.answer(context, context.req.valid("json")));
 }

@@ -27,6 +27,7 @@ export const DESCRIPTIONS = {
   404: "There is no such thing",
   409: "It contradicts the present state",
   413: "The request is too large",
+  422: "A service outside of muster refuses the request",
   429: "A limit is reached",
   500: "An unexpected error; the log tells more under the id that the body names",
   502: "A service outside of muster failed",
@@ -45,6 +46,20 @@ export function errors<Status extends ErrorStatus>(...statuses: Status[]) {
   return Object.fromEntries(entries) as Record<
     Status | 401 | 403,
     ReturnType<typeof json<typeof errorSchema>>
+  >;
+}
+
+/** The body of every error below `/v1/llm/openai/`, as OpenAI's SDKs read it. */
+const openAiErrorSchema = z.object({
+  error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable() }),
+}).openapi("OpenAiError");
+
+/** The error responses of an endpoint below `/v1/llm/openai/`. */
+export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) {
+  const entries = statuses.map((status) => [status, json(openAiErrorSchema, DESCRIPTIONS[status])]);
+  return Object.fromEntries(entries) as Record<
+    Status,
+    ReturnType<typeof json<typeof openAiErrorSchema>>
   >;
 }
 

@@ -47,3 +47,28 @@ export class TimedOut extends ServiceError {}
 
 /** A service outside of muster that the request needs failed or answered nonsense. */
 export class UpstreamFailed extends ServiceError {}
+
+/** A service outside of muster refused the request through the caller's own fault. */
+export class UpstreamRefused extends ServiceError {
+  /** The status of HTTP that it answered. */
+  readonly status: RefusalStatus;
+  readonly details: RefusalDetails;
+
+  constructor(message: string, status: RefusalStatus, details: RefusalDetails) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** The statuses by which a service says that the caller is at fault. */
+export const REFUSAL_STATUSES = [400, 404, 413, 422, 429] as const;
+export type RefusalStatus = (typeof REFUSAL_STATUSES)[number];
+
+/** What else a refusal said; null where it did not say it. */
+export interface RefusalDetails {
+  /** The header `Retry-After`: seconds, or a date of HTTP. */
+  readonly retryAfter: string | null;
+  readonly type: string | null;
+  readonly code: string | null;
+}

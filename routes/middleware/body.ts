@@ -3,13 +3,14 @@ import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
 import { decodeBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
+import { errorBody } from "./error_body.ts";
 
 /** Refuses a body over the limit, whether its length is declared or not. */
 export function limitBody(maxBytes: number) {
   return bodyLimit({
     maxSize: maxBytes,
     onError: (context: Context) =>
-      context.json({ error: `The body is larger than ${maxBytes} bytes` }, 413),
+      errorBody(context, 413, `The body is larger than ${maxBytes} bytes`),
   });
 }
 

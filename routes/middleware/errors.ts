@@ -14,10 +14,12 @@ import {
   Unauthorized,
   Unavailable,
   UpstreamFailed,
+  UpstreamRefused,
 } from "../../services/errors.ts";
 import type { Log } from "../../services/log.ts";
 import { describeIssue } from "../../services/validation/mod.ts";
 import type { AppEnv } from "../context.ts";
+import { errorBody } from "./error_body.ts";
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
 
@@ -40,21 +42,26 @@ export function errorHandler(log: Log) {
     if (error instanceof ServiceError) return serviceError(error, context);
     if (error instanceof HTTPException) {
       const message = error.status === 400 ? "The body is not valid JSON" : error.message;
-      return context.json({ error: message }, error.status);
+      return errorBody(context, error.status as ContentfulStatusCode, message);
     }
     const id = context.get("requestId");
     log.error("A request failed on a bug", { requestId: id, error });
-    return context.json({ error: `internal error (${id})` }, 500);
+    return errorBody(context, 500, `internal error (${id})`);
   };
 }
 
 function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
+  if (error instanceof UpstreamRefused) {
+    const { status, message, details } = error;
+    if (details.retryAfter !== null) context.header("Retry-After", details.retryAfter);
+    return errorBody(context, status, message, details);
+  }
   const status = STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
   if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
   if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
     context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
   }
-  return context.json({ error: error.message }, status);
+  return errorBody(context, status, error.message);
 }
 
 /** Answers a request that its schema refused: 400, naming the field. */
@@ -64,5 +71,5 @@ export function invalidRequest(
 ): Response | undefined {
   const [issue] = result.error?.issues ?? [];
   if (result.success || issue === undefined) return undefined;
-  return context.json({ error: describeIssue(issue) }, 400);
+  return errorBody(context, 400, describeIssue(issue));
 }

@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../context.ts";
+import { errorBody } from "./error_body.ts";
 import { allowedMethods } from "./methods.ts";
 
 /** Answers a path that is not there with 404, and a method that is not there with 405. */
@@ -7,8 +8,8 @@ export function notFoundHandler(app: Hono<AppEnv>) {
   return function handleNotFound(context: Context<AppEnv>): Response {
     const { path, method } = context.req;
     const allowed = allowedMethods(app, path);
-    if (allowed.length === 0) return context.json({ error: `There is no ${path} here` }, 404);
-    const allow = allowed.join(", ");
-    return context.json({ error: `${path} does not take ${method}` }, 405, { Allow: allow });
+    if (allowed.length === 0) return errorBody(context, 404, `There is no ${path} here`);
+    context.header("Allow", allowed.join(", "));
+    return errorBody(context, 405, `${path} does not take ${method}`);
   };
 }

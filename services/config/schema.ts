@@ -112,6 +112,7 @@ const llm = z.strictObject({
   backends: configuredBackendsSchema.default([]),
   limits: z.strictObject({
     calls: positive.default(100),
+    calls_per_caller: positive.default(20),
     first_byte_seconds: z.number().positive().max(3600).default(300),
     idle_seconds: z.number().positive().max(3600).default(120),
     total_seconds: z.number().positive().max(86_400).default(900),

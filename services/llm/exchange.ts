@@ -1,12 +1,23 @@
-import { ServiceError, TimedOut, Unavailable, UpstreamFailed } from "../errors.ts";
+import {
+  REFUSAL_STATUSES,
+  type RefusalDetails,
+  ServiceError,
+  TimedOut,
+  Unavailable,
+  UpstreamFailed,
+  UpstreamRefused,
+} from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
-import { parseJson } from "./json.ts";
+import { isObject, parseJson } from "./json.ts";
 import type { Redactor } from "./redaction.ts";
 
 /** So much of a refusal is read, in bytes, and so much of its reason told, in characters. */
 const MAX_REFUSAL_BYTES = 65_536;
 const MAX_REASON_LENGTH = 500;
+
+/** Seconds or a date (RFC 9110, 10.2.3). */
+const RETRY_AFTER = /^(?:\d{1,9}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
 /** How long one exchange with a provider may last, and how large its answer may be. */
 export interface ExchangeLimits {
@@ -150,7 +161,7 @@ export class Exchange {
   }
 
   /** What a provider says when it does not do what it was asked. */
-  async #refusal(response: Response): Promise<UpstreamFailed> {
+  async #refusal(response: Response): Promise<UpstreamFailed | UpstreamRefused> {
     const { status } = response;
     if (status >= 300 && status < 400) {
       await response.body?.cancel();
@@ -158,9 +169,27 @@ export class Exchange {
         `${this.#subject} answered ${status}, a redirect, which is not followed`,
       );
     }
-    const reason = reasonOf(parseJson(await this.#readRefusal(response)));
+    const answer = parseJson(await this.#readRefusal(response));
+    const reason = reasonOf(answer);
     const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
-    return new UpstreamFailed(`${this.#subject} answered ${status}${told}`);
+    const message = `${this.#subject} answered ${status}${told}`;
+    const refused = REFUSAL_STATUSES.find((candidate) => candidate === status);
+    if (refused === undefined) return new UpstreamFailed(message);
+    return new UpstreamRefused(message, refused, this.#details(answer, response.headers));
+  }
+
+  #details(answer: unknown, headers: Headers): RefusalDetails {
+    const { error } = isObject(answer) ? answer : {};
+    const word = (name: string) => {
+      const value = isObject(error) ? error[name] : undefined;
+      return typeof value === "string" ? this.#tellable(value) : null;
+    };
+    const retryAfter = headers.get("retry-after");
+    return {
+      retryAfter: retryAfter !== null && RETRY_AFTER.test(retryAfter) ? retryAfter : null,
+      type: word("type"),
+      code: word("code"),
+    };
   }
 
   /** As much of a refusal as comes and is bearable. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Database } from "../database/mod.ts";
-import { Invalid, NotFound, TooMany } from "../errors.ts";
+import { Invalid, NotFound, TooMany, UpstreamFailed, UpstreamRefused } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -45,6 +45,15 @@ export interface GatewayLimits extends ExchangeLimits {
   readonly modelsMilliseconds: number;
   /** Calls of models at once. */
   readonly calls: number;
+  /** Calls at once of one agent or admin. */
+  readonly callsPerCaller: number;
+}
+
+/** A model that a request may name. */
+export interface KnownModel {
+  /** The names of the backend and of the model, with a slash between them. */
+  readonly id: string;
+  readonly backend: string;
 }
 
 export interface GatewayOptions {
@@ -92,7 +101,7 @@ export class Gateway {
    * Has a model answer.
    *
    * @param signal aborts when the caller does not wait any more
-   * @throws NotFound, Invalid, UpstreamFailed, TimedOut, Unavailable, TooMany
+   * @throws NotFound, Invalid, UpstreamRefused, UpstreamFailed, TimedOut, Unavailable, TooMany
    */
   async complete(
     request: CompletionRequest,
@@ -101,9 +110,7 @@ export class Gateway {
   ): Promise<Completion> {
     const { backend, model } = await this.#route(request);
     const endpoint = endpointOf(backend, this.#options.environment);
-    if (this.#open.size >= this.#options.limits.calls) {
-      throw new TooMany(`${this.#options.limits.calls} calls of models are running already`);
-    }
+    this.#assertRoom(caller);
     const exchange = this.#exchange(backend, endpoint, signal, this.#options.limits);
     const streamed = request.stream === true;
     const call = new Call(exchange, { caller, backend, model, streamed }, this.#finish);
@@ -125,6 +132,23 @@ export class Gateway {
     });
   }
 
+  /**
+   * The models of every backend that lets them through, in the order of the backends. A backend
+   * whose models nobody has asked for yet is asked; one that fails to answer has none.
+   *
+   * @param signal aborts when the caller does not wait any more
+   */
+  async allModels(signal: AbortSignal): Promise<KnownModel[]> {
+    const backends = await this.#options.backends.list();
+    const lists = await Promise.all(backends.map(async (backend) => {
+      const models = backend.models.length > 0
+        ? backend.models.filter((model) => isAllowed(model, backend))
+        : await this.models(backend.name, signal).catch(() => []);
+      return models.map((model) => ({ id: `${backend.name}/${model}`, backend: backend.name }));
+    }));
+    return lists.flat();
+  }
+
   /** What the calls came to, by backend. */
   stats(): BackendStats[] {
     return this.#stats.read();
@@ -142,6 +166,19 @@ export class Gateway {
     await Promise.all(running.map((call) => call.end("cancelled")));
   }
 
+  /** @throws TooMany where the caller, or everybody together, has as many calls as may run */
+  #assertRoom({ principal }: Caller): void {
+    const { calls, callsPerCaller } = this.#options.limits;
+    if (this.#open.size >= calls) {
+      throw new TooMany(`${calls} calls of models are running already`);
+    }
+    if (principal.kind === "operator") return;
+    const own = [...this.#open].filter(({ about }) => about.caller.principal.id === principal.id);
+    if (own.length >= callsPerCaller) {
+      throw new TooMany(`You have ${callsPerCaller} calls of models running already`);
+    }
+  }
+
   async #listModels(backend: Backend, signal: AbortSignal): Promise<string[]> {
     const { limits, environment } = this.#options;
     const endpoint = endpointOf(backend, environment);
@@ -156,7 +193,9 @@ export class Gateway {
       const listed = await listModels(endpoint, exchange.fetch);
       return listed.filter((model) => isAllowed(model, backend));
     } catch (error) {
-      throw exchange.explain(error);
+      const told = exchange.explain(error);
+      // The caller chose nothing of this request, so that no refusal is the caller's fault.
+      throw told instanceof UpstreamRefused ? new UpstreamFailed(told.message) : told;
     } finally {
       exchange.close();
     }

@@ -24,6 +24,7 @@ export {
   Gateway,
   type GatewayLimits,
   type GatewayOptions,
+  type KnownModel,
 } from "./gateway.ts";
 export { type Llm, type LlmOptions, openLlm } from "./room.ts";
 export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./stats.ts";

@@ -42,6 +42,7 @@ export function openLlm(
       totalMilliseconds: limits.total_seconds * 1000,
       answerBytes: limits.answer_bytes,
       calls: limits.calls,
+      callsPerCaller: limits.calls_per_caller,
     },
     scheduler,
     log,

@@ -112,6 +112,12 @@ const STEPS: readonly Step[] = [
     body: { messages: [{ role: "user", content: "hello" }], backend: "main", model: "any" },
     status: 502,
   },
+  {
+    endpoint: "POST /v1/llm/openai/chat/completions",
+    body: { messages: [{ role: "user", content: "hello" }], model: "main/any" },
+    status: 502,
+  },
+  { endpoint: "GET /v1/llm/openai/models", status: 200 },
   { endpoint: "DELETE /v1/llm/backends/{name}", path: ["main"], status: 204 },
   { endpoint: "POST /v1/llm/discover", status: 200 },
   { endpoint: "GET /v1/llm/known", status: 200 },

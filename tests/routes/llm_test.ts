@@ -4,6 +4,7 @@ import { eventTypes } from "../support/rooms.ts";
 import { byEverybody, withApi } from "../support/scenarios.ts";
 
 const BACKENDS = "/v1/llm/backends";
+const OPENAI_COMPLETE = "POST /v1/llm/openai/chat/completions";
 const COMPLETE = "POST /v1/llm/complete";
 const KEY = "sk-PLANTED-0123456789";
 const MESSAGES = [{ role: "user", content: "hello" }];
@@ -20,7 +21,7 @@ Deno.test("/v1/llm is the operator's alone", async () => {
       ...byEverybody(`GET ${BACKENDS}/nothing/models`, ["operator"], 404),
       ...byEverybody("POST /v1/llm/discover", ["operator"], 200),
       ...byEverybody("GET /v1/llm/known", ["operator"], 200),
-      ...byEverybody(COMPLETE, ["operator"], 400),
+      ...byEverybody(COMPLETE, ["writer", "passphrase", "operator"], 400),
     ]);
   });
 });
@@ -315,4 +316,80 @@ Deno.test("a provider that fails is 502 with its status, one that is late 504, n
     const kept = JSON.stringify(events) + api.rooms.log.lines.join("\n");
     assert.ok(!kept.includes("PLANTED"));
   }, { llm: { backends }, environment: { THE_KEY: KEY } });
+});
+
+Deno.test("a refusal of the provider keeps its status and Retry-After; an outage is 502", async () => {
+  await using fake = new FakeProvider(({ body }) => {
+    const status = Number((body as { model: string }).model);
+    const error = { message: `no ${KEY}`, type: "a_type", code: "a_code" };
+    return Response.json({ error }, { status, headers: { "retry-after": "7" } });
+  });
+  const backend = { name: "main", provider: "mine", base_url: fake.url, api_key_env: "THE_KEY" };
+  await withApi(async (api) => {
+    for (const status of [400, 404, 413, 422, 429, 401, 403, 500, 503]) {
+      const passed = [400, 404, 413, 422, 429].includes(status);
+      for (const stream of [false, true]) {
+        const body = { messages: MESSAGES, model: String(status), stream };
+        const plain = await api.send({ request: COMPLETE, body });
+        assert.equal(plain.status, passed ? status : 502);
+        assert.equal(plain.headers.get("retry-after"), passed ? "7" : null);
+        const message = `The LLM backend "main" answered ${status}: no [removed]`;
+        assert.deepEqual(await plain.json(), { error: message });
+
+        const likeOpenAi = await api.send({ request: OPENAI_COMPLETE, body });
+        assert.equal(likeOpenAi.status, plain.status);
+        assert.deepEqual(await likeOpenAi.json(), {
+          error: passed
+            ? { message, type: "a_type", code: "a_code" }
+            : { message, type: "server_error", code: null },
+        });
+      }
+    }
+  }, { llm: { backends: [backend] }, environment: { THE_KEY: KEY } });
+});
+
+Deno.test("every error below /v1/llm/openai has the form that OpenAI's SDKs read", async () => {
+  await withApi(async (api) => {
+    const table = [
+      [{ who: "guest", request: OPENAI_COMPLETE }, 401, "authentication_error"],
+      [{ who: "reader", request: OPENAI_COMPLETE }, 403, "permission_error"],
+      [{ request: OPENAI_COMPLETE, body: {} }, 400, "invalid_request_error"],
+      [{ request: OPENAI_COMPLETE, body: "{" }, 400, "invalid_request_error"],
+      [{ request: OPENAI_COMPLETE, body: "x".repeat(2_000_000) }, 413, "invalid_request_error"],
+      [{ request: OPENAI_COMPLETE, body: { messages: MESSAGES } }, 404, "not_found_error"],
+      [{ request: "GET /v1/llm/openai/nothing" }, 404, "not_found_error"],
+      [{ request: "DELETE /v1/llm/openai/models" }, 405, "invalid_request_error"],
+    ] as const;
+    for (const [request, status, type] of table) {
+      const response = await api.send(request);
+      assert.equal(response.status, status);
+      const { error, ...rest } = await response.json();
+      assert.deepEqual([rest, error.type, error.code], [{}, type, null]);
+      assert.equal(typeof error.message, "string");
+    }
+  });
+});
+
+Deno.test("one agent cannot take every call of models for itself", async () => {
+  const asked = Promise.withResolvers<void>();
+  await using fake = new FakeProvider(async ({ left, body }) => {
+    if ((body as { model: string }).model === "quick") return Response.json({ choices: [] });
+    asked.resolve();
+    await left;
+    return new Response();
+  });
+  const backend = { name: "main", provider: "mine", base_url: fake.url };
+  const limits = { calls: 2, calls_per_caller: 1 };
+  await withApi(async (api) => {
+    const request = { who: "writer", request: COMPLETE } as const;
+    const held = api.send({ ...request, body: { messages: MESSAGES, model: "slow" } });
+    await asked.promise;
+    const quick = { messages: MESSAGES, model: "quick" };
+    await api.expect([
+      { ...request, body: quick, status: 429, matches: /You have 1 calls? / },
+      { request: COMPLETE, body: quick, status: 200 },
+    ]);
+    await api.rooms.llm.gateway.close();
+    await held;
+  }, { llm: { backends: [backend], limits } });
 });

@@ -5,7 +5,17 @@ import type { Contents, Document, Endpoint } from "./api_document.ts";
 /** The statuses of the 5xx class that may be answered, where they are documented. */
 const ALLOWED_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-const errorSchema = z.strictObject({ error: z.string().min(1) });
+const errorSchema = z.strictObject({
+  error: z.union([
+    z.string().min(1),
+    // Below /v1/llm/openai.
+    z.strictObject({
+      message: z.string().min(1),
+      type: z.string().min(1),
+      code: z.string().nullable(),
+    }),
+  ]),
+});
 
 /** Compares answers with what a document says of them. */
 export class DocumentedAnswers {

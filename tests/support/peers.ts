@@ -15,6 +15,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
   ["irssi", "apt-get install irssi"],
   ["newer fossil", 'export MUSTER_NEWER_FOSSIL="$(scripts/newer_fossil)"'],
   ["openssl", "apt-get install openssl"],
+  ["python clients", 'export MUSTER_PYTHON_CLIENTS="$(scripts/python_clients)"'],
   ["promtool", "apt-get install prometheus"],
   ["setpriv", "apt-get install util-linux"],
   ["tmux", "apt-get install tmux"],
@@ -43,7 +44,13 @@ export function newerFossil(): string {
   return Deno.env.get("MUSTER_NEWER_FOSSIL") ?? "";
 }
 
+/** Path of a Python that has the packages `openai` and `litellm`; else empty. */
+export function pythonClients(): string {
+  return Deno.env.get("MUSTER_PYTHON_CLIENTS") ?? "";
+}
+
 function isInstalled(program: string): boolean {
+  if (program === "python clients") return isFile(pythonClients());
   if (program === "newer fossil") return isFile(newerFossil());
   const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
   return folders.some((folder) => isFile(`${folder}/${program}`));

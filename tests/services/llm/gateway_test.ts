@@ -51,12 +51,13 @@ Deno.test("a provider's refusal is told with its status and without its key, by 
           ? new Response(body, { status, headers: { "content-type": "text/html" } })
           : Response.json(body, { status })
       );
+      const name = status === 400 || status === 429 ? "UpstreamRefused" : "UpstreamFailed";
       await withBackend({ provider, base_url: fake.url }, async (rooms) => {
         for (const stream of [false, true]) {
           const refused = complete(rooms, { stream });
           await assert.rejects(
             refused,
-            { name: "UpstreamFailed", message },
+            { name, message },
             `${provider} ${status}`,
           );
         }

@@ -1,0 +1,36 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** Below this path errors have the form that OpenAI's SDKs read. */
+const OPENAI_PATH = "/v1/llm/openai/";
+
+/** What OpenAI calls an error, by its status; anything else is a fault of the server. */
+const OPENAI_TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  405: "invalid_request_error",
+  409: "conflict_error",
+  413: "invalid_request_error",
+  422: "invalid_request_error",
+  429: "rate_limit_error",
+};
+
+/** What a provider called the error, where it said so. */
+export interface ErrorWords {
+  readonly type: string | null;
+  readonly code: string | null;
+}
+
+/** Answers with an error in the form that its path has. */
+export function errorBody(
+  context: Context,
+  status: ContentfulStatusCode,
+  message: string,
+  { type, code }: ErrorWords = { type: null, code: null },
+): Response {
+  if (!context.req.path.startsWith(OPENAI_PATH)) return context.json({ error: message }, status);
+  const error = { message, type: type ?? OPENAI_TYPES[status] ?? "server_error", code };
+  return context.json({ error }, status);
+}
