@@ -24,6 +24,7 @@ export { upgradePermanentTables } from "./upgrade.ts";
 export {
   type Damage,
   type HashCheck,
+  hashingHere,
   type Progress,
   PROGRESS_STEP,
   verifyArtifacts,

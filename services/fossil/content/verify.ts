@@ -1,4 +1,4 @@
-import { hasHash } from "../codec/mod.ts";
+import { hasHash, type Sha3 } from "../codec/mod.ts";
 import type { Database } from "./database.ts";
 import type { ContentStore } from "./store.ts";
 import type { StoredArtifact } from "./store_types.ts";
@@ -33,17 +33,20 @@ export interface VerifyOptions {
   readonly hashes?: HashCheck;
 }
 
-const HERE: HashCheck = {
-  check: (batch) =>
-    batch.filter(({ content, hash }) => !hasHash(content, hash)).map(({ hash }) => hash),
-  finish: () => [],
-};
+/** Checks contents there and then. */
+export function hashingHere(sha3?: Sha3): HashCheck {
+  return {
+    check: (batch) =>
+      batch.filter(({ content, hash }) => !hasHash(content, hash, sha3)).map(({ hash }) => hash),
+    finish: () => [],
+  };
+}
 
 /** Decodes and hashes every artifact. Gives what is damaged. */
 export function verifyArtifacts(
   db: Database,
   store: ContentStore,
-  { progress = () => {}, hashes = HERE }: VerifyOptions = {},
+  { progress = () => {}, hashes = hashingHere() }: VerifyOptions = {},
 ): Damage[] {
   const damages: Damage[] = [];
   const wrong = (names: readonly string[]) => {

@@ -4,6 +4,7 @@ import {
   copyDraft,
   type CreateOptions,
   draftPathFor,
+  hashingHere,
   removeDeadDrafts,
   removeDraft,
   requireAbsent,
@@ -19,7 +20,6 @@ import {
   importGit,
 } from "../git/mod.ts";
 import type { Repository } from "../repository.ts";
-import { HashHelper } from "./hash_helper.ts";
 import type { HashMemory } from "./hash_protocol.ts";
 import { verifyWith } from "./verify.ts";
 import type { Watch } from "./watch.ts";
@@ -71,15 +71,15 @@ export async function importGitStream(
   stream: AsyncIterable<Uint8Array>,
   options: GitImportOptions = {},
 ): Promise<GitImportReport> {
-  using helper = new HashHelper();
-  return await importStream({ path, create, hashing: helper.memory }, stream, options);
+  return await importStream({ path, create, hashing: null }, stream, options);
 }
 
 /** What is made, and with which help. */
 interface Making {
   readonly path: string;
   readonly create: CreateOptions;
-  readonly hashing: HashMemory;
+  /** Another thread that hashes; null saves the 40 MB that it takes. */
+  readonly hashing: HashMemory | null;
 }
 
 function importStream(
@@ -118,7 +118,10 @@ async function throughDraft<Report>(
   const sha3 = await loadSha3();
   using draft = openDraft(path, create, { ...DRAFT_OPTIONS, sha3 });
   const report = await fill(draft);
-  const [damage] = await verifyWith(hashing, draft, () => check(report));
+  const progress = () => check(report);
+  const [damage] = hashing === null
+    ? draft.verify({ progress, hashes: hashingHere(sha3) })
+    : await verifyWith(hashing, draft, progress);
   if (damage !== undefined) {
     throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
   }
