@@ -7,6 +7,8 @@ import { readCertificate } from "./certificate.ts";
 const LIVE_KEYS = [
   ...["messages", "bytes", "replay_on_join", "max_days", "max_messages", "max_bytes"]
     .map((key) => `irc.history.${key}`),
+  ...["connections", "connections_per_address", "header_seconds", "idle_seconds"]
+    .map((key) => `limits.${key}`),
   ...["irc.limits.", "irc.motd", "llm.backends", "log.", "tls."],
 ];
 

@@ -1,10 +1,7 @@
-import {
-  type Certificate,
-  HttpServer,
-  type HttpServerOptions,
-  TrustedProxies,
-} from "../http/mod.ts";
+import { type Certificate, TrustedProxies } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
+import { Descriptors } from "./descriptors.ts";
+import { HttpServers } from "./http.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { writeEndpoints } from "./endpoints.ts";
@@ -14,18 +11,20 @@ import { readSettings, type SettingsOptions } from "./settings.ts";
 import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApp } from "../routes/app.ts";
+import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
 import {
-  type Address,
-  type Config,
-  explainListenError,
-  formatAddress,
-} from "../services/config/mod.ts";
-import { type Daemon, type Services, startDaemon, StartError } from "../services/daemon/mod.ts";
+  type Daemon,
+  ircChanges,
+  type Services,
+  startDaemon,
+  StartError,
+} from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/data_folder.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
 import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
 import { SecretFileError } from "../services/identity/mod.ts";
+import type { IrcServer } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
@@ -66,32 +65,53 @@ async function start(
   for (const { message, key } of findClearText(config)) log.warn(message, { key });
 
   const trusted = new TrustedProxies(config.trusted_proxies);
+  const descriptors = new Descriptors(log);
+  let present = config;
+  let ircServer: IrcServer | null = null;
+  const onExhausted = () =>
+    descriptors.exhausted(present, {
+      open: () => ({
+        http: http.stats().connections,
+        irc: ircServer?.stats().clients ?? 0,
+      }),
+      lower: (fitted) => {
+        http.reconfigure(fitted);
+        ircServer?.reconfigure(ircChanges(fitted));
+      },
+    });
+  const http = new HttpServers(config, log, onExhausted);
   const daemon = await startDaemon({
     config,
+    http,
+    onExhausted,
     log,
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
   });
+  ircServer = daemon.services.ircServer;
   const app = createApp(daemon.services);
-  const api = listen({
-    address: requireAddress(config.api_addr),
-    handler: (request, remoteAddress) => app.fetch(request, { remoteAddress }),
+  const api = http.open(
+    requireAddress(config.api_addr),
     certificate,
-    log,
-  });
-  const mcp = listen({
-    address: requireAddress(config.mcp_addr),
-    handler: createMcpHandler(daemon.services),
+    (request, { address, trust }) => app.fetch(request, { remoteAddress: address, trust }),
+  );
+  const handleMcp = createMcpHandler(daemon.services);
+  const mcp = http.open(
+    requireAddress(config.mcp_addr),
     certificate,
-    log,
-  });
+    (request, { address, trust }) => handleMcp(request, address, trust),
+  );
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
   await announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
   return {
     apply: async (changed, renewed) => {
       await startLogging(changed.log);
+      present = changed;
       daemon.reconfigure(changed, renewed);
+      const fitted = descriptors.fit(changed);
+      http.reconfigure(fitted);
+      ircServer?.reconfigure(ircChanges(fitted));
       if (renewed === null) return;
       for (const server of [api, mcp]) server.renewCertificate(renewed);
     },
@@ -100,17 +120,9 @@ async function start(
       await daemon.quiesce();
       await Promise.all(stopped);
       await daemon.stop();
+      descriptors[Symbol.dispose]();
     },
   };
-}
-
-/** Another program may have taken the address since it was found to be free. */
-function listen(options: HttpServerOptions): HttpServer {
-  try {
-    return new HttpServer(options);
-  } catch (error) {
-    throw new CommandFailed(explainListenError(options.address, error));
-  }
 }
 
 /** Makes the admin of a first start; null at every later one. */

@@ -1,4 +1,5 @@
-import { Invalid, TooLarge } from "../services/errors.ts";
+import type { Config } from "../services/config/mod.ts";
+import { Invalid, TooLarge, TooSlow } from "../services/errors.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -8,7 +9,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  *
  * @throws Invalid where it is not UTF-8
  */
-export function decodeBody(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string {
+function decodeBody(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string {
   try {
     return decoder.decode(bytes);
   } catch {
@@ -16,23 +17,64 @@ export function decodeBody(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string
   }
 }
 
+/** The bounds of a request's body. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Between two of its parts. */
+  readonly stallMilliseconds: number;
+}
+
+/** The bounds that the configuration sets. */
+export function bodyLimitsOf({ limits }: Pick<Config, "limits">): BodyLimits {
+  return { maxBytes: limits.body_bytes, stallMilliseconds: limits.body_seconds * 1000 };
+}
+
+/** Bodies up to this length are read at once, with one deadline for the whole. */
+const SMALL_BYTES = 65_536;
+
 /**
  * Reads the body of a request as text.
  *
- * @throws TooLarge as soon as it is longer than `maxBytes`, Invalid where it is not UTF-8
+ * @throws TooLarge as soon as it is longer than `maxBytes`, TooSlow where a part of it does not come
+ *   in time, Invalid where it is not UTF-8
  */
-export async function readBody(request: Request, maxBytes: number): Promise<string> {
+export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
+  const { maxBytes, stallMilliseconds } = limits;
   const declared = Number(request.headers.get("content-length") ?? NaN);
   if (declared > maxBytes) throw tooLarge(maxBytes);
-  if (declared >= 0) return decodeBody(await request.arrayBuffer());
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
+  if (declared <= SMALL_BYTES) {
+    return decodeBody(await inTime(request.arrayBuffer(), stallMilliseconds));
   }
-  return decodeBody(await new Blob(chunks).arrayBuffer());
+  return request.body === null ? "" : decodeBody(await readParts(request.body, limits));
+}
+
+async function readParts(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  { maxBytes, stallMilliseconds }: BodyLimits,
+): Promise<ArrayBuffer> {
+  const reader = body.getReader();
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for (;;) {
+    const { value, done } = await inTime(reader.read(), stallMilliseconds);
+    if (done) return await new Blob(parts).arrayBuffer();
+    length += value.byteLength;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    parts.push(value);
+  }
+}
+
+/** Waits for something that the client sends, but no longer than it may take. */
+async function inTime<Result>(sent: Promise<Result>, milliseconds: number): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooSlow("The body did not come in time")), milliseconds);
+  });
+  try {
+    return await Promise.race([sent, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function tooLarge(maxBytes: number): TooLarge {

@@ -3,7 +3,8 @@
  * requests that wait, what is noted of each, and the server itself.
  */
 export { readAuthorization } from "./authorization.ts";
-export { decodeBody, readBody } from "./body.ts";
+export { type BodyLimits, bodyLimitsOf, readBody } from "./body.ts";
+export { type ConnectionLimits, HttpConnections } from "./connections.ts";
 export { TrustedProxies } from "./forwarded.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";
 export {
@@ -11,5 +12,6 @@ export {
   type HttpHandler,
   HttpServer,
   type HttpServerOptions,
+  type RequestConnection,
 } from "./server.ts";
 export { Waits } from "./waits.ts";

@@ -1,4 +1,10 @@
-import { readAuthorization, readBody, recordAnswer, TrustedProxies } from "../http/mod.ts";
+import {
+  bodyLimitsOf,
+  readAuthorization,
+  readBody,
+  recordAnswer,
+  TrustedProxies,
+} from "../http/mod.ts";
 import { type Config, parseAddress } from "../services/config/mod.ts";
 import {
   Forbidden,
@@ -6,6 +12,7 @@ import {
   ServiceError,
   TooLarge,
   TooMany,
+  TooSlow,
   Unauthorized,
   Unavailable,
 } from "../services/errors.ts";
@@ -33,8 +40,13 @@ export interface McpServices extends Pick<CoordinationServices, "status" | "agen
  * Answers a request to the address of the MCP server.
  *
  * @param remoteAddress the address of the socket
+ * @param trust is called once the request has shown a valid credential
  */
-export type McpHandler = (request: Request, remoteAddress: string) => Promise<Response>;
+export type McpHandler = (
+  request: Request,
+  remoteAddress: string,
+  trust?: () => void,
+) => Promise<Response>;
 
 /**
  * Makes the handler of the MCP server: `POST /mcp`, JSON-RPC 2.0 over HTTP. Every answer to such a
@@ -43,9 +55,12 @@ export type McpHandler = (request: Request, remoteAddress: string) => Promise<Re
  */
 export function createMcpHandler(services: McpServices): McpHandler {
   const endpoint = new Endpoint(services);
-  return async function handleMcp(request, remoteAddress) {
+  return async function handleMcp(request, remoteAddress, trust) {
     const started = performance.now();
-    const exchange: Exchange = { remoteAddress, requestId: crypto.randomUUID(), route: "none" };
+    const exchange: Exchange = {
+      ...{ remoteAddress, requestId: crypto.randomUUID(), route: "none" },
+      ...trust === undefined ? {} : { trust },
+    };
     const response = await endpoint.respond(request, exchange);
     response.headers.set("X-Request-Id", exchange.requestId);
     response.headers.set("X-Content-Type-Options", "nosniff");
@@ -69,6 +84,7 @@ const ALLOW = "POST, OPTIONS";
 interface Exchange {
   readonly remoteAddress: string;
   readonly requestId: string;
+  readonly trust?: () => void;
   /** The path, if it is one that is there. */
   route: string;
   /** Who calls, once that is found out. */
@@ -82,6 +98,7 @@ const REFUSALS: readonly (readonly [ErrorClass, number, RpcErrorCode])[] = [
   [Invalid, 400, RPC_ERROR.parse],
   [Unauthorized, 401, RPC_ERROR.unauthorized],
   [Forbidden, 403, RPC_ERROR.unauthorized],
+  [TooSlow, 408, RPC_ERROR.invalidRequest],
   [TooLarge, 413, RPC_ERROR.invalidRequest],
   [TooMany, 429, RPC_ERROR.server],
   [Unavailable, 503, RPC_ERROR.server],
@@ -126,9 +143,10 @@ class Endpoint {
   async #serve(request: Request, exchange: Exchange): Promise<Response> {
     const caller = await this.#identify(request, exchange);
     exchange.caller = caller;
+    exchange.trust?.();
     this.#loaded ??= load(this.#services);
     const protocol = await this.#loaded;
-    const text = await readBody(request, this.#services.config.limits.body_bytes);
+    const text = await readBody(request, bodyLimitsOf(this.#services.config));
     let body: unknown;
     try {
       body = JSON.parse(text);
@@ -165,6 +183,7 @@ class Endpoint {
       if (error instanceof Unauthorized) {
         response.headers.set("WWW-Authenticate", 'Bearer realm="muster"');
       }
+      if (error instanceof TooSlow) response.headers.set("Connection", "close");
       if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
         response.headers.set("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
       }

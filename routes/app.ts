@@ -1,4 +1,4 @@
-import { TrustedProxies } from "../http/mod.ts";
+import { bodyLimitsOf, TrustedProxies } from "../http/mod.ts";
 import type { AdminLogin, Admins } from "../services/admins/mod.ts";
 import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
 import type { DirectMessages, Inboxes } from "../services/attendance/mod.ts";
@@ -89,8 +89,9 @@ export function createApp(services: ApiServices) {
   if (config.cors.origins.length > 0) app.use(cors(config.cors.origins));
   app.use(clientAddress(new TrustedProxies(config.trusted_proxies)));
   app.use(answerOptions(app));
-  app.use(limitBody(config.limits.body_bytes));
-  app.use("/v1/*", authenticate(identity), jsonBody());
+  const bodyLimits = bodyLimitsOf(config);
+  app.use(limitBody(bodyLimits));
+  app.use("/v1/*", authenticate(identity), jsonBody(bodyLimits));
 
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
@@ -106,7 +107,7 @@ export function createApp(services: ApiServices) {
   app.route("/", llmRoutes(services.llm, completions));
   app.route("/", openAiRoutes(services.llm, completions));
   app.route("/", adminRoutes(services.admins));
-  app.route("/", loginRoutes(services));
+  app.route("/", loginRoutes({ ...services, bodyLimits }));
   const streams = new EventStreams({
     max: config.limits.streams,
     identity,

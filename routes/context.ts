@@ -8,6 +8,8 @@ export interface AppEnv {
   Bindings: {
     /** The address of the socket. */
     readonly remoteAddress: string;
+    /** To be called once the request has shown a valid credential: its connection is then kept. */
+    readonly trust?: () => void;
   };
   Variables: {
     requestId: string;

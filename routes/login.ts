@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
+import type { BodyLimits } from "../http/mod.ts";
 import { type AdminLogin, loginSchema } from "../services/admins/mod.ts";
 import { NotFound } from "../services/errors.ts";
 import type { WebSessions } from "../services/identity/mod.ts";
@@ -20,6 +21,7 @@ export interface LoginRoutesOptions {
   /** Null where the configuration turns admins off. */
   readonly adminLogin: AdminLogin | null;
   readonly webSessions: WebSessions;
+  readonly bodyLimits: BodyLimits;
 }
 
 const loggedInSchema = z.object({ username: z.string() }).openapi("LoggedIn");
@@ -37,14 +39,14 @@ const endSession = createRoute({
 });
 
 /** `POST /login`, `POST /logout` and `GET /session`: the sessions of the web pages. */
-export function loginRoutes({ adminLogin: login, webSessions }: LoginRoutesOptions) {
+export function loginRoutes({ adminLogin: login, webSessions, bodyLimits }: LoginRoutesOptions) {
   if (login === null) return disabledRoutes();
 
   const beginSession = createRoute({
     method: "post",
     path: "/login",
     summary: "Log in as an admin",
-    middleware: [sameOrigin(), countAttempt(login), takeTurns(), jsonBody()],
+    middleware: [sameOrigin(), countAttempt(login), takeTurns(), jsonBody(bodyLimits)],
     request: {
       body: jsonRequest(loginSchema.meta({ id: "LoginRequest" }), {
         username: "admin",

@@ -39,6 +39,9 @@ export class TooMany extends ServiceError {
   }
 }
 
+/** The client did not send its request in time. */
+export class TooSlow extends ServiceError {}
+
 /** A part that the request needs is away for now: IRC is down, the disk is full. */
 export class Unavailable extends ServiceError {}
 

@@ -1,25 +1,24 @@
 import type { Context } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
-import { decodeBody } from "../../http/mod.ts";
+import { type BodyLimits, readBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { errorBody } from "./error_body.ts";
 
-/** Refuses a body over the limit, whether its length is declared or not. */
-export function limitBody(maxBytes: number) {
-  return bodyLimit({
-    maxSize: maxBytes,
-    onError: (context: Context) =>
-      errorBody(context, 413, `The body is larger than ${maxBytes} bytes`),
+/** Refuses a body whose declared length is over the limit, before anything of it is read. */
+export function limitBody({ maxBytes }: Pick<BodyLimits, "maxBytes">) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    if (Number(context.req.header("content-length") ?? 0) <= maxBytes) return await next();
+    return errorBody(context, 413, `The body is larger than ${maxBytes} bytes`);
   });
 }
 
 /**
  * Takes the body of an API request for JSON whatever its `Content-Type` says, as a bare `curl -d`
- * sends it, and refuses one that is not UTF-8. It stands behind the authentication by header: a form of another site, which a browser
- * would send with a cookie, never gets here.
+ * sends it, and refuses one that is not UTF-8, too long or too slow. It stands behind the
+ * authentication by header: a form of another site, which a browser would send with a cookie, never
+ * gets here.
  */
-export function jsonBody() {
+export function jsonBody(limits: BodyLimits) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const request = context.req.raw;
     if (request.body !== null) {
@@ -29,7 +28,7 @@ export function jsonBody() {
         headers.set("content-type", "application/json");
         context.req.raw = new Request(request, { headers });
       }
-      setBody(context, decodeBody(await context.req.raw.arrayBuffer()));
+      setBody(context, await readBody(context.req.raw, limits));
     }
     await next();
   });

@@ -11,6 +11,7 @@ import {
   TimedOut,
   TooLarge,
   TooMany,
+  TooSlow,
   Unauthorized,
   Unavailable,
   UpstreamFailed,
@@ -28,6 +29,7 @@ const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
   [Unauthorized, 401],
   [Forbidden, 403],
   [NotFound, 404],
+  [TooSlow, 408],
   [Conflict, 409],
   [TooLarge, 413],
   [TooMany, 429],
@@ -58,6 +60,7 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   }
   const status = STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500;
   if (error instanceof Unauthorized) context.header("WWW-Authenticate", 'Bearer realm="muster"');
+  if (error instanceof TooSlow) context.header("Connection", "close");
   if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
     context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
   }

@@ -23,6 +23,7 @@ export function authenticate(identity: Identity) {
       throw new Unauthorized("An Authorization header with a Bearer token is required");
     }
     context.set("principal", await identity.authenticate(credential, context.get("address")));
+    context.env.trust?.();
     await next();
   });
 }

@@ -39,6 +39,7 @@ export function authenticateSession(sessions: WebSessions) {
 export function readSession(context: Context<AppEnv>, sessions: WebSessions): WebSession | null {
   const secret = getCookie(context, SESSION_COOKIE);
   const session = secret === undefined ? null : sessions.find(secret);
+  if (session !== null) context.env.trust?.();
   if (session === null || SAFE_METHODS.has(context.req.method)) return session;
   if (isCsrfToken(session, context.req.header("x-csrf-token") ?? "")) return session;
   throw new Forbidden(

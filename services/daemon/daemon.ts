@@ -94,6 +94,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const metrics = new Metrics({
     ...{ irc: ircServer, network, bridge, agents, llm: gateway, refusals },
     history: stores.history,
+    http: options.http ?? null,
   });
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, bridge);

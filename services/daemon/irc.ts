@@ -25,6 +25,7 @@ export interface EmbeddedIrc {
 
 /** Makes the IRC server with the services on it; it listens nowhere yet. */
 export function openIrc(
+  { onExhausted }: Pick<DaemonOptions, "onExhausted">,
   stores: Stores,
   people: People,
   started: AsyncDisposableStack,
@@ -48,6 +49,7 @@ export function openIrc(
   });
   const server = new IrcServer({
     ...serverOptions(stores, people),
+    ...(onExhausted === undefined ? {} : { onExhausted }),
     ...{ accounts: authority, bans, channels },
   });
   started.defer(() => server.close());

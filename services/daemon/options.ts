@@ -1,5 +1,6 @@
 import type { Config } from "../config/mod.ts";
 import type { Log } from "../log.ts";
+import type { HttpStats } from "../metrics/mod.ts";
 
 /** The program cannot start; the message says why in one sentence. */
 export class StartError extends Error {
@@ -21,6 +22,10 @@ export interface DaemonOptions {
   readonly pinnedToken: string | null;
   /** The client's address, given the socket's and `X-Forwarded-For`; default the socket's. */
   readonly clientAddress?: (socket: string, forwardedFor: string | null) => string;
+  /** The HTTP connections of the program. */
+  readonly http?: { stats(): HttpStats };
+  /** Is told when there are no file descriptors for more connections. */
+  readonly onExhausted?: () => void;
   /** Unix milliseconds. */
   readonly clock?: () => number;
 }

@@ -43,6 +43,8 @@ export interface Counters {
   floodCuts: number;
   /** Clients that were cut because they did not read what was sent to them. */
   sendQueueCuts: number;
+  /** Connections that were ended before they were registered, to make room for others. */
+  displaced: number;
 }
 
 /** One client as the commands see it. */

@@ -17,6 +17,7 @@ export type { ChannelKeeper, KeptChannel, KeptEntry } from "./channels/keeping.t
 export type { ReleasedNick, Service, ServiceCaller } from "./users/service.ts";
 export { parseDuration } from "./protocol/duration.ts";
 export type { ConnectOptions } from "./server.ts";
+export { acceptConnections, AcceptFailures } from "./transport/accepting.ts";
 export type { ListenOptions } from "./transport/listeners.ts";
 export type { ConnectedClient, IrcStats } from "./stats.ts";
 export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";

@@ -251,6 +251,8 @@ export interface StsPolicy {
 }
 
 export interface IrcServerOptions {
+  /** Is told when there are no file descriptors for more connections. */
+  onExhausted?: () => void;
   /** Source of the server's own messages; a host name without spaces. */
   serverName: string;
   /** Told as `NETWORK`; one word. */

@@ -2,6 +2,7 @@ import { Admission, type Refusal } from "./admission/admission.ts";
 import { type Bans, enforceBan } from "./admission/bans.ts";
 import type { ChannelStanding } from "./channels/access.ts";
 import { ChannelControl } from "./channels/control.ts";
+import type { Client } from "./client.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import {
   type AcceptedStream,
@@ -13,6 +14,7 @@ import type { IrcServerOptions } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
+import { addressNetwork } from "./users/cloak.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport/transport.ts";
 import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "./stats.ts";
@@ -21,6 +23,9 @@ import { StreamTransport } from "./transport/stream.ts";
 import { WebSocketTransport } from "./transport/websocket.ts";
 import { addVirtualUser, standingOf, User, type UserIdentity } from "./users/user.ts";
 import type { OpenedWebSocket, WebSocketListenOptions } from "./transport/websocket_listener.ts";
+
+/** Relayed connections beyond the limit, so that WebSockets beyond it are told of it. */
+const MORE_RELAYED = 16;
 
 /** How often it is looked for clients that take too long. */
 const SWEEP_MILLISECONDS = 1000;
@@ -46,6 +51,8 @@ export class IrcServer {
   /** Every open transport; those that were refused have no connection. */
   readonly #open = new Map<Transport, Connection | null>();
   readonly #admission: Admission;
+  /** Connections that may not be registered yet, the oldest first. */
+  readonly #newcomers = new Set<Connection>();
   readonly #onClosed = (transport: Transport) => this.#forget(transport);
   readonly #closing = new AbortController();
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -59,7 +66,8 @@ export class IrcServer {
     this.#listeners = new Listeners({
       onStream: (stream) => this.#admitStream(stream),
       onWebSocket: (opened) => this.#admitWebSocket(opened),
-      mostRelayed: () => this.#state.limits.connections ?? Infinity,
+      mostRelayed: () => (this.#state.limits.connections ?? Infinity) + MORE_RELAYED,
+      onExhausted: () => options.onExhausted?.(),
       log: this.#state.log,
     });
   }
@@ -87,9 +95,14 @@ export class IrcServer {
     this.#listeners.renewCertificate(tls);
   }
 
-  /** Changes what may change while the server runs; limits hold for connections to come. */
+  /**
+   * Changes what may change while the server runs. Limits hold for connections to come, except that
+   * those that are not registered are closed where there are too many.
+   */
   reconfigure(changes: Pick<IrcServerOptions, "motd" | "limits">): void {
     this.#state.reconfigure(changes);
+    const most = this.#state.limits.connections ?? Infinity;
+    for (let beyond = this.#open.size - most; beyond > 0 && this.#makeRoom(null);) beyond--;
   }
 
   /** Adds a client inside this process and gives its end of the connection. */
@@ -206,7 +219,8 @@ export class IrcServer {
   }
 
   stats(): IrcStats {
-    return statsOf(this.#state, this.#admission.refused);
+    const { refused } = this.#admission;
+    return statsOf(this.#state, { refused, acceptFailures: this.#listeners.acceptFailures });
   }
 
   /** Tells the clients, closes listeners and connections. Resolves when all are closed. */
@@ -241,9 +255,30 @@ export class IrcServer {
 
   /** Takes a new connection in, or closes it at once when there are too many. */
   #enter(transport: StreamTransport | WebSocketTransport): void {
-    const refusal = this.#admission.enter(transport.address, this.#open.size);
+    const refusal = this.#admission.enter(
+      transport.address,
+      this.#open.size,
+      (network) => this.#makeRoom(network),
+    );
     if (refusal !== null) return this.#refuse(transport, refusal);
-    transport.start(this.#add(transport, false));
+    const connection = this.#add(transport, false);
+    this.#newcomers.add(connection);
+    transport.start(connection);
+  }
+
+  /** Ends the oldest connection that is not registered, of a network or of all; false: none is. */
+  #makeRoom(network: string | null): boolean {
+    for (const connection of this.#newcomers) {
+      const { client } = connection;
+      const isGone = client.registered || client.quitReason !== null;
+      if (isGone) this.#newcomers.delete(connection);
+      if (isGone || (network !== null && !isFrom(client, network))) continue;
+      this.#newcomers.delete(connection);
+      this.#state.counters.displaced++;
+      this.#state.disconnect(client, "Too many connections");
+      return true;
+    }
+    return false;
   }
 
   #refuse(transport: Transport, { kind, reason }: Refusal): void {
@@ -260,6 +295,8 @@ export class IrcServer {
   }
 
   #forget(transport: Transport): void {
+    const connection = this.#open.get(transport);
+    if (connection) this.#newcomers.delete(connection);
     this.#open.delete(transport);
     if (!transport.internal) this.#admission.leave(transport.address);
     if (this.#open.size === 0) this.#resolveEmpty?.();
@@ -276,4 +313,8 @@ export class IrcServer {
   #sweep(): void {
     for (const connection of this.#open.values()) connection?.checkTime();
   }
+}
+
+function isFrom({ transport }: Client, network: string): boolean {
+  return addressNetwork(transport.address) === network;
 }

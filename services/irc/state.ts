@@ -55,7 +55,7 @@ export class ServerState {
   readonly formerUsers = new FormerUsers();
   readonly counters: Counters = {
     ...{ linesIn: 0, linesOut: 0, banHits: 0 },
-    ...{ floodCuts: 0, sendQueueCuts: 0 },
+    ...{ floodCuts: 0, sendQueueCuts: 0, displaced: 0 },
   };
   /** Where the server listens with TLS, or null. */
   tlsPort: number | null = null;

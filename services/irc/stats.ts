@@ -20,6 +20,10 @@ export interface IrcStats {
   transports: ReadonlyMap<TransportKind, number>;
   /** Connections that were refused at once, by why, since the start. */
   refused: Readonly<Record<RefusalKind, number>>;
+  /** Connections that were ended before they were registered, to make room for others. */
+  displaced: number;
+  /** How often a connection could not be accepted. */
+  acceptFailures: number;
   /** Clients that were ended or never let in because of a ban. */
   banHits: number;
   /** Clients that were cut because they sent too much, or did not read what was sent to them. */
@@ -49,7 +53,10 @@ export interface ConnectedClient {
 }
 
 /** The figures of a server. */
-export function statsOf(state: ServerState, refused: IrcStats["refused"]): IrcStats {
+export function statsOf(
+  state: ServerState,
+  { refused, acceptFailures }: Pick<IrcStats, "refused" | "acceptFailures">,
+): IrcStats {
   const { clients, counters, registeredCount, channels } = state;
   const transports = new Map<TransportKind, number>();
   let virtual = 0;
@@ -58,7 +65,7 @@ export function statsOf(state: ServerState, refused: IrcStats["refused"]): IrcSt
     if (client.virtual) virtual++;
     else transports.set(kind, (transports.get(kind) ?? 0) + 1);
   }
-  const { linesIn, linesOut, banHits, floodCuts, sendQueueCuts } = counters;
+  const { linesIn, linesOut, displaced, banHits, floodCuts, sendQueueCuts } = counters;
   return {
     clients: clients.size - virtual,
     virtual,
@@ -68,7 +75,8 @@ export function statsOf(state: ServerState, refused: IrcStats["refused"]): IrcSt
     messagesOut: linesOut,
     transports,
     refused: { ...refused },
-    ...{ banHits, floodCuts, sendQueueCuts },
+    acceptFailures,
+    ...{ displaced, banHits, floodCuts, sendQueueCuts },
   };
 }
 

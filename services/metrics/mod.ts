@@ -8,4 +8,4 @@ export {
   Registry,
   type Sample,
 } from "./registry.ts";
-export type { MetricSources } from "./sources.ts";
+export type { HttpStats, MetricSources } from "./sources.ts";

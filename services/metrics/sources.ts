@@ -5,6 +5,16 @@ import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
 import type { NetworkStats } from "../network/mod.ts";
 import type { Registry, Sample } from "./registry.ts";
 
+/** Figures of the HTTP connections. */
+export interface HttpStats {
+  /** That are open. */
+  readonly connections: number;
+  /** That were closed for a bound or a deadline since the start, by which. */
+  readonly closed: Readonly<Record<string, number>>;
+  /** How often a connection could not be accepted. */
+  readonly acceptFailures: number;
+}
+
 /** What the services know by themselves. */
 export interface MetricSources {
   /** Null where IRC is a network that is not part of this program. */
@@ -21,6 +31,8 @@ export interface MetricSources {
       rates(): Iterable<{ readonly nick: string; readonly perMinute: number }>;
     };
   };
+  /** The HTTP connections; null where this program has none of its own. */
+  readonly http?: { stats(): HttpStats } | null;
   readonly llm: { stats(): readonly BackendStats[] };
   readonly refusals: {
     totals(): Iterable<{ readonly door: string; readonly reason: string; readonly count: number }>;
@@ -30,12 +42,13 @@ export interface MetricSources {
 /** Adds what the services count by themselves, which is read when the metrics are asked for. */
 export function addSources(
   registry: Registry,
-  { irc, history = null, network, bridge, agents, llm, refusals }: MetricSources,
+  { irc, history = null, http = null, network, bridge, agents, llm, refusals }: MetricSources,
 ): void {
   addRefusals(registry, refusals);
   addAgents(registry, agents);
   addSpeech(registry, agents);
   if (irc !== null) addIrc(registry, irc);
+  if (http !== null) addHttp(registry, http);
   if (history !== null) addHistory(registry, history);
   if (network !== null) addNetwork(registry, network);
   if (bridge !== null) addBridge(registry, bridge);
@@ -89,6 +102,13 @@ const IRC_FIGURES = [
   ["channels", "gauge", "irc_channels", "Channels of the IRC server"],
   ["messagesIn", "counter", "irc_messages_received_total", "Messages received from IRC clients"],
   ["messagesOut", "counter", "irc_messages_sent_total", "Messages queued to IRC clients"],
+  [
+    "displaced",
+    "counter",
+    "irc_connections_displaced_total",
+    "Connections that were not registered yet and made room for others",
+  ],
+  ["acceptFailures", "counter", "irc_accept_failures_total", "Failures to accept a connection"],
   ["banHits", "counter", "irc_ban_hits_total", "Clients that a ban ended or kept from IRC"],
 ] as const;
 
@@ -118,6 +138,22 @@ function addIrc(registry: Registry, irc: NonNullable<MetricSources["irc"]>): voi
 
 function samples(values: Iterable<readonly [label: string, value: number]>): Sample[] {
   return Array.from(values, ([label, value]) => ({ labels: [label], value }));
+}
+
+function addHttp(registry: Registry, http: { stats(): HttpStats }): void {
+  registry.sampled("gauge", {
+    name: "http_connections",
+    help: "HTTP connections that are open, of API and MCP",
+  }, () => http.stats().connections);
+  registry.sampled("counter", {
+    name: "http_connections_closed_total",
+    help: "HTTP connections that were closed for a bound or a deadline, by which",
+    labels: ["reason"],
+  }, () => samples(Object.entries(http.stats().closed)));
+  registry.sampled("counter", {
+    name: "http_accept_failures_total",
+    help: "Failures to accept an HTTP connection",
+  }, () => http.stats().acceptFailures);
 }
 
 /** How each figure of the history on disk is called and what it tells. */

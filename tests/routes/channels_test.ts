@@ -17,6 +17,8 @@ import { TestMetrics } from "../support/metrics.ts";
 import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../support/rooms.ts";
 import type { TestScheduler } from "../support/scheduler.ts";
 
+const BODY_LIMITS = { maxBytes: 1_048_576, stallMilliseconds: 30_000 };
+
 type Who = "guest" | "reader" | "writer" | "passphrase" | "operator";
 
 /** One request and the status that it must have. */
@@ -40,7 +42,7 @@ function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, ma
   const app = newRoutes();
   app.onError(errorHandler(silentLog));
   app.use(requestId(), clientAddress(new TrustedProxies([])));
-  app.use("/v1/*", authenticate(rooms.identity), jsonBody());
+  app.use("/v1/*", authenticate(rooms.identity), jsonBody(BODY_LIMITS));
   const { identity, agents } = rooms;
   const metrics = new TestMetrics();
   const streams = new EventStreams({ max: maxStreams, identity, scheduler, metrics });

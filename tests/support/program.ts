@@ -12,6 +12,8 @@ export interface ProgramOptions {
   readonly folder?: string;
   /** More configuration keys, as environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** How many files it may have open; as many as the test where it is not given. */
+  readonly openFiles?: number;
   /** The text of `config.yaml`. */
   readonly config?: string;
 }
@@ -66,6 +68,16 @@ export function musterCommand(args: readonly string[], options: Deno.CommandOpti
   return new Deno.Command(program, { ...options, args: [...first, ...args] });
 }
 
+/** `muster serve` with so many files that it may have open, at most. */
+function limitedCommand(
+  openFiles: number | undefined,
+  options: Deno.CommandOptions,
+): Deno.Command {
+  if (openFiles === undefined) return musterCommand(["serve"], options);
+  const script = `ulimit -n ${openFiles}; exec "$0" "$@"`;
+  return new Deno.Command("bash", { ...options, args: ["-c", script, ...musterWords(), "serve"] });
+}
+
 /** The environment of a started program: that of the test, less what would configure muster. */
 function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
   const inherited = Object.entries(Deno.env.toObject()).filter(([key]) =>
@@ -101,7 +113,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   if (options.config !== undefined) {
     await Deno.writeTextFile(join(folder, "config.yaml"), options.config);
   }
-  const process = musterCommand(["serve"], {
+  const process = limitedCommand(options.openFiles, {
     cwd: folder,
     clearEnv: true,
     env: cleanEnvironment({

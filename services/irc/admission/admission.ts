@@ -14,13 +14,26 @@ export interface Refusal {
   readonly reason: string;
 }
 
+/** A connection that has come, beside those that there are. */
+interface Arrival {
+  readonly network: string;
+  /** Connections of the network, this one included. */
+  readonly count: number;
+  readonly open: number;
+  readonly makeRoom: (network: string | null) => boolean;
+}
+
 const REASONS: Readonly<Record<Exclude<RefusalKind, "ban">, string>> = {
   connections: "Too many connections",
   address: "Too many connections from your address",
   rate: "Your address connects too often, try again in a minute",
 };
 
-/** Counts connections by their address, and refuses what goes beyond the limits. */
+/**
+ * Counts connections by their address, and keeps them within the limits. Where there is no room, the
+ * oldest connection that is not registered makes room for the newcomer, which may be about to log
+ * in; it is refused where all are.
+ */
 export class Admission {
   /** How many connections were refused, by why. */
   readonly refused: Record<RefusalKind, number> = { connections: 0, address: 0, rate: 0, ban: 0 };
@@ -37,12 +50,18 @@ export class Admission {
    * Counts a connection, which {@linkcode leave} ends whether it was refused or not.
    *
    * @param open connections that there are already
+   * @param makeRoom ends the oldest connection that is not registered, of the network or of all;
+   *   false where there is none
    */
-  enter(address: string, open: number): Refusal | null {
+  enter(
+    address: string,
+    open: number,
+    makeRoom: (network: string | null) => boolean,
+  ): Refusal | null {
     const network = addressNetwork(address);
     const count = (this.#perNetwork.get(network) ?? 0) + 1;
     this.#perNetwork.set(network, count);
-    const refusal = this.#refusalOf(address, { network, count, open });
+    const refusal = this.#refusalOf(address, { network, count, open, makeRoom });
     if (refusal !== null) this.refused[refusal.kind]++;
     return refusal;
   }
@@ -57,16 +76,19 @@ export class Admission {
 
   #refusalOf(
     address: string,
-    { network, count, open }: { network: string; count: number; open: number },
+    { network, count, open, makeRoom }: Arrival,
   ): Refusal | null {
     const { limits, options } = this.#state;
-    if (open >= (limits.connections ?? Infinity)) return refusal("connections");
-    if (isLoopback(address)) return null;
-    const ban = options.bans?.findByAddress(address) ?? null;
-    if (ban !== null) return { kind: "ban", reason: banText(ban) };
-    if (count > (limits.connectionsPerAddress ?? Infinity)) return refusal("address");
-    const inTime = this.#connects.take(network, limits.connectsPerMinute, this.#state.now());
-    return inTime ? null : refusal("rate");
+    const isFull = open >= (limits.connections ?? Infinity);
+    if (!isLoopback(address)) {
+      const ban = options.bans?.findByAddress(address) ?? null;
+      if (ban !== null) return { kind: "ban", reason: banText(ban) };
+      const inTime = this.#connects.take(network, limits.connectsPerMinute, this.#state.now());
+      if (!inTime) return refusal("rate");
+      const most = limits.connectionsPerAddress ?? Infinity;
+      if (count > most) return makeRoom(network) ? null : refusal("address");
+    }
+    return !isFull || makeRoom(null) ? null : refusal("connections");
   }
 }
 

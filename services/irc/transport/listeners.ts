@@ -1,6 +1,7 @@
 /** Where clients come in: every port that the server listens on. */
 
 import type { IrcLogger } from "../options.ts";
+import { acceptConnections, AcceptFailures } from "./accepting.ts";
 import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
 import { Relay, RelayedOrigins, type RelayOptions } from "./relay.ts";
 import {
@@ -8,9 +9,6 @@ import {
   WebSocketListener,
   type WebSocketListenOptions,
 } from "./websocket_listener.ts";
-
-/** How long accepting pauses after a failure, such as too many open files. */
-const ACCEPT_PAUSE_MILLISECONDS = 100;
 
 /** Connections of proxies that may be about to say whose they are. */
 const MAX_INTRODUCTIONS = 1000;
@@ -52,6 +50,8 @@ export interface ListenersOptions {
   readonly onWebSocket: (opened: OpenedWebSocket) => void;
   /** Most connections that may be relayed at once, of each port. */
   readonly mostRelayed: () => number;
+  /** Is told when there are no file descriptors for more connections. */
+  readonly onExhausted: () => void;
   readonly log: IrcLogger;
 }
 
@@ -70,11 +70,12 @@ type RelayWish =
 
 /**
  * Listens on any number of ports. What the runtime cannot do on a port itself, a {@linkcode Relay}
- * does before it: take off the header of a proxy that comes before TLS or HTTP, and change the
- * certificate without an end to the WebSockets that are open.
+ * does before it: take off the header of a proxy that comes before TLS or HTTP, bound the connections
+ * that want to be WebSockets, and change the certificate without an end to those that are.
  */
 export class Listeners {
   readonly #options: ListenersOptions;
+  readonly #failures: AcceptFailures;
   readonly #streams = new Map<Deno.Listener, Acceptance>();
   readonly #webSockets: WebSocketListener[] = [];
   readonly #relays: Relay[] = [];
@@ -87,6 +88,12 @@ export class Listeners {
 
   constructor(options: ListenersOptions) {
     this.#options = options;
+    this.#failures = new AcceptFailures(options);
+  }
+
+  /** How often a connection could not be accepted. */
+  get acceptFailures(): number {
+    return this.#failures.count;
   }
 
   /** Opens a listener for TCP or TLS. */
@@ -104,14 +111,15 @@ export class Listeners {
     this.#assertOpen();
     const { tls, proxies = [] } = options;
     const isProxied = proxies.length > 0;
-    const isInner = isProxied || tls !== undefined;
-    const listener = new WebSocketListener({ ...options, ...isInner ? INNER : {} }, {
+    const listener = new WebSocketListener({ ...options, ...INNER }, {
       secure: tls !== undefined,
-      peerOf: ({ hostname, port }) => isInner ? this.#origins.get(port) : hostname,
-      onOpen: this.#options.onWebSocket,
-    });
+      peerOf: (port) => this.#origins.get(port),
+      onOpen: (opened, port) => {
+        this.#origins.arrived(port);
+        this.#options.onWebSocket(opened);
+      },
+    }, this.#failures);
     this.#webSockets.push(listener);
-    if (!isInner) return listener.addr;
     if (!isProxied) return this.#relay({ ...options, target: listener.addr });
     const target = tls === undefined
       ? listener.addr
@@ -163,12 +171,13 @@ export class Listeners {
   }
 
   #relay({ hostname, port, tls, proxies = [], target, isInner = false }: RelayWish): Deno.NetAddr {
-    const { mostRelayed, log } = this.#options;
+    const { mostRelayed } = this.#options;
     const relay = new Relay({
-      ...{ hostname, port, proxies, target, isInner, log },
+      ...{ hostname, port, proxies, target, isInner },
       ...tls === undefined ? {} : { tls },
       origins: this.#origins,
-      most: mostRelayed(),
+      most: mostRelayed,
+      failures: this.#failures,
     });
     this.#relays.push(relay);
     return relay.addr;
@@ -178,16 +187,13 @@ export class Listeners {
     if (this.#closing.signal.aborted) throw new TypeError("Cannot listen: the server is closed");
   }
 
-  async #accept(listener: Deno.Listener, acceptance: Acceptance): Promise<void> {
-    while (this.#streams.has(listener)) {
-      try {
-        this.#admit(await listener.accept(), acceptance);
-      } catch (error) {
-        if (!this.#streams.has(listener)) return;
-        this.#options.log.warn("IRC connection could not be accepted", { error });
-        await pause(ACCEPT_PAUSE_MILLISECONDS, this.#closing.signal);
-      }
-    }
+  #accept(listener: Deno.Listener, acceptance: Acceptance): Promise<void> {
+    return acceptConnections({
+      listener,
+      take: (conn) => this.#admit(conn, acceptance),
+      isOpen: () => this.#streams.has(listener),
+      onFailure: (error) => this.#failures.report("irc", error),
+    });
   }
 
   #admit(conn: Deno.Conn, { secure, proxies, isInner }: Acceptance): void {
@@ -196,6 +202,7 @@ export class Listeners {
     if (isInner) {
       this.#introduce(conn, async () => {
         const address = await this.#origins.wait(port);
+        this.#origins.arrived(port);
         return address === null ? null : { conn, secure, address };
       });
     } else if (isProxy(proxies, hostname)) {
@@ -231,15 +238,4 @@ function disableDelay(conn: Deno.Conn, secure: boolean): boolean {
   } catch {
     return false;
   }
-}
-
-/** Waits, but not longer than until the signal. */
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
-  });
 }

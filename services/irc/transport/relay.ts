@@ -1,16 +1,13 @@
 /** Listeners that pass the bytes of their clients on to a listener of this process. */
 
-import type { IrcLogger } from "../options.ts";
+import { acceptConnections, type AcceptFailures } from "./accepting.ts";
 import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
 
 /** What is read at once of one direction of a connection. */
 const BUFFER_BYTES = 4096;
 
-/** How long a client may take until the listener behind has something to answer. */
-const FIRST_ANSWER_MILLISECONDS = 30_000;
-
-/** How long accepting pauses after a failure, such as too many open files. */
-const ACCEPT_PAUSE_MILLISECONDS = 100;
+/** How long a client may take until it has arrived: TLS and the handshake of a WebSocket are done. */
+const ARRIVAL_MILLISECONDS = 30_000;
 
 /** How long it may take until it is known whose a relayed connection is. */
 const ORIGIN_MILLISECONDS = 5000;
@@ -18,6 +15,7 @@ const ORIGIN_MILLISECONDS = 5000;
 /** Whose the connections are that were relayed within this process, by the port that they came from. */
 export class RelayedOrigins {
   readonly #addresses = new Map<number, string>();
+  readonly #onArrived = new Map<number, () => void>();
   readonly #awaited = new Map<number, (address: string) => void>();
 
   /** The client's address; null where the connection was not relayed. */
@@ -38,12 +36,21 @@ export class RelayedOrigins {
     return address;
   }
 
-  set(port: number, address: string): void {
+  /** @param onArrived is called once the connection is through to where it goes */
+  set(port: number, address: string, onArrived: () => void): void {
     this.#addresses.set(port, address);
+    this.#onArrived.set(port, onArrived);
     this.#awaited.get(port)?.(address);
   }
 
+  /** Notes that a connection is through to where it goes. */
+  arrived(port: number): void {
+    this.#onArrived.get(port)?.();
+    this.#onArrived.delete(port);
+  }
+
   delete(port: number): void {
+    this.#onArrived.delete(port);
     this.#addresses.delete(port);
   }
 }
@@ -61,9 +68,9 @@ export interface RelayOptions {
   readonly origins: RelayedOrigins;
   /** Whether only what was relayed to it is taken. */
   readonly isInner: boolean;
-  /** Connections at once. */
-  readonly most: number;
-  readonly log: IrcLogger;
+  /** Connections at once; where there are more, the oldest that has not arrived has to go. */
+  readonly most: () => number;
+  readonly failures: AcceptFailures;
 }
 
 /**
@@ -75,12 +82,15 @@ export class Relay {
   readonly #open = new Set<Deno.Conn>();
   readonly #running = new Set<Promise<void>>();
   #listener: Deno.Listener;
+  /** Clients that have not arrived yet, the oldest first. */
+  readonly #underway = new Set<Deno.Conn>();
   #clients = 0;
   #stopped = false;
 
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#listener = this.#listen(options, options.tls);
+    this.#track(this.#accept(this.#listener));
   }
 
   get addr(): Deno.NetAddr {
@@ -96,6 +106,7 @@ export class Relay {
   renewCertificate(tls: { readonly cert: string; readonly key: string }): void {
     const old = this.#listener;
     this.#listener = this.#listen(this.addr, tls);
+    this.#track(this.#accept(this.#listener));
     old.close();
   }
 
@@ -116,26 +127,31 @@ export class Relay {
     { hostname, port }: { hostname: string; port: number },
     tls: RelayOptions["tls"],
   ): Deno.Listener {
-    const listener = tls === undefined
+    return tls === undefined
       ? Deno.listen({ hostname, port })
       : Deno.listenTls({ hostname, port, reusePort: true, ...tls });
-    this.#track(this.#accept(listener));
-    return listener;
   }
 
-  async #accept(listener: Deno.Listener): Promise<void> {
-    const { most, log } = this.#options;
-    for (;;) {
-      try {
-        const conn = await listener.accept();
-        if (this.#clients >= most) closeConnection(conn);
+  #accept(listener: Deno.Listener): Promise<void> {
+    const { most, failures } = this.#options;
+    return acceptConnections({
+      listener,
+      take: (conn) => {
+        if (this.#clients >= most() && !this.#makeRoom()) closeConnection(conn);
         else this.#track(this.#relay(conn));
-      } catch (error) {
-        if (this.#stopped || listener !== this.#listener) return;
-        log.warn("IRC connection could not be accepted", { error });
-        await new Promise((resolve) => setTimeout(resolve, ACCEPT_PAUSE_MILLISECONDS));
-      }
+      },
+      isOpen: () => !this.#stopped && listener === this.#listener,
+      onFailure: (error) => failures.report("irc relay", error),
+    });
+  }
+
+  #makeRoom(): boolean {
+    for (const oldest of this.#underway) {
+      this.#underway.delete(oldest);
+      closeConnection(oldest);
+      return true;
     }
+    return false;
   }
 
   #track(work: Promise<void>): void {
@@ -145,14 +161,23 @@ export class Relay {
 
   async #relay(conn: Deno.Conn): Promise<void> {
     this.#open.add(conn);
+    this.#underway.add(conn);
     this.#clients++;
+    const timer = setTimeout(() => closeConnection(conn), ARRIVAL_MILLISECONDS);
     try {
       const client = await this.#clientOf(conn);
-      if (client !== null) await this.#passOn(conn, client);
+      if (client !== null) {
+        await this.#passOn(conn, client, () => {
+          clearTimeout(timer);
+          this.#underway.delete(conn);
+        });
+      }
     } catch {
       // One side is gone.
     } finally {
+      clearTimeout(timer);
       this.#clients--;
+      this.#underway.delete(conn);
       this.#open.delete(conn);
       closeConnection(conn);
     }
@@ -173,19 +198,21 @@ export class Relay {
   async #passOn(
     conn: Deno.Conn,
     { address, rest }: { address: string; rest: Uint8Array<ArrayBuffer> },
+    onArrived: () => void,
   ): Promise<void> {
-    const { target, origins } = this.#options;
+    const { target, origins, isInner } = this.#options;
     const inner = await Deno.connect({ hostname: target.hostname, port: target.port });
     const { port } = inner.localAddr as Deno.NetAddr;
-    origins.set(port, address);
+    origins.set(port, address, () => {
+      onArrived();
+      if (isInner) origins.arrived((conn.remoteAddr as Deno.NetAddr).port);
+    });
     this.#open.add(inner);
-    const timer = setTimeout(() => closeConnection(conn), FIRST_ANSWER_MILLISECONDS);
     try {
       inner.setNoDelay(true);
       await writeAll(inner, rest);
-      await Promise.race([copy(conn, inner), copy(inner, conn, () => clearTimeout(timer))]);
+      await Promise.race([copy(conn, inner), copy(inner, conn)]);
     } finally {
-      clearTimeout(timer);
       this.#open.delete(inner);
       origins.delete(port);
       closeConnection(inner);
@@ -194,11 +221,10 @@ export class Relay {
 }
 
 /** Passes on what is read until the end, or until one side is gone. */
-async function copy(from: Deno.Conn, to: Deno.Conn, onRead: () => void = () => {}): Promise<void> {
+async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
   const buffer = new Uint8Array(BUFFER_BYTES);
   try {
     for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
-      onRead();
       await writeAll(to, buffer.subarray(0, count));
     }
   } catch {

@@ -1,3 +1,5 @@
+import type { AcceptFailures } from "./accepting.ts";
+
 /** Subprotocols of the IRCv3 document "websocket": lines as binary messages, or as text. */
 const BINARY = "binary.ircv3.net";
 const TEXT = "text.ircv3.net";
@@ -23,9 +25,10 @@ export interface WebSocketListenOptions {
 export interface WebSocketSurroundings {
   /** Whether the clients' connections come over TLS. */
   readonly secure: boolean;
-  /** The address of a connection, given that of the socket; null refuses it. */
-  readonly peerOf: (socket: Deno.NetAddr) => string | null;
-  readonly onOpen: (opened: OpenedWebSocket) => void;
+  /** The address of the client, given the port of its relay; null refuses it. */
+  readonly peerOf: (port: number) => string | null;
+  /** Is told of a WebSocket, and of the port of its relay. */
+  readonly onOpen: (opened: OpenedWebSocket, port: number) => void;
 }
 
 /** A WebSocket that is open. */
@@ -37,38 +40,76 @@ export interface OpenedWebSocket {
   readonly secure: boolean;
 }
 
-/** Takes WebSockets of IRC clients on a port of its own. */
+/** Answers of this listener end the connection, unless it becomes a WebSocket. */
+const LAST_ANSWER = { headers: { Connection: "close" } } as const;
+
+/** How long listening pauses after the runtime could not go on. */
+const PAUSE_MILLISECONDS = 100;
+
+/**
+ * Takes WebSockets of IRC clients, on a port to which only relays connect: `Deno.serve` has no bounds
+ * on connections and time, and the relays have.
+ */
 export class WebSocketListener {
   readonly addr: Deno.NetAddr;
+  readonly #failures: AcceptFailures;
   readonly #options: WebSocketListenOptions;
   readonly #surroundings: WebSocketSurroundings;
-  readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  #isOpen = true;
 
-  constructor(options: WebSocketListenOptions, surroundings: WebSocketSurroundings) {
+  constructor(
+    options: WebSocketListenOptions,
+    surroundings: WebSocketSurroundings,
+    failures: AcceptFailures,
+  ) {
+    this.#failures = failures;
     this.#options = options;
     this.#surroundings = surroundings;
     const { hostname, port } = options;
-    this.#server = Deno.serve(
-      { hostname, port, onListen() {}, onError: refuseHandshake },
-      (request, { remoteAddr }) => this.#upgrade(request, surroundings.peerOf(remoteAddr)),
-    );
+    this.#server = this.#listen({ hostname, port });
     this.addr = this.#server.addr;
   }
 
   /** Closes the port. Resolves when the WebSockets that it opened are closed too. */
   close(): Promise<void> {
+    this.#isOpen = false;
     return this.#server.shutdown();
   }
 
-  #upgrade(request: Request, peer: string | null): Response {
-    if (peer === null) return new Response("This port is not for you.\n", { status: 403 });
+  #listen(address: { hostname: string; port: number }): Deno.HttpServer<Deno.NetAddr> {
+    const server = Deno.serve(
+      { ...address, onListen() {}, onError: refuseHandshake },
+      (request, { remoteAddr }) => this.#upgrade(request, remoteAddr.port),
+    );
+    server.finished.catch((error) => this.#listenAgain(error));
+    return server;
+  }
+
+  /** Goes on after the runtime could not accept a connection, which ends its server. */
+  async #listenAgain(error: unknown): Promise<void> {
+    while (this.#isOpen) {
+      this.#failures.report("irc websocket", error);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
+      try {
+        if (this.#isOpen) this.#server = this.#listen(this.addr);
+        return;
+      } catch (again) {
+        error = again;
+      }
+    }
+  }
+
+  #upgrade(request: Request, port: number): Response {
+    const peer = this.#surroundings.peerOf(port);
+    if (peer === null) return refusal(403, "This port is not for you.");
     if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
-      return new Response("This port is for IRC over WebSocket.\n", { status: 426 });
+      return refusal(426, "This port is for IRC over WebSocket.");
     }
     const origin = request.headers.get("origin");
     const { origins } = this.#options;
     if (origin !== null && !origins.includes(origin) && !origins.includes("*")) {
-      return new Response("This origin may not connect.\n", { status: 403 });
+      return refusal(403, "This origin may not connect.");
     }
     const offered = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? [];
     const protocol = offered.find((name) => name === BINARY || name === TEXT);
@@ -79,12 +120,17 @@ export class WebSocketListener {
       protocol === undefined ? {} : { protocol },
     );
     const { secure, onOpen } = this.#surroundings;
-    socket.onopen = () => onOpen({ socket, address, binary: protocol === BINARY, secure });
+    const binary = protocol === BINARY;
+    socket.onopen = () => onOpen({ socket, address, binary, secure }, port);
     return response;
   }
 }
 
 /** Answers what only looks like a handshake; the runtime would report it as a fault of ours. */
 function refuseHandshake(): Response {
-  return new Response("This is no WebSocket handshake.\n", { status: 400 });
+  return refusal(400, "This is no WebSocket handshake.");
+}
+
+function refusal(status: number, text: string): Response {
+  return new Response(`${text}\n`, { ...LAST_ANSWER, status });
 }

@@ -1,0 +1,101 @@
+/** The file descriptors of the process, of which every connection takes one. */
+
+import type { Config } from "../services/config/mod.ts";
+import type { Log } from "../services/log.ts";
+
+/** Descriptors that are kept for databases, logs and outgoing connections. */
+const RESERVED = 32;
+
+/** The part of the connections that were open when descriptors ran out that may be open again. */
+const KEPT_PART = 0.75;
+
+/** Connections of HTTP, and of IRC, that are let in in any case. */
+const LEAST = 16;
+
+/** How long after that the reserve is filled again, in milliseconds. */
+const REFILL_MILLISECONDS = 1000;
+
+/** Descriptors of an IRC client that a relay passes on: its own, and both ends of the inner one. */
+const RELAYED = 3;
+
+/** What may be lowered, and is told of it. */
+export interface Bounded {
+  /** Connections that are open, of HTTP and of IRC. */
+  open(): { readonly http: number; readonly irc: number };
+  /** Takes lower bounds, and closes strangers' connections beyond them. */
+  lower(config: Config): void;
+}
+
+/**
+ * Keeps the connections below the process's limit on open files, which the runtime raises to the hard
+ * limit when it starts and does not tell without every permission. So it is found out when it is hit:
+ * the reserve is given back at once, the bounds on connections are lowered for good to three quarters
+ * of what was open, and the strangers beyond them are closed.
+ */
+export class Descriptors {
+  readonly #log: Log;
+  readonly #reserve: Deno.FsFile[] = [];
+  #most = Infinity;
+  #refill: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+    this.#fillReserve();
+  }
+
+  /** The configuration with bounds on connections that are known to fit, half for HTTP and IRC each. */
+  fit(config: Config): Config {
+    const { irc, limits } = config;
+    const half = Math.max(LEAST, Math.floor(this.#most / 2));
+    const perClient = isRelayed(config) ? RELAYED : 1;
+    const forIrc = Math.max(LEAST, Math.floor(half / perClient));
+    return {
+      ...config,
+      limits: { ...limits, connections: Math.min(limits.connections, half) },
+      irc: {
+        ...irc,
+        limits: { ...irc.limits, connections: Math.min(irc.limits.connections, forIrc) },
+      },
+    };
+  }
+
+  /** Makes room after a connection could not be accepted for want of descriptors. */
+  exhausted(config: Config, bounded: Bounded): void {
+    if (this.#refill !== undefined) return;
+    this.#refill = setTimeout(() => this.#fillReserve(), REFILL_MILLISECONDS);
+    this.#releaseReserve();
+    const { http, irc } = bounded.open();
+    this.#most = Math.min(this.#most, Math.floor((http + irc) * KEPT_PART));
+    const fitted = this.fit(config);
+    bounded.lower(fitted);
+    this.#log.warn("The limit on open files is reached; fewer connections are let in from now on", {
+      ...{ http, irc },
+      "limits.connections": fitted.limits.connections,
+      "irc.limits.connections": fitted.irc.limits.connections,
+    });
+  }
+
+  /** Closes what it holds. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#refill);
+    this.#releaseReserve();
+  }
+
+  #fillReserve(): void {
+    this.#refill = undefined;
+    try {
+      while (this.#reserve.length < RESERVED) this.#reserve.push(Deno.openSync("/dev/null"));
+    } catch {
+      // None is left, or this system has no such file: the reserve is what there is.
+    }
+  }
+
+  #releaseReserve(): void {
+    for (const file of this.#reserve.splice(0)) file.close();
+  }
+}
+
+function isRelayed({ irc }: Config): boolean {
+  return [irc.websocket_listen, irc.websocket_tls_listen, ...irc.proxy_protocol_from]
+    .some((text) => text !== "");
+}

@@ -1,0 +1,65 @@
+/** The HTTP servers of the program, and the bounds of what connects to them. */
+
+import {
+  type Certificate,
+  type ConnectionLimits,
+  HttpConnections,
+  type HttpHandler,
+  HttpServer,
+  TrustedProxies,
+} from "../http/mod.ts";
+import { type Address, type Config, explainListenError } from "../services/config/mod.ts";
+import { CommandFailed } from "./output.ts";
+import { isLoopback } from "../services/irc/mod.ts";
+import type { Log } from "../services/log.ts";
+import type { HttpStats } from "../services/metrics/mod.ts";
+
+/** Opens HTTP servers, whose connections share their bounds. */
+export class HttpServers {
+  readonly #log: Log;
+  readonly #connections: HttpConnections;
+
+  /** @param onExhausted is told when there are no file descriptors for more connections */
+  constructor(config: Config, log: Log, onExhausted: () => void) {
+    const proxies = new TrustedProxies(config.trusted_proxies);
+    this.#log = log;
+    this.#connections = new HttpConnections({
+      limits: connectionLimits(config),
+      isExempt: (address) => isLoopback(address) || proxies.includes(address),
+      onExhausted,
+      log,
+    });
+  }
+
+  stats(): HttpStats {
+    return this.#connections.stats();
+  }
+
+  /**
+   * Listens.
+   *
+   * @throws CommandFailed where it cannot: another program may have taken the address just now
+   */
+  open(address: Address, certificate: Certificate | null, handler: HttpHandler): HttpServer {
+    const [connections, log] = [this.#connections, this.#log];
+    try {
+      return new HttpServer({ address, certificate, handler, connections, log });
+    } catch (error) {
+      throw new CommandFailed(explainListenError(address, error));
+    }
+  }
+
+  /** Takes the bounds of another configuration. */
+  reconfigure(config: Config): void {
+    this.#connections.reconfigure(connectionLimits(config));
+  }
+}
+
+function connectionLimits({ limits }: Config): ConnectionLimits {
+  return {
+    total: limits.connections,
+    perAddress: limits.connections_per_address || null,
+    headerMilliseconds: limits.header_seconds * 1000,
+    idleMilliseconds: limits.idle_seconds * 1000,
+  };
+}

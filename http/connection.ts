@@ -1,0 +1,80 @@
+import { addressNetwork } from "../services/irc/mod.ts";
+
+/** An HTTP connection: whose it is, and what it waits for. */
+export class HttpConnection {
+  /** The address of the socket. */
+  readonly address: string;
+  /** The port of the socket's other end. */
+  readonly port: number;
+  /** What counts as one client's place, of an address. */
+  readonly network: string;
+  /** When it began to wait, by the clock of its table: for its first request, or for the next. */
+  waitsSince: number;
+  readonly #clock: { readonly now: number };
+  readonly #onTrusted: (connection: HttpConnection) => void;
+  readonly #cut = new AbortController();
+  #running = 0;
+  #served = false;
+  #trusted = false;
+
+  /**
+   * @param clock milliseconds from anywhere
+   * @param onTrusted is told once a request came with a valid credential
+   */
+  constructor(
+    { hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">,
+    clock: { readonly now: number },
+    onTrusted: (connection: HttpConnection) => void,
+  ) {
+    this.address = hostname;
+    this.port = port;
+    this.network = addressNetwork(hostname);
+    this.#clock = clock;
+    this.#onTrusted = onTrusted;
+    this.waitsSince = clock.now;
+  }
+
+  /** Aborts when the connection is to be cut off. */
+  get signal(): AbortSignal {
+    return this.#cut.signal;
+  }
+
+  /** Whether no request is being answered. */
+  get waits(): boolean {
+    return this.#running === 0;
+  }
+
+  /** Whether the headers of a request ever came. */
+  get served(): boolean {
+    return this.#served;
+  }
+
+  /** Whether a request came with a valid credential. */
+  get trusted(): boolean {
+    return this.#trusted;
+  }
+
+  /** Remembers that a request came with a valid credential. */
+  readonly trust = (): void => {
+    if (this.#trusted) return;
+    this.#trusted = true;
+    this.#onTrusted(this);
+  };
+
+  /** Notes that the headers of a request are there. */
+  begin(): void {
+    this.#running++;
+    this.#served = true;
+  }
+
+  /** Notes that a request is answered. */
+  readonly end = (): void => {
+    this.#running--;
+    this.waitsSince = this.#clock.now;
+  };
+
+  /** Cuts it off, whatever it does. */
+  cut(): void {
+    this.#cut.abort();
+  }
+}

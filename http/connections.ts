@@ -1,0 +1,160 @@
+import { AcceptFailures } from "../services/irc/mod.ts";
+import type { Log } from "../services/log.ts";
+import type { HttpStats } from "../services/metrics/mod.ts";
+import { HttpConnection } from "./connection.ts";
+
+/** How often it is looked for connections that wait too long, in milliseconds. */
+const SWEEP_MILLISECONDS = 1000;
+
+/** The bounds of all HTTP connections together. */
+export interface ConnectionLimits {
+  /** Connections at once. */
+  readonly total: number;
+  /** Connections at once from one address that never showed a valid credential; null for no bound. */
+  readonly perAddress: number | null;
+  /** From the connection to the end of the first request's headers, TLS included. */
+  readonly headerMilliseconds: number;
+  /** From an answer to the headers of the next request. */
+  readonly idleMilliseconds: number;
+}
+
+/** Why a connection was closed, or never served. */
+export type ClosedBecause = "full" | "address" | "headers" | "idle";
+
+export interface HttpConnectionsOptions {
+  readonly limits: ConnectionLimits;
+  /** Whether an address may have any number of connections: proxies, and this machine's own. */
+  readonly isExempt: (address: string) => boolean;
+  /** Is told when there are no file descriptors for more connections. */
+  readonly onExhausted: () => void;
+  readonly log: Log;
+}
+
+/**
+ * The HTTP connections of all listeners, within their bounds.
+ *
+ * A connection is a stranger's until one of its requests has shown a valid credential. Where there is
+ * no room, the oldest stranger makes room for the newcomer, which may be about to show one; nobody
+ * loses a connection that has. So a crowd of strangers only ever displaces itself.
+ */
+export class HttpConnections {
+  /** Counts what the servers cannot accept. */
+  readonly failures: AcceptFailures;
+
+  readonly #closed: Record<ClosedBecause, number> = { full: 0, address: 0, headers: 0, idle: 0 };
+
+  readonly #isExempt: (address: string) => boolean;
+  readonly #open = new Set<HttpConnection>();
+  /** Those that showed no credential yet, the oldest first; all, and by their network. */
+  readonly #strangers = new Set<HttpConnection>();
+  readonly #strangersOf = new Map<string, Set<HttpConnection>>();
+  /** Read by every connection, so that a request need not ask for the time. */
+  readonly #clock = { now: performance.now() };
+  #limits: ConnectionLimits;
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: HttpConnectionsOptions) {
+    const { limits, isExempt } = options;
+    this.failures = new AcceptFailures(options);
+    this.#limits = limits;
+    this.#isExempt = isExempt;
+  }
+
+  /** How many are open, and were closed since the start, by why. */
+  stats(): HttpStats {
+    const { count: acceptFailures } = this.failures;
+    return { connections: this.#open.size, closed: { ...this.#closed }, acceptFailures };
+  }
+
+  /** Changes the bounds. Strangers beyond them are closed; the deadlines hold from now on. */
+  reconfigure(limits: ConnectionLimits): void {
+    this.#limits = limits;
+    while (this.#open.size > limits.total && this.#strangers.size > 0) {
+      this.#closeFirst(this.#strangers, "full");
+    }
+    if (this.#sweeper === undefined) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = this.#startSweeper();
+  }
+
+  /** Takes a connection in; null where there is no room for it. {@linkcode leave} ends it. */
+  enter(socket: Deno.NetAddr): HttpConnection | null {
+    if (this.#sweeper === undefined) {
+      this.#clock.now = performance.now();
+      this.#sweeper = this.#startSweeper();
+    }
+    const connection = new HttpConnection(socket, this.#clock, this.#forgetStranger);
+    if (!this.#makeRoom(connection)) return null;
+    this.#open.add(connection);
+    this.#strangers.add(connection);
+    const neighbours = this.#strangersOf.get(connection.network);
+    if (neighbours === undefined) this.#strangersOf.set(connection.network, new Set([connection]));
+    else neighbours.add(connection);
+    return connection;
+  }
+
+  /** Notes that a connection is closed. */
+  leave(connection: HttpConnection): void {
+    if (!this.#open.delete(connection)) return;
+    this.#forgetStranger(connection);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  #makeRoom({ address, network }: HttpConnection): boolean {
+    const { total, perAddress } = this.#limits;
+    const neighbours = this.#strangersOf.get(network);
+    const most = perAddress ?? Infinity;
+    if (neighbours !== undefined && neighbours.size >= most && !this.#isExempt(address)) {
+      this.#closeFirst(neighbours, "address");
+    }
+    return this.#open.size < total || this.#closeFirst(this.#strangers, "full");
+  }
+
+  #closeFirst(connections: Iterable<HttpConnection>, why: ClosedBecause): boolean {
+    for (const oldest of connections) {
+      this.#close(oldest, why);
+      return true;
+    }
+    this.#closed[why]++;
+    return false;
+  }
+
+  #close(connection: HttpConnection, why: ClosedBecause): void {
+    this.#closed[why]++;
+    this.leave(connection);
+    connection.cut();
+  }
+
+  readonly #forgetStranger = (connection: HttpConnection): void => {
+    if (!this.#strangers.delete(connection)) return;
+    const neighbours = this.#strangersOf.get(connection.network);
+    neighbours?.delete(connection);
+    if (neighbours?.size === 0) this.#strangersOf.delete(connection.network);
+  };
+
+  /** A deadline is kept to within a quarter, or a second. */
+  #startSweeper(): ReturnType<typeof setInterval> {
+    const { headerMilliseconds, idleMilliseconds } = this.#limits;
+    const shortest = Math.min(headerMilliseconds, idleMilliseconds);
+    const sweeper = setInterval(() => this.#sweep(), Math.min(SWEEP_MILLISECONDS, shortest / 4));
+    Deno.unrefTimer(sweeper);
+    return sweeper;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    // What happened since the last time is noted as of then, and must not end early.
+    const lag = now - this.#clock.now;
+    this.#clock.now = now;
+    const { headerMilliseconds, idleMilliseconds } = this.#limits;
+    for (const connection of this.#open) {
+      if (!connection.waits) continue;
+      const waited = now - connection.waitsSince - lag;
+      if (connection.served) {
+        if (waited > idleMilliseconds) this.#close(connection, "idle");
+      } else if (waited > headerMilliseconds) this.#close(connection, "headers");
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** A connection that the runtime serves. */
+export interface ServedConnection {
+  /** Settles when the connection is closed, or was upgraded to another protocol. */
+  readonly finished: Promise<void>;
+  /** Lets the running requests finish, then closes the connection. */
+  shutdown(): Promise<void>;
+}
+
+/** What the runtime says of a request beside the request. */
+export interface RequestInfo {
+  /** Settles when the answer was handed over, or the client is gone. */
+  readonly completed: Promise<void>;
+}
+
+/**
+ * Serves HTTP/1.1 and HTTP/2 on one connection, with or without TLS.
+ *
+ * @param signal cuts the connection off when it aborts
+ */
+export type ServeConnection = (
+  conn: Deno.Conn,
+  signal: AbortSignal,
+  handler: (request: Request, info: RequestInfo) => Promise<Response>,
+  onError: (error: unknown) => Response,
+  onListen: () => void,
+) => ServedConnection;
+
+/**
+ * Finds the runtime's HTTP server for single connections. `Deno.serve` accepts connections itself:
+ * it ends when it cannot (`Too many open files`), bounds nothing and times nothing out. What it runs
+ * on each connection is the same, and lies behind `Deno.internal` from Deno 2.4 to 2.9 at least.
+ *
+ * @throws Error where this runtime has none
+ */
+export function findServeConnection(): ServeConnection {
+  const symbol: unknown = Reflect.get(Deno, "internal");
+  const internals: unknown = typeof symbol === "symbol" ? Reflect.get(Deno, symbol) : undefined;
+  const found: unknown = typeof internals === "object" && internals !== null
+    ? Reflect.get(internals, "serveHttpOnConnection")
+    : undefined;
+  if (typeof found !== "function") {
+    throw new Error(`Deno ${Deno.version.deno} cannot serve HTTP on a connection of its own`);
+  }
+  return found as ServeConnection;
+}

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { IrcClient } from "../support/irc_client.ts";
+import { peer } from "../support/peers.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { RawConnection } from "../support/raw_connection.ts";
+
+/** Few, so that a test can use them up; the program has about 40 open from the start. */
+const OPEN_FILES = 256;
+
+const SHORT_TIMES = {
+  MUSTER_LIMITS_HEADER_SECONDS: "0.4",
+  MUSTER_LIMITS_BODY_SECONDS: "0.4",
+  MUSTER_LIMITS_IDLE_SECONDS: "0.4",
+};
+
+/** URLs of every port that listens. */
+function portsOf({ api, mcp, irc }: Program): string[] {
+  return [api, mcp, `irc://${irc.hostname}:${irc.port}`];
+}
+
+/** Connects to every port of a program, many times, and says nothing. */
+async function connectToAll(program: Program, times: number): Promise<DisposableStack> {
+  using opened = new DisposableStack();
+  for (const url of portsOf(program)) {
+    for (let count = 0; count < times; count++) opened.use(await RawConnection.open(url));
+  }
+  return opened.move();
+}
+
+/** Asks API, MCP and IRC with a credential, each on a connection of its own. */
+async function assertServes({ api, mcp, irc, token }: Program, nick: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  const status = await fetch(`${api}/v1/status`, { headers });
+  assert.equal(status.status, 200);
+  await status.body?.cancel();
+  const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+  const tools = await fetch(mcp, { method: "POST", headers, body });
+  assert.equal(tools.status, 200);
+  await tools.body?.cancel();
+  await using client = await IrcClient.connect(irc);
+  await client.send(`NICK ${nick}`, `USER ${nick} 0 * :${nick}`);
+  await client.expect(/ 001 /);
+}
+
+async function metric({ api, token }: Program, name: string): Promise<number> {
+  const response = await fetch(`${api}/v1/metrics`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const line = (await response.text()).split("\n").find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(" ")[1]);
+}
+
+/** Sets how many files a running program may have open; its hard limit stays. */
+async function limitOpenFiles({ pid }: Program, soft: number): Promise<void> {
+  const command = new Deno.Command("prlimit", {
+    args: [`--pid=${pid}`, `--nofile=${soft}:${OPEN_FILES}`],
+  });
+  assert.ok((await command.output()).success);
+}
+
+/** Deno itself reads nothing of another process without every permission. */
+async function countOpenFiles({ pid }: Program): Promise<number> {
+  const command = new Deno.Command("ls", { args: [`/proc/${pid}/fd`] });
+  const { stdout } = await command.output();
+  return new TextDecoder().decode(stdout).trim().split("\n").length;
+}
+
+Deno.test("strangers who hold more connections than fit keep nobody else out", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using program = await startProgram({ openFiles: OPEN_FILES });
+  const lowered = program.logged(/The limit on open files is reached; fewer/);
+  using _strangers = await connectToAll(program, 2 * OPEN_FILES);
+  await lowered;
+  await assertServes(program, "first");
+  using _more = await connectToAll(program, OPEN_FILES);
+  await assertServes(program, "second");
+  assert.ok(await metric(program, "muster_http_connections") < OPEN_FILES);
+});
+
+Deno.test("a connection that has shown a credential outlives a crowd of strangers", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using program = await startProgram({ openFiles: OPEN_FILES });
+  const { api, token, irc } = program;
+  const headers = { authorization: `Bearer ${token}` };
+  const stream = await fetch(`${api}/v1/channels/general/stream`, { headers });
+  const events = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  await using client = await IrcClient.connect(irc);
+  await client.send("NICK guest", "USER guest 0 * :guest", "JOIN #general");
+  await client.expect(/ 366 /);
+  using _strangers = await connectToAll(program, 2 * OPEN_FILES);
+  await client.send("PRIVMSG #general :still here");
+  for (let text = ""; !text.includes("still here");) {
+    const part = await events?.read();
+    assert.equal(part?.done, false);
+    text += part?.value;
+  }
+  await events?.cancel();
+});
+
+Deno.test("a program that runs out of file descriptors goes on when there are some again", {
+  ...peer("prlimit"),
+}, async () => {
+  await using program = await startProgram({ openFiles: OPEN_FILES });
+  await assertServes(program, "before");
+  const failed = Promise.all(["http", "irc"].map((listener) => {
+    return program.logged(new RegExp(`could not be accepted.*"listener":"${listener}"`));
+  }));
+  await limitOpenFiles(program, await countOpenFiles(program));
+  {
+    using _strangers = await connectToAll(program, 20);
+    await failed;
+    await limitOpenFiles(program, OPEN_FILES);
+  }
+  await assertServes(program, "after");
+  assert.ok(await metric(program, "muster_http_accept_failures_total") > 0);
+  assert.ok(await metric(program, "muster_irc_accept_failures_total") > 0);
+});
+
+Deno.test("connections that say nothing, or half a request, are closed; a stream is not", async () => {
+  await using program = await startProgram({ environment: SHORT_TIMES });
+  const { api, mcp, token } = program;
+  const headers = { authorization: `Bearer ${token}` };
+  const stream = await fetch(`${api}/v1/channels/general/stream`, { headers });
+  const events = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (const url of [api, mcp]) {
+    using silent = await RawConnection.open(url);
+    using half = await RawConnection.open(url);
+    await half.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Half:");
+    using idle = await RawConnection.open(url);
+    await idle.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await idle.until(/\r\n\r\n/);
+    using again = await RawConnection.open(url);
+    await again.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /he");
+    assert.equal(await silent.untilClosed(), "");
+    assert.equal(await half.untilClosed(), "");
+    await idle.untilClosed();
+    assert.match(await again.untilClosed(), /^HTTP\/1\.1 \d+/);
+  }
+  const text = JSON.stringify({ nick: "someone", text: "a late message" });
+  const posted = await fetch(`${api}/v1/channels/general/messages`, {
+    method: "POST",
+    headers,
+    body: text,
+  });
+  assert.equal(posted.status, 204);
+  for (let read = ""; !read.includes("a late message");) {
+    const part = await events?.read();
+    assert.equal(part?.done, false);
+    read += part?.value;
+  }
+  await events?.cancel();
+});
+
+Deno.test("a body whose parts do not come in time is answered 408, and its connection closed", async () => {
+  await using program = await startProgram({ environment: SHORT_TIMES });
+  const { api, mcp, token } = program;
+  const requests = [
+    [api, "POST /v1/agents/register HTTP/1.1", "Content-Length: 20", '{"nick":'],
+    [api, "POST /v1/agents/register HTTP/1.1", "Content-Length: 100000", '{"nick":'],
+    [api, "POST /v1/agents/register HTTP/1.1", "Transfer-Encoding: chunked", '8\r\n{"nick":\r\n'],
+    [api, "POST /login HTTP/1.1", "Content-Length: 20", '{"username":'],
+    [mcp, "POST /mcp HTTP/1.1", "Content-Length: 20", '{"jsonrpc"'],
+  ] as const;
+  for (const [url, line, length, begin] of requests) {
+    using client = await RawConnection.open(url);
+    const authorization = `Authorization: Bearer ${token}`;
+    await client.send([line, "Host: localhost", authorization, length, "", begin].join("\r\n"));
+    assert.match(await client.untilClosed(), /^HTTP\/1\.1 408 /, `${line}, ${length}`);
+  }
+});
