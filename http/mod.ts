@@ -2,6 +2,7 @@
  * What the HTTP doors, `routes/` and `mcp/`, have in common: who sends a request and from where,
  * requests that wait, what is noted of each, and the server itself.
  */
+export { wantsEventStream } from "./accept.ts";
 export { readAuthorization } from "./authorization.ts";
 export { type BodyLimits, bodyLimitsOf, readBody } from "./body.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";

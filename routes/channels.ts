@@ -7,8 +7,15 @@ import type { Identity } from "../services/identity/mod.ts";
 import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
 import { openedBy } from "./documentation/mod.ts";
-import { type EventStreams, STREAM_HEADERS } from "./event_streams.ts";
-import { errors, json, jsonRequest, sinceSchema, wholeNumber } from "./schemas.ts";
+import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "./event_streams.ts";
+import {
+  errors,
+  json,
+  jsonRequest,
+  queryTokenSchema,
+  sinceSchema,
+  wholeNumber,
+} from "./schemas.ts";
 
 export interface ChannelRoutesOptions {
   /** Null where the configuration turns the bridge off. */
@@ -109,15 +116,22 @@ const streamMessages = createRoute({
     params: parameters,
     query: z.object({
       since: sinceSchema,
-      token: z.string().optional().openapi({
-        description: "The token, for clients that cannot set a header",
+      full: z.enum(["true", "false"]).optional().openapi({
+        description: "With `true` an event has the fields of a message in place of the three",
+      }),
+      token: queryTokenSchema,
+    }),
+    headers: z.object({
+      "last-event-id": z.string().optional().openapi({
+        description: "The id of the last message that was received: goes before `since`",
       }),
     }),
   },
   responses: {
     200: {
       content: { "text/event-stream": { schema: z.string() } },
-      description: "One `data:` line of JSON per message: nick, text, timestamp",
+      description: "For each message its `id:`, and one `data:` line of JSON: nick, text, " +
+        "timestamp. `Last-Event-ID` resumes as `since` does",
     },
     ...errors(400, 404, 409, 429, 503, 504),
   },
@@ -160,6 +174,10 @@ const SILENT = { message() {}, end() {} };
 export function channelRoutes(options: ChannelRoutesOptions) {
   const { bridge, identity, agents, streams } = options;
   if (bridge === null) return disabledRoutes();
+  const frames = new EventFrames<ChannelMessage>(({ id, nick, text, timestamp }) =>
+    eventOf(id, { nick, text, timestamp })
+  );
+  const wholeFrames = new EventFrames<ChannelMessage>((message) => eventOf(message.id, message));
   const waits = new Waits();
   identity.onEnded((ended) => waits.abortEnded(ended));
 
@@ -193,15 +211,17 @@ export function channelRoutes(options: ChannelRoutesOptions) {
     })
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");
-      const { since } = context.req.valid("query");
+      const { since, full } = context.req.valid("query");
+      const { "last-event-id": lastEventId } = context.req.valid("header");
+      const start = { since, lastEventId: lastEventId || undefined };
       if (context.req.method === "HEAD") {
-        const following = await bridge.follow(channel, { since }, SILENT, callerOf(context));
+        const following = await bridge.follow(channel, start, SILENT, callerOf(context));
         following.close();
         return context.body(null, 200, STREAM_HEADERS);
       }
       const body = await streams.open<ChannelMessage>(context.get("principal"), {
-        follow: (sink) => bridge.follow(channel, { since }, sink, callerOf(context)),
-        format: ({ nick, text, timestamp }) => `data: ${JSON.stringify({ nick, text, timestamp })}`,
+        follow: (sink) => bridge.follow(channel, start, sink, callerOf(context)),
+        frames: full === "true" ? wholeFrames : frames,
       });
       return context.body(body, 200, STREAM_HEADERS);
     })
@@ -222,6 +242,11 @@ export function channelRoutes(options: ChannelRoutesOptions) {
         200,
       );
     });
+}
+
+/** The fields of an event that shows a message. */
+function eventOf(id: string, shown: object): string {
+  return `id: ${id}\ndata: ${jsonLine(shown)}`;
 }
 
 function disabledRoutes() {

@@ -36,8 +36,39 @@ export interface EventStreamsOptions {
 export interface StreamSource<Item extends object> {
   /** Makes the stream follow its source; where that fails, opening the stream does. */
   follow(sink: StreamSink<Item>): Promise<Followed> | Followed;
-  /** The fields of the event that shows an item, one per line. */
-  format(item: Item): string;
+  /** How its items look on the wire. */
+  readonly frames: EventFrames<Item>;
+}
+
+/** The events of one kind of stream: each item is encoded once, whoever gets it. */
+export class EventFrames<Item extends object> {
+  readonly #format: (item: Item) => string;
+  readonly #frames = new WeakMap<Item, Uint8Array<ArrayBuffer>>();
+
+  /** @param format gives the fields of the event that shows an item, one per line */
+  constructor(format: (item: Item) => string) {
+    this.#format = format;
+  }
+
+  of(item: Item): Uint8Array<ArrayBuffer> {
+    let frame = this.#frames.get(item);
+    if (frame === undefined) {
+      frame = encoder.encode(`${this.#format(item)}\n\n`);
+      this.#frames.set(item, frame);
+    }
+    return frame;
+  }
+}
+
+/** What JSON allows within a string, and readers of lines may take for the end of one. */
+const LINE_ENDS = /[\x85\u2028\u2029]/g;
+
+/** A value as JSON on one line, whatever the reader takes for the end of one. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(
+    LINE_ENDS,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** The end of a stream that its source holds. */
@@ -51,9 +82,13 @@ export interface StreamSink<Item extends object> {
  * The end of a source that its stream holds: of one that sends what comes, and is cut where its
  * reader falls behind, or of one that sends some more when it is asked.
  */
-export type Followed =
-  | { close(): void; cut(): void }
-  | { close(): void; more(): void };
+export interface Followed {
+  close(): void;
+  /** Absent where the source never sends what it was not asked for; false where it did not now. */
+  cut?(): boolean;
+  /** Absent where the source sends everything by itself. */
+  more?(): void;
+}
 
 /**
  * The open event streams (WHATWG HTML, "Server-sent events"). What all of them do at once is done
@@ -63,7 +98,6 @@ export type Followed =
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #open = new Set<EventStream>();
-  readonly #frames = new WeakMap<object, Uint8Array<ArrayBuffer>>();
   #cancelKeepAlive: () => void = () => {};
 
   constructor(options: EventStreamsOptions) {
@@ -87,7 +121,7 @@ export class EventStreams {
     if (this.#open.size === 1) this.#scheduleKeepAlive();
     try {
       const followed = await source.follow({
-        message: (item) => stream.send(this.#frameOf(item, source)),
+        message: (item) => stream.send(source.frames.of(item)),
         end: () => stream.finish(),
       });
       stream.attach(followed);
@@ -103,15 +137,6 @@ export class EventStreams {
     for (const stream of [...this.#open]) {
       if (ended.covers(stream.principal)) stream.close();
     }
-  }
-
-  #frameOf<Item extends object>(item: Item, source: StreamSource<Item>): Uint8Array<ArrayBuffer> {
-    let frame = this.#frames.get(item);
-    if (frame === undefined) {
-      frame = encoder.encode(`${source.format(item)}\n\n`);
-      this.#frames.set(item, frame);
-    }
-    return frame;
   }
 
   #scheduleKeepAlive(): void {
@@ -209,13 +234,11 @@ class EventStream {
 
   #limitQueue(followed: Followed): void {
     if (this.#queue.length <= MAX_EVENTS_BEHIND && this.#queue.bytes <= MAX_BYTES_BEHIND) return;
-    if ("more" in followed) return;
-    followed.cut();
-    this.close();
+    if (followed.cut?.()) this.close();
   }
 
   #askForMore(): void {
-    if (this.#followed !== null && "more" in this.#followed) this.#followed.more();
+    this.#followed?.more?.();
   }
 
   #isEmpty(): boolean {

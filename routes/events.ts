@@ -1,9 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { wantsEventStream } from "../http/mod.ts";
 import type { EventLog, LoggedEvent } from "../services/events/mod.ts";
 import { openTo } from "./access.ts";
 import { newRoutes } from "./context.ts";
-import { type EventStreams, STREAM_HEADERS } from "./event_streams.ts";
-import { errors } from "./schemas.ts";
+import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "./event_streams.ts";
+import { openedBy } from "./documentation/mod.ts";
+import { errors, queryTokenSchema } from "./schemas.ts";
 
 /** Most events of one answer. */
 const MAX_LIMIT = 1000;
@@ -75,8 +77,9 @@ const listEvents = createRoute({
   description: "With `Accept: text/event-stream` the answer is a stream that goes on with every " +
     "new event. Each has an `id`, after which `Last-Event-ID` resumes without gap or repeat.",
   ...openTo("operator"),
+  security: openedBy("apiToken", "queryToken"),
   request: {
-    query,
+    query: query.extend({ token: queryTokenSchema }),
     headers: z.object({
       "last-event-id": z.string().regex(SEQUENCE_NUMBER, {
         error: "must be the number of an event",
@@ -101,21 +104,22 @@ const listEvents = createRoute({
 
 /** `/v1/events`: the event log. */
 export function eventRoutes({ eventLog, streams }: EventRoutesOptions) {
+  const frames = new EventFrames(formatEvent);
   return newRoutes().openapi(listEvents, async (context) => {
     const { after, types, limit } = context.req.valid("query");
-    if (!/\btext\/event-stream\b/i.test(context.req.header("accept") ?? "")) {
+    if (!wantsEventStream(context.req.header("accept"))) {
       return context.json(await eventLog.read({ after, types, limit }), 200);
     }
     const from = context.req.valid("header")["last-event-id"] ?? after;
     if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
     const body = await streams.open<LoggedEvent>(context.get("principal"), {
       follow: (sink) => eventLog.follow({ after: from, types }, sink),
-      format: formatEvent,
+      frames,
     });
     return context.body(body, 200, STREAM_HEADERS);
   });
 }
 
 function formatEvent(event: LoggedEvent): string {
-  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}`;
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${jsonLine(event)}`;
 }

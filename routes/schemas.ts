@@ -74,3 +74,8 @@ export function wholeNumber(description: string) {
 export const sinceSchema = z.string().optional().openapi({
   description: "Only what came after this timestamp, or after the message of this id",
 });
+
+/** The credential of an event stream that cannot come in a header. */
+export const queryTokenSchema = z.string().optional().openapi({
+  description: "The token, for clients that cannot set a header; on a stream alone",
+});

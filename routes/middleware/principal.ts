@@ -1,5 +1,6 @@
+import type { HonoRequest } from "hono";
 import { createMiddleware } from "hono/factory";
-import { readAuthorization } from "../../http/mod.ts";
+import { readAuthorization, wantsEventStream } from "../../http/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import {
   type Access,
@@ -10,6 +11,7 @@ import {
 import type { AppEnv } from "../context.ts";
 
 const STREAM_PATH = /^\/v1\/channels\/[^/]+\/stream$/;
+const EVENTS_PATH = "/v1/events";
 
 /**
  * Finds out who calls, from the `Authorization` header, or from the query of an event stream, to
@@ -18,7 +20,7 @@ const STREAM_PATH = /^\/v1\/channels\/[^/]+\/stream$/;
 export function authenticate(identity: Identity) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const credential = readAuthorization(context.req.header("authorization")) ??
-      (STREAM_PATH.test(context.req.path) ? readToken(context.req.query("token")) : null);
+      (isStream(context.req) ? readToken(context.req.query("token")) : null);
     if (credential === null) {
       throw new Unauthorized("An Authorization header with a Bearer token is required");
     }
@@ -34,6 +36,12 @@ export function allow(access: Access) {
     authorize(context.get("principal"), access);
     await next();
   });
+}
+
+/** Whether a request opens an event stream; a browser asks for one by its `Accept`. */
+function isStream(request: HonoRequest): boolean {
+  if (request.path === EVENTS_PATH) return wantsEventStream(request.header("accept"));
+  return STREAM_PATH.test(request.path);
 }
 
 function readToken(token: string | undefined): Credential | null {

@@ -7,6 +7,7 @@ import type { Channel, HeldMessage } from "./channel.ts";
 import { Channels, type ChannelUse } from "./channels.ts";
 import { compose, type Composition, cut } from "./composition.ts";
 import { Confirmation } from "./confirmation.ts";
+import { ChannelFollowing, type FollowingStart } from "./following.ts";
 import { Hearing } from "./hearing.ts";
 import { Link } from "./link.ts";
 import type { LinkEvent, LinkMessage, LinkRefusal } from "./link_events.ts";
@@ -243,8 +244,9 @@ export class Bridge {
   }
 
   /**
-   * Hands a channel's messages to a follower: what came after `since`, if given, before this
-   * resolves, then each new one; in order, without a gap, none twice. Ends when the caller may read
+   * Hands a channel's messages to a follower: what the buffer holds of what it wants before this
+   * resolves, then each new one; in order, without a gap, none twice. What came before the buffer
+   * begins it is given page by page, when it asks for more. Ends when the caller may read
    * the channel no more. Joins a channel that somebody is in; one that nobody is in for the operator.
    *
    * @throws Invalid, Forbidden or NotFound where the caller may not read it, and what {@link join}
@@ -252,14 +254,15 @@ export class Bridge {
    */
   async follow(
     channel: string,
-    options: { readonly since?: string | undefined },
+    start: FollowingStart,
     follower: ChannelFollower,
     caller?: Caller,
   ): Promise<Following> {
     const name = readChannelName(channel);
     const entered = await this.#visit(name, caller) ??
       await this.#make(name, caller);
-    const unfollow = entered.log.follow(options.since, follower);
+    const options = { channel: entered, past: this.#past, follower };
+    const following = await ChannelFollowing.open(options, start);
     const unwatch = this.#access.watch(name, caller, (reason) => {
       close();
       follower.end(reason);
@@ -267,13 +270,15 @@ export class Bridge {
     const close = () => {
       entered.usedAt = this.#scheduler.now();
       unwatch();
-      unfollow();
+      following.close();
     };
     const cut = () => {
+      if (!following.live) return false;
       this.#cut++;
       close();
+      return true;
     };
-    return { close, cut };
+    return { close, cut, more: () => following.more() };
   }
 
   /**

@@ -175,6 +175,11 @@ export interface BridgeStats {
 export interface Following {
   /** Ends it; the follower is not told. */
   close(): void;
-  /** Ends it because the reader cannot keep up, which is counted. */
-  cut(): void;
+  /**
+   * Ends it because the reader cannot keep up, which is counted. False, and nothing happens, while
+   * the reader is given what it asks for.
+   */
+  cut(): boolean;
+  /** The reader has room for more of what was said before. */
+  more(): void;
 }

@@ -90,7 +90,7 @@ export class Past {
     before: string,
     limit: number,
   ): Promise<ChannelMessage[]> {
-    const microseconds = log.microsecondsOf(before) ?? await this.#microsecondsOf(name, before);
+    const microseconds = await this.microsecondsOf({ name, log }, before);
     if (microseconds === null) {
       throw new Invalid('"before" must be an ISO 8601 time or the id of a message that is kept');
     }
@@ -112,9 +112,19 @@ export class Past {
     limit: number,
   ): Promise<ChannelMessage[]> {
     if (!this.available) return [];
-    const microseconds = log.microsecondsOf(since) ?? await this.#microsecondsOf(name, since);
+    const microseconds = log.microsecondsOf(since) ?? await this.#lookUp(name, since);
     if (microseconds === null || microseconds >= (log.oldest ?? Infinity)) return [];
     return await this.#after(name, microseconds, limit);
+  }
+
+  /**
+   * What a timestamp or the id of a message stands for, in microseconds since 1970; null where it is
+   * neither a time nor the id of a message that the log or the server keeps.
+   *
+   * @throws TimedOut, TooMany, and the error of {@link clear}
+   */
+  async microsecondsOf({ name, log }: PastChannel, reference: string): Promise<number | null> {
+    return log.microsecondsOf(reference) ?? await this.#lookUp(name, reference);
   }
 
   /** Takes in what the server plays back. */
@@ -168,7 +178,7 @@ export class Past {
   }
 
   /** The time of a message, in microseconds since 1970; null where the server does not know it. */
-  async #microsecondsOf(channel: string, id: string): Promise<number | null> {
+  async #lookUp(channel: string, id: string): Promise<number | null> {
     if (!this.available || !isMessageId(id)) return null;
     for (const message of new Set([id, messageOfLine(id)])) {
       const { first } = await this.#page(`AROUND ${channel} msgid=${message}`, 1);

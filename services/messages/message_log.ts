@@ -177,7 +177,7 @@ export class MessageLog<Message extends LoggedMessage> {
   #positionAfter(since: string): number {
     const microseconds = this.microsecondsOf(since);
     if (microseconds !== null) return this.#positionAfterTime(microseconds);
-    throw new Invalid('"since" must be an ISO 8601 time or the id of a message that is still kept');
+    throw unknownSince();
   }
 
   #positionAfterTime(microseconds: number): number {
@@ -208,4 +208,9 @@ export class MessageLog<Message extends LoggedMessage> {
     subscription.open = false;
     this.#subscriptions = this.#subscriptions.filter((other) => other !== subscription);
   }
+}
+
+/** The error of a reader who wants to go on from what nobody knows. */
+export function unknownSince(): Invalid {
+  return new Invalid('"since" must be an ISO 8601 time or the id of a message that is still kept');
 }

@@ -234,11 +234,13 @@ Deno.test("A stream replays, goes on and keeps the connection alive", () =>
     ) assert.equal(response.headers.get(name), value);
 
     const stream = new StreamReader(response);
-    const first =
+    const [one] = await bridge.messages("general", {});
+    const first = `id: ${one?.id}\n` +
       'data: {"nick":"ann","text":"a \\"quoted\\" one","timestamp":"2026-11-20T12:00:00.000000Z"}\n\n';
     await until(() => stream.text === first);
     await bridge.post("general", { text: "two" }, OPERATOR_CALLER);
-    const second =
+    const [two] = await bridge.messages("general", { since: one?.id });
+    const second = `id: ${two?.id}\n` +
       'data: {"nick":"bridge","text":"two","timestamp":"2026-11-20T12:00:00.000001Z"}\n\n';
     await until(() => stream.text === first + second);
     scheduler.advance(15_000);

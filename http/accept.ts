@@ -1,0 +1,4 @@
+/** Whether a client asks for server-sent events, given its `Accept` header. */
+export function wantsEventStream(accept: string | null | undefined): boolean {
+  return /\btext\/event-stream\b/i.test(accept ?? "");
+}

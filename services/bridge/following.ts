@@ -1,0 +1,123 @@
+import { formatMicroseconds, parseMicroseconds, unknownSince } from "../messages/mod.ts";
+import type { ChannelFollower } from "./options.ts";
+import type { Past, PastChannel } from "./past.ts";
+
+/** Messages that a follower is given at once of what came before the log begins. */
+const PAGE = 100;
+
+/** Where somebody begins to follow a channel. */
+export interface FollowingStart {
+  /** A timestamp or the id of a message; absent: with what comes from now on. */
+  readonly since?: string | undefined;
+  /**
+   * The id of the last message that an event stream has shown, which goes before `since`. Where
+   * nobody knows the message any more, it begins with all that is kept.
+   */
+  readonly lastEventId?: string | undefined;
+}
+
+export interface ChannelFollowingOptions {
+  readonly channel: PastChannel;
+  readonly past: Past;
+  readonly follower: ChannelFollower;
+}
+
+/**
+ * One reader's way through a channel: from the past, where it began before the channel's log does,
+ * into the log. Of the past it is given a page each time that it asks for more; the log gives it
+ * what comes.
+ */
+export class ChannelFollowing {
+  readonly #options: ChannelFollowingOptions;
+  /** The timestamp after which it goes on; undefined for what comes from now on. */
+  #cursor: string | undefined;
+  #unfollow: (() => void) | null = null;
+  #wanted = false;
+  #reading = false;
+  #closed = false;
+
+  private constructor(options: ChannelFollowingOptions, cursor: string | undefined) {
+    this.#options = options;
+    this.#cursor = cursor;
+    if (this.#isCovered()) this.#goLive();
+  }
+
+  /**
+   * Begins to follow. What the log holds of it is handed over before this resolves.
+   *
+   * @throws Invalid where `since` is neither a time nor the id of a message that is kept, and what
+   * {@link Past} throws
+   */
+  static async open(
+    options: ChannelFollowingOptions,
+    { since, lastEventId }: FollowingStart,
+  ): Promise<ChannelFollowing> {
+    const { channel, past } = options;
+    const { log } = channel;
+    if (lastEventId !== undefined) {
+      const microseconds = await past.microsecondsOf(channel, lastEventId) ??
+        (log.oldest === null ? null : log.oldest - 1);
+      return new ChannelFollowing(
+        options,
+        microseconds === null ? undefined : formatMicroseconds(microseconds),
+      );
+    }
+    if (since === undefined) return new ChannelFollowing(options, undefined);
+    const microseconds = await past.microsecondsOf(channel, since);
+    if (microseconds === null) throw unknownSince();
+    return new ChannelFollowing(options, formatMicroseconds(microseconds));
+  }
+
+  /** Whether it has come to the log: then messages come without being asked for. */
+  get live(): boolean {
+    return this.#unfollow !== null;
+  }
+
+  /** The follower has room for more. */
+  more(): void {
+    if (this.live || this.#closed) return;
+    this.#wanted = true;
+    if (!this.#reading) this.#readPast();
+  }
+
+  /** Ends it; the follower is not told. */
+  close(): void {
+    this.#closed = true;
+    this.#unfollow?.();
+  }
+
+  async #readPast(): Promise<void> {
+    const { channel, past, follower } = this.#options;
+    this.#reading = true;
+    try {
+      while (this.#wanted && !this.#closed && !this.live) {
+        const { oldest } = channel.log;
+        const page = await past.readAfter(channel, this.#cursor ?? "", PAGE);
+        if (this.#closed) return;
+        for (const message of page) follower.message(message);
+        this.#wanted = page.length === 0;
+        this.#cursor = page.at(-1)?.timestamp ?? this.#cursor;
+        const isAtEnd = page.length === 0 && channel.log.oldest === oldest;
+        if (isAtEnd || this.#isCovered()) this.#goLive();
+      }
+    } catch {
+      // The follower comes back, and is then told why.
+      if (!this.#closed) follower.end("The past of the channel could not be read");
+      this.close();
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  /** Whether the log holds everything that is still to come. */
+  #isCovered(): boolean {
+    const { channel: { log }, past } = this.#options;
+    if (this.#cursor === undefined || !past.available) return true;
+    return (parseMicroseconds(this.#cursor) ?? 0) >= (log.oldest ?? Infinity);
+  }
+
+  #goLive(): void {
+    const { channel, follower } = this.#options;
+    this.#unfollow = channel.log.follow(this.#cursor, follower);
+  }
+}
