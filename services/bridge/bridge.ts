@@ -263,6 +263,12 @@ export class Bridge {
       await this.#make(name, caller);
     const options = { channel: entered, past: this.#past, follower };
     const following = await ChannelFollowing.open(options, start);
+    try {
+      this.#access.assertReadable(name, caller);
+    } catch (error) {
+      following.close();
+      throw error;
+    }
     const unwatch = this.#access.watch(name, caller, (reason) => {
       close();
       follower.end(reason);

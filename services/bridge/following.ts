@@ -43,29 +43,20 @@ export class ChannelFollowing {
   }
 
   /**
-   * Begins to follow. What the log holds of it is handed over before this resolves.
+   * Begins to follow. What the log holds of it, or else the first page of the past, is handed over
+   * before this resolves.
    *
    * @throws Invalid where `since` is neither a time nor the id of a message that is kept, and what
    * {@link Past} throws
    */
   static async open(
     options: ChannelFollowingOptions,
-    { since, lastEventId }: FollowingStart,
+    start: FollowingStart,
   ): Promise<ChannelFollowing> {
-    const { channel, past } = options;
-    const { log } = channel;
-    if (lastEventId !== undefined) {
-      const microseconds = await past.microsecondsOf(channel, lastEventId) ??
-        (log.oldest === null ? null : log.oldest - 1);
-      return new ChannelFollowing(
-        options,
-        microseconds === null ? undefined : formatMicroseconds(microseconds),
-      );
-    }
-    if (since === undefined) return new ChannelFollowing(options, undefined);
-    const microseconds = await past.microsecondsOf(channel, since);
-    if (microseconds === null) throw unknownSince();
-    return new ChannelFollowing(options, formatMicroseconds(microseconds));
+    const cursor = await cursorOf(options, start);
+    const following = new ChannelFollowing(options, cursor);
+    if (!following.live) await following.#readOn();
+    return following;
   }
 
   /** Whether it has come to the log: then messages come without being asked for. */
@@ -76,8 +67,7 @@ export class ChannelFollowing {
   /** The follower has room for more. */
   more(): void {
     if (this.live || this.#closed) return;
-    this.#wanted = true;
-    if (!this.#reading) this.#readPast();
+    void this.#readOn();
   }
 
   /** Ends it; the follower is not told. */
@@ -86,7 +76,10 @@ export class ChannelFollowing {
     this.#unfollow?.();
   }
 
-  async #readPast(): Promise<void> {
+  /** Hands over the next page of the past, or comes to the log. */
+  async #readOn(): Promise<void> {
+    this.#wanted = true;
+    if (this.#reading) return;
     const { channel, past, follower } = this.#options;
     this.#reading = true;
     try {
@@ -120,4 +113,18 @@ export class ChannelFollowing {
     const { channel, follower } = this.#options;
     this.#unfollow = channel.log.follow(this.#cursor, follower);
   }
+}
+
+/** The timestamp after which somebody is to go on; undefined for what comes from now on. */
+async function cursorOf(
+  { channel, past }: ChannelFollowingOptions,
+  { since, lastEventId }: FollowingStart,
+): Promise<string | undefined> {
+  const reference = lastEventId ?? since;
+  if (reference === undefined) return undefined;
+  const microseconds = await past.microsecondsOf(channel, reference);
+  if (microseconds !== null) return formatMicroseconds(microseconds);
+  if (lastEventId === undefined) throw unknownSince();
+  const { oldest } = channel.log;
+  return oldest === null ? undefined : formatMicroseconds(oldest - 1);
 }

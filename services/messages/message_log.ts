@@ -51,6 +51,8 @@ export class MessageLog<Message extends LoggedMessage> {
   readonly #removed = new Map<string, number>();
   #units = 0;
   readonly #stamps = new Stamps();
+  /** Why nothing more will come; null as long as something may. */
+  #endReason: string | null = null;
   /** Replaced, never changed, so that a round of deliveries sees the list it began with. */
   #subscriptions: readonly Subscription<Message>[] = [];
 
@@ -129,6 +131,7 @@ export class MessageLog<Message extends LoggedMessage> {
     const missed = since === undefined ? [] : this.read(since, this.size);
     this.#subscriptions = [...this.#subscriptions, subscription];
     for (const message of missed) this.#deliver(subscription, message);
+    if (this.#endReason !== null) this.end(this.#endReason);
     return () => this.#remove(subscription);
   }
 
@@ -150,8 +153,9 @@ export class MessageLog<Message extends LoggedMessage> {
     }
   }
 
-  /** Ends every follower. */
+  /** Ends every follower, and whoever comes later. */
   end(reason: string): void {
+    this.#endReason = reason;
     const subscriptions = this.#subscriptions;
     this.#subscriptions = [];
     for (const subscription of subscriptions) {
