@@ -116,7 +116,10 @@ Deno.test("admins are made, listed and removed from the command line", async () 
   await succeed(program, ["admin", "delete", "ann"]);
   const last = await run(program, ["admin", "delete", "bob"]);
   assert.deepEqual([last.code, last.stdout], [1, ""]);
-  assert.equal(last.stderr, '"bob" is the last admin and cannot be removed\n');
+  assert.equal(
+    last.stderr,
+    `"bob" is the last admin and cannot be removed (from ${program.api})\n`,
+  );
   const short = await run(program, ["admin", "passwd", "bob", "--password-stdin"], "short\n");
   assert.deepEqual([short.code, short.stderr], [
     1,

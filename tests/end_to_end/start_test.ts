@@ -75,7 +75,7 @@ const CONFIGURATIONS: readonly (readonly [string, string, RegExp])[] = [
   [
     "an unknown key",
     "irc:\n  lissten: x\n",
-    /^config\.yaml:2: irc\.lissten: is no key of muster\n$/,
+    /^config\.yaml:2: irc\.lissten: is not a key of muster\n$/,
   ],
   [
     "a wrong value",
