@@ -41,7 +41,7 @@ const listMessages = createRoute({
   description: "Open to the agent itself and the operator. Reading consumes nothing. A channel's " +
     "message counts where the agent was registered with the channel or is in it, and where the " +
     "text holds its nick as a word of its own, @all, its type (@worker, @workers), or @prefix*; " +
-    "an envelope where its `to` lists one of these. The newest messages are kept, in memory.",
+    "an envelope where its `to` lists one of these. The newest messages are kept, over restarts, as long as `irc.history` says.",
   ...openTo("agent:read"),
   request: {
     params: z.object({ nick: z.string() }),

@@ -249,6 +249,7 @@ export class Agents {
         statements: [
           statement(update, { mustChange: true }),
           statement(tables.deleteFrom("tokens").where("owner_id", "=", id)),
+          statement(tables.deleteFrom("inbox_messages").where("account_id", "=", id)),
           ...statements,
         ],
         events: [newEvent("agent.revoked", { nick: name }, originOf(caller), now)],

@@ -1,4 +1,5 @@
 import { ulid } from "ulid";
+import { z } from "zod";
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, NotFound, Unavailable } from "../errors.ts";
@@ -11,8 +12,10 @@ import {
   MessageLog,
   type MessageQuery,
   MessageReaders,
+  type PastMessage,
 } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { InboxStore, Restored } from "./inbox_store.ts";
 import { isAddressed, readAddressees } from "./mentions.ts";
 
 /** Messages that are kept for each agent. */
@@ -28,7 +31,15 @@ const CTCP = "\x01";
 const ACTION = `${CTCP}ACTION `;
 
 /** Why something is in an inbox: it was said to the agent alone, or it mentions the agent. */
-export type AddressedKind = "message" | "mention";
+const kindSchema = z.enum(["message", "mention"]);
+export type AddressedKind = z.infer<typeof kindSchema>;
+
+/** What is stored of a message beside its text and its speaker. */
+const storedSchema = z.object({
+  account: z.string().nullable().optional(),
+  via: z.literal("bridge").optional(),
+  channel: z.string().nullable().optional(),
+});
 
 /** A message that is addressed to an agent. */
 export interface AddressedText {
@@ -71,13 +82,16 @@ export interface InboxesOptions {
   readonly hears: (agent: RosterEntry, channel: string) => boolean;
   /** The account of the bridge, which tells itself what it says, and for whom. */
   readonly bridgeNick: string;
+  /** Null where what is said is to be kept in memory alone. */
+  readonly store: InboxStore | null;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
 /**
  * What others said to agents: messages to an agent alone, and those in channels that mention it,
- * whether it was there or not. The newest are kept, in memory. Reading consumes nothing.
+ * whether it was there or not. The newest are kept, and are there after a restart. Reading consumes
+ * nothing.
  */
 export class Inboxes {
   readonly #options: InboxesOptions;
@@ -124,7 +138,20 @@ export class Inboxes {
 
   /** Removes a message that was redacted from wherever it was kept. */
   forgetMessage(id: string): void {
-    for (const log of this.#logs.values()) log.remove((message) => message.id === id);
+    const { store } = this.#options;
+    for (const [accountId, log] of this.#logs) {
+      store?.remove(accountId, log.remove((message) => message.id === id));
+    }
+    store?.redact(id);
+  }
+
+  /**
+   * Keeps messages for so long from now on.
+   *
+   * @param age in milliseconds; null for ever
+   */
+  retain(age: number | null): void {
+    this.#options.store?.retain(age);
   }
 
   /**
@@ -142,18 +169,26 @@ export class Inboxes {
     }
     checkQuery(query, INBOX_CAPACITY);
     if (this.#closed) throw new Unavailable("The server is shutting down");
-    return await this.#readers.read(this.#logOf(agent), {
+    const log = this.#logOf(agent);
+    log.removeBefore(this.#options.store?.keptSince ?? 0);
+    return await this.#readers.read(log, {
       ...query,
       limit: query.limit ?? INBOX_CAPACITY,
     });
   }
 
-  /** Ends every reader. */
+  /** Ends every reader. What is said from now on is still kept. */
   close(): void {
     this.#closed = true;
-    this.#stopListening();
     for (const log of this.#logs.values()) log.end("The server is shutting down");
+  }
+
+  /** Stores what is not stored yet, once nothing more comes. */
+  async stop(): Promise<void> {
+    this.close();
+    this.#stopListening();
     this.#logs.clear();
+    await this.#options.store?.close();
   }
 
   #takeFromChannel(channel: string, incoming: Incoming): void {
@@ -176,18 +211,26 @@ export class Inboxes {
     if (text === null) return;
     const kind = channel === null ? "message" : "mention";
     const origin = via === undefined ? { from, account } : { from, account, via };
-    this.#logOf(agent).append({ id, kind, ...origin, channel, text }, time);
+    const log = this.#logOf(agent);
+    const { oldest } = log;
+    log.append({ id, kind, ...origin, channel, text }, time);
+    const evicts = oldest !== null && log.oldest !== oldest;
+    const { from: sender, ...about } = { ...origin, channel };
+    const stored = { time: log.newest ?? 0, id, kind, sender, body: text, about };
+    this.#options.store?.append(agent.id, stored, evicts ? log.oldest : null);
   }
 
   #logOf({ id, nick }: RosterEntry): MessageLog<AddressedText> {
     let messages = this.#logs.get(id);
     if (messages === undefined) {
-      const { log } = this.#options;
-      messages = new MessageLog({
+      const { log, store } = this.#options;
+      const options = {
         capacity: INBOX_CAPACITY,
         maxUnits: MAX_UNITS,
-        onFailure: (error) => log.error("A reader of an inbox failed", { agent: nick, error }),
-      });
+        onFailure: (error: unknown) =>
+          log.error("A reader of an inbox failed", { agent: nick, error }),
+      };
+      messages = new MessageLog(options, store?.load(id).map(pastMessage));
       this.#logs.set(id, messages);
     }
     return messages;
@@ -199,6 +242,16 @@ export class Inboxes {
     this.#logs.get(accountId)?.end("The agent is gone");
     this.#logs.delete(accountId);
   }
+}
+
+/** A message as it was before a restart. */
+function pastMessage(restored: Restored): PastMessage<AddressedText> {
+  if (restored.kind === "redacted") return { microseconds: restored.time, removed: restored.id };
+  const { time, id, kind, sender: from, body: text, about } = restored.message;
+  const { account = null, via, channel = null } = storedSchema.parse(about);
+  const origin = via === undefined ? { from, account } : { from, account, via };
+  const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text };
+  return { microseconds: time, message };
 }
 
 function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): RosterEntry[] {

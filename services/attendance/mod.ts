@@ -6,6 +6,7 @@
 export { Attendance, type AttendanceOptions, type UserDirectory } from "./attendance.ts";
 export { StoredHomes } from "./stored_homes.ts";
 export { DirectMessages, type DirectMessagesOptions } from "./direct_messages.ts";
+export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
 export {
   type Addressed,
   type AddressedKind,

@@ -477,7 +477,8 @@ export class Bridge {
         return this.#receive(event);
       case "redaction":
         this.#options.onRedacted?.(event.id);
-        return this.#channels.get(event.channel)?.log.remove(({ id }) => isLineOf(event.id, id));
+        this.#channels.get(event.channel)?.log.remove(({ id }) => isLineOf(event.id, id));
+        return;
       case "refusal":
         if (event.label === null || this.#past.refuse(event.label)) break;
         return this.#outbox.refuse(event.label, refusalError(event));

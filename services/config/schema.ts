@@ -83,8 +83,8 @@ const irc = z.strictObject({
     messages: z.int().min(0).max(100_000).default(1000),
     bytes: z.int().min(65_536).default(67_108_864),
     replay_on_join: z.int().min(0).max(1000).default(20),
-    persist: z.boolean().default(false),
-    max_days: z.number().min(0).default(0),
+    persist: z.boolean().default(true),
+    max_days: z.number().min(0).default(30),
     max_messages: count.default(100_000),
     max_bytes: z.int().min(0).refine((bytes) => bytes === 0 || bytes >= 1_048_576, {
       error: "must be 0 or at least 1048576",

@@ -111,6 +111,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     reconfigure: (changed, renewed) => {
       irc.reconfigure(changed, renewed);
       stores.history?.retain(retentionOf(changed));
+      people.inboxes.retain(retentionOf(changed).age);
       llm.backends.reconfigure(changed.llm.backends);
       events.reloaded(changedKeys(config, changed));
     },

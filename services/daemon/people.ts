@@ -1,11 +1,17 @@
 import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
 import { Agents, IrcAccounts, type Provisioning, type Sessions } from "../agents/mod.ts";
-import { Attendance, Inboxes, StoredHomes, type UserDirectory } from "../attendance/mod.ts";
+import {
+  Attendance,
+  Inboxes,
+  InboxStore,
+  StoredHomes,
+  type UserDirectory,
+} from "../attendance/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityRoom } from "../identity/mod.ts";
 import type { IrcObserver } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_moderation.ts";
-import { loginLimits, type Stores } from "./stores.ts";
+import { loginLimits, retentionOf, type Stores } from "./stores.ts";
 
 /** IRC as those see it who are made before it. */
 export interface LaterIrc {
@@ -57,8 +63,12 @@ export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposab
   started.defer(() => attendance.close());
   const hears = attendance.hears.bind(attendance);
   const bridgeNick = config.bridge.nick;
-  const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, scheduler, log });
-  started.defer(() => inboxes.close());
+  const { age } = retentionOf(config);
+  const store = config.irc.history.persist
+    ? new InboxStore({ database, age, scheduler, log })
+    : null;
+  const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, store, scheduler, log });
+  started.defer(() => inboxes.stop());
   const moderation = new IrcModeration({ database, accounts: room.accounts, scheduler, log });
   started.defer(() => moderation.close());
   return {

@@ -1,3 +1,4 @@
+import { forgetStoredInboxes } from "../attendance/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../data_folder.ts";
 import { Database } from "../database/mod.ts";
@@ -59,6 +60,7 @@ export async function openStores(
   });
   started.defer(() => room.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
+  if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;
   await history?.forgetStrangers((account) => {
     const found = room.accounts.find(account);

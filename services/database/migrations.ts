@@ -176,4 +176,17 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
     PRIMARY KEY (account_id, name_folded)
   ) STRICT;
   `,
+  `
+  CREATE TABLE inbox_messages (
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    time INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    about TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (account_id, time)
+  ) STRICT;
+  CREATE INDEX inbox_messages_by_id ON inbox_messages (id);
+  `,
 ]);

@@ -20,6 +20,7 @@ export interface Tables {
   events: EventsTable;
   checkpoints: CheckpointsTable;
   read_markers: ReadMarkersTable;
+  inbox_messages: InboxMessagesTable;
   bridge_channels: BridgeChannelsTable;
   agent_channels: AgentChannelsTable;
 }
@@ -215,4 +216,21 @@ export interface AgentChannelsTable {
   account_id: Fixed<string>;
   name_folded: Fixed<string>;
   name: Fixed<string>;
+}
+
+/** What was said to agents. */
+export interface InboxMessagesTable {
+  /** The agent's. */
+  account_id: Fixed<string>;
+  /** In Unix microseconds, strictly increasing for each agent. */
+  time: Fixed<number>;
+  /** The IRC server's, where it has one; the same message may be for several agents. */
+  id: Fixed<string>;
+  /** `redacted` where only the id is left, as a place to read on from. */
+  kind: string;
+  /** The nick of the speaker. */
+  sender: string;
+  /** What else is known of the message: a JSON object. */
+  about: string;
+  body: string;
 }

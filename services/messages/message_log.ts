@@ -40,6 +40,11 @@ export interface MessageLogOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** A message of an earlier log, or the id of one that was removed from it. */
+export type PastMessage<Message> =
+  | { readonly microseconds: number; readonly message: Message }
+  | { readonly microseconds: number; readonly removed: string };
+
 /**
  * Messages in the order of their coming: the newest ones are kept, and whoever follows gets each
  * new one. History, streams and waiting readers all read this.
@@ -50,14 +55,28 @@ export class MessageLog<Message extends LoggedMessage> {
   /** When messages were taken in that were removed again, by id: a reader may go on from them. */
   readonly #removed = new Map<string, number>();
   #units = 0;
-  readonly #stamps = new Stamps();
+  readonly #stamps: Stamps;
   /** Why nothing more will come; null as long as something may. */
   #endReason: string | null = null;
   /** Replaced, never changed, so that a round of deliveries sees the list it began with. */
   #subscriptions: readonly Subscription<Message>[] = [];
 
-  constructor(options: MessageLogOptions) {
+  /** @param past what an earlier log held, oldest first: this one goes on from it */
+  constructor(options: MessageLogOptions, past: Iterable<PastMessage<Message>> = []) {
     this.#options = options;
+    let last = 0;
+    for (const one of past) {
+      const { microseconds } = one;
+      last = microseconds;
+      if ("removed" in one) {
+        this.#removed.set(one.removed, microseconds);
+      } else {
+        const message = { ...one.message, timestamp: formatMicroseconds(microseconds) };
+        this.#keep({ microseconds, message });
+      }
+    }
+    this.#stamps = new Stamps(last);
+    this.#forgetRemoved();
   }
 
   /** How many messages are kept at present. */
@@ -137,9 +156,11 @@ export class MessageLog<Message extends LoggedMessage> {
 
   /**
    * Removes messages that shall be read no more. Who follows has them already; who goes on from the
-   * id of one still can.
+   * id of one still can, unless many were removed after it.
+   *
+   * @returns the times, in microseconds, of those from which nobody can go on any more
    */
-  remove(isMeant: (message: Message) => boolean): void {
+  remove(isMeant: (message: Message) => boolean): number[] {
     for (let index = this.size - 1; index >= 0; index--) {
       const { message, microseconds } = this.#entries[index] as Entry<Message>;
       if (!isMeant(message)) continue;
@@ -147,10 +168,13 @@ export class MessageLog<Message extends LoggedMessage> {
       this.#units -= message.text.length;
       this.#removed.set(message.id, microseconds);
     }
-    for (const id of this.#removed.keys()) {
-      if (this.#removed.size <= this.#options.capacity) break;
-      this.#removed.delete(id);
-    }
+    return this.#forgetRemoved();
+  }
+
+  /** Lets go of messages from before a time, in microseconds. */
+  removeBefore(microseconds: number): void {
+    const count = this.#positionAfterTime(microseconds - 1);
+    for (const { message } of this.#entries.splice(0, count)) this.#units -= message.text.length;
   }
 
   /** Ends every follower, and whoever comes later. */
@@ -176,6 +200,13 @@ export class MessageLog<Message extends LoggedMessage> {
     while (this.size > capacity || (this.#units > maxUnits && this.size > 1)) {
       this.#units -= this.#entries.shift()?.message.text.length ?? 0;
     }
+  }
+
+  /** Keeps no more removed messages than messages, and gives the times of the others. */
+  #forgetRemoved(): number[] {
+    const surplus = [...this.#removed].slice(0, -this.#options.capacity);
+    for (const [id] of surplus) this.#removed.delete(id);
+    return surplus.map(([, microseconds]) => microseconds);
   }
 
   #positionAfter(since: string): number {

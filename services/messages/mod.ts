@@ -7,6 +7,7 @@ export {
   type Logged,
   type LoggedMessage,
   MessageLog,
+  type PastMessage,
   unknownSince,
 } from "./message_log.ts";
 export { formatMicroseconds, parseMicroseconds, Stamps } from "./timestamp.ts";

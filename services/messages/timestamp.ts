@@ -7,7 +7,12 @@ const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\
 
 /** Gives each message of a log its time, so that no two have the same and none goes back. */
 export class Stamps {
-  #last = 0;
+  #last: number;
+
+  /** @param last the time of the message before the first, in microseconds since 1970 */
+  constructor(last = 0) {
+    this.#last = last;
+  }
 
   /** Microseconds since 1970 for the next message, given when it was taken in milliseconds. */
   next(milliseconds: number): number {

@@ -17,7 +17,7 @@ interface Message {
 
 Deno.test("what was said is there after kill -9, on IRC and over HTTP, with its ids and times", () =>
   withFolder(async (folder) => {
-    const environment = { MUSTER_IRC_HISTORY_PERSIST: "true", MUSTER_BRIDGE_BUFFER_SIZE: "4" };
+    const environment = { MUSTER_BRIDGE_BUFFER_SIZE: "4" };
     let shown: Message[];
     let password: string;
     {

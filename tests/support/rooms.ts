@@ -12,7 +12,7 @@ import {
   SelfRegistration,
   type Sessions,
 } from "../../services/agents/mod.ts";
-import { DirectMessages, Inboxes } from "../../services/attendance/mod.ts";
+import { DirectMessages, Inboxes, InboxStore } from "../../services/attendance/mod.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import { Database } from "../../services/database/mod.ts";
 import { EventLog } from "../../services/events/mod.ts";
@@ -192,6 +192,7 @@ export async function openRooms(
   const inboxes = new Inboxes({
     ...{ identity, roster, log, bridgeNick: "bridge" },
     hears: () => true,
+    store: new InboxStore({ database, age: null, scheduler: clock, log }),
     scheduler: clock,
   });
   const directMessages = new DirectMessages({
@@ -237,7 +238,7 @@ export async function openRooms(
     async close() {
       eventLog.close();
       await llm.gateway.close();
-      inboxes.close();
+      await inboxes.stop();
       await channels.close();
       await agents.close();
       await room.close();

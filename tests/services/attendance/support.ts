@@ -1,5 +1,10 @@
 /** Agents without a socket on a real IRC server with a real bridge, all in memory. */
-import { Attendance, DirectMessages, Inboxes } from "../../../services/attendance/mod.ts";
+import {
+  Attendance,
+  DirectMessages,
+  Inboxes,
+  InboxStore,
+} from "../../../services/attendance/mod.ts";
 import { Bridge } from "../../../services/bridge/mod.ts";
 import type { Caller } from "../../../services/identity/mod.ts";
 import { IrcServer } from "../../../services/irc/mod.ts";
@@ -45,7 +50,8 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
     const [log, bridgeNick] = [silentLog, "bridge"];
     const attendance = new Attendance({ identity, roster, speech, users: server, scheduler, log });
     const hears = attendance.hears.bind(attendance);
-    const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, scheduler, log });
+    const store = new InboxStore({ database: rooms.database, age: null, scheduler, log });
+    const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, store, scheduler, log });
     const bridge = new Bridge({
       ...{
         nick: bridgeNick,
@@ -79,7 +85,7 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
       });
     } finally {
       await bridge.stop();
-      inboxes.close();
+      await inboxes.stop();
       attendance.close();
       await server.close();
     }

@@ -1,0 +1,278 @@
+import type { StatementSync } from "node:sqlite";
+import { type Database, type Statement, statement } from "../database/mod.ts";
+import { Unavailable } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+/** How long messages are gathered for one transaction. */
+const GATHER_MILLISECONDS = 20;
+
+/** Changes of one transaction. */
+const BATCH = 500;
+
+/** UTF-16 units of text that may wait to be written. */
+const MAX_WAITING_UNITS = 8 * 1024 * 1024;
+
+/** Changes that may wait to be written. */
+const MAX_WAITING = 50_000;
+
+const FIRST_RETRY_MILLISECONDS = 1000;
+const LAST_RETRY_MILLISECONDS = 30_000;
+
+/** How often the store removes what retention does not keep. */
+const TRIM_MILLISECONDS = 60 * 60 * 1000;
+
+/** The kind of a message of which only the id is left. */
+const REDACTED = "redacted";
+
+/** A message of an inbox as it is stored. */
+export interface StoredMessage {
+  /** Unix microseconds. */
+  readonly time: number;
+  readonly id: string;
+  readonly kind: string;
+  readonly sender: string;
+  readonly body: string;
+  /** What else is known of it. */
+  readonly about: Readonly<Record<string, unknown>>;
+}
+
+/** What was stored for an agent, oldest first; a redacted message is its id and its time. */
+export type Restored =
+  | { readonly kind: "message"; readonly message: StoredMessage }
+  | { readonly kind: "redacted"; readonly id: string; readonly time: number };
+
+export interface InboxStoreOptions {
+  readonly database: Database;
+  /** Milliseconds for which messages are kept; null for ever. */
+  readonly age: number | null;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** A change that waits to be written. */
+interface Waiting {
+  readonly statement: Statement;
+  readonly units: number;
+  /** The id of the message that it redacts. */
+  readonly redacts?: string;
+}
+
+/**
+ * The inboxes in the database. Messages are written in batches, 20 ms after they came; a kill of the
+ * process loses no more than that. Where the disk refuses, changes wait and are tried again; beyond
+ * 8 Mi characters, messages are in memory alone, which is logged.
+ */
+export class InboxStore {
+  readonly #options: InboxStoreOptions;
+  readonly #select: StatementSync;
+  readonly #insertion: Statement;
+  readonly #queue: Waiting[] = [];
+  /** What agents' inboxes hold no more: everything before this time, by account. */
+  readonly #evicted = new Map<string, number>();
+  /** Ids of messages whose redaction waits to be written. */
+  readonly #redacting = new Set<string>();
+  #age: number | null;
+  #units = 0;
+  #lost = 0;
+  #failures = 0;
+  #writing: Promise<boolean> | null = null;
+  #cancelWrite: (() => void) | null = null;
+  #cancelTrim: () => void = () => {};
+
+  constructor(options: InboxStoreOptions) {
+    const { database, age } = options;
+    this.#options = options;
+    this.#age = age;
+    this.#select = database.prepare(
+      `SELECT time, id, kind, sender, about, body FROM inbox_messages
+       WHERE account_id = ? AND time >= ? ORDER BY time`,
+    );
+    this.#insertion = insertionOf(database);
+    this.#trim();
+  }
+
+  /** The time before which retention keeps nothing, in Unix microseconds. */
+  get keptSince(): number {
+    return this.#age === null ? 0 : (this.#options.scheduler.now() - this.#age) * 1000;
+  }
+
+  /** Everything that is stored for an account, oldest first. */
+  load(accountId: string): Restored[] {
+    return this.#select.all(accountId, this.keptSince).map((row) => {
+      const [time, id, kind] = [Number(row["time"]), String(row["id"]), String(row["kind"])];
+      if (kind === REDACTED || this.#redacting.has(id)) return { kind: "redacted", id, time };
+      const [sender, body] = [String(row["sender"]), String(row["body"])];
+      const about = JSON.parse(String(row["about"]));
+      return { kind: "message", message: { time, id, kind, sender, body, about } };
+    });
+  }
+
+  /**
+   * Keeps a message.
+   *
+   * @param oldest the time of the oldest message that the inbox still holds, in Unix microseconds;
+   * null where no message had to go for this one
+   */
+  append(accountId: string, message: StoredMessage, oldest: number | null): void {
+    const { time, id, kind, sender, body } = message;
+    const about = JSON.stringify(message.about);
+    const units = body.length + about.length;
+    if (this.#units + units > MAX_WAITING_UNITS || this.#queue.length >= MAX_WAITING) {
+      if (this.#lost++ === 0) {
+        this.#options.log.error("Messages to agents are not stored: the disk takes no more");
+      }
+      return;
+    }
+    const parameters = [time, id, kind, sender, about, body, accountId];
+    if (oldest !== null) this.#evicted.set(accountId, oldest);
+    this.#change({ statement: { ...this.#insertion, parameters }, units });
+  }
+
+  /** Leaves of a message its id alone, in every inbox. */
+  redact(id: string): void {
+    const update = this.#options.database.tables.updateTable("inbox_messages")
+      .set({ kind: REDACTED, sender: "", about: "{}", body: "" }).where("id", "=", id);
+    this.#redacting.add(id);
+    this.#change({ statement: statement(update), units: 0, redacts: id });
+  }
+
+  /** Removes the rows of these times. */
+  remove(accountId: string, times: readonly number[]): void {
+    if (times.length === 0) return;
+    const removal = this.#options.database.tables.deleteFrom("inbox_messages")
+      .where("account_id", "=", accountId).where("time", "in", times);
+    this.#change({ statement: statement(removal), units: 0 });
+  }
+
+  /**
+   * Keeps messages for so long from now on.
+   *
+   * @param age in milliseconds; null for ever
+   */
+  retain(age: number | null): void {
+    this.#age = age;
+    this.#trim();
+  }
+
+  /** Writes what waits. The store is used no more. */
+  async close(): Promise<void> {
+    this.#cancelTrim();
+    while (this.#queue.length > 0) {
+      if (await this.#write()) continue;
+      this.#options.log.error("The last messages to agents are not stored", {
+        messages: this.#queue.length,
+      });
+      break;
+    }
+    this.#cancelWrite?.();
+    this.#cancelWrite = () => {};
+  }
+
+  #change(waiting: Waiting): void {
+    this.#queue.push(waiting);
+    this.#units += waiting.units;
+    this.#writeLater(this.#failures === 0 ? GATHER_MILLISECONDS : this.#retryMilliseconds());
+  }
+
+  #writeLater(milliseconds: number): void {
+    if (this.#writing !== null) return;
+    this.#cancelWrite ??= this.#options.scheduler.after(milliseconds, () => {
+      this.#cancelWrite = null;
+      this.#write();
+    });
+  }
+
+  /** Writes one batch, unless that is under way. Whether the disk took it. */
+  #write(): Promise<boolean> {
+    this.#writing ??= this.#writeBatch().finally(() => {
+      this.#writing = null;
+      if (this.#queue.length === 0) return;
+      this.#writeLater(this.#failures === 0 ? 0 : this.#retryMilliseconds());
+    });
+    return this.#writing;
+  }
+
+  async #writeBatch(): Promise<boolean> {
+    const { database, log } = this.#options;
+    const batch = this.#queue.slice(0, BATCH);
+    const evicted = [...this.#evicted];
+    this.#evicted.clear();
+    const statements = [
+      ...batch.map(({ statement }) => statement),
+      ...evicted.map(([accountId, oldest]) => this.#eviction(accountId, oldest)),
+    ];
+    try {
+      await database.commit({ statements });
+    } catch (error) {
+      if (error instanceof Unavailable) {
+        for (const [id, oldest] of evicted) {
+          if (!this.#evicted.has(id)) this.#evicted.set(id, oldest);
+        }
+        if (this.#failures++ === 0) log.error("Messages to agents cannot be stored", { error });
+        return false;
+      }
+      log.error("Messages to agents are not stored", { error, messages: batch.length });
+    }
+    this.#queue.splice(0, batch.length);
+    for (const { units, redacts } of batch) {
+      this.#units -= units;
+      if (redacts !== undefined) this.#redacting.delete(redacts);
+    }
+    this.#recovered();
+    return true;
+  }
+
+  #recovered(): void {
+    if (this.#failures === 0 && this.#lost === 0) return;
+    this.#options.log.warn("Messages to agents are stored again", { messagesLost: this.#lost });
+    this.#failures = 0;
+    this.#lost = 0;
+  }
+
+  #retryMilliseconds(): number {
+    const doubled = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures - 1, 16);
+    return Math.min(doubled, LAST_RETRY_MILLISECONDS);
+  }
+
+  #eviction(accountId: string, oldest: number): Statement {
+    const removal = this.#options.database.tables.deleteFrom("inbox_messages")
+      .where("account_id", "=", accountId).where("time", "<", oldest);
+    return statement(removal);
+  }
+
+  #trim(): void {
+    const { database, scheduler } = this.#options;
+    this.#cancelTrim();
+    this.#cancelTrim = scheduler.after(TRIM_MILLISECONDS, () => this.#trim());
+    if (this.#age === null) return;
+    const removal = database.tables.deleteFrom("inbox_messages")
+      .where("time", "<", this.keptSince);
+    this.#change({ statement: statement(removal), units: 0 });
+  }
+}
+
+/** Forgets what is stored in inboxes. */
+export async function forgetStoredInboxes(database: Database): Promise<void> {
+  await database.commit({ statements: [statement(database.tables.deleteFrom("inbox_messages"))] });
+}
+
+/**
+ * The statement that adds a message, if its account is there and not revoked. It is compiled once:
+ * its parameters are the time, id, kind, sender, what else is known, the body and the account.
+ */
+function insertionOf({ tables }: Database): Statement {
+  const query = tables.insertInto("inbox_messages")
+    .columns(["account_id", "time", "id", "kind", "sender", "about", "body"])
+    .expression((builder) =>
+      builder.selectFrom("accounts").select([
+        "accounts.id as account_id",
+        builder.cast<number>(builder.val(0), "bigint").as("time"),
+        ...(["id", "kind", "sender", "about", "body"] as const).map((column) =>
+          builder.cast<string>(builder.val(""), "text").as(column)
+        ),
+      ]).where("accounts.id", "=", "").where("accounts.revoked_at", "is", null)
+    )
+    .onConflict((conflict) => conflict.columns(["account_id", "time"]).doNothing());
+  return statement(query);
+}
