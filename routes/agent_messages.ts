@@ -4,7 +4,7 @@ import { type DirectMessages, INBOX_CAPACITY, type Inboxes } from "../services/a
 import type { Identity } from "../services/identity/mod.ts";
 import { openTo } from "./access.ts";
 import { callerOf, newRoutes } from "./context.ts";
-import { errors, json, jsonRequest, sinceSchema, wholeNumber } from "./schemas.ts";
+import { errors, json, jsonRequest, sinceSchema, waitSchema, wholeNumber } from "./schemas.ts";
 
 export interface AgentMessageRoutesOptions {
   readonly inboxes: Inboxes;
@@ -47,8 +47,8 @@ const listMessages = createRoute({
     params: z.object({ nick: z.string() }),
     query: z.object({
       since: sinceSchema,
-      limit: wholeNumber(`How many; at most ${INBOX_CAPACITY}, which is the default`),
-      wait_seconds: wholeNumber("How long to wait where there is nothing yet; at most 60"),
+      limit: wholeNumber("How many; all of them by default", 1, INBOX_CAPACITY),
+      wait_seconds: waitSchema,
     }),
   },
   responses: {

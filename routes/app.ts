@@ -114,7 +114,10 @@ export function createApp(services: ApiServices) {
     scheduler: systemScheduler,
     metrics,
   });
-  app.route("/", channelRoutes({ bridge, identity, agents, streams }));
+  app.route(
+    "/",
+    channelRoutes({ bridge, bufferSize: config.bridge.buffer_size, identity, agents, streams }),
+  );
   app.route("/", settingsRoutes(services.policies));
   app.route("/", eventRoutes({ eventLog: services.eventLog, streams }));
   app.route("/", openApiRoutes(app));

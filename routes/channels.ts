@@ -14,12 +14,15 @@ import {
   jsonRequest,
   queryTokenSchema,
   sinceSchema,
+  waitSchema,
   wholeNumber,
 } from "./schemas.ts";
 
 export interface ChannelRoutesOptions {
   /** Null where the configuration turns the bridge off. */
   readonly bridge: Bridge | null;
+  /** How many messages of a channel are kept. */
+  readonly bufferSize: number;
   readonly identity: Pick<Identity, "onEnded">;
   readonly agents: Pick<Agents, "touchNick">;
   readonly streams: EventStreams;
@@ -41,23 +44,34 @@ const messageSchema = z.object({
   }),
 }).openapi("ChannelMessage");
 
+/** What a channel's name is made of, in a pattern without flags. */
+const NAME_CHARACTER = "[^\\s,\\u0000-\\u001f\\u007f-\\u009f]";
+
 const parameters = z.object({
-  channel: z.string().openapi({ description: "Name with or without #", example: "general" }),
+  channel: z.string().openapi({
+    description: "Name with or without #",
+    example: "general",
+    pattern: `^(?:#${NAME_CHARACTER}{1,79}|(?!#)${NAME_CHARACTER}{1,79})$`,
+  }),
 });
 
-const messageQuery = z.object({
-  since: sinceSchema,
-  before: z.string().optional().openapi({
-    description: "The timestamp or the id of a message: only what came before it, the newest, as " +
-      "far back as the IRC server keeps it. Not together with `since` or `wait_seconds`",
-  }),
-  limit: wholeNumber("How many; at most bridge.buffer_size, which is the default"),
-  wait_seconds: wholeNumber("How long to wait where there is nothing yet; at most 60"),
-});
+/** @param bufferSize how many messages of a channel are kept */
+function messageQuery(bufferSize: number) {
+  return z.object({
+    since: sinceSchema,
+    before: z.string().optional().openapi({
+      description:
+        "The timestamp or the id of a message: only what came before it, the newest, as " +
+        "far back as the IRC server keeps it. Not together with `since` or `wait_seconds`",
+    }),
+    limit: wholeNumber("How many; as many as are kept by default", 1, bufferSize),
+    wait_seconds: waitSchema,
+  });
+}
 
 const postSchema = z.object({
   nick: z.string().optional().openapi({ description: "Under whose name; default: the bridge's" }),
-  text: z.string().openapi({ description: "At most 64 KiB and 100 lines" }),
+  text: z.string().min(1).openapi({ description: "At most 64 KiB and 100 lines" }),
 }).openapi("NewMessage");
 
 const presenceSchema = z.object({ nick: z.string() }).openapi("Presence");
@@ -91,20 +105,22 @@ const partChannel = createRoute({
   responses: { 204: { description: "The bridge is not in it" }, ...errors(400, 404, 503, 504) },
 });
 
-const listMessages = createRoute({
-  method: "get",
-  path: "/v1/channels/{channel}/messages",
-  summary: "Messages of a channel, oldest first",
-  ...openTo("agent:read"),
-  request: { params: parameters, query: messageQuery },
-  responses: {
-    200: json(
-      z.array(messageSchema),
-      "The newest, the first ones after `since`, or the last before `before`",
-    ),
-    ...errors(400, 404, 409, 429, 503, 504),
-  },
-});
+function listMessages(bufferSize: number) {
+  return createRoute({
+    method: "get",
+    path: "/v1/channels/{channel}/messages",
+    summary: "Messages of a channel, oldest first",
+    ...openTo("agent:read"),
+    request: { params: parameters, query: messageQuery(bufferSize) },
+    responses: {
+      200: json(
+        z.array(messageSchema),
+        "The newest, the first ones after `since`, or the last before `before`",
+      ),
+      ...errors(400, 404, 409, 429, 503, 504),
+    },
+  });
+}
 
 const streamMessages = createRoute({
   method: "get",
@@ -172,7 +188,7 @@ const SILENT = { message() {}, end() {} };
 
 /** `/v1/channels…` */
 export function channelRoutes(options: ChannelRoutesOptions) {
-  const { bridge, identity, agents, streams } = options;
+  const { bridge, bufferSize, identity, agents, streams } = options;
   if (bridge === null) return disabledRoutes();
   const frames = new EventFrames<ChannelMessage>(({ id, nick, text, timestamp }) =>
     eventOf(id, { nick, text, timestamp })
@@ -194,7 +210,7 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       await bridge.part(context.req.valid("param").channel, callerOf(context));
       return context.body(null, 204);
     })
-    .openapi(listMessages, async (context) => {
+    .openapi(listMessages(bufferSize), async (context) => {
       const { channel } = context.req.valid("param");
       const { wait_seconds: waitSeconds = 0, ...range } = context.req.valid("query");
       const query = { ...range, waitSeconds };

@@ -5,7 +5,7 @@ import { openTo } from "./access.ts";
 import { newRoutes } from "./context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "./event_streams.ts";
 import { openedBy } from "./documentation/mod.ts";
-import { errors, queryTokenSchema } from "./schemas.ts";
+import { errors, queryTokenSchema, wholeNumber } from "./schemas.ts";
 
 /** Most events of one answer. */
 const MAX_LIMIT = 1000;
@@ -59,15 +59,7 @@ const query = z.object({
       description: "Only events of these types, separated by commas; `agent.*` means all whose " +
         "type begins so",
     }),
-  limit: z.string().regex(/^\d{1,4}$/, { error: "must be a whole number" }).transform(Number)
-    .refine((limit) => limit >= 1 && limit <= MAX_LIMIT, {
-      error: `must be from 1 to ${MAX_LIMIT}`,
-    }).optional().openapi({
-      type: "integer",
-      minimum: 1,
-      maximum: MAX_LIMIT,
-      description: "How many; not for a stream",
-    }),
+  limit: wholeNumber("How many; not for a stream", 1, MAX_LIMIT),
 });
 
 const listEvents = createRoute({

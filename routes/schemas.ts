@@ -64,11 +64,23 @@ export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) 
   >;
 }
 
-/** A parameter of a query that is a whole number. */
-export function wholeNumber(description: string) {
-  return z.string().regex(/^\d{1,9}$/, { error: "must be a whole number" }).transform(Number)
-    .optional().openapi({ type: "integer", description });
+/** The longest wait of a request, in seconds. */
+const MAX_WAIT_SECONDS = 60;
+
+/** A parameter of a query that is a whole number within bounds. */
+export function wholeNumber(description: string, minimum: number, maximum: number) {
+  const error = `must be a whole number from ${minimum} to ${maximum}`;
+  return z.string().regex(/^\d{1,9}$/, { error }).transform(Number)
+    .refine((number) => number >= minimum && number <= maximum, { error })
+    .optional().openapi({ type: "integer", minimum, maximum, description });
 }
+
+/** The parameter of a query that waits where there is nothing yet. */
+export const waitSchema = wholeNumber(
+  "How many seconds to wait where there is nothing yet",
+  0,
+  MAX_WAIT_SECONDS,
+);
 
 /** The cursor of whoever reads messages. */
 export const sinceSchema = z.string().optional().openapi({

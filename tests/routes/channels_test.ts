@@ -46,7 +46,7 @@ function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, ma
   const { identity, agents } = rooms;
   const metrics = new TestMetrics();
   const streams = new EventStreams({ max: maxStreams, identity, scheduler, metrics });
-  app.route("/", channelRoutes({ bridge, identity, agents, streams }));
+  app.route("/", channelRoutes({ bridge, bufferSize: 50, identity, agents, streams }));
   return app;
 }
 

@@ -58,3 +58,27 @@ Deno.test("the page of the API renders the Markdown of its texts", async () => {
     assert.doesNotMatch(page, /`/);
   });
 });
+
+Deno.test("the document has the bounds that the server enforces on waits, limits and texts", async () => {
+  await withApi(async (api) => {
+    const document = await api.answer("GET /openapi.json") as Document;
+    const numbers = endpointsOf(document).flatMap(({ method, path, parameters = [] }) =>
+      parameters.filter(({ name }) => name === "limit" || name === "wait_seconds")
+        .map(({ name, schema = {} }) => ({ request: `${method} ${path}`, name, ...schema }))
+    );
+    assert.ok(numbers.length >= 3);
+    for (const { request, name, minimum = NaN, maximum = NaN } of numbers) {
+      const path = request.replace(/\{\w+\}/, "caller");
+      for (const value of [minimum - 1, maximum + 1]) {
+        await api.expect([
+          { request: `${path}?${name}=${value}`, status: 400, matches: new RegExp(`"${name}`) },
+        ]);
+      }
+    }
+    const schemas = document.components.schemas;
+    for (const schema of ["RegistrationRequest", "AdminRequest", "IrcAccountRequest"]) {
+      const properties = Object.values(schemas[schema]?.properties ?? {});
+      assert.ok(properties.some(({ pattern }) => pattern?.startsWith("^[A-Za-z")), schema);
+    }
+  });
+});
