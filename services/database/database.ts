@@ -47,7 +47,17 @@ export interface DatabaseOptions {
   readonly journalKey?: JournalKey;
 }
 
+/**
+ * Rows that are held in memory, for code that cannot wait for a read. The statements that change
+ * these rows keep it current: see {@linkcode Statement.committed}.
+ */
+export interface Directory {
+  /** Reads all of its rows and replaces what it held. */
+  load(): Promise<void>;
+}
+
 interface Pending {
+  readonly statements: readonly Statement[];
   resolve(committed: Committed & { readonly trimmed: number }): void;
   reject(error: Error): void;
 }
@@ -56,14 +66,19 @@ interface Pending {
  * Turns a query into a statement of a transaction.
  *
  * @param query an insert, update or delete, built with {@link Database.tables}
- * @param options `mustChange` undoes the transaction where the statement changes no row
+ * @param options `mustChange` undoes the transaction where the statement changes no row;
+ *   `committed` is called once the transaction is on disk
  */
-export function statement(query: Compilable, options?: { mustChange?: boolean }): Statement {
+export function statement(
+  query: Compilable,
+  options: { mustChange?: boolean; committed?: (changes: number) => void } = {},
+): Statement {
   const { sql, parameters } = query.compile();
   return {
     sql,
     parameters: parameters as readonly SqlValue[],
-    mustChange: options?.mustChange ?? false,
+    mustChange: options.mustChange ?? false,
+    ...(options.committed === undefined ? {} : { committed: options.committed }),
   };
 }
 
@@ -79,10 +94,13 @@ export class Database {
   readonly #journalKey: JournalKey | null;
   readonly #reading: DatabaseSync;
   readonly #appendListeners = new Set<() => void>();
+  readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
   #writer: Worker | null = null;
   #nextId = 1;
   #trouble: string | null = null;
+  /** Whether a writer broke since the directories were loaded: it may have committed unheard. */
+  #directoriesStale = false;
   #closed = false;
 
   /**
@@ -132,6 +150,17 @@ export class Database {
   }
 
   /**
+   * Loads a directory, now and whenever it may have missed a change. A directory that depends on
+   * another one is to be loaded after it.
+   *
+   * @throws what its `load` throws
+   */
+  async keepCurrent(directory: Directory): Promise<void> {
+    await directory.load();
+    this.#directories.add(directory);
+  }
+
+  /**
    * Calls back when events were appended, after which they can be read.
    *
    * @param listener must not throw
@@ -145,6 +174,7 @@ export class Database {
   /** Tries whether the disk takes writes again after it refused one. */
   async probe(): Promise<void> {
     if (this.#trouble === null) return;
+    await this.#reloadDirectories();
     await this.commit({
       statements: [{
         sql: `INSERT INTO settings (key, value) VALUES ('storage_probe', ?)
@@ -177,15 +207,21 @@ export class Database {
     this.#reading.close();
   }
 
-  #write(request: Omit<WriteRequest, "id">): Promise<Committed & { readonly trimmed: number }> {
+  #write(
+    request: Omit<WriteRequest, "id" | "statements"> & Required<Pick<Change, "statements">>,
+  ): Promise<Committed & { readonly trimmed: number }> {
     if (this.#closed || this.#pending.size >= MAX_PENDING) {
       return Promise.reject(new Unavailable("The database takes no writes at the moment"));
     }
     const writer = this.#startWriter();
     const id = this.#nextId++;
+    const { statements, events, trim } = request;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      writer.postMessage({ id, ...request } satisfies WriteRequest);
+      this.#pending.set(id, { statements, resolve, reject });
+      const wired = statements.map(({ sql, parameters, mustChange }) => (
+        { sql, parameters, mustChange }
+      ));
+      writer.postMessage({ id, statements: wired, events, trim } satisfies WriteRequest);
     });
   }
 
@@ -216,6 +252,9 @@ export class Database {
     switch (response.kind) {
       case "committed": {
         const { changes, sequence, trimmed } = response;
+        for (const [index, { committed }] of pending.statements.entries()) {
+          committed?.(changes[index] ?? 0);
+        }
         pending.resolve({ changes, sequence, trimmed });
         if (sequence.length > 0) { for (const listener of this.#appendListeners) listener(); }
         return;
@@ -242,5 +281,18 @@ export class Database {
       reject(new Unavailable("The database cannot be written at the moment"));
     }
     this.#pending.clear();
+    this.#directoriesStale = true;
+    void this.#reloadDirectories();
+  }
+
+  /** Where this fails, the next {@link probe} tries again. */
+  async #reloadDirectories(): Promise<void> {
+    if (!this.#directoriesStale) return;
+    try {
+      for (const directory of this.#directories) await directory.load();
+      this.#directoriesStale = false;
+    } catch (error) {
+      this.#trouble = error instanceof Error ? error.message : String(error);
+    }
   }
 }

@@ -5,6 +5,7 @@ export {
   type Committed,
   Database,
   type DatabaseOptions,
+  type Directory,
   Duplicate,
   statement,
   Unchanged,

@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { rollBack } from "../sqlite_transaction.ts";
 import { configureConnection } from "./connection.ts";
 import { Journal } from "./journal.ts";
-import type { OpenRequest, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
+import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./protocol.ts";
 
 /** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */
 const DUPLICATE_CODES: readonly unknown[] = [2067, 1555];
@@ -54,7 +54,7 @@ class Writer {
     this.#database.close();
   }
 
-  #run({ sql, parameters }: Statement): number {
+  #run({ sql, parameters }: WireStatement): number {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       if (this.#statements.size >= CACHED_STATEMENTS) this.#statements.clear();

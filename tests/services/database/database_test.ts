@@ -166,3 +166,47 @@ Deno.test("migrate() refuses what comes from a newer program or is no database",
     assert.throws(() => migrate(text), DatabaseError);
   });
 });
+
+Deno.test("statements bring directories up to date in the order of commits", async () => {
+  await withDatabase(async (database) => {
+    const seen: string[] = [];
+    const noting = (key: string) => ({
+      ...setSetting(database, key, "1"),
+      committed: (changes: number) => seen.push(`${key} ${changes}`),
+    });
+    const writes = [
+      database.commit({ statements: [noting("a"), noting("b")] }).then(() => seen.push("told")),
+      database.commit({ statements: [noting("c"), noting("a")] }).catch(() => seen.push("undone")),
+      database.commit({ statements: [noting("d")] }),
+    ];
+    await Promise.all(writes);
+    assert.deepEqual(seen.filter((entry) => /\d/.test(entry)), ["a 1", "b 1", "d 1"]);
+    assert.ok(seen.indexOf("b 1") < seen.indexOf("told"));
+  });
+});
+
+Deno.test("directories are loaded again after the writer broke", async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, "muster.db");
+    const database = new Database(path);
+    const { promise: loadedAgain, resolve } = Promise.withResolvers<void>();
+    let loads = 0;
+    await database.keepCurrent({
+      load: async () => {
+        await settings(database);
+        if (++loads === 2) resolve();
+      },
+    });
+    await Deno.rename(path, join(folder, "aside.db"));
+    await Deno.mkdir(path);
+    await assert.rejects(database.commit({ statements: [setSetting(database, "a", "1")] }), {
+      name: "Unavailable",
+    });
+    await loadedAgain;
+    await Deno.remove(path);
+    await Deno.rename(join(folder, "aside.db"), path);
+    await database.probe();
+    assert.equal(database.trouble, null);
+    await database.close();
+  });
+});
