@@ -96,14 +96,13 @@ export class Admins {
    * @throws Unavailable where too many passwords wait to be hashed
    */
   async setPassword(username: string, password: string, caller: Caller): Promise<void> {
-    const { database: { tables }, passwords, endings, sessions } = this.#options;
-    const { id, name } = this.#find(username);
-    const secret = await passwords.hash(password);
-    const update = tables.updateTable("accounts").set({ secret_scheme: "argon2id", secret })
-      .where("id", "=", id).where("kind", "=", "admin");
+    const { database: { tables }, accounts, passwords, endings, sessions } = this.#options;
+    const account = this.#find(username);
+    const { id, name } = account;
+    const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     await this.#change(username, {
       statements: [
-        statement(update, { mustChange: true }),
+        accounts.newSecret(account, secret),
         statement(tables.deleteFrom("web_sessions").where("account_id", "=", id)),
       ],
       events: [this.#event("admin.password_changed", name, originOf(caller))],
@@ -118,14 +117,11 @@ export class Admins {
    * @throws NotFound, or Conflict where there is no other admin
    */
   async delete(username: string, caller: Caller): Promise<void> {
-    const { database: { tables }, endings, sessions } = this.#options;
-    const { id, name } = this.#find(username);
-    const others = tables.selectFrom("accounts as others").select("others.id")
-      .where("others.kind", "=", "admin").where("others.id", "!=", id);
-    const removal = tables.deleteFrom("accounts").where("id", "=", id)
-      .where("kind", "=", "admin").where(({ exists }) => exists(others));
+    const { accounts, endings, sessions } = this.#options;
+    const account = this.#find(username);
+    const { id, name } = account;
     await this.#change(username, {
-      statements: [statement(removal, { mustChange: true })],
+      statements: [accounts.removal(account, { notLast: true })],
       events: [this.#event("admin.deleted", name, originOf(caller))],
     });
     endings.announce({ kind: "account", accountId: id });

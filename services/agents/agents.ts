@@ -1,4 +1,3 @@
-import type { StatementSync } from "node:sqlite";
 import { ulid } from "ulid";
 import { type Database, Duplicate, statement } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
@@ -15,7 +14,7 @@ import {
   sha256,
 } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Holds, rateColumns } from "./holds.ts";
+import { Holds } from "./holds.ts";
 import { Presence } from "./presence.ts";
 import type { ProvisionedChange, Provisioning, Sessions } from "./provisioning.ts";
 import {
@@ -29,8 +28,8 @@ import {
   selectAgent,
   selectAgents,
 } from "./records.ts";
-import { Roster } from "./roster.ts";
-import type { AdoptionRequest, AgentRate, RegistrationRequest, Rotation } from "./schemas.ts";
+import { rateColumns, Roster } from "./roster.ts";
+import type { AdoptionRequest, RegistrationRequest, Rotation } from "./schemas.ts";
 import { Speech } from "./speech.ts";
 
 /** What an agent logs in with, told once. */
@@ -73,10 +72,9 @@ export class Agents {
   readonly #serverAddress: () => string;
   readonly #clock: () => number;
   readonly #presence: Presence;
-  readonly #count: StatementSync;
   readonly #stopListening: () => void;
 
-  constructor(options: AgentsOptions) {
+  private constructor(options: AgentsOptions, roster: Roster) {
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#scram = options.scram;
@@ -86,16 +84,17 @@ export class Agents {
     this.#serverAddress = options.serverAddress;
     this.#clock = options.clock;
     this.#presence = new Presence(options);
-    this.roster = new Roster(options.database);
-    this.speech = new Speech(this.roster, options.clock);
-    this.holds = new Holds({ ...options, roster: this.roster });
-    this.#count = options.database.prepare(
-      `SELECT count(*) AS total, count(*) FILTER (WHERE revoked_at IS NULL) AS active
-       FROM accounts WHERE kind = 'agent'`,
-    );
+    this.roster = roster;
+    this.speech = new Speech(roster, options.clock);
+    this.holds = new Holds({ ...options, roster });
     this.#stopListening = options.identity.onAuthenticated(({ kind, id }) => {
       if (kind === "agent" && id !== null) this.touch(id);
     });
+  }
+
+  /** Opens the registry: reads every agent from the database. */
+  static async open(options: AgentsOptions): Promise<Agents> {
+    return new Agents(options, await Roster.open(options));
   }
 
   /** Every agent, revoked ones included, by nick. */
@@ -112,8 +111,7 @@ export class Agents {
 
   /** How many agents there are, and how many of them are not revoked. */
   counts(): { active: number; total: number } {
-    const { active, total } = this.#count.get() ?? {};
-    return { active: Number(active), total: Number(total) };
+    return this.#accounts.counts("agent");
   }
 
   /**
@@ -132,7 +130,7 @@ export class Agents {
       await this.#database.commit({
         statements: [
           this.#accounts.insertion({ id, name: nick, kind: "agent", secret, createdAt: now }),
-          this.#insertion(id, request, now, rate),
+          this.roster.insertion({ id, name: nick }, request, rate, now),
           await this.#scram.keeping(id, secret, passphrase),
           ...statements,
         ],
@@ -145,7 +143,6 @@ export class Agents {
       }).catch((error: unknown) => {
         throw error instanceof Duplicate ? nameTaken(nick) : error;
       });
-      this.roster.refresh(id);
     };
     const passphrase = await this.#provisioning.register({ id, name: nick, channels }, null, write);
     return this.#registration(nick, passphrase);
@@ -162,16 +159,14 @@ export class Agents {
     caller: Caller,
     { keep_tokens: keepsTokens }: Rotation = { keep_tokens: false },
   ): Promise<Registration> {
-    const { id, name } = findActiveAgent(this.#accounts, nick);
+    const account = findActiveAgent(this.#accounts, nick);
+    const { id, name } = account;
     const { tables } = this.#database;
     const write = async ({ passphrase, statements }: ProvisionedChange) => {
       const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
-      const update = tables.updateTable("accounts")
-        .set({ secret_scheme: secret.scheme, secret: secret.value })
-        .where("id", "=", id).where("revoked_at", "is", null);
       await commitOn(this.#database, name, {
         statements: [
-          statement(update, { mustChange: true }),
+          this.#accounts.newSecret(account, secret),
           await this.#scram.keeping(id, secret, passphrase),
           ...(keepsTokens
             ? []
@@ -211,21 +206,18 @@ export class Agents {
     const id = account?.id ?? ulid(now);
     const write = async ({ name, passphrase, statements }: ProvisionedChange) => {
       const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
-      const update = this.#database.tables.updateTable("accounts").set({ kind: "agent" })
-        .where("id", "=", id).where("kind", "=", "person");
       await commitOn(this.#database, name, {
         statements: [
           account === null
             ? this.#accounts.insertion({ id, name, kind: "agent", secret, createdAt: now })
-            : statement(update, { mustChange: true }),
-          this.#insertion(id, request, now, null),
+            : this.#accounts.adoption(id),
+          this.roster.insertion({ id, name }, request, null, now),
           ...statements,
         ],
         events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
       }).catch((error: unknown) => {
         throw error instanceof Duplicate ? nameTaken(name) : error;
       });
-      this.roster.refresh(id);
     };
     const known = account !== null;
     await this.#provisioning.adopt({ id, name: account?.name ?? nick, channels }, known, write);
@@ -242,12 +234,10 @@ export class Agents {
     const { id, name } = findActiveAgent(this.#accounts, nick);
     const { tables } = this.#database;
     const now = this.#clock();
-    const update = tables.updateTable("accounts").set({ revoked_at: now })
-      .where("id", "=", id).where("revoked_at", "is", null);
     await this.#provisioning.suspend({ id, name }, async ({ statements }) => {
       await commitOn(this.#database, name, {
         statements: [
-          statement(update, { mustChange: true }),
+          this.#accounts.revocation(id, now),
           statement(tables.deleteFrom("tokens").where("owner_id", "=", id)),
           statement(tables.deleteFrom("inbox_messages").where("account_id", "=", id)),
           ...statements,
@@ -304,30 +294,9 @@ export class Agents {
   }
 
   #ended(accountId: string): void {
-    this.roster.refresh(accountId);
     this.speech.forget(accountId);
     this.#presence.forget(accountId);
     this.#endings.announce({ kind: "account", accountId });
-  }
-
-  #insertion(
-    accountId: string,
-    { type, channels }: AdoptionRequest,
-    now: number,
-    rate: AgentRate | null,
-  ) {
-    return statement(
-      this.#database.tables.insertInto("agents").values({
-        account_id: accountId,
-        type,
-        channels: JSON.stringify(channels),
-        registered_at: now,
-        last_seen: null,
-        paused_at: null,
-        pause_reason: null,
-        ...rateColumns(rate),
-      }),
-    );
   }
 
   #registration(nick: string, passphrase: string): Registration {

@@ -1,8 +1,8 @@
-import { type Database, type NewEvent, statement } from "../database/mod.ts";
+import type { Database, NewEvent } from "../database/mod.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Account, type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
-import { type AgentRow, commitOn, findActiveAgent, selectAgent } from "./records.ts";
-import type { Roster } from "./roster.ts";
+import { commitOn, findActiveAgent, selectAgent } from "./records.ts";
+import { type HeldColumns, rateColumns, type Roster } from "./roster.ts";
 import type { AgentRate, Pause } from "./schemas.ts";
 
 export interface HoldsOptions {
@@ -12,11 +12,6 @@ export interface HoldsOptions {
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
-
-/** The columns of an agent that say what it may send. */
-type HeldColumns = Partial<
-  Pick<AgentRow, "paused_at" | "pause_reason" | "messages_per_second" | "burst">
->;
 
 /**
  * Holds agents: pauses them, lets them speak again, and sets their rates. A change is on disk, with
@@ -81,21 +76,10 @@ export class Holds {
     await this.#commit(account, columns, event);
   }
 
-  async #commit(account: Account, columns: HeldColumns, event: NewEvent): Promise<void> {
-    const update = this.#database.tables.updateTable("agents").set(columns)
-      .where("account_id", "=", account.id);
+  async #commit(account: Account, columns: Partial<HeldColumns>, event: NewEvent): Promise<void> {
     await commitOn(this.#database, account.name, {
-      statements: [this.#accounts.guard(account), statement(update, { mustChange: true })],
+      statements: [this.#accounts.guard(account), this.#roster.holding(account.id, columns)],
       events: [event],
     });
-    this.#roster.refresh(account.id);
   }
-}
-
-/** A rate as the database has it. */
-export function rateColumns(
-  rate: AgentRate | null,
-): Pick<AgentRow, "messages_per_second" | "burst"> {
-  const { messages_per_second = null, burst = null } = rate ?? {};
-  return { messages_per_second, burst };
 }

@@ -1,5 +1,5 @@
 import { ulid } from "ulid";
-import { type Database, Duplicate, statement, Unchanged } from "../database/mod.ts";
+import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";
 import {
@@ -154,16 +154,10 @@ export class IrcAccounts {
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const { id, name } = account;
     const keeping = await scram.keeping(id, secret, password);
-    const update = database.tables.updateTable("accounts")
-      .set({ secret_scheme: secret.scheme, secret: secret.value }).where("id", "=", id).where(
-        "kind",
-        "=",
-        "person",
-      );
     await database.commit({
       statements: [
         accounts.guardPassword(account),
-        statement(update, { mustChange: true }),
+        accounts.newSecret(account, secret),
         keeping,
       ],
       events: [newEvent("account.password_changed", { account: name }, origin, clock())],

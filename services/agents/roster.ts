@@ -1,7 +1,8 @@
-import type { StatementSync } from "node:sqlite";
-import type { Database } from "../database/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import { type Database, type Directory, type Statement, statement } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
-import type { AgentRate } from "./schemas.ts";
+import { type AgentRow, selectAgents } from "./records.ts";
+import type { AdoptionRequest, AgentRate } from "./schemas.ts";
 
 /** An agent as long as it is not revoked. */
 export interface RosterEntry {
@@ -17,24 +18,49 @@ export interface RosterEntry {
   readonly rate: AgentRate | null;
 }
 
+/** The columns of an agent that say what it may send. */
+export type HeldColumns = Pick<
+  AgentRow,
+  "paused_at" | "pause_reason" | "messages_per_second" | "burst"
+>;
+
+/** What the roster is made of. */
+type RosterRow =
+  & HeldColumns
+  & Pick<AgentRow, "account_id" | "name" | "type" | "channels">;
+
 /**
- * Every agent that is not revoked, in memory: what is asked for each message that anybody sends. It
- * is brought up to date from the database after each change of an agent.
+ * Every agent that is not revoked, in memory: what is asked for each message that anybody sends. The
+ * statements that change agents keep it current.
  */
-export class Roster {
+export class Roster implements Directory {
+  readonly #database: Database;
   readonly #byId = new Map<string, RosterEntry>();
   readonly #byNick = new Map<string, RosterEntry>();
   /** How many agents are registered with each channel, by its folded name. */
   readonly #byChannel = new Map<string, number>();
-  readonly #select: StatementSync;
 
-  constructor(database: Database) {
-    const columns = `SELECT id, name, type, channels, paused_at, pause_reason, messages_per_second,
-        burst
-      FROM agents JOIN accounts ON accounts.id = agents.account_id
-      WHERE kind = 'agent' AND revoked_at IS NULL`;
-    this.#select = database.prepare(`${columns} AND id = ?`);
-    for (const row of database.prepare(columns).all()) this.#add(entryOf(row));
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Reads all agents from the database. */
+  static async open(
+    { database, accounts }: { readonly database: Database; readonly accounts: AccountDirectory },
+  ): Promise<Roster> {
+    const roster = new Roster(database);
+    await database.keepCurrent(roster);
+    accounts.onChanged((id, account) => {
+      if (account === null || account.revokedAt !== null) roster.#remove(id);
+    });
+    return roster;
+  }
+
+  async load(): Promise<void> {
+    const rows = await selectAgents(this.#database).where("kind", "=", "agent")
+      .where("revoked_at", "is", null).execute();
+    for (const map of [this.#byId, this.#byNick, this.#byChannel]) map.clear();
+    for (const row of rows) this.#add(entryOf(row));
   }
 
   /** The agent of this internal id, or null. */
@@ -56,22 +82,60 @@ export class Roster {
     return this.#byId.values();
   }
 
-  /** Takes in what was changed of an agent, or that it is gone. */
-  refresh(id: string): void {
-    const old = this.#byId.get(id);
-    if (old !== undefined) {
-      this.#byId.delete(id);
-      this.#byNick.delete(foldCase(old.nick));
-      this.#countChannels(old, -1);
-    }
-    const row = this.#select.get(id);
-    if (row !== undefined) this.#add(entryOf(row));
+  /**
+   * The statement that registers an account as an agent. It comes after the one that makes or adopts
+   * the account.
+   *
+   * @param now Unix milliseconds
+   */
+  insertion(
+    { id, name }: { readonly id: string; readonly name: string },
+    { type, channels }: AdoptionRequest,
+    rate: AgentRate | null,
+    now: number,
+  ): Statement {
+    const row = {
+      account_id: id,
+      type,
+      channels: JSON.stringify(channels),
+      paused_at: null,
+      pause_reason: null,
+      ...rateColumns(rate),
+    };
+    return statement(
+      this.#database.tables.insertInto("agents")
+        .values({ ...row, registered_at: now, last_seen: null }),
+      { committed: () => this.#add(entryOf({ ...row, name })) },
+    );
+  }
+
+  /** The statement that changes what an agent may send; it undoes its transaction without one. */
+  holding(id: string, columns: Partial<HeldColumns>): Statement {
+    const update = this.#database.tables.updateTable("agents").set(columns)
+      .where("account_id", "=", id);
+    return statement(update, {
+      mustChange: true,
+      committed: () => {
+        const entry = this.#byId.get(id);
+        if (entry === undefined) return;
+        this.#remove(id);
+        this.#add({ ...entry, ...heldAs(columns) });
+      },
+    });
   }
 
   #add(entry: RosterEntry): void {
     this.#byId.set(entry.id, entry);
     this.#byNick.set(foldCase(entry.nick), entry);
     this.#countChannels(entry, 1);
+  }
+
+  #remove(id: string): void {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return;
+    this.#byId.delete(id);
+    this.#byNick.delete(foldCase(entry.nick));
+    this.#countChannels(entry, -1);
   }
 
   #countChannels({ channels }: RosterEntry, change: 1 | -1): void {
@@ -84,17 +148,36 @@ export class Roster {
   }
 }
 
-function entryOf(row: ReturnType<StatementSync["all"]>[number]): RosterEntry {
-  const { messages_per_second: perSecond, burst, pause_reason: reason } = row;
-  const paused = row["paused_at"] !== null;
+/** A rate as the database has it. */
+export function rateColumns(
+  rate: AgentRate | null,
+): Pick<AgentRow, "messages_per_second" | "burst"> {
+  const { messages_per_second = null, burst = null } = rate ?? {};
+  return { messages_per_second, burst };
+}
+
+function entryOf(row: RosterRow): RosterEntry {
   return {
-    id: String(row["id"]),
-    nick: String(row["name"]),
-    type: String(row["type"]),
-    channels: JSON.parse(String(row["channels"])),
-    muteReason: paused ? `This agent is paused${reason === null ? "" : `: ${reason}`}` : null,
-    rate: perSecond === null
-      ? null
-      : { messages_per_second: Number(perSecond), burst: Number(burst) },
+    id: row.account_id,
+    nick: row.name,
+    type: row.type,
+    channels: JSON.parse(row.channels),
+    muteReason: null,
+    rate: null,
+    ...heldAs(row),
+  };
+}
+
+/** What the columns say of an agent; nothing of those that are absent. */
+function heldAs(
+  { paused_at, pause_reason: reason, messages_per_second, burst }: Partial<HeldColumns>,
+): Partial<Pick<RosterEntry, "muteReason" | "rate">> {
+  const muteReason = paused_at === null
+    ? null
+    : `This agent is paused${reason === null ? "" : `: ${reason}`}`;
+  const rate = messages_per_second === null ? null : { messages_per_second, burst };
+  return {
+    ...(paused_at === undefined ? {} : { muteReason }),
+    ...(messages_per_second === undefined ? {} : { rate: rate as AgentRate | null }),
   };
 }

@@ -75,7 +75,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const external = config.irc.mode === "external";
   const irc = external
     ? await openExternal(stores, started)
-    : openEmbedded(options, stores, started);
+    : await openEmbedded(options, stores, started);
   const { people, server: ircServer, bans: ircBans, network } = irc;
 
   const policies = config.policies.enabled

@@ -10,11 +10,11 @@ import type { Stores } from "./stores.ts";
  *
  * @throws StartError where an address cannot be listened on
  */
-export function openEmbedded(
+export async function openEmbedded(
   options: DaemonOptions,
   stores: Stores,
   started: AsyncDisposableStack,
-): IrcHost {
+): Promise<IrcHost> {
   const { config } = stores;
   const sessions = {
     disconnectAccount: (account: string, reason: string) =>
@@ -39,7 +39,7 @@ export function openEmbedded(
     provisioning: new EmbeddedProvisioning(sessions),
     address: () => ircUrl(config, addresses),
   };
-  const people = openPeople(stores, later, started);
+  const people = await openPeople(stores, later, started);
   const { server, bans } = openIrc(options, stores, people, started);
   const addresses = listen(server, options);
   const { nick } = config.bridge;

@@ -50,7 +50,7 @@ export async function openExternal(
   });
   started.defer(() => network.close());
   let bridge: Bridge | null = null;
-  const people = openPeople(stores, {
+  const people = await openPeople(stores, {
     sessions: {
       disconnectAccount: () => 0,
       freeNick: () => {},

@@ -40,7 +40,11 @@ export interface People {
  * Makes the services about those who log in. They ask IRC, which is there later and tells them in
  * turn what happens.
  */
-export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposableStack): People {
+export async function openPeople(
+  stores: Stores,
+  irc: LaterIrc,
+  started: AsyncDisposableStack,
+): Promise<People> {
   const { config, log, scheduler, database, room } = stores;
   const { identity } = room;
   const { sessions, provisioning, users } = irc;
@@ -49,7 +53,7 @@ export function openPeople(stores: Stores, irc: LaterIrc, started: AsyncDisposab
     clock: scheduler.now,
     serverAddress: irc.address,
   };
-  const agents = new Agents(shared);
+  const agents = await Agents.open(shared);
   started.defer(() => agents.close());
   const minPasswordLength = config.irc.accounts.min_password_length;
   const ownsPasswords = config.irc.mode === "embedded";

@@ -1,5 +1,5 @@
-import type { StatementSync } from "node:sqlite";
-import { type Database, statement } from "../database/mod.ts";
+import type { Compilable, Selectable, Updateable } from "kysely";
+import { type Database, type Directory, statement, type Tables } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 
@@ -33,32 +33,70 @@ export interface AccountDirectoryOptions {
   readonly disabled: ReadonlySet<AccountKind>;
 }
 
-/** The one namespace of all accounts, compared without regard to case. */
-export class AccountDirectory {
+/**
+ * Called when an account was changed.
+ *
+ * @param account as it is now; null where it was removed
+ */
+export type AccountListener = (id: string, account: Account | null) => void;
+
+/**
+ * The one namespace of all accounts, compared without regard to case. Every account is held in
+ * memory. Its statements are the only ones that change accounts; each brings the directory up to
+ * date when its transaction is on disk.
+ */
+export class AccountDirectory implements Directory {
   readonly #database: Database;
   readonly #reserved: ReadonlySet<string>;
   readonly #disabled: ReadonlySet<AccountKind>;
-  readonly #byName: StatementSync;
+  readonly #byId = new Map<string, Account>();
+  readonly #byName = new Map<string, Account>();
+  readonly #listeners: AccountListener[] = [];
 
-  constructor({ database, reserved, disabled }: AccountDirectoryOptions) {
+  private constructor({ database, reserved, disabled }: AccountDirectoryOptions) {
     this.#database = database;
     this.#reserved = reserved;
     this.#disabled = disabled;
-    this.#byName = database.prepare("SELECT * FROM accounts WHERE name_folded = ?");
+  }
+
+  /** Reads all accounts from the database. */
+  static async open(options: AccountDirectoryOptions): Promise<AccountDirectory> {
+    const directory = new AccountDirectory(options);
+    await options.database.keepCurrent(directory);
+    return directory;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("accounts").selectAll().execute();
+    this.#byId.clear();
+    this.#byName.clear();
+    for (const row of rows) this.#put(accountOf(row));
   }
 
   /** The account of this name, revoked ones included, or null. */
   find(name: string): Account | null {
-    const row = this.#byName.get(foldCase(name));
-    if (row === undefined) return null;
-    return {
-      id: String(row["id"]),
-      name: String(row["name"]),
-      kind: row["kind"] as AccountKind,
-      secret: { scheme: row["secret_scheme"] as Secret["scheme"], value: String(row["secret"]) },
-      createdAt: Number(row["created_at"]),
-      revokedAt: row["revoked_at"] === null ? null : Number(row["revoked_at"]),
-    };
+    return this.#byName.get(foldCase(name)) ?? null;
+  }
+
+  /** The account of this internal id, revoked ones included, or null. */
+  get(id: string): Account | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  /** How many accounts of a kind there are, and how many of them are not revoked. */
+  counts(kind: AccountKind): { active: number; total: number } {
+    let [active, total] = [0, 0];
+    for (const account of this.#byId.values()) {
+      if (account.kind !== kind) continue;
+      total++;
+      if (account.revokedAt === null) active++;
+    }
+    return { active, total };
+  }
+
+  /** Calls back after each change of an account, for as long as the directory lives. */
+  onChanged(listener: AccountListener): void {
+    this.#listeners.push(listener);
   }
 
   /** Whether accounts of this kind open anything. */
@@ -78,6 +116,7 @@ export class AccountDirectory {
 
   /** The statement that adds an account; its transaction fails as `Duplicate` if it is there. */
   insertion({ id, name, kind, secret, createdAt }: Omit<Account, "revokedAt">) {
+    const account: Account = { id, name, kind, secret, createdAt, revokedAt: null };
     return statement(
       this.#database.tables.insertInto("accounts").values({
         id,
@@ -89,11 +128,12 @@ export class AccountDirectory {
         created_at: createdAt,
         revoked_at: null,
       }),
+      { committed: () => this.#changed(account) },
     );
   }
 
   /** A statement that changes nothing and undoes its transaction where the account has ended. */
-  guard({ id }: Account) {
+  guard({ id }: Pick<Account, "id">) {
     return statement(this.#untouched(id), { mustChange: true });
   }
 
@@ -103,18 +143,95 @@ export class AccountDirectory {
     return statement(update, { mustChange: true });
   }
 
-  /** The statement that removes an account with all that hangs on it. */
-  removal({ id, kind }: Account) {
-    return statement(
-      this.#database.tables.deleteFrom("accounts").where("id", "=", id).where("kind", "=", kind),
-      { mustChange: true },
-    );
+  /**
+   * The statement that gives an account another secret. It undoes its transaction where the account
+   * is revoked, removed or of another kind, unless `mustChange` is false.
+   */
+  newSecret({ id, kind }: Pick<Account, "id" | "kind">, secret: Secret, mustChange = true) {
+    const columns = { secret_scheme: secret.scheme, secret: secret.value };
+    const update = this.#living(id, columns).where("kind", "=", kind);
+    return this.#update(update, id, { secret }, mustChange);
+  }
+
+  /** The statement that makes an agent of a person. */
+  adoption(id: string) {
+    const update = this.#database.tables.updateTable("accounts").set({ kind: "agent" })
+      .where("id", "=", id).where("kind", "=", "person");
+    return this.#update(update, id, { kind: "agent" });
+  }
+
+  /**
+   * The statement that lets nobody log in to an account any more.
+   *
+   * @param now Unix milliseconds
+   */
+  revocation(id: string, now: number) {
+    return this.#update(this.#living(id, { revoked_at: now }), id, { revokedAt: now });
+  }
+
+  /**
+   * The statement that removes an account with all that hangs on it.
+   *
+   * @param options `notLast` undoes the transaction where no other account of its kind is left
+   */
+  removal({ id, kind }: Pick<Account, "id" | "kind">, options: { notLast?: boolean } = {}) {
+    const { tables } = this.#database;
+    const removal = tables.deleteFrom("accounts").where("id", "=", id).where("kind", "=", kind);
+    const others = tables.selectFrom("accounts as others").select("others.id")
+      .where("others.kind", "=", kind).where("others.id", "!=", id);
+    const query = options.notLast === true
+      ? removal.where(({ exists }) => exists(others))
+      : removal;
+    return statement(query, { mustChange: true, committed: () => this.#removed(id) });
   }
 
   #untouched(id: string) {
-    return this.#database.tables.updateTable("accounts").set({ revoked_at: null })
+    return this.#living(id, { revoked_at: null });
+  }
+
+  #living(id: string, columns: Updateable<Tables["accounts"]>) {
+    return this.#database.tables.updateTable("accounts").set(columns)
       .where("id", "=", id).where("revoked_at", "is", null);
   }
+
+  #update(query: Compilable, id: string, change: Partial<Account>, mustChange = true) {
+    return statement(query, {
+      mustChange,
+      committed: (changes) => {
+        const account = this.#byId.get(id);
+        if (changes > 0 && account !== undefined) this.#changed({ ...account, ...change });
+      },
+    });
+  }
+
+  #changed(account: Account): void {
+    this.#put(account);
+    for (const listener of this.#listeners) listener(account.id, account);
+  }
+
+  #removed(id: string): void {
+    const account = this.#byId.get(id);
+    if (account === undefined) return;
+    this.#byId.delete(id);
+    this.#byName.delete(foldCase(account.name));
+    for (const listener of this.#listeners) listener(id, null);
+  }
+
+  #put(account: Account): void {
+    this.#byId.set(account.id, account);
+    this.#byName.set(foldCase(account.name), account);
+  }
+}
+
+function accountOf(row: Selectable<Tables["accounts"]>): Account {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    secret: { scheme: row.secret_scheme, value: row.secret },
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  };
 }
 
 /** The refusal of a name that another account has. */

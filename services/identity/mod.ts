@@ -11,6 +11,7 @@ export {
   type Account,
   AccountDirectory,
   type AccountKind,
+  type AccountListener,
   nameTaken,
   type Secret,
 } from "./accounts.ts";

@@ -61,7 +61,7 @@ export async function openIdentity(options: IdentityRoomOptions): Promise<Identi
   const endings = new Endings(log);
   const expiries = new Expiries({ scheduler, endings });
   const refusals = new Refusals({ database, scheduler, log });
-  const accounts = new AccountDirectory({
+  const accounts = await AccountDirectory.open({
     database,
     reserved: reservedNames(options.bridgeNick),
     disabled: new Set(options.adminsEnabled ? [] : ["admin"]),

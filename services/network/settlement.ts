@@ -1,5 +1,5 @@
 import { channelStatusOf } from "../agents/mod.ts";
-import { type Database, type Statement, statement } from "../database/mod.ts";
+import type { Database, Statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import { newEvent, SYSTEM } from "../events/mod.ts";
 import { type Account, type AccountDirectory, sha256 } from "../identity/mod.ts";
@@ -34,7 +34,7 @@ interface Settled {
 
 export interface SettlementOptions {
   readonly database: Database;
-  readonly accounts: Pick<AccountDirectory, "find">;
+  readonly accounts: Pick<AccountDirectory, "find" | "newSecret">;
   readonly ledger: Ledger;
   readonly network: NetworkAccounts;
   readonly passphrases: NetworkPassphrases;
@@ -150,15 +150,14 @@ export class Settlement {
    * it is what holds here too, though nobody was told.
    */
   async #takeOver(entry: LedgerEntry, account: Account, repairs: Repair[]): Promise<Settled> {
-    const { database, network, passphrases } = this.#options;
+    const { accounts, network, passphrases } = this.#options;
     const passphrase = passphrases.derive(entry.nextSalt ?? "");
     if (!await network.verify(entry.name, passphrase)) return { entry, repairs };
-    const update = database.tables.updateTable("accounts")
-      .set({ secret_scheme: "sha256", secret: sha256(passphrase) }).where("id", "=", account.id);
+    const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
     return {
       entry: { ...entry, made: true, salt: entry.nextSalt },
       repairs: [...repairs, "passphrase taken over"],
-      statements: [statement(update)],
+      statements: [accounts.newSecret(account, secret, false)],
     };
   }
 

@@ -176,7 +176,7 @@ export async function openRooms(
       new EmbeddedProvisioning(sessions),
     clock: clock.read,
   };
-  const agents = new Agents({ ...shared, identity, log });
+  const agents = await Agents.open({ ...shared, identity, log });
   const eventLog = new EventLog({ database, scheduler: clock, log });
   const bridge = { enabled: true, web_user_ttl_minutes: 5 };
   const policies = new Policies({ database, bridge, clock: clock.read, log });
