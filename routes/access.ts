@@ -14,7 +14,7 @@ export function openTo(access: Access, ...more: MiddlewareHandler<AppEnv>[]) {
   return {
     middleware: [allow(access), ...more],
     security: access === "operator"
-      ? openedBy("apiToken")
-      : openedBy("apiToken", "agentToken", "passphrase"),
+      ? openedBy("apiToken", "adminToken")
+      : openedBy("apiToken", "adminToken", "agentToken", "passphrase"),
   };
 }

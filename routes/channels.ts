@@ -127,7 +127,7 @@ const streamMessages = createRoute({
   path: "/v1/channels/{channel}/stream",
   summary: "New messages of a channel as server-sent events",
   ...openTo("agent:read"),
-  security: openedBy("apiToken", "agentToken", "passphrase", "queryToken"),
+  security: openedBy("apiToken", "adminToken", "agentToken", "passphrase", "queryToken"),
   request: {
     params: parameters,
     query: z.object({

@@ -69,7 +69,7 @@ const listEvents = createRoute({
   description: "With `Accept: text/event-stream` the answer is a stream that goes on with every " +
     "new event. Each has an `id`, after which `Last-Event-ID` resumes without gap or repeat.",
   ...openTo("operator"),
-  security: openedBy("apiToken", "queryToken"),
+  security: openedBy("apiToken", "adminToken", "queryToken"),
   request: {
     query: query.extend({ token: queryTokenSchema }),
     headers: z.object({

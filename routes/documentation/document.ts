@@ -71,7 +71,7 @@ function complete({ path, method, operation }: PlacedOperation): void {
   const isBelowVersion = path.startsWith("/v1/");
   operation.operationId ??= operationId(method, path);
   operation.tags ??= [groupOf(path)];
-  operation.security ??= isBelowVersion ? openedBy("apiToken") : [];
+  operation.security ??= isBelowVersion ? openedBy("apiToken", "adminToken") : [];
   for (const status of isBelowVersion ? BEFORE_EVERY_ENDPOINT : [500] as const) {
     addError(operation, status);
   }

@@ -5,6 +5,11 @@ export const SECURITY_SCHEMES = {
     scheme: "bearer",
     description: "The operator's API token, which stands in the file api_token of the data folder",
   },
+  adminToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "A token of an admin: with scope admin for everything, with read for every GET",
+  },
   agentToken: {
     type: "http",
     scheme: "bearer",

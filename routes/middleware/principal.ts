@@ -30,10 +30,13 @@ export function authenticate(identity: Identity) {
   });
 }
 
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
 /** Lets through whom {@link authorize} lets through. */
 export function allow(access: Access) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    authorize(context.get("principal"), access);
+    const readOnly = READING.has(context.req.method);
+    authorize(context.get("principal"), access, { readOnly });
     await next();
   });
 }

@@ -34,7 +34,7 @@ function principal(kind: Principal["kind"], name: string, scopes: Scope[]): Prin
   return {
     ...{ kind, id: `id-of-${name}`, name, project },
     scopes: new Set(scopes),
-    ...{ tokenId: null, sessionId: null },
+    ...{ tokenId: kind === "admin" ? `token-of-${name}` : null, sessionId: null },
   };
 }
 

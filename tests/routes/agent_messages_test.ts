@@ -102,6 +102,7 @@ Deno.test("POST /v1/agents/{nick}/messages puts a message into the agent's inbox
     assert.deepEqual(messages.map(({ from, account, text }) => [from, account, text]), [
       ["caller", "caller", "psst"],
       ["caller", "caller", "psst"],
+      ["admin", "admin", "psst"],
       ["bridge", "bridge", "psst"],
       ["eve", null, "look"],
     ]);

@@ -216,9 +216,13 @@ Deno.test("the OpenAPI document names who may do what, and every operation once"
     const operations = Object.values<Record<string, { operationId: string }>>(document.paths)
       .flatMap((path) => Object.values(path));
     assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
-    assert.deepEqual(document.paths["/v1/tokens"].get.security, [{ apiToken: [] }]);
+    assert.deepEqual(document.paths["/v1/tokens"].get.security, [
+      { apiToken: [] },
+      { adminToken: [] },
+    ]);
     assert.deepEqual(document.paths["/v1/agents"].get.security, [
       { apiToken: [] },
+      { adminToken: [] },
       { agentToken: [] },
       { passphrase: [] },
     ]);

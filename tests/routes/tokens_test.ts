@@ -5,13 +5,16 @@ import { byEverybody, withApi } from "../support/scenarios.ts";
 
 const REQUEST = "POST /v1/tokens";
 
-Deno.test("/v1/tokens is the operator's alone", async () => {
+Deno.test("/v1/tokens is the operator's and admins' alone", async () => {
   await withApi(async (api) => {
     await api.expect([
       ...byEverybody("GET /v1/tokens", ["operator"], 200),
       ...byEverybody(REQUEST, ["operator"], 400),
       ...byEverybody("DELETE /v1/tokens/nothing", ["operator"], 404),
-      ...byEverybody("POST /v1/tokens/api/rotate", [], 403).filter(({ who }) => who !== "operator"),
+      ...byEverybody("POST /v1/tokens/api/rotate", [], 403)
+        .filter(({ who }) => who !== "operator" && who !== "admin"),
+      { who: "admin", request: "POST /v1/tokens/api/rotate", status: 200 },
+      { who: "operator", request: "GET /v1/tokens", status: 401 },
     ]);
   });
 });

@@ -158,7 +158,10 @@ export async function withApi(
   }, options);
 }
 
-/** The same request by everybody: 401 for who is nobody, 403 for who may not. */
+/**
+ * The same request by everybody: 401 for who is nobody, 403 for who may not. What the operator may,
+ * an admin may too.
+ */
 export function byEverybody(
   request: string,
   allowed: readonly Who[],
@@ -166,6 +169,7 @@ export function byEverybody(
 ): readonly Scenario[] {
   return EVERYBODY.map((who) => {
     if (who === "guest" || who === "stranger") return { who, request, status: 401 };
-    return { who, request, status: allowed.includes(who) ? status : 403 };
+    const may = allowed.includes(who === "admin" ? "operator" : who);
+    return { who, request, status: may ? status : 403 };
   });
 }

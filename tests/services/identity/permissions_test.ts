@@ -32,7 +32,11 @@ Deno.test("authorize() opens to each kind of principal what the table says", () 
     [principal("agent", "write"), false, true, false],
     [principal("agent", "read", "write", "admin"), true, true, false],
     [principal("agent"), false, false, false],
-    [principal("admin", "read", "write", "admin"), false, false, false],
+    [principal("admin", "read", "write", "admin"), true, true, true],
+    [principal("admin", "read", "write"), true, false, false],
+    [principal("admin", "read"), true, false, false],
+    [principal("admin"), false, false, false],
+    [{ ...principal("admin", "read", "write", "admin"), tokenId: null }, false, false, false],
     [principal("project", "read", "write", "admin", "status:write"), false, false, false],
   ];
   for (const [who, ...expected] of table) {
@@ -42,9 +46,18 @@ Deno.test("authorize() opens to each kind of principal what the table says", () 
   }
 });
 
-Deno.test("speakerName() lets the operator name anybody and everybody else itself", () => {
+Deno.test("authorize() opens what only reads to admins' tokens that read", () => {
+  authorize(principal("admin", "read"), "operator", { readOnly: true });
+  for (const who of [principal("agent", "read"), principal("admin")]) {
+    assert.throws(() => authorize(who, "operator", { readOnly: true }), Forbidden);
+  }
+});
+
+Deno.test("speakerName() lets the operator and admins name anybody, and agents themselves", () => {
   assert.equal(speakerName(OPERATOR, null), null);
   assert.equal(speakerName(OPERATOR, "anybody"), "anybody");
+  const admin = principal("admin", "admin");
+  assert.deepEqual([speakerName(admin, null), speakerName(admin, "anybody")], ["Coder", "anybody"]);
   const agent = principal("agent", "write");
   assert.equal(speakerName(agent, null), "Coder");
   assert.equal(speakerName(agent, "cODER"), "Coder");
