@@ -19,8 +19,11 @@ export interface StatusSources {
   readonly healthy: () => boolean;
   /** Tries again whatever failed; it must not throw. */
   readonly recheck: () => Promise<void>;
-  /** The parts that must be up before the service is ready, each with whether it is. */
-  readonly parts: Readonly<Record<string, () => boolean>>;
+  /**
+   * The parts that must be up before the service is ready, each with whether it is, or with what is
+   * wrong with it, in words.
+   */
+  readonly parts: Readonly<Record<string, () => boolean | string>>;
 }
 
 /** Tells how long the service runs and whether each of its parts is up. */
@@ -50,7 +53,11 @@ export class Status {
 
   /** The parts that are not up yet, or not any more. */
   missing(): string[] {
-    return Object.entries(this.#sources.parts).filter(([, up]) => !up()).map(([name]) => name);
+    return Object.entries(this.#sources.parts).flatMap(([name, state]) => {
+      const up = state();
+      if (up === true) return [];
+      return up === false ? [name] : [`${name} (${up})`];
+    });
   }
 }
 

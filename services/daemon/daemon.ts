@@ -178,7 +178,7 @@ function makeStatus(
     parts: {
       database: () => database.trouble === null,
       bridge: () => bridge === null || bridge.ready,
-      network: () => network === null || network.reachable,
+      network: () => network?.trouble ?? true,
     },
   });
 }

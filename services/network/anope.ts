@@ -26,6 +26,10 @@ export const ANOPE: ServicesDialect = {
   async setPassphrase(desk, account, passphrase) {
     await desk.converse(`SASET PASSWORD ${account} ${passphrase}`);
   },
+  probes: {
+    "the command nickserv/suspend": "SUSPEND * +0 check",
+    "the command nickserv/saset/password": "SASET PASSWORD * check",
+  },
   /** `SYNC` gives what is due, and takes nothing from those who are there. */
   channelStatus: (channel, account, status) => [
     `AOP ${channel} ${status === "operator" ? "ADD" : "DEL"} ${account}`,

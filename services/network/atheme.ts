@@ -54,6 +54,11 @@ export const ATHEME: ServicesDialect = {
       session.close();
     }
   },
+  probes: {
+    "user:admin (FREEZE)": "FREEZE * ON check",
+    "user:admin (RESETPASS)": "RESETPASS *",
+    "user:admin (FDROP)": "FDROP *",
+  },
   channelStatus: (channel, account, status) => [
     `FFLAGS ${channel} ${account} ${FLAGS[status ?? "none"]}`,
   ],

@@ -15,6 +15,9 @@ const CONTROL = /(\p{Cc})(\d{1,2}(?:,\d{1,2})?)?/gu;
 
 const COLOUR = "\x03";
 
+/** What no server takes for a nick. */
+const NO_NICK = "*";
+
 export interface ConsoleOptions extends Omit<SessionOptions, "anyNick"> {
   /** Said to NickServ after each login; what it answers does not matter. */
   readonly greeting?: readonly string[];
@@ -30,6 +33,7 @@ export function stripFormatting(line: string): string {
 export class IrcConsole implements ServicesConsole {
   readonly #options: ConsoleOptions;
   #session: IrcSession | null = null;
+  #connections = 0;
   #waiting = 0;
   /** The end of the last question. */
   #last: Promise<unknown> = Promise.resolve();
@@ -40,8 +44,8 @@ export class IrcConsole implements ServicesConsole {
     this.#options = options;
   }
 
-  get up(): boolean {
-    return this.#session !== null;
+  get session(): number | null {
+    return this.#session === null ? null : this.#connections;
   }
 
   async ask(service: string, command: string): Promise<readonly string[]> {
@@ -87,6 +91,12 @@ export class IrcConsole implements ServicesConsole {
     const refusal = replies.find(({ command }) => command === "481" || command === "483");
     if (refusal === undefined) return;
     throw new Unavailable(`The network does not let muster end sessions: ${refusal.params.at(-1)}`);
+  }
+
+  /** Whether the server lets us end connections; asked about a nick that nobody can have. */
+  async mayEnd(): Promise<boolean> {
+    const replies = await this.#command(`KILL ${NO_NICK} :Checking rights`);
+    return !replies.some(({ command }) => command === "481");
   }
 
   async close(): Promise<void> {
@@ -142,6 +152,7 @@ export class IrcConsole implements ServicesConsole {
     if (session.closed) throw new Unavailable("The connection to the IRC network was lost");
     session.onClose = () => this.#session = null;
     this.#session = session;
+    this.#connections++;
     return session;
   }
 }

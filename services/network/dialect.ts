@@ -32,6 +32,11 @@ export interface ServicesDialect {
   remove(account: string): readonly string[];
   /** Replaces a passphrase; whether that worked is seen by logging in with it. */
   setPassphrase(desk: ServicesDesk, account: string, passphrase: string): Promise<void>;
+  /**
+   * Commands for NickServ that change nothing, as they are about an account that cannot be, each with
+   * the right that services ask for before they look for the account.
+   */
+  readonly probes: Readonly<Record<string, string>>;
   /** What is said to ChanServ so that a channel gives the account this status; null for none. */
   channelStatus(channel: string, account: string, status: NetworkStatus | null): readonly string[];
 }

@@ -1,7 +1,13 @@
 import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { ErgoAnswer, ErgoApi } from "./ergo_api.ts";
-import type { NetworkAccount, NetworkAccounts, NetworkStatus, ServicesConsole } from "./network.ts";
+import type {
+  MissingRight,
+  NetworkAccount,
+  NetworkAccounts,
+  NetworkStatus,
+  ServicesConsole,
+} from "./network.ts";
 
 /** The command that confirms an erasure, as NickServ asks for it. */
 const CONFIRMATION = /\bERASE\s+\S+\s+([0-9A-Za-z]+)\s*$/;
@@ -12,12 +18,25 @@ const SUSPENSION = /^Account (\S+) suspended at /;
 /** What ChanServ says of a channel that keeps nothing. */
 const UNREGISTERED = /^Channel (?:does not exist|is not registered)/;
 
+/** What services say to an operator whose class lacks the capability of a command. */
+const RESTRICTED = /^Command restricted|^Insufficient oper privs/;
+
+/** Commands that change nothing, each with the capability that Ergo asks for before it looks. */
+const PROBES = [
+  { name: "accreg", stops: "accounts", service: "NickServ", command: "SAGET * email" },
+  { name: "ban", stops: "accounts", service: "NickServ", command: "SUSPEND DEL *" },
+  { name: "chanreg", stops: "channels", service: "ChanServ", command: "LIST ^$" },
+] as const;
+
 /** Longest part of what Ergo says that is passed on. */
 const MAX_REASON = 200;
 
 export interface ErgoAccountsOptions {
   readonly api: ErgoApi;
-  /** The connection of an operator with the capabilities `accreg` and `chanreg`. */
+  /**
+   * The connection of an operator with the capabilities `accreg`, `ban` and `chanreg`; Ergo has asked
+   * for `ban` before it suspends an account since version 2.9.
+   */
   readonly console: ServicesConsole;
 }
 
@@ -120,6 +139,20 @@ export class ErgoAccounts implements NetworkAccounts {
       if (lines.some((line) => UNREGISTERED.test(line))) return false;
     }
     return true;
+  }
+
+  get session(): number | null {
+    return this.#console.session;
+  }
+
+  async missingRights(): Promise<readonly MissingRight[]> {
+    await this.#call("/v1/ns/passwd", { accountName: "", passphrase: "" });
+    const missing: MissingRight[] = [];
+    for (const { name, stops, service, command } of PROBES) {
+      const lines = await this.#console.ask(service, command);
+      if (lines.some((line) => RESTRICTED.test(line))) missing.push({ name, stops });
+    }
+    return missing;
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Ledger, LedgerEntry } from "./ledger.ts";
 import type { NameLocks } from "./name_locks.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
+import type { Rights } from "./rights.ts";
 import type { Settlement } from "./settlement.ts";
 
 const FIRST_RETRY_MILLISECONDS = 1000;
@@ -28,6 +29,7 @@ export interface KeeperOptions {
   readonly ledger: Ledger;
   readonly locks: NameLocks;
   readonly settlement: Settlement;
+  readonly rights: Rights;
   readonly passphrases: NetworkPassphrases;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
@@ -60,6 +62,8 @@ export class Keeper {
   #failures = 0;
   /** Whether the network answered when it was last asked; null before it was asked. */
   #answered: boolean | null = null;
+  /** Why it could not be asked, or "". */
+  #reason = "";
   #closed = false;
 
   constructor(options: KeeperOptions) {
@@ -90,9 +94,23 @@ export class Keeper {
     if (this.#failures === 0) this.#soon();
   }
 
+  /** Looks soon whether the network can be reached and gives us our rights, where it did so far. */
+  doubt(): void {
+    if (this.#failures > 0) return;
+    this.#comparedAt = -Infinity;
+    this.#soon();
+  }
+
   /** Whether the network answered when it was last asked. */
   get reachable(): boolean {
     return this.#answered === true;
+  }
+
+  /** What keeps muster from changing accounts or statuses there, in words; null for nothing. */
+  get trouble(): string | null {
+    if (!this.reachable) return this.#reason === "" ? "not reached yet" : this.#reason;
+    const { missing } = this.#options.rights;
+    return missing.length === 0 ? null : `muster lacks rights there: ${missing.join(", ")}`;
   }
 
   stats(): NetworkStats {
@@ -142,6 +160,7 @@ export class Keeper {
       if (now - this.#comparedAt >= COMPARISON_MILLISECONDS) {
         const thorough = this.#comparedAt === -Infinity;
         this.#comparedAt = now;
+        await this.#options.rights.check();
         await this.#arrive(now);
         await this.#compareAll(thorough);
       }
@@ -151,6 +170,7 @@ export class Keeper {
     }
     if (this.#answered !== true) log.info("The accounts of the IRC network can be reached");
     this.#answered = true;
+    this.#reason = "";
     this.#failures = 0;
     return COMPARISON_MILLISECONDS;
   }
@@ -158,13 +178,15 @@ export class Keeper {
   /** Notes that the network is away, and says how long to wait before it is tried again. */
   #failed(error: unknown): number {
     const { random, log } = this.#options;
-    if (!this.#closed && this.#answered !== false) {
-      const known = error instanceof ServiceError;
-      const details = known ? { reason: error.message } : { error };
+    const known = error instanceof ServiceError;
+    const reason = known ? error.message : "an error that the log tells";
+    if (!this.#closed && (this.#answered !== false || reason !== this.#reason)) {
+      const details = known ? { reason } : { error };
       log.warn("The accounts of the IRC network cannot be reached", details);
     }
     this.#again = false;
     this.#answered = false;
+    this.#reason = reason;
     this.#comparedAt = -Infinity;
     const longest = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures++, 16);
     return Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);

@@ -7,6 +7,14 @@ export interface NetworkAccount {
   readonly suspended: boolean | null;
 }
 
+/** A right that the network does not give to muster. */
+export interface MissingRight {
+  /** Its name in the configuration of the network. */
+  readonly name: string;
+  /** What cannot be done without it: changes of accounts, or of statuses in channels. */
+  readonly stops: "accounts" | "channels";
+}
+
 /** What a channel gives to members who are logged in to an account. */
 export type NetworkStatus = "operator" | "voice";
 
@@ -66,6 +74,10 @@ export interface NetworkAccounts {
     account: string,
     status: NetworkStatus | null,
   ): Promise<boolean>;
+  /** How often the operator's connection was made; null while there is none. */
+  readonly session: number | null;
+  /** Asks the network, with commands that change nothing, which of our rights are missing. */
+  missingRights(): Promise<readonly MissingRight[]>;
   /** Ends what is under way, which then rejects with Unavailable, as does all that comes after. */
   close(): Promise<void>;
 }
@@ -84,7 +96,7 @@ export interface ServicesConsole {
    * @throws Unavailable where the network cannot be reached or the service does not answer in time
    */
   ask(service: string, command: string): Promise<readonly string[]>;
-  /** Whether it is connected. */
-  readonly up: boolean;
+  /** How often it has connected; null while it is not connected. */
+  readonly session: number | null;
   close(): Promise<void>;
 }

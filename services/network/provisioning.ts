@@ -7,6 +7,7 @@ import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
 import type { NameLocks } from "./name_locks.ts";
 import type { NetworkAccounts } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
+import type { Rights } from "./rights.ts";
 import type { Settlement } from "./settlement.ts";
 
 export interface NetworkProvisioningOptions {
@@ -16,7 +17,8 @@ export interface NetworkProvisioningOptions {
   readonly ledger: Ledger;
   readonly locks: NameLocks;
   readonly settlement: Settlement;
-  readonly keeper: Pick<Keeper, "wake">;
+  readonly rights: Rights;
+  readonly keeper: Pick<Keeper, "wake" | "doubt">;
   readonly passphrases: NetworkPassphrases;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -41,6 +43,7 @@ export class NetworkProvisioning implements Provisioning {
     const { network, locks, passphrases } = this.#options;
     const { id, name } = account;
     return locks.hold(name, async () => {
+      await this.#assertRights();
       await this.#settleFirst(name);
       if (await network.find(name) !== null) throw existsThere(name);
       const salt = newSecret();
@@ -66,6 +69,7 @@ export class NetworkProvisioning implements Provisioning {
   rotate({ id, name }: Provisioned, write: WriteChange): Promise<string> {
     const { network, ledger, locks, passphrases } = this.#options;
     return locks.hold(name, async () => {
+      await this.#assertRights();
       this.#assertOpen(id, name);
       await this.#settleFirst(name).catch(ignoreRefusal);
       const entry = ledger.find(name);
@@ -94,6 +98,7 @@ export class NetworkProvisioning implements Provisioning {
   suspend({ id, name }: Provisioned, write: WriteChange): Promise<void> {
     const { network, ledger, locks } = this.#options;
     return locks.hold(name, async () => {
+      await this.#assertRights();
       this.#assertOpen(id, name);
       const entry = ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
@@ -111,6 +116,7 @@ export class NetworkProvisioning implements Provisioning {
   remove({ id, name }: Provisioned, _reason: string, write: WriteChange): Promise<void> {
     const { network, ledger, locks } = this.#options;
     return locks.hold(name, async () => {
+      await this.#assertRights();
       if (this.#options.accounts.find(name)?.id !== id) throw changedMeanwhile(name);
       const entry = ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
@@ -132,6 +138,7 @@ export class NetworkProvisioning implements Provisioning {
   adopt(account: Provisioned, _known: boolean, write: WriteChange): Promise<void> {
     const { network, ledger, locks } = this.#options;
     return locks.hold(account.name, async () => {
+      await this.#assertRights();
       await this.#settleFirst(account.name);
       const entry = ledger.find(account.name);
       const there = await network.find(account.name);
@@ -144,6 +151,17 @@ export class NetworkProvisioning implements Provisioning {
         (statements) => write({ name, passphrase: newSecret(), statements }),
       );
     });
+  }
+
+  /** Begins nothing that cannot be completed. */
+  async #assertRights(): Promise<void> {
+    const { rights, keeper } = this.#options;
+    try {
+      await rights.assert();
+    } catch (error) {
+      keeper.doubt();
+      throw error;
+    }
   }
 
   /** Makes sure that nobody has ended the account while its turn was waited for. */

@@ -8,6 +8,7 @@ import { NameLocks } from "./name_locks.ts";
 import type { NetworkAccounts } from "./network.ts";
 import { NetworkPassphrases } from "./passphrases.ts";
 import { NetworkProvisioning } from "./provisioning.ts";
+import { Rights } from "./rights.ts";
 import { Settlement } from "./settlement.ts";
 
 export interface NetworkRoomOptions {
@@ -42,6 +43,7 @@ export function openNetwork(options: NetworkRoomOptions): NetworkRoom {
     clock: () => scheduler.now(),
     ledger: new Ledger(database),
     locks: new NameLocks(),
+    rights: new Rights(options),
     passphrases,
   };
   const settlement = new Settlement(shared);

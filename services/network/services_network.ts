@@ -5,7 +5,7 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { IrcConsole, stripFormatting } from "./console.ts";
 import type { AccountInfo, ServicesDesk, ServicesDialect } from "./dialect.ts";
-import type { NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
+import type { MissingRight, NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
 import { type Credentials, IrcSession, type SessionOptions, SessionRefused } from "./session.ts";
 
 /** The domain of the addresses that agents are registered with; no mail ever goes there. */
@@ -173,6 +173,20 @@ export class ServicesNetwork implements NetworkAccounts {
       return false;
     }
     return true;
+  }
+
+  get session(): number | null {
+    return this.console.session;
+  }
+
+  async missingRights(): Promise<readonly MissingRight[]> {
+    const missing: MissingRight[] = [];
+    for (const [name, command] of Object.entries(this.#options.dialect.probes)) {
+      const lines = await this.#ask(command);
+      if (lines.some((line) => DENIED.test(line))) missing.push({ name, stops: "accounts" });
+    }
+    if (!await this.console.mayEnd()) missing.push({ name: "KILL", stops: "accounts" });
+    return missing;
   }
 
   async close(): Promise<void> {

@@ -9,7 +9,13 @@ import { withFolder } from "../support/temporary.ts";
 /** What the program says when it has compared both sides and mended what differed. */
 const SETTLED = /accounts of the IRC network can be reached/;
 
-async function start(folder: string, ergo: FakeErgo, irc: FakeErgoIrc): Promise<Program> {
+async function start(
+  folder: string,
+  ergo: FakeErgo,
+  irc: FakeErgoIrc,
+  until = SETTLED,
+  operPassword = irc.operator.password,
+): Promise<Program> {
   const tokenFile = `${folder}/ergo_token`;
   await Deno.writeTextFile(tokenFile, `${ergo.token}\n`);
   const program = await startProgram({
@@ -20,12 +26,12 @@ async function start(folder: string, ergo: FakeErgo, irc: FakeErgoIrc): Promise<
       MUSTER_IRC_ERGO_API_ADDR: `http://${ergo.address}`,
       MUSTER_IRC_ERGO_API_TOKEN_FILE: tokenFile,
       MUSTER_IRC_SERVICES_OPER: irc.operator.name,
-      MUSTER_IRC_SERVICES_OPER_PASSWORD: irc.operator.password,
+      MUSTER_IRC_SERVICES_OPER_PASSWORD: operPassword,
       MUSTER_BRIDGE_ENABLED: "false",
       MUSTER_LOG_LEVEL: "debug",
     },
   });
-  if (!program.log.some((line) => SETTLED.test(line))) await program.logged(SETTLED);
+  if (!program.log.some((line) => until.test(line))) await program.logged(until);
   return program;
 }
 
@@ -96,4 +102,33 @@ Deno.test("killed between the network's change and its own, the program starts w
       new TextDecoder("latin1").decode(await Deno.readFile(`${folder}/data/muster.db`));
     for (const secret of secrets) assert.equal(told.includes(secret), false);
   });
+});
+
+/** What `/readyz` says, and what a registration is answered with. */
+async function refusals(program: Program): Promise<string[]> {
+  const answers = [
+    await call(program, "GET", "/readyz"),
+    await call(program, "POST", "/v1/agents/register", { nick: "late" }),
+  ];
+  assert.deepEqual(answers.map(({ status }) => status), [503, 503]);
+  return await Promise.all(answers.map(async (answer) => (await answer.json()).error));
+}
+
+Deno.test("an operator without rights, or with a wrong password, stops registrations, and /readyz says why", async () => {
+  await using ergo = new FakeErgo();
+  await using irc = new FakeErgoIrc(ergo);
+  ergo.capabilities.delete("ban");
+  await withFolder(async (folder) => {
+    await using program = await start(folder, ergo, irc, /cannot be reached.*ban/);
+    assert.ok(program.log.some((line) => /does not give muster all its rights.*ban/.test(line)));
+    for (const reason of await refusals(program)) assert.match(reason, /lacks rights.*: ban/);
+  });
+  ergo.capabilities.add("ban");
+  await withFolder(async (folder) => {
+    await using program = await start(folder, ergo, irc, /cannot be reached.*OPER/, "wrong");
+    const [readiness, registration] = await refusals(program);
+    assert.match(readiness ?? "", /network \(The network refused OPER for "muster"\)/);
+    assert.match(registration ?? "", /OPER|a moment ago/);
+  });
+  assert.equal(ergo.get("late"), undefined);
 });

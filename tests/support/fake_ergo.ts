@@ -8,6 +8,7 @@ export interface FakeAccount {
   readonly name: string;
   passphrase: string;
   suspended: boolean;
+  email: string;
 }
 
 /**
@@ -34,6 +35,10 @@ export class FakeErgo implements AsyncDisposable {
   readonly unregistered = new Set<string>();
   /** What was asked: paths of the API, and commands to services. */
   readonly asked: string[] = [];
+  /** What the class of the operator gives, as since Ergo 2.9. */
+  readonly capabilities = new Set(["accreg", "ban", "chanreg"]);
+  /** How often the operator has connected. */
+  session = 1;
   /** Whether everything is away. */
   away = false;
   readonly token = "token-of-the-api";
@@ -55,8 +60,11 @@ export class FakeErgo implements AsyncDisposable {
 
   /** The connection of an operator to its services, without a network. */
   get console(): ServicesConsole {
+    const session = () => this.away ? null : this.session;
     return {
-      up: !this.away,
+      get session() {
+        return session();
+      },
       ask: (service, command) => this.ask(service, command),
       close: async () => {},
     };
@@ -75,7 +83,7 @@ export class FakeErgo implements AsyncDisposable {
 
   /** Adds an account that somebody made there. */
   add(name: string, passphrase: string): FakeAccount {
-    const account = { name, passphrase, suspended: false };
+    const account = { name, passphrase, suspended: false, email: "" };
     this.accounts.set(foldCase(name), account);
     return account;
   }
@@ -187,13 +195,25 @@ export class FakeErgo implements AsyncDisposable {
     if (fault !== null && fault !== "lost" && fault !== "stuck") {
       throw new Unavailable("The console is away");
     }
-    const lines = service === "NickServ" ? this.#nickServ(words) : this.#chanServ(words);
+    const lines = this.#isRestricted(service, words)
+      ? ["Command restricted"]
+      : service === "NickServ"
+      ? this.#nickServ(words)
+      : this.#chanServ(words);
     if (fault === "lost") throw new Unavailable("The console was lost");
     if (fault === "stuck") await this.#neverAnswer(new AbortController().signal);
     return await Promise.resolve(lines);
   }
 
-  #nickServ([verb, first = "", second = ""]: string[]): string[] {
+  #isRestricted(service: string, [verb]: string[]): boolean {
+    const needed = service === "ChanServ"
+      ? (verb === "LIST" ? "chanreg" : null)
+      : (verb === "SUSPEND" ? "ban" : "accreg");
+    return needed !== null && !this.capabilities.has(needed);
+  }
+
+  #nickServ([verb, first = "", second = "", third = ""]: string[]): string[] {
+    if (verb === "SAGET" || verb === "SASET") return this.#setting(first, third);
     if (verb === "ERASE") return this.#erase(first, second);
     if (first === "LIST") {
       const suspended = [...this.accounts.values()].filter((account) => account.suspended);
@@ -216,6 +236,18 @@ export class FakeErgo implements AsyncDisposable {
     return [`Successfully un-suspended account ${second}`];
   }
 
+  /** `SAGET account email`, and `SASET account email address`. */
+  #setting(name: string, address: string): string[] {
+    const account = this.get(name);
+    if (account === undefined) return ["No such account"];
+    if (address !== "") account.email = address;
+    const changed = address === "" ? [] : ["Successfully changed your account settings"];
+    const shown = account.email === ""
+      ? "You have no stored e-mail address"
+      : `Your stored e-mail address is: ${account.email}`;
+    return [...changed, shown];
+  }
+
   #erase(name: string, code: string): string[] {
     if (code !== "c0de") {
       return [
@@ -227,7 +259,8 @@ export class FakeErgo implements AsyncDisposable {
     return [`Successfully unregistered account ${name}`];
   }
 
-  #chanServ([, channel = "", change = "", account = ""]: string[]): string[] {
+  #chanServ([verb, channel = "", change = "", account = ""]: string[]): string[] {
+    if (verb === "LIST") return ["*** ChanServ LIST ***"];
     if (this.unregistered.has(channel)) return ["Channel is not registered"];
     this.statuses.push(`${channel} ${change} ${account}`);
     return [`Successfully set persistent mode ${change} on ${account}`];

@@ -278,7 +278,7 @@ Deno.test("a channel that is registered later gives its agents their status then
     assert.deepEqual(ergo.statuses.slice(1), ["#later +v one", "#later +v two"]);
     const asked = ergo.asked.length;
     await rooms.pass(10 * 60_000);
-    assert.equal(ergo.asked.slice(asked).some((what) => what.startsWith("ChanServ")), false);
+    assert.equal(ergo.asked.slice(asked).some((what) => what.startsWith("ChanServ AMODE")), false);
   });
 });
 

@@ -11,14 +11,18 @@ const FIRST = "a".repeat(64);
 const UNENDING = /Hold|No expire/i;
 const SECOND = "b".repeat(64);
 
-function accountsOf(network: TestNetwork, kind: "atheme" | "anope"): ServicesNetwork {
-  const { plan, address, servicesPassword } = network;
+function accountsOf(
+  network: TestNetwork,
+  kind: "atheme" | "anope",
+  login = { name: network.plan.servicesAccount, password: network.servicesPassword },
+): ServicesNetwork {
+  const { plan, address } = network;
   return new ServicesNetwork({
     connect: connectTcp({ ...address, tls: null }),
     dialect: kind === "atheme" ? ATHEME : ANOPE,
     nick: "muster",
     serverPassword: null,
-    login: { name: plan.servicesAccount, password: servicesPassword },
+    login,
     operator: plan.operator,
     nickServ: "NickServ",
     chanServ: "ChanServ",
@@ -95,11 +99,32 @@ async function rule(network: TestNetwork, accounts: ServicesNetwork): Promise<vo
   assert.equal(await accounts.setChannelStatus("#unregistered", "bob", "voice"), false);
 }
 
+/** What muster would miss if it logged in to an account that services give no rights. */
+async function lackRights(
+  network: TestNetwork,
+  kind: "atheme" | "anope",
+  accounts: ServicesNetwork,
+): Promise<void> {
+  assert.deepEqual(await accounts.missingRights(), []);
+  await accounts.register("plain", FIRST);
+  const plain = accountsOf(network, kind, { name: "plain", password: FIRST });
+  try {
+    const missing = (await plain.missingRights()).map(({ name }) => name);
+    assert.deepEqual(missing, Object.keys((kind === "atheme" ? ATHEME : ANOPE).probes));
+  } finally {
+    await plain.close();
+  }
+}
+
 async function keepAccounts(kind: "atheme" | "anope"): Promise<void> {
   await using network = await TestNetwork.start({ services: kind });
   const accounts = accountsOf(network, kind);
   try {
-    await Promise.all([liveAndDie(network, accounts), rule(network, accounts)]);
+    await Promise.all([
+      liveAndDie(network, accounts),
+      rule(network, accounts),
+      lackRights(network, kind, accounts),
+    ]);
     await network.stopServer();
     await assert.rejects(accounts.verify("bob", FIRST), Unavailable);
     await assert.rejects(accounts.register("late", FIRST), Unavailable);
