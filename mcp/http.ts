@@ -21,13 +21,14 @@ import { isLoopback } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import { type Scheduler, systemScheduler } from "../services/scheduler.ts";
-import { type CoordinationServices, coordinationTools } from "./coordination_tools.ts";
+import type { CoordinationServices } from "./coordination_services.ts";
+import { coordinationTools } from "./coordination_tools.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin } from "./origin.ts";
 import { Protocol } from "./protocol.ts";
 
 /** What the MCP endpoint serves. */
-export interface McpServices extends Pick<CoordinationServices, "status" | "agents" | "bridge"> {
+export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "clock"> {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
@@ -198,17 +199,9 @@ class Endpoint {
 
 /** Loads the library, at the first request: it would cost the start a tenth of a second. */
 async function load(services: McpServices): Promise<Protocol> {
-  const { config, log, metrics, scheduler = systemScheduler, status, identity, agents, bridge } =
-    services;
+  const { config, log, metrics, scheduler = systemScheduler } = services;
   const sdk = await import("@modelcontextprotocol/server");
   const bufferSize = config.bridge.buffer_size;
-  const tools = coordinationTools({
-    status,
-    identity,
-    agents,
-    bridge,
-    bufferSize,
-    clock: Date.now,
-  });
+  const tools = coordinationTools({ ...services, bufferSize, clock: Date.now });
   return new Protocol(sdk, tools, { log, metrics, scheduler });
 }

@@ -9,18 +9,36 @@ import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
+import { instructionsFor } from "./instructions.ts";
 import { callTool, type Tool, type ToolContext } from "./tool.ts";
+import { Toolbox } from "./toolbox.ts";
 
 /** The protocol's official library, which is loaded late because that takes its time. */
 export type Sdk = typeof import("@modelcontextprotocol/server");
 
-/** The revision that every client is told that opens with `initialize`. */
-const INITIALIZED_REVISION = "2024-11-05";
+/**
+ * The revisions that a client may open with `initialize`. One that asks for none of them gets the
+ * first.
+ */
+const INITIALIZED_REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const [OLDEST_REVISION = ""] = INITIALIZED_REVISIONS;
+/** The first revision with structured results. */
+const STRUCTURED_REVISION = "2025-06-18";
+const STATELESS_REVISION = "2026-07-28";
+const REVISION_HEADER = "MCP-Protocol-Version";
+/** How much of a name that is not known an error repeats. */
+const MAX_SHOWN_NAME = 100;
 const SERVER_INFO = { name: "muster", version: "0.1" };
 /** Most messages of one batch. */
 const MAX_BATCH = 100;
 /** How long all waits of one batch may take, in milliseconds; a single call may take as long. */
 const MAX_BATCH_WAIT = 60_000;
+
+/** Who calls, and as of which revision that is answered. */
+interface Session {
+  readonly context: ToolContext;
+  readonly revision: string;
+}
 
 /** What the protocol needs beside its tools. */
 export interface ProtocolServices {
@@ -32,24 +50,25 @@ export interface ProtocolServices {
 /**
  * Answers messages of the Model Context Protocol, each by itself: no request depends on one before.
  * Clients of the stateless revision 2026-07-28 say so in every request and are served by the
- * library as that revision says. All others are served as of revision 2024-11-05, in plain JSON,
- * whatever headers they sent and whether they opened with `initialize` or not.
+ * library as that revision says. All others are served in plain JSON, whether they opened with
+ * `initialize` or not: as of the revision that `MCP-Protocol-Version` names, or of 2024-11-05
+ * without that header.
  */
 export class Protocol {
   readonly #sdk: Sdk;
-  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #tools: Toolbox;
   readonly #log: Log;
   readonly #metrics: Pick<Metrics, "toolCalled">;
   readonly #scheduler: Scheduler;
 
-  /** @param tools in the order in which they are listed */
+  /** @param tools as {@link Toolbox} takes them */
   constructor(
     sdk: Sdk,
     tools: readonly Tool[],
     { log, metrics, scheduler }: ProtocolServices,
   ) {
     this.#sdk = sdk;
-    this.#tools = new Map(tools.map((tool) => [tool.listing.name, tool]));
+    this.#tools = new Toolbox(tools);
     this.#log = log;
     this.#metrics = metrics;
     this.#scheduler = scheduler;
@@ -69,8 +88,13 @@ export class Protocol {
     if (!this.#isInitialize(message) && !await this.#sdk.isLegacyRequest(request, message)) {
       return this.#respondStateless(message, request, context);
     }
-    if (Array.isArray(message)) return this.#respondBatch(message, context);
-    const answer = await this.#answer(message, context);
+    const named = request.headers.get(REVISION_HEADER)?.trim() ?? OLDEST_REVISION;
+    if (!this.#isInitialize(message) && !INITIALIZED_REVISIONS.includes(named)) {
+      return unknownRevision(named);
+    }
+    const session = { context, revision: named };
+    if (Array.isArray(message)) return this.#respondBatch(message, session);
+    const answer = await this.#answer(message, session);
     return answer === null ? accepted() : Response.json(answer);
   }
 
@@ -82,19 +106,20 @@ export class Protocol {
    * One after the other, so that what a batch sends arrives in its order. Calls that wait for news
    * let the next ones begin, and all of them together have {@link MAX_BATCH_WAIT}.
    */
-  async #respondBatch(messages: readonly unknown[], context: ToolContext): Promise<Response> {
+  async #respondBatch(messages: readonly unknown[], session: Session): Promise<Response> {
+    const { context } = session;
     if (messages.length > MAX_BATCH) {
       return rpcError(400, RPC_ERROR.invalidRequest, `A batch holds at most ${MAX_BATCH} messages`);
     }
-    if (!messages.some((message) => this.#mayWait(message))) {
-      return await this.#answerAll(messages, context, context.signal);
+    if (!messages.some((message) => this.#mayWait(message, session))) {
+      return await this.#answerAll(messages, session, context.signal);
     }
     const limit = new AbortController();
     const cancel = this.#scheduler.after(MAX_BATCH_WAIT, () => limit.abort());
     const signal = AbortSignal.any([context.signal, limit.signal]);
     try {
-      const { caller } = context;
-      return await this.#answerAll(messages, { caller, signal }, context.signal);
+      const limited = { ...session, context: { caller: context.caller, signal } };
+      return await this.#answerAll(messages, limited, context.signal);
     } finally {
       cancel();
     }
@@ -103,15 +128,15 @@ export class Protocol {
   /** @param closed aborts when the client has gone: nothing more is begun then */
   async #answerAll(
     messages: readonly unknown[],
-    context: ToolContext,
+    session: Session,
     closed: AbortSignal,
   ): Promise<Response> {
     const pending: Promise<JSONRPCMessage | null>[] = [];
     for (const message of messages) {
       if (closed.aborted) break;
-      const answer = this.#answer(message, context);
+      const answer = this.#answer(message, session);
       pending.push(answer);
-      if (!this.#mayWait(message)) await answer;
+      if (!this.#mayWait(message, session)) await answer;
       // Promise.all takes its failure; until then it must not count as one that nobody handles.
       else answer.catch(() => {});
     }
@@ -120,17 +145,20 @@ export class Protocol {
   }
 
   /** Whether a message is a call that may wait for news. */
-  #mayWait(message: unknown): boolean {
+  #mayWait(message: unknown, { context }: Session): boolean {
     if (!this.#sdk.isJSONRPCRequest(message) || message.method !== "tools/call") return false;
     const { name, arguments: input } = message.params ?? {};
-    return this.#tools.get(String(name))?.mayWait(input) ?? false;
+    return this.#tools.find(String(name), context.caller.principal)?.mayWait(input) ?? false;
   }
 
   /** The answer to a request; null for anything else, which needs none. */
-  async #answer(message: unknown, context: ToolContext): Promise<JSONRPCMessage | null> {
+  async #answer(message: unknown, session: Session): Promise<JSONRPCMessage | null> {
     if (!this.#sdk.isJSONRPCRequest(message)) return null;
+    const revision = message.method === "initialize"
+      ? agreedRevision(message.params)
+      : session.revision;
     const exchange = new Exchange();
-    await this.#newServer(context).connect(exchange);
+    await this.#newServer({ ...session, revision }).connect(exchange);
     return await exchange.ask(message);
   }
 
@@ -141,36 +169,48 @@ export class Protocol {
     }
     const headers = new Headers(request.headers);
     headers.set("content-type", "application/json");
-    const { fetch } = this.#sdk.createMcpHandler(() => this.#newServer(context), {
+    const session = { context, revision: STATELESS_REVISION };
+    const { fetch } = this.#sdk.createMcpHandler(() => this.#newServer(session), {
       legacy: "reject",
     });
     const { url, method } = request;
     return fetch(new Request(url, { method, headers }), { parsedBody: body });
   }
 
-  async #call(tool: Tool, input: unknown, context: ToolContext): Promise<CallToolResult> {
+  async #call(
+    tool: Tool,
+    input: Record<string, unknown>,
+    { context, revision }: Session,
+  ): Promise<CallToolResult> {
     const started = performance.now();
     const result = await callTool(tool, input, context, this.#log);
     const seconds = (performance.now() - started) / 1000;
-    this.#metrics.toolCalled(tool.listing.name, result.isError === true ? "error" : "ok", seconds);
-    return result;
+    this.#metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
+    if (knowsStructure(revision)) return result;
+    const { structuredContent: _unknown, ...plain } = result;
+    return plain;
   }
 
   /** A server for one request; it costs some microseconds, and so no two callers share one. */
-  #newServer(context: ToolContext): Server {
+  #newServer(session: Session): Server {
+    const { context: { caller: { principal } }, revision } = session;
     const server = new this.#sdk.Server(SERVER_INFO, {
       capabilities: { tools: {} },
-      supportedProtocolVersions: [INITIALIZED_REVISION],
+      supportedProtocolVersions: INITIALIZED_REVISIONS,
+      // The contract shows what the oldest revision's clients are sent, and this is not among it.
+      ...(revision === OLDEST_REVISION ? {} : { instructions: instructionsFor(principal) }),
     });
     server.setRequestHandler("tools/list", () => ({
-      tools: [...this.#tools.values()].map(({ listing }) => listing),
+      tools: this.#tools.openTo(principal).map(({ listing, outputSchema }) =>
+        knowsStructure(revision) ? { ...listing, outputSchema } : listing
+      ),
     }));
     server.setRequestHandler("tools/call", ({ params }) => {
-      const tool = this.#tools.get(params.name);
-      if (tool !== undefined) return this.#call(tool, params.arguments ?? {}, context);
+      const tool = this.#tools.find(params.name, principal);
+      if (tool !== null) return this.#call(tool, params.arguments ?? {}, session);
       throw new this.#sdk.ProtocolError(
         this.#sdk.ProtocolErrorCode.InvalidParams,
-        `There is no tool "${params.name}"`,
+        `There is no tool "${params.name.slice(0, MAX_SHOWN_NAME)}"; tools/list names all`,
       );
     });
     return server;
@@ -202,9 +242,8 @@ class Exchange implements Transport {
   }
 }
 
-/** What the library wants to find in an `initialize`; none of it changes the answer. */
-const INITIALIZE_PARAMS = Object.freeze({
-  protocolVersion: INITIALIZED_REVISION,
+/** What the library wants to find in an `initialize` beside the revision; nothing depends on it. */
+const CLIENT = Object.freeze({
   capabilities: {},
   clientInfo: { name: "unknown", version: "0" },
 });
@@ -212,10 +251,32 @@ const INITIALIZE_PARAMS = Object.freeze({
 /** Takes away what the library would refuse a client for though it does no harm. */
 function leniently(message: unknown): unknown {
   if (!isRecord(message)) return message;
-  if (message.method === "initialize") return { ...message, params: INITIALIZE_PARAMS };
-  if (message.params !== null) return message;
-  const { params: _null, ...rest } = message;
-  return rest;
+  const { method, params, ...rest } = message;
+  if (method === "initialize") {
+    return { ...message, params: { ...CLIENT, protocolVersion: agreedRevision(params) } };
+  }
+  if (params === null) return { ...rest, method };
+  if (method !== "tools/call" || !isRecord(params) || params.arguments !== null) return message;
+  const { arguments: _null, ...others } = params;
+  return { ...message, params: others };
+}
+
+/** The revision that a client of these params of `initialize` is served as. */
+function agreedRevision(params: unknown): string {
+  const asked = isRecord(params) ? params.protocolVersion : undefined;
+  return INITIALIZED_REVISIONS.find((revision) => revision === asked) ?? OLDEST_REVISION;
+}
+
+/** Whether a revision, which is a date, has structured results and their schemas. */
+function knowsStructure(revision: string): boolean {
+  return revision >= STRUCTURED_REVISION;
+}
+
+/** Refuses a request of a revision that this server does not know, as the revisions require. */
+function unknownRevision(revision: string): Response {
+  const message = `The MCP-Protocol-Version "${revision.slice(0, MAX_SHOWN_NAME)}" is not known; ` +
+    `this server speaks ${[...INITIALIZED_REVISIONS, STATELESS_REVISION].join(", ")}`;
+  return rpcError(400, RPC_ERROR.server, message);
 }
 
 function hasMalformedParams(message: unknown): message is Record<string, unknown> {

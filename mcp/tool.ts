@@ -1,11 +1,13 @@
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { Invalid, ServiceError } from "../services/errors.ts";
-import type { Caller } from "../services/identity/mod.ts";
+import { Forbidden, Invalid } from "../services/errors.ts";
+import { type Access, authorize, type Caller, type Principal } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
+import { suggest } from "../services/suggest.ts";
 import { describeIssue } from "../services/validation/mod.ts";
+import { type Advice, explain } from "./advice.ts";
 
-/** What a tool is told of the call besides its arguments. */
+/** What a tool knows of the call besides its arguments. */
 export interface ToolContext {
   readonly caller: Caller;
   /** Aborts when the client has gone. */
@@ -16,32 +18,48 @@ export interface ToolContext {
 export interface ToolOutput {
   /** For the model to read. */
   readonly text: string;
-  /** The same for a program to read, where the text leaves something out. */
-  readonly data?: Record<string, unknown>;
+  /** The result as JSON. */
+  readonly data: Record<string, unknown>;
+  /** Whether the text leaves out part of `data`, so that a second text has to show it. */
+  readonly showsData?: boolean;
 }
 
-/** What a tool is: its name, its input and what it does. */
-export interface ToolDefinition<Input extends z.ZodObject> {
+/** A tool: its name, its input, its output and what it does. */
+export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly name: string;
-  /** What it does, in a sentence for a model. */
+  /** What it does, when to use it and what to do next, for a model. */
   readonly description: string;
+  /** Who may call it; nobody else sees it in `tools/list`. */
+  readonly access: Access;
+  /** Whether only agents may call it; absent: no. */
+  readonly agentsOnly?: boolean;
   /** Validates the arguments, and is what `tools/list` shows as `inputSchema`. */
   readonly input: Input;
+  /** What `data` is, as `outputSchema`. */
+  readonly output: z.ZodObject;
   /** Whether a call changes nothing, so that a client need not ask its user first. */
   readonly readOnly: boolean;
-  /** @throws {ServiceError} The call fails, for a reason that the caller is told. */
-  run(input: z.output<Input>, context: ToolContext): Promise<ToolOutput> | ToolOutput;
+  /** What to do about a failure, where this tool knows better than most. */
+  readonly advice?: Advice;
+  /** @throws {ServiceError} The call fails for a reason that the caller may know. */
+  run(input: z.output<z.ZodObject<Input>>, context: ToolContext): Promise<ToolOutput> | ToolOutput;
 }
 
 /** A tool as the protocol sees it. */
 export interface Tool {
-  /** Its entry in `tools/list`. */
+  readonly name: string;
+  /** Its entry in `tools/list`, without the output's schema, which older clients do not know. */
   readonly listing: ToolListing;
+  readonly outputSchema: NonNullable<ToolListing["outputSchema"]>;
+  readonly advice: Advice;
+  /** Whether a principal may call it. */
+  opens(principal: Principal): boolean;
   /**
    * @param input the arguments as they came
-   * @throws {ServiceError} As {@link ToolDefinition.run}; {@link Invalid} names a bad argument.
+   * @throws {ServiceError} As {@link ToolDefinition.run}; {@link Invalid} names a bad argument,
+   * {@link Forbidden} says why the caller may not use the tool.
    */
-  call(input: unknown, context: ToolContext): Promise<ToolOutput>;
+  call(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
   /** Whether a call with these arguments changes nothing and may wait for news (`wait_seconds`). */
   mayWait(input: unknown): boolean;
 }
@@ -49,25 +67,66 @@ export interface Tool {
 const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 
 /** Makes a tool whose arguments are validated by the very schema that it shows. */
-export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
-  const { name, description, input: schema, readOnly } = definition;
+export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
+  const { name, description, access, agentsOnly = false, output, readOnly } = definition;
+  const schema = z.strictObject(definition.input);
+  const names = Object.keys(definition.input);
   return {
+    name,
     listing: {
       name,
       description,
       inputSchema: z.toJSONSchema(schema, { io: "input" }) as ToolListing["inputSchema"],
-      annotations: readOnly ? { readOnlyHint: true } : { destructiveHint: false },
+      annotations: {
+        readOnlyHint: readOnly,
+        ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
+      },
+    },
+    outputSchema: z.toJSONSchema(output) as NonNullable<ToolListing["outputSchema"]>,
+    advice: definition.advice ?? {},
+    opens(principal) {
+      if (agentsOnly && principal.kind !== "agent") return false;
+      try {
+        authorize(principal, access);
+        return true;
+      } catch (error) {
+        if (error instanceof Forbidden) return false;
+        throw error;
+      }
     },
     async call(input, context) {
-      const { data, error } = schema.safeParse(input, { reportInput: true });
+      authorize(context.caller.principal, access);
+      const unknown = Object.keys(input).find((key) => !names.includes(key));
+      if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
+      const { data, error } = schema.safeParse(withoutNulls(input), { reportInput: true });
       if (data === undefined) throw new Invalid(describeError(error));
       return await definition.run(data, context);
     },
     mayWait(input) {
-      if (!readOnly || !("wait_seconds" in schema.shape)) return false;
+      if (!readOnly || !names.includes("wait_seconds")) return false;
       return waitSchema.safeParse(input).success;
     },
   };
+}
+
+/** A model that leaves an argument out may write null. */
+function withoutNulls(input: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+}
+
+/** How much of an unknown argument's name an error repeats. */
+const MAX_SHOWN_NAME = 50;
+
+function describeUnknown(
+  unknown: string,
+  { name, names }: { readonly name: string; readonly names: readonly string[] },
+): string {
+  const refusal = `"${unknown.slice(0, MAX_SHOWN_NAME)}" is not an argument of ${name}`;
+  if (names.length === 0) return `${refusal}, which takes none`;
+  const near = suggest(unknown.slice(0, MAX_SHOWN_NAME), names);
+  if (near !== null) return `${refusal}; did you mean "${near}"?`;
+  const list = new Intl.ListFormat("en").format(names.map((known) => `"${known}"`));
+  return `${refusal}; it takes ${list}`;
 }
 
 function describeError(error: z.ZodError | undefined): string {
@@ -77,18 +136,18 @@ function describeError(error: z.ZodError | undefined): string {
 
 /**
  * Calls a tool and words the outcome as the protocol does: a failure is a result too, with
- * `isError` and a sentence. It never throws.
+ * `isError` and sentences that say what is wrong and what to do. It never throws.
  */
 export async function callTool(
   tool: Tool,
-  input: unknown,
+  input: Record<string, unknown>,
   context: ToolContext,
   log: Log,
 ): Promise<CallToolResult> {
   try {
-    const { text, data } = await tool.call(input, context);
-    const content = [{ type: "text" as const, text }];
-    if (data === undefined) return { content, isError: false };
+    const { text, data, showsData = false } = await tool.call(input, context);
+    const texts = showsData ? [text, JSON.stringify(data)] : [text];
+    const content = texts.map((text) => ({ type: "text" as const, text }));
     return { content, structuredContent: data, isError: false };
   } catch (error) {
     return { content: [{ type: "text", text: failure(error, tool, context, log) }], isError: true };
@@ -96,9 +155,10 @@ export async function callTool(
 }
 
 function failure(error: unknown, tool: Tool, { caller, signal }: ToolContext, log: Log): string {
-  if (error instanceof ServiceError) return error.message;
+  const explanation = explain(error, tool.advice);
+  if (explanation !== null) return explanation;
   if (signal.aborted) return "The client closed the request";
   const { requestId } = caller;
-  log.error("A tool failed on a bug", { requestId, tool: tool.listing.name, error });
-  return `internal error (${requestId})`;
+  log.error("A tool failed on a bug", { requestId, tool: tool.name, error });
+  return `internal error (${requestId}). Tell the operator this id, and do not call again at once`;
 }

@@ -30,18 +30,23 @@ export function parseEnvelope(text: string): Envelope | null {
   return envelopeSchema.safeParse(value).data ?? null;
 }
 
+/** What a new envelope says. */
+export interface NewEnvelope {
+  readonly type: string;
+  /** The sender's name. */
+  readonly from: string;
+  /** Whom it is for; absent: everybody in the channel. */
+  readonly to?: readonly string[] | undefined;
+  readonly payload?: Record<string, unknown> | undefined;
+}
+
 /**
  * Writes a new envelope as the one line that goes to the channel.
  *
- * @param envelope.from the sender's name
  * @param now Unix time in milliseconds
  */
-export function formatEnvelope(
-  envelope: { type: string; from: string; payload?: Record<string, unknown> | undefined },
-  now: number,
-): string {
-  const { type, from, payload } = envelope;
-  return JSON.stringify({ v: 1, type, id: ulid(now), from, ts: now, payload: payload ?? {} })
+export function formatEnvelope({ type, from, to, payload = {} }: NewEnvelope, now: number): string {
+  return JSON.stringify({ v: 1, type, id: ulid(now), from, to, ts: now, payload })
     .replace(
       NOT_IN_A_LINE,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,

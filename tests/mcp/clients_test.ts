@@ -14,14 +14,21 @@ const API_TOKEN = "0123456789abcdef".repeat(4);
 const OPERATOR = `Bearer ${API_TOKEN}`;
 const CLIENT_INFO = { name: "test", version: "1" };
 
+/** What came of a call. */
+interface Outcome {
+  readonly text: string;
+  readonly failed: boolean;
+  readonly structured: boolean;
+}
+
 /** A client of the protocol, connected. */
 interface Connection {
   /** The revision that client and server agreed on. */
   readonly revision: string | undefined;
   readonly serverName: string | undefined;
   toolNames(): Promise<string[]>;
-  /** Calls a tool and gives the text of its result. */
-  call(name: string, input?: Record<string, unknown>): Promise<{ text: string; failed: boolean }>;
+  /** Calls a tool and gives the first text of its result. */
+  call(name: string, input?: Record<string, unknown>): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -36,10 +43,12 @@ type Mode = "legacy" | "auto" | { pin: string };
 const CLIENTS: readonly ClientKind[] = [
   {
     name: "the older SDK",
-    revision: "2024-11-05",
+    revision: "2025-11-25",
     connect: connectOlder,
   },
-  newerClient("the SDK that opens with initialize", "2024-11-05", "legacy"),
+  ...["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"].map((revision) =>
+    newerClient(`the SDK that opens with initialize of ${revision}`, revision, "legacy")
+  ),
   newerClient("the SDK that tries the stateless revision first", "2026-07-28", "auto"),
   newerClient("the SDK that insists on it", "2026-07-28", { pin: "2026-07-28" }),
 ];
@@ -48,12 +57,19 @@ function newerClient(name: string, revision: string, mode: Mode): ClientKind {
   return {
     name,
     revision,
-    connect: (url, authorization) => connectNewer(url, authorization, mode),
+    connect: (url, authorization) => connectNewer(url, authorization, { mode, revision }),
   };
 }
 
-async function connectNewer(url: URL, authorization: string, mode: Mode): Promise<Connection> {
-  const client = new Client(CLIENT_INFO, { versionNegotiation: { mode } });
+async function connectNewer(
+  url: URL,
+  authorization: string,
+  { mode, revision }: { readonly mode: Mode; readonly revision: string },
+): Promise<Connection> {
+  const client = new Client(CLIENT_INFO, {
+    versionNegotiation: { mode },
+    ...(mode === "legacy" ? { supportedProtocolVersions: [revision] } : {}),
+  });
   const requestInit = { headers: { authorization } };
   await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
   return {
@@ -82,11 +98,13 @@ function nameOf({ name }: { name: string }): string {
   return name;
 }
 
-function outcome(result: Record<string, unknown>): { text: string; failed: boolean } {
-  const { content, isError } = result;
+/** The clients themselves check the structured result against the schema that the tool shows. */
+function outcome(result: Record<string, unknown>): Outcome {
+  const { content, isError, structuredContent } = result;
   assert.ok(Array.isArray(content));
   assert.equal(typeof isError, "boolean");
-  return { text: content.map(({ text }) => text).join("\n"), failed: isError === true };
+  const structured = structuredContent !== undefined;
+  return { text: content[0].text, failed: isError === true, structured };
 }
 
 /** The endpoint on a free port, with the real services behind it. */
@@ -136,19 +154,23 @@ for (const { name, revision, connect } of CLIENTS) {
         "register_agent",
         "send_message",
         "get_history",
+        "read_inbox",
+        "send_direct",
+        "post",
       ]);
+      const structured = revision >= "2025-06-18";
       const registered = await operator.call("register_agent", { nick: "coder" });
       const [, password] = /^Agent registered: coder\nnick: coder\npassword: (\S+)$/
         .exec(registered.text) ?? [];
       assert.deepEqual(await operator.call("get_status"), {
-        text: "status: ok\nagents: 1 active, 1 total",
-        failed: false,
+        ...{ text: "status: ok\nagents: 1 active, 1 total", failed: false, structured },
       });
 
       const agent = await connect(url, `Basic ${btoa(`coder:${password}`)}`);
       const input = { channel: "#general", type: "task.create", payload: { n: 1 } };
       const sent = await agent.call("send_message", input);
-      assert.deepEqual(sent, { text: "message sent to #general", failed: false });
+      assert.deepEqual(sent, { text: "message sent to #general", failed: false, structured });
+      assert.ok(!(await agent.toolNames()).includes("register_agent"));
       assert.equal((await agent.call("register_agent", { nick: "other" })).failed, true);
 
       const history = await operator.call("get_history", { channel: "general" });
@@ -161,6 +183,15 @@ for (const { name, revision, connect } of CLIENTS) {
       await agent.call("send_message", { channel: "#general", type: "task.update" });
       assert.match((await next).text, /\(last 1\)\n\[#general\] <coder> type=task\.update id=/);
       assert.match((await operator.call("list_channels")).text, /^#general \(2 members\)$/);
+
+      const direct = await operator.call("send_direct", { to: "coder", text: "well done" });
+      assert.deepEqual(direct, { text: "message sent to coder", failed: false, structured });
+      assert.deepEqual(await agent.call("read_inbox"), {
+        text: "# inbox: coder (last 1)\n[direct] <bridge> well done",
+        ...{ failed: false, structured },
+      });
+      const posted = await agent.call("post", { channel: "#general", text: "thanks" });
+      assert.deepEqual(posted, { text: "posted to #general", failed: false, structured });
 
       await agent.close();
       await operator.close();

@@ -16,15 +16,20 @@ const CHANNELS = { text: "#empty (1 members)\n#general (3 members) — What we d
 const REGISTERED = { text: "Agent registered: coder\nnick: coder\npassword: secret" };
 const SENT = { text: "message sent to #general" };
 const NO_HISTORY = { text: "# history: #general (last 0)" };
-const READ_ONLY = { error: /scope "write"/ };
-const OPERATOR_ONLY = { error: /API token/ };
+const READ_ONLY = { error: /scope "write"\. Ask the operator/ };
+const OPERATOR_ONLY = { error: /API token opens this\. Ask the operator/ };
 
 const MESSAGE = { channel: "#general", type: "task.create" };
 
 const SCENARIOS: readonly Scenario[] = [
   ...(["reader", "writer", "operator"] as const).flatMap((who): Scenario[] => [
     { who, tool: "get_status", outcome: STATUS },
-    { who, tool: "get_status", input: { verbose: true }, outcome: STATUS },
+    {
+      who,
+      tool: "get_status",
+      input: { verbose: true },
+      outcome: { error: /^"verbose" is not an argument of get_status, which takes none$/ },
+    },
     { who, tool: "list_channels", outcome: CHANNELS },
     { who, tool: "get_history", input: { channel: "general" }, outcome: NO_HISTORY },
     {
@@ -44,7 +49,7 @@ const SCENARIOS: readonly Scenario[] = [
     who: "operator",
     tool: "register_agent",
     input: { nick: "taken" },
-    outcome: { error: /taken/ },
+    outcome: { error: /taken\. Choose another nick$/ },
   },
   { who: "operator", tool: "register_agent", outcome: { error: /^"nick" is required$/ } },
   {
@@ -70,7 +75,7 @@ const SCENARIOS: readonly Scenario[] = [
     who: "writer",
     tool: "send_message",
     input: { channel: "general" },
-    outcome: { error: /^"type" is required$/ },
+    outcome: { error: /^"type" is required, or "text" for plain words$/ },
   },
   {
     who: "writer",
@@ -123,28 +128,6 @@ for (const { who, tool, input, outcome } of SCENARIOS) {
   });
 }
 
-Deno.test("tools/list shows the five tools and what they require", async () => {
-  const { handler } = newFixture();
-  const response = await handler(post("reader", rpc("tools/list")), "127.0.0.1");
-  const { result } = await response.json();
-  const required = result.tools.map((
-    tool: { name: string; description: string; inputSchema: { type: string; required?: string[] } },
-  ) => {
-    assert.match(tool.description, /\S/);
-    assert.equal(tool.inputSchema.type, "object");
-    return [tool.name, tool.inputSchema.required ?? []];
-  });
-  assert.deepEqual(required, [
-    ["get_status", []],
-    ["list_channels", []],
-    ["register_agent", ["nick"]],
-    ["send_message", ["channel", "type"]],
-    ["get_history", ["channel"]],
-  ]);
-  const { limit } = result.tools[4].inputSchema.properties;
-  assert.deepEqual([limit.default, limit.minimum, limit.maximum], [20, 1, 200]);
-});
-
 Deno.test("register_agent passes on what is given and who asks", async () => {
   const fixture = newFixture();
   await call(fixture, "operator", "register_agent", { nick: "coder" });
@@ -187,19 +170,31 @@ Deno.test("get_history writes typed and untyped messages, the newest, oldest fir
   fixture.bridge.say("ann", "hello there");
   fixture.bridge.say("ann", '{"v":1}');
   const { id } = JSON.parse(fixture.bridge.kept[0]?.text ?? "");
+  fixture.bridge.say("ann", JSON.stringify({ v: 1, type: "t", id: "E", from: "boss", re: id }));
   const all = await call(fixture, "reader", "get_history", { channel: "general" });
   assert.equal(
     textOf(all),
-    "# history: #general (last 3)\n" +
+    "# history: #general (last 4)\n" +
       `[#general] <writer> type=task.create id=${id}\n` +
       "[#general] <ann> hello there\n" +
-      '[#general] <ann> {"v":1}',
+      '[#general] <ann> {"v":1}\n' +
+      "[#general] <ann> type=t id=E",
   );
-  const [first] = all.structuredContent?.messages ?? [];
-  assert.deepEqual(first?.envelope, JSON.parse(fixture.bridge.kept[0]?.text ?? ""));
-  assert.equal(first?.timestamp, "2026-11-20T00:00:00.000001Z");
+  const spoken = (number: number, nick: string) => ({
+    ...{ id: `m${number}`, timestamp: `2026-11-20T00:00:00.00000${number}Z`, nick, account: null },
+  });
+  assert.deepEqual(JSON.parse(all.content[1]?.text ?? ""), {
+    channel: "#general",
+    messages: [
+      { ...spoken(1, "writer"), type: "task.create", envelope_id: id, payload: { n: 1 } },
+      { ...spoken(2, "ann"), text: "hello there" },
+      { ...spoken(3, "ann"), text: '{"v":1}' },
+      { ...spoken(4, "ann"), type: "t", envelope_id: "E", from: "boss", other_fields: { re: id } },
+    ],
+    next_since: "m4",
+  });
   const newest = await call(fixture, "reader", "get_history", { channel: "#general", limit: 1 });
-  assert.equal(textOf(newest), '# history: #general (last 1)\n[#general] <ann> {"v":1}');
+  assert.equal(textOf(newest), "# history: #general (last 1)\n[#general] <ann> type=t id=E");
 });
 
 Deno.test("get_history gives 20 messages unless told, and no more than are kept", async () => {
@@ -320,7 +315,8 @@ Deno.test("a bug in a service is logged and told by an id alone", async () => {
   const fixture = newFixture({ failure: new Error("the password is hunter2") });
   const result = await call(fixture, "operator", "get_status");
   assert.equal(result.isError, true);
-  const [, id] = /^internal error \(([0-9a-f-]{36})\)$/.exec(textOf(result)) ?? [];
+  const [, id] = /^internal error \(([0-9a-f-]{36})\)\. Tell the operator/.exec(textOf(result)) ??
+    [];
   assert.equal(fixture.logged.length, 1);
   assert.equal(fixture.logged[0]?.properties.requestId, id);
 });

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { instructionsFor } from "../../mcp/mod.ts";
+import { OPERATOR } from "../../services/identity/mod.ts";
 import { headersOf, newFixture, post, rpc, type Who } from "./support.ts";
 
 const ID = /^[0-9a-f-]{36}$/;
@@ -8,6 +10,9 @@ const TOLD = {
   capabilities: { tools: {} },
   serverInfo: SERVER_INFO,
 };
+const STATUS_TEXT = { type: "text", text: "status: ok\nagents: 2 active, 3 total" };
+const SERVER_META = { "io.modelcontextprotocol/serverInfo": SERVER_INFO };
+const INSTRUCTIONS = instructionsFor(OPERATOR);
 const CLIENT_INFO = { name: "test", version: "1" };
 const STATELESS_META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -73,14 +78,48 @@ const SCENARIOS: readonly Scenario[] = [
   },
   { name: "initialize without params", body: rpc("initialize"), status: 200, answer: result(TOLD) },
   {
-    name: "initialize of the newest revision that has it",
-    body: rpc("initialize", {
-      protocolVersion: "2025-11-25",
-      capabilities: { roots: {} },
-      clientInfo: CLIENT_INFO,
-    }),
+    name: "initialize of the oldest revision",
+    body: rpc("initialize", { protocolVersion: "2024-11-05", clientInfo: CLIENT_INFO }),
     status: 200,
     answer: result(TOLD),
+  },
+  ...["2025-03-26", "2025-06-18", "2025-11-25"].map((protocolVersion): Scenario => ({
+    name: `initialize of ${protocolVersion}`,
+    body: rpc("initialize", {
+      ...{ protocolVersion, capabilities: { roots: {} }, clientInfo: CLIENT_INFO },
+    }),
+    status: 200,
+    answer: result({ ...TOLD, protocolVersion, instructions: INSTRUCTIONS }),
+  })),
+  ...["2099-01-01", "2024-10-07", "", 5, null].map((protocolVersion): Scenario => ({
+    name: `initialize of ${JSON.stringify(protocolVersion)}`,
+    body: rpc("initialize", { protocolVersion }),
+    status: 200,
+    answer: result(TOLD),
+  })),
+  {
+    name: "a request of a revision that is none",
+    body: rpc("ping"),
+    headers: { "mcp-protocol-version": "2025-01-01" },
+    status: 400,
+    answer: errorCode(-32000, null),
+  },
+  {
+    name: "null for the arguments of a tool",
+    body: rpc("tools/call", { name: "get_status", arguments: null }),
+    status: 200,
+    answer: result({ content: [STATUS_TEXT], isError: false }),
+  },
+  {
+    name: "null for the arguments of a tool, of the stateless revision",
+    body: rpc("tools/call", { name: "get_status", arguments: null, _meta: STATELESS_META }),
+    headers: { ...statelessHeaders("tools/call"), "mcp-name": "get_status" },
+    status: 200,
+    answer: result({
+      content: [STATUS_TEXT],
+      structuredContent: { status: "ok", agents: { active: 2, total: 3 } },
+      ...{ isError: false, resultType: "complete", _meta: SERVER_META },
+    }),
   },
   {
     name: "initialize under the header of the stateless revision",
@@ -226,10 +265,11 @@ const SCENARIOS: readonly Scenario[] = [
     answer: result({
       supportedVersions: ["2026-07-28"],
       capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
       resultType: "complete",
       ttlMs: 0,
       cacheScope: "private",
-      _meta: { "io.modelcontextprotocol/serverInfo": SERVER_INFO },
+      _meta: SERVER_META,
     }),
   },
   {

@@ -1,5 +1,8 @@
+import assert from "node:assert/strict";
 import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/mod.ts";
 import type { Bridge, ChannelMessage, NewPost } from "../../services/bridge/mod.ts";
+import type { RosterEntry } from "../../services/agents/mod.ts";
+import type { Addressed } from "../../services/attendance/mod.ts";
 import type { MessageQuery } from "../../services/messages/mod.ts";
 import { type Config, configSchema } from "../../services/config/mod.ts";
 import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
@@ -48,7 +51,7 @@ const PRINCIPALS = new Map<string, Principal>([
 
 /** A bridge that keeps in memory what is posted. */
 export class FakeBridge
-  implements Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post"> {
+  implements Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post" | "users"> {
   readonly nick = "bridge";
   readonly kept: ChannelMessage[] = [];
   /** Every waiting reader, so that a test knows when one waits. */
@@ -90,6 +93,10 @@ export class FakeBridge
     return Promise.resolve();
   }
 
+  users() {
+    return Promise.resolve(["ann", "bridge"]);
+  }
+
   /** Takes in what somebody says in the channel. */
   say(nick: string, text: string): void {
     const number = this.kept.length + 1;
@@ -105,6 +112,11 @@ export class FakeBridge
   }
 }
 
+const SCOUT: RosterEntry = {
+  ...{ id: "id-of-scout", nick: "scout", type: "worker", channels: ["#general"] },
+  ...{ muteReason: null, rate: null },
+};
+
 /** The endpoint with everything behind it, and what a test wants to look at. */
 export interface Fixture {
   readonly metrics: TestMetrics;
@@ -113,6 +125,11 @@ export interface Fixture {
   readonly bridge: FakeBridge;
   /** Who registered agents, and what was asked for. */
   readonly registered: { input: unknown; caller: Caller }[];
+  /** What was read of which inbox, and by whom. */
+  readonly inboxQueries: { nick: string; query: MessageQuery; principal: Principal }[];
+  /** What every inbox holds. */
+  readonly inbox: Addressed[];
+  readonly directs: { to: string; text: string; caller: Caller }[];
   readonly logged: { message: string; properties: Record<string, unknown> }[];
   /** Addresses that credentials came from. */
   readonly addresses: string[];
@@ -126,6 +143,8 @@ export interface FixtureOptions {
   readonly bridge?: null;
   /** What reading the status throws. */
   readonly failure?: Error;
+  /** What sending a direct message throws. */
+  readonly directFailure?: Error;
 }
 
 /** Makes an endpoint over services that live in memory. */
@@ -136,6 +155,9 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
   const logged: Fixture["logged"] = [];
   const addresses: string[] = [];
   const endings: EndedListener[] = [];
+  const inboxQueries: Fixture["inboxQueries"] = [];
+  const inbox: Addressed[] = [];
+  const directs: Fixture["directs"] = [];
   const log: Log = {
     ...silentLog,
     error: (message, properties = {}) => void logged.push({ message, properties }),
@@ -163,7 +185,22 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
         return { status: "ok", uptime: "1s", agents: 3, started: "2026-11-20T00:00:00.000Z" };
       },
     },
+    inboxes: {
+      read(nick: string, query: MessageQuery, principal: Principal) {
+        inboxQueries.push({ nick, query, principal });
+        const after = inbox.findIndex(({ id }) => id === query.since) + 1;
+        return Promise.resolve(inbox.slice(after).slice(-(query.limit ?? 200)));
+      },
+    },
+    directMessages: {
+      send(to: string, { text }: NewPost, caller: Caller) {
+        if (options.directFailure !== undefined) return Promise.reject(options.directFailure);
+        directs.push({ to, text, caller });
+        return Promise.resolve();
+      },
+    },
     agents: {
+      roster: { find: (nick: string) => nick === "scout" ? SCOUT : null },
       counts: () => ({ active: 2, total: 3 }),
       register(input: { nick: string }, caller: Caller) {
         if (input.nick === "taken") return Promise.reject(new Conflict('"taken" is taken'));
@@ -179,7 +216,10 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     const covers = (principal: Principal) => principal.name === name;
     for (const listener of endings) listener({ accountId: `id-of-${name}`, tokenId: null, covers });
   };
-  return { handler, scheduler, metrics, bridge, registered, logged, addresses, revoke };
+  return {
+    ...{ handler, scheduler, metrics, bridge, registered, inboxQueries, inbox, directs },
+    ...{ logged, addresses, revoke },
+  };
 }
 
 function lookUp(credential: Credential): Principal {
@@ -221,10 +261,17 @@ export function rpc(method: string, params?: unknown, id: string | number = 1) {
 export interface ToolResult {
   readonly content: readonly { readonly type: string; readonly text: string }[];
   readonly isError: boolean;
-  readonly structuredContent?: { readonly messages?: readonly Record<string, unknown>[] };
+  readonly structuredContent?: {
+    readonly messages?: readonly Record<string, unknown>[];
+    readonly next_since?: string | null;
+    readonly envelope_id?: string;
+  };
 }
 
-/** Calls a tool and gives its result; a JSON-RPC error is thrown. */
+/**
+ * Calls a tool as a client of the newest revision with `initialize`, and gives its result; a JSON-RPC
+ * error is thrown.
+ */
 export async function call(
   { handler }: Fixture,
   who: Who,
@@ -233,14 +280,21 @@ export async function call(
   signal?: AbortSignal,
 ): Promise<ToolResult> {
   const params = input === undefined ? { name } : { name, arguments: input };
-  const request = post(who, rpc("tools/call", params), signal === undefined ? {} : { signal });
+  const headers = { "mcp-protocol-version": "2025-11-25" };
+  const init = signal === undefined ? { headers } : { headers, signal };
+  const request = post(who, rpc("tools/call", params), init);
   const response = await handler(request, "127.0.0.1");
   const { result, error } = await response.json();
   if (error !== undefined) throw new Error(`${response.status} ${error.code} ${error.message}`);
   return result;
 }
 
-/** The text of a result that has only one. */
-export function textOf({ content }: ToolResult): string {
-  return content.map(({ text }) => text).join("\u0000");
+/** The text of a result; a second one holds the same as JSON. */
+export function textOf({ content, structuredContent }: ToolResult): string {
+  const [first, second, ...others] = content;
+  assert.ok(first !== undefined && others.length === 0);
+  if (second !== undefined && structuredContent !== undefined) {
+    assert.deepEqual(JSON.parse(second.text), structuredContent);
+  }
+  return first.text;
 }

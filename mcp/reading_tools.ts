@@ -1,0 +1,169 @@
+import { z } from "zod";
+import type { Waits } from "../http/mod.ts";
+import { INBOX_CAPACITY } from "../services/attendance/mod.ts";
+import { parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
+import { type MessageQuery, parseMicroseconds } from "../services/messages/mod.ts";
+import { type CoordinationServices, running } from "./coordination_services.ts";
+import {
+  historySchema,
+  inboxSchema,
+  messageLine,
+  showAddressed,
+  showMessage,
+} from "./shown_messages.ts";
+import { defineTool, type Tool, type ToolContext, type ToolOutput } from "./tool.ts";
+
+/** How many messages a tool gives where the call does not say. */
+const DEFAULT_LIMIT = 20;
+/** How long a call may wait for news, in seconds. */
+const MAX_WAIT_SECONDS = 60;
+
+const REFERENCE = "next_since of the last answer, or the id or the timestamp of a message";
+
+/** What decides which messages a tool gives, of a log that keeps so many. */
+function rangeShape(capacity: number) {
+  return {
+    limit: z.int().min(1).max(capacity).default(Math.min(DEFAULT_LIMIT, capacity))
+      .describe("How many messages at most"),
+    since: z.string().optional().describe(`Only what came after this: ${REFERENCE}`),
+    wait_seconds: z.int().min(0).max(MAX_WAIT_SECONDS).default(0)
+      .describe("How long to wait for a message if there is none yet, in seconds"),
+  };
+}
+
+/** `get_history` */
+export function getHistory(services: CoordinationServices, waits: Waits): Tool {
+  const { bridge, bufferSize } = services;
+  return defineTool({
+    name: "get_history",
+    description: "Reads messages of a channel, oldest first: the newest, or those after " +
+      '"since" or before "before". To follow a channel, call it again with "since" set to ' +
+      'next_since and "wait_seconds" to 60. For what others said to you, use read_inbox.',
+    access: "agent:read",
+    input: {
+      channel: z.string().describe("Name of the channel, such as #general"),
+      ...rangeShape(bufferSize),
+      before: z.string().optional()
+        .describe("Only what came before this, to go back: the id or the timestamp of a message"),
+    },
+    output: historySchema,
+    readOnly: true,
+    advice: { notFound: "Look at list_channels for the channels that you may read" },
+    async run({ channel, limit, since, before, wait_seconds: waitSeconds }, context) {
+      const open = running(bridge);
+      const name = readChannelName(channel);
+      const read = (query: MessageQuery) => open.messages(name, query, context.caller);
+      const kept = () => read({ limit: bufferSize });
+      const query = {
+        ...{ limit, waitSeconds },
+        since: await messageId(since, kept),
+        before: await messageId(before, kept),
+      };
+      const messages = (await readWaiting(waits, context, query, read)).map(showMessage);
+      const lines = messages.map((message) => messageLine(name, message));
+      return {
+        text: [`# history: ${name} (last ${messages.length})`, ...lines].join("\n"),
+        data: { channel: name, messages, next_since: messages.at(-1)?.id ?? since ?? null },
+        showsData: true,
+      };
+    },
+  });
+}
+
+/** `read_inbox` for agents. */
+export function readOwnInbox(services: CoordinationServices, waits: Waits): Tool {
+  return defineTool({
+    name: "read_inbox",
+    description:
+      "Reads what others said to you, oldest first: messages to you alone, and messages " +
+      "in channels that name you, your type or everybody. This is how you get work and answers: " +
+      'call it again with "since" set to next_since and "wait_seconds" to 60. Reading removes ' +
+      "nothing. Answer a message to you alone with send_direct, and others with post or " +
+      "send_message in their channel.",
+    access: "agent:read",
+    agentsOnly: true,
+    input: rangeShape(INBOX_CAPACITY),
+    output: inboxSchema,
+    readOnly: true,
+    run(input, context) {
+      const inbox = { services, waits, agent: context.caller.principal.name };
+      return readInbox(inbox, input, context);
+    },
+  });
+}
+
+/** `read_inbox` for the operator, who has none and may read everybody's. */
+export function readAgentsInbox(services: CoordinationServices, waits: Waits): Tool {
+  return defineTool({
+    name: "read_inbox",
+    description: "Reads what others said to an agent, oldest first: messages to it alone, and " +
+      "messages in channels that name it. Reading removes nothing.",
+    access: "operator",
+    input: { agent: z.string().describe("Nick of the agent"), ...rangeShape(INBOX_CAPACITY) },
+    output: inboxSchema,
+    readOnly: true,
+    advice: { notFound: "Check the nick of the agent" },
+    run: ({ agent, ...input }, context) => readInbox({ services, waits, agent }, input, context),
+  });
+}
+
+/** An inbox that is to be read. */
+interface Inbox {
+  readonly services: Pick<CoordinationServices, "inboxes">;
+  readonly waits: Waits;
+  readonly agent: string;
+}
+
+/** Which of its messages, as the arguments say. */
+interface InboxRange {
+  readonly limit: number;
+  readonly since?: string | undefined;
+  readonly wait_seconds: number;
+}
+
+async function readInbox(
+  { services, waits, agent }: Inbox,
+  { limit, since, wait_seconds: waitSeconds }: InboxRange,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { principal } = context.caller;
+  const read = (query: MessageQuery) => services.inboxes.read(agent, query, principal);
+  const query = { limit, waitSeconds, since: await messageId(since, () => read({})) };
+  const messages = (await readWaiting(waits, context, query, read)).map(showAddressed);
+  const lines = messages.map((message) => messageLine(message.channel ?? "direct", message));
+  return {
+    text: [`# inbox: ${agent} (last ${messages.length})`, ...lines].join("\n"),
+    data: { agent, messages, next_since: messages.at(-1)?.id ?? since ?? null },
+    showsData: true,
+  };
+}
+
+/** Reads messages, and waits for them where the query says so. */
+async function readWaiting<Message>(
+  waits: Waits,
+  { caller, signal }: ToolContext,
+  query: MessageQuery,
+  read: (query: MessageQuery) => Promise<Message[]>,
+): Promise<Message[]> {
+  if (!query.waitSeconds) return await read(query);
+  return await waits.run(caller.principal, signal, (signal) => read({ ...query, signal }));
+}
+
+/**
+ * The text shows an envelope under its own id, so a reference may be that one too.
+ *
+ * @param read gives every message that is kept
+ * @returns the id of the message that carried such an envelope, or the reference as it is
+ */
+async function messageId(
+  reference: string | undefined,
+  read: () => Promise<readonly { readonly id: string; readonly text: string }[]>,
+): Promise<string | undefined> {
+  if (reference === undefined || parseMicroseconds(reference) !== null) return reference;
+  const kept = await read();
+  if (kept.some(({ id }) => id === reference)) return reference;
+  const found = kept.findLast(({ text }) =>
+    text.includes(reference) && parseEnvelope(text)?.id === reference
+  );
+  return found?.id ?? reference;
+}

@@ -1,0 +1,82 @@
+/** Messages as a model reads them: a line of text for each, and the same as JSON. */
+
+import { z } from "zod";
+import type { Addressed } from "../services/attendance/mod.ts";
+import { type ChannelMessage, parseEnvelope } from "../services/bridge/mod.ts";
+
+/** What all messages have in common. */
+const messageShape = {
+  id: z.string().describe('Give it as "since" or "before" to read on from here'),
+  timestamp: z.string().describe("ISO 8601, UTC"),
+  nick: z.string().describe("The name under which it was said"),
+  account: z.string().nullable().describe("The account that is proven to have said it, or null"),
+  via: z.literal("bridge").optional().describe("The operator said it in this name"),
+  text: z.string().optional().describe("Plain words; absent in a typed message"),
+  type: z.string().optional().describe("The type of a typed message"),
+  envelope_id: z.string().optional().describe("The id that the sender of a typed message gave it"),
+  from: z.string().optional().describe("The sender that a typed message claims, if not the nick"),
+  to: z.unknown().optional().describe("Whom a typed message is for"),
+  payload: z.unknown().optional().describe("The content of a typed message"),
+  other_fields: z.record(z.string(), z.unknown()).optional()
+    .describe("What else a typed message holds"),
+};
+
+const nextSince = z.string().nullable().describe(
+  'Give it as "since" in the next call to read only what comes after; null: nothing so far',
+);
+
+/** What `get_history` gives. */
+export const historySchema = z.object({
+  channel: z.string(),
+  messages: z.array(z.object(messageShape)),
+  next_since: nextSince,
+});
+
+/** What `read_inbox` gives. */
+export const inboxSchema = z.object({
+  agent: z.string(),
+  messages: z.array(z.object({
+    ...messageShape,
+    kind: z.enum(["message", "mention"])
+      .describe("message: said to the agent alone; mention: said in a channel"),
+    channel: z.string().nullable().describe("Null where it was said to the agent alone"),
+  })),
+  next_since: nextSince,
+});
+
+type Shown = z.infer<typeof historySchema>["messages"][number];
+
+/** A message of a channel as JSON. */
+export function showMessage(message: Omit<ChannelMessage, "via"> & { via?: "bridge" }): Shown {
+  const { id, timestamp, nick, account, via, text } = message;
+  const origin = { id, timestamp, nick, account, ...(via === undefined ? {} : { via }) };
+  const envelope = parseEnvelope(text);
+  if (envelope === null) return { ...origin, text };
+  const { v: _v, ts: _ts, type, id: envelope_id, from, to, payload, ...other } = envelope;
+  return {
+    ...origin,
+    ...{ type, envelope_id },
+    ...(from === nick ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(payload === undefined ? {} : { payload }),
+    ...(Object.keys(other).length === 0 ? {} : { other_fields: other }),
+  };
+}
+
+/** A message of an inbox as JSON. */
+export function showAddressed({ from: nick, kind, channel, ...message }: Addressed) {
+  return { ...showMessage({ ...message, nick }), kind, channel };
+}
+
+/**
+ * A message as one line of text. Further lines of a text are set in, so that none of them can pass
+ * for another message.
+ *
+ * @param place the channel, or another word for where it was said
+ */
+export function messageLine(place: string, { nick, text, type, envelope_id }: Shown): string {
+  const words = text === undefined
+    ? `type=${type} id=${envelope_id}`
+    : text.replaceAll("\n", "\n    ");
+  return `[${place}] <${nick}> ${words}`;
+}
