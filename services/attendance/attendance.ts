@@ -11,7 +11,7 @@ import {
 } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { HomeStore } from "./stored_homes.ts";
+import type { Home, HomeStore } from "./stored_homes.ts";
 
 /** Most channels, beside those it was registered with, that an agent comes back to. */
 const MAX_HOMES = 100;
@@ -43,6 +43,8 @@ export interface AttendanceOptions {
   readonly users: UserDirectory;
   /** Where it is noted which channels agents come back to; absent: nowhere. */
   readonly store?: HomeStore;
+  /** What the store holds at the start, in the order in which it was noted. */
+  readonly homes?: readonly Home[];
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -69,8 +71,8 @@ export class Attendance implements Speakers {
 
   constructor(options: AttendanceOptions) {
     this.#options = options;
-    const { identity, store } = options;
-    for (const { agent, channel } of store?.list() ?? []) {
+    const { identity, homes = [] } = options;
+    for (const { agent, channel } of homes) {
       this.#homesOf(agent).set(foldCase(channel), channel);
     }
     this.#stopListening = [

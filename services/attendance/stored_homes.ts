@@ -1,4 +1,3 @@
-import type { StatementSync } from "node:sqlite";
 import { type Database, statement } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
@@ -12,8 +11,6 @@ export interface Home {
 
 /** Where it is noted which channels agents come back to. */
 export interface HomeStore {
-  /** All of them, those first that were noted first. */
-  list(): Home[];
   /** Resolves when it is on disk. */
   put(home: Home): Promise<void>;
   /** Resolves when that is on disk. */
@@ -23,24 +20,27 @@ export interface HomeStore {
 /** The channels that agents come back to, in the database. They go with the agent's account. */
 export class StoredHomes implements HomeStore {
   readonly #database: Database;
-  readonly #select: StatementSync;
+  readonly #clock: () => number;
+  #lastNoted = 0;
 
-  constructor(database: Database) {
+  /** @param clock Unix milliseconds */
+  constructor(database: Database, clock: () => number) {
     this.#database = database;
-    this.#select = database.prepare("SELECT account_id, name FROM agent_channels ORDER BY rowid");
+    this.#clock = clock;
   }
 
-  list(): Home[] {
-    return this.#select.all().map((row) => ({
-      agent: String(row["account_id"]),
-      channel: String(row["name"]),
-    }));
+  /** All of them, in the order in which they were noted. */
+  async list(): Promise<Home[]> {
+    const rows = await this.#database.tables.selectFrom("agent_channels")
+      .select(["account_id", "name"]).orderBy("noted_at").orderBy("name_folded").execute();
+    return rows.map(({ account_id: agent, name: channel }) => ({ agent, channel }));
   }
 
   /** @throws Unavailable where the database cannot be written */
   async put({ agent, channel }: Home): Promise<void> {
+    const noted_at = this.#lastNoted = Math.max(this.#clock(), this.#lastNoted + 1);
     const insertion = this.#database.tables.insertInto("agent_channels")
-      .values({ account_id: agent, name_folded: foldCase(channel), name: channel })
+      .values({ account_id: agent, name_folded: foldCase(channel), name: channel, noted_at })
       .onConflict((conflict) => conflict.doNothing());
     await this.#database.commit({ statements: [statement(insertion)] });
   }

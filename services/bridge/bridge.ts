@@ -90,6 +90,7 @@ export class Bridge {
       maxPerAgent: options.maxChannelsPerAgent,
       keepsAlone: (agent, name) => options.speakers?.keepsAlone(agent, name) ?? false,
       store: options.store ?? null,
+      restored: options.restored ?? [],
       bufferSize,
       link: this.#link,
       recall: (channel) => this.#recall(channel),

@@ -52,6 +52,8 @@ export interface ChannelsOptions {
   /** Whether an agent alone keeps a channel alive. */
   readonly keepsAlone: (agent: string, channel: string) => boolean;
   readonly store: ChannelStore | null;
+  /** What the store held at the start. */
+  readonly restored: readonly StoredChannel[];
   /** Messages kept for each. */
   readonly bufferSize: number;
   readonly link: ChannelLink;
@@ -80,7 +82,7 @@ export class Channels {
   constructor(options: ChannelsOptions) {
     this.#options = options;
     this.#kept = new Map(options.kept.map((name) => [foldCase(name), name]));
-    this.#restored = options.store?.list() ?? [];
+    this.#restored = options.restored;
   }
 
   /** A channel that the bridge is in, or was in when the connection was lost. */

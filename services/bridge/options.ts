@@ -5,7 +5,7 @@ import type { ChannelStanding } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Follower, Logged } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { ChannelStore } from "./stored_channels.ts";
+import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { Connect } from "./transport.ts";
 
 /** What is said in a channel, and by whom. */
@@ -109,6 +109,8 @@ export interface BridgeOptions {
   readonly maxChannelsPerAgent: number;
   /** Where its channels are noted; absent: nowhere. */
   readonly store?: ChannelStore;
+  /** The channels that the store holds, to come back to. */
+  readonly restored?: readonly StoredChannel[];
   /** Whether anybody is in a channel; absent where only the bridge's own channels are known. */
   readonly hasChannel?: (channel: string) => boolean;
   /** How long presence over HTTP lasts at present. */

@@ -1,4 +1,3 @@
-import type { StatementSync } from "node:sqlite";
 import { type Database, statement } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
@@ -12,7 +11,6 @@ export interface StoredChannel {
 
 /** Where the bridge notes its channels. */
 export interface ChannelStore {
-  list(): StoredChannel[];
   /** Resolves when it is on disk. */
   put(channel: StoredChannel): Promise<void>;
   /** Resolves when that is on disk. */
@@ -22,18 +20,16 @@ export interface ChannelStore {
 /** The channels of the bridge in the database, beside those that the configuration names. */
 export class StoredChannels implements ChannelStore {
   readonly #database: Database;
-  readonly #select: StatementSync;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#select = database.prepare("SELECT name, opener_id FROM bridge_channels ORDER BY name");
   }
 
-  list(): StoredChannel[] {
-    return this.#select.all().map((row) => ({
-      name: String(row["name"]),
-      opener: row["opener_id"] === null ? null : String(row["opener_id"]),
-    }));
+  /** All of them, by name. */
+  async list(): Promise<StoredChannel[]> {
+    const rows = await this.#database.tables.selectFrom("bridge_channels")
+      .select(["name", "opener_id"]).orderBy("name").execute();
+    return rows.map(({ name, opener_id: opener }) => ({ name, opener }));
   }
 
   /** @throws Unavailable where the database cannot be written */

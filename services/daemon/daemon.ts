@@ -79,9 +79,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { people, server: ircServer, bans: ircBans, network } = irc;
 
   const policies = config.policies.enabled
-    ? new Policies({ database, log, clock: scheduler.now, bridge: config.bridge })
+    ? await Policies.open({ database, log, clock: scheduler.now, bridge: config.bridge })
     : null;
-  const bridge = config.bridge.enabled ? startBridge({ stores, irc, policies }) : null;
+  const bridge = config.bridge.enabled ? await startBridge({ stores, irc, policies }) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.start(bridge);
   const directMessages = makeDirectMessages(stores, irc, bridge);
@@ -132,17 +132,21 @@ interface BridgeSurroundings {
   readonly policies: Policies | null;
 }
 
-function startBridge({ stores, irc, policies }: BridgeSurroundings): Bridge {
+async function startBridge(
+  { stores, irc, policies }: BridgeSurroundings,
+): Promise<Bridge> {
   const { config, database, log } = stores;
   const { nick, channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
+  const store = new StoredChannels(database);
   const bridge = new Bridge({
     nick,
     channels,
     bufferSize: buffer_size,
     maxChannels: max_channels,
     maxChannelsPerAgent: config.limits.channels_per_agent,
-    store: new StoredChannels(database),
+    store,
+    restored: await store.list(),
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
     speakers: irc.people.attendance,
     ...irc.bridgeOptions,

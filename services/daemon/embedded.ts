@@ -40,7 +40,7 @@ export async function openEmbedded(
     address: () => ircUrl(config, addresses),
   };
   const people = await openPeople(stores, later, started);
-  const { server, bans } = openIrc(options, stores, people, started);
+  const { server, bans } = await openIrc(options, stores, people, started);
   const addresses = listen(server, options);
   const { nick } = config.bridge;
   return {

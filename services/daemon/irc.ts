@@ -24,21 +24,21 @@ export interface EmbeddedIrc {
 }
 
 /** Makes the IRC server with the services on it; it listens nowhere yet. */
-export function openIrc(
+export async function openIrc(
   { onExhausted }: Pick<DaemonOptions, "onExhausted">,
   stores: Stores,
   people: People,
   started: AsyncDisposableStack,
-): EmbeddedIrc {
+): Promise<EmbeddedIrc> {
   const { config, database, scheduler, log, cloakKey, room: { accounts, logins } } = stores;
   const { per_account: perAccount, access_entries: accessEntries } = config.irc.channels;
-  const channels = new RegisteredChannels({
+  const channels = await RegisteredChannels.open({
     ...{ database, accounts, perAccount, accessEntries, scheduler, log },
     secret: cloakKey,
   });
   started.defer(() => channels.close());
   const enforce = (bans: Pick<Bans, "find">) => void server.enforceBans(bans);
-  const bans = new IrcBans({ database, accounts, enforce, clock: scheduler.now });
+  const bans = await IrcBans.open({ database, accounts, enforce, clock: scheduler.now });
   const authority = new AccountAuthority({
     ...{ accounts, logins, channels },
     roster: people.agents.roster,
@@ -48,7 +48,7 @@ export function openIrc(
     selfRegistration: openSelfRegistration(stores, people),
   });
   const server = new IrcServer({
-    ...serverOptions(stores, people),
+    ...await serverOptions(stores, people),
     ...(onExhausted === undefined ? {} : { onExhausted }),
     ...{ accounts: authority, bans, channels },
   });
@@ -62,10 +62,10 @@ export function openIrc(
   return { server, bans };
 }
 
-function serverOptions(
+async function serverOptions(
   { config, database, log, room: { accounts }, cloakKey, history }: Stores,
   { observer }: People,
-): Omit<IrcServerOptions, "accounts"> {
+): Promise<Omit<IrcServerOptions, "accounts">> {
   const { irc } = config;
   return {
     ...ircChanges(config),
@@ -80,7 +80,7 @@ function serverOptions(
       : {}),
     reservedTags: BRIDGE_TAGS,
     registerBeforeConnect: irc.accounts.self_registration === true,
-    readMarkers: new ReadMarkers({ database, accounts, log }),
+    readMarkers: await ReadMarkers.open({ database, accounts, log }),
     ...{ observer, cloakKey, log },
     ...(history === null ? {} : { historyStore: history }),
   };

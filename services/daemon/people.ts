@@ -60,9 +60,11 @@ export async function openPeople(
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength, ownsPasswords });
 
   const { roster, speech } = agents;
+  const homes = new StoredHomes(database, scheduler.now);
   const attendance = new Attendance({
     ...{ identity, roster, speech, users, scheduler, log },
-    store: new StoredHomes(database),
+    store: homes,
+    homes: await homes.list(),
   });
   started.defer(() => attendance.close());
   const hears = attendance.hears.bind(attendance);

@@ -189,4 +189,8 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   ) STRICT;
   CREATE INDEX inbox_messages_by_id ON inbox_messages (id);
   `,
+  `
+  ALTER TABLE agent_channels ADD COLUMN noted_at INTEGER NOT NULL DEFAULT 0;
+  UPDATE agent_channels SET noted_at = rowid;
+  `,
 ]);

@@ -216,6 +216,8 @@ export interface AgentChannelsTable {
   account_id: Fixed<string>;
   name_folded: Fixed<string>;
   name: Fixed<string>;
+  /** When it was noted, and later than any that was noted before it. */
+  noted_at: Fixed<number>;
 }
 
 /** What was said to agents. */

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import type { StatementSync } from "node:sqlite";
 import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
@@ -54,7 +53,8 @@ export class ScramVerifiers {
   readonly #database: Database;
   readonly #key: TokenKey;
   readonly #log: Log;
-  readonly #select: StatementSync;
+  /** Accounts, as they are now, of which a verifier is kept. A change makes another object. */
+  readonly #kept = new WeakSet<Account>();
   #learning: Promise<void> | null = null;
   /** The chosen password that is being worked on, and those that wait for it. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -64,9 +64,6 @@ export class ScramVerifiers {
     this.#database = database;
     this.#key = key;
     this.#log = log;
-    this.#select = database.prepare(
-      "SELECT * FROM scram_verifiers WHERE account_id = ? AND secret = ?",
-    );
   }
 
   /**
@@ -95,11 +92,9 @@ export class ScramVerifiers {
    * a time; where another is being kept, the next login is time enough.
    */
   learn(account: Account, password: string): void {
-    if (this.#learning !== null || this.#find(account) !== null) return;
-    const { id, secret } = account;
-    this.#learning = this.keeping(id, secret, password)
-      .then((keep) => this.#database.commit({ statements: [keep], events: [] }))
-      .then(() => {}, (error) => this.#log.warn("A SCRAM verifier was not kept", { error }))
+    if (this.#learning !== null || this.#kept.has(account)) return;
+    this.#learning = this.#learn(account, password)
+      .catch((error) => this.#log.warn("A SCRAM verifier was not kept", { error }))
       .finally(() => this.#learning = null);
   }
 
@@ -109,7 +104,7 @@ export class ScramVerifiers {
    */
   async verifierOf(account: Account | null, name: string): Promise<ScramVerifier> {
     const invented = Buffer.from(await this.#key.mac("muster scram ", foldCase(name)), "hex");
-    const kept = account === null ? null : this.#find(account);
+    const kept = account === null ? null : await this.#find(account);
     const scheme = (invented[SALT_BYTES] ?? 0) % 2 === 0 ? "sha256" : "argon2id";
     const key = createHash("sha256").update(invented).digest();
     return kept ?? {
@@ -137,14 +132,23 @@ export class ScramVerifiers {
     return await turn;
   }
 
-  #find({ id, secret }: Account): ScramVerifier | null {
-    const row = this.#select.get(id, secret.value);
+  async #learn(account: Account, password: string): Promise<void> {
+    if (await this.#find(account) === null) {
+      const keep = await this.keeping(account.id, account.secret, password);
+      await this.#database.commit({ statements: [keep] });
+    }
+    this.#kept.add(account);
+  }
+
+  async #find({ id, secret }: Account): Promise<ScramVerifier | null> {
+    const row = await this.#database.tables.selectFrom("scram_verifiers").selectAll()
+      .where("account_id", "=", id).where("secret", "=", secret.value).executeTakeFirst();
     if (row === undefined) return null;
     return {
-      salt: fromBase64(row["salt"]),
-      iterations: Number(row["iterations"]),
-      storedKey: fromBase64(row["stored_key"]),
-      serverKey: fromBase64(row["server_key"]),
+      salt: fromBase64(row.salt),
+      iterations: row.iterations,
+      storedKey: fromBase64(row.stored_key),
+      serverKey: fromBase64(row.server_key),
     };
   }
 }

@@ -1,6 +1,13 @@
+import type { Selectable } from "kysely";
 import { ulid } from "ulid";
-import type { StatementSync } from "node:sqlite";
-import { type Database, statement, Unchanged } from "../database/mod.ts";
+import {
+  type Database,
+  type Directory,
+  type Statement,
+  statement,
+  type Tables,
+  Unchanged,
+} from "../database/mod.ts";
 import { Conflict, Invalid, NotFound, ServiceError } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";
 import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
@@ -34,15 +41,31 @@ export interface IrcBansOptions {
  * The bans from the IRC server. One that was acknowledged is on disk and has ended the sessions that
  * it hits. A ban on an account hangs on the account's id, so that it ends with the account.
  */
-export class IrcBans implements Bans {
+export class IrcBans implements Bans, Directory {
   readonly #options: IrcBansOptions;
-  readonly #rows: StatementSync;
-  #index: BanIndex;
+  /** By id; those that are over may still be among them. */
+  readonly #bans = new Map<string, StoredBan>();
+  #index = new BanIndex([]);
 
-  constructor(options: IrcBansOptions) {
+  private constructor(options: IrcBansOptions) {
     this.#options = options;
-    this.#rows = options.database.prepare("SELECT * FROM irc_bans ORDER BY id");
-    this.#index = new BanIndex(this.#read());
+  }
+
+  /** Reads all bans from the database. */
+  static async open(options: IrcBansOptions): Promise<IrcBans> {
+    const bans = new IrcBans(options);
+    await options.database.keepCurrent(bans);
+    options.accounts.onChanged((id, account) => {
+      if (account === null) bans.#drop((ban) => ban.accountId === id);
+    });
+    return bans;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#options.database.tables.selectFrom("irc_bans").selectAll().execute();
+    this.#bans.clear();
+    for (const row of rows) this.#bans.set(row.id, banOf(row));
+    this.#index = new BanIndex(this.#sorted());
   }
 
   /** Every ban that holds, the oldest first. */
@@ -124,16 +147,10 @@ export class IrcBans implements Bans {
     }
     const record = describe(ban);
     const { reason, expires_at } = record;
-    const { tables } = database;
     await database.commit({
-      statements: [
-        statement(tables.deleteFrom("irc_bans").where("mask_folded", "=", foldCase(text))),
-        statement(tables.deleteFrom("irc_bans").where("expires_at", "<=", now)),
-        statement(tables.insertInto("irc_bans").values(toRow(ban))),
-      ],
+      statements: this.#replacement(ban, now),
       events: [newEvent("irc.banned", { mask: text, reason, expires_at }, origin, now)],
     });
-    this.#index = new BanIndex(this.#read());
     enforce({ find: (subject) => this.#findIn(added, subject) });
     return record;
   }
@@ -167,33 +184,54 @@ export class IrcBans implements Bans {
   async #delete(ban: StoredBan | undefined, origin: Origin): Promise<void> {
     const { database, clock } = this.#options;
     if (ban === undefined) throw noSuchBan();
-    const removal = database.tables.deleteFrom("irc_bans").where("id", "=", ban.id);
+    const query = database.tables.deleteFrom("irc_bans").where("id", "=", ban.id);
+    const committed = () => this.#drop(({ id }) => id === ban.id);
     try {
       await database.commit({
-        statements: [statement(removal, { mustChange: true })],
+        statements: [statement(query, { mustChange: true, committed })],
         events: [newEvent("irc.unbanned", { mask: ban.mask }, origin, clock())],
       });
     } catch (error) {
       throw error instanceof Unchanged ? noSuchBan() : error;
     }
-    this.#index = new BanIndex(this.#read());
   }
 
   #holding(): StoredBan[] {
     const now = this.#options.clock();
-    return this.#read().filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+    return this.#sorted().filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
   }
 
-  #read(): StoredBan[] {
-    return this.#rows.all().map((row) => ({
-      id: String(row["id"]),
-      mask: String(row["mask"]),
-      accountId: row["account_id"] === null ? null : String(row["account_id"]),
-      reason: String(row["reason"]),
-      setBy: String(row["set_by"]),
-      createdAt: Number(row["created_at"]),
-      expiresAt: row["expires_at"] === null ? null : Number(row["expires_at"]),
-    }));
+  #sorted(): StoredBan[] {
+    return [...this.#bans.values()].sort((one, other) => one.id < other.id ? -1 : 1);
+  }
+
+  /** The statements that put a ban in place of another of its mask, and remove what is over. */
+  #replacement(ban: StoredBan, now: number): Statement[] {
+    const { tables } = this.#options.database;
+    const folded = foldCase(ban.mask);
+    const same = tables.deleteFrom("irc_bans").where("mask_folded", "=", folded);
+    const over = tables.deleteFrom("irc_bans").where("expires_at", "<=", now);
+    return [
+      statement(same, { committed: () => this.#drop(({ mask }) => foldCase(mask) === folded) }),
+      statement(over, {
+        committed: () => this.#drop(({ expiresAt }) => expiresAt !== null && expiresAt <= now),
+      }),
+      statement(tables.insertInto("irc_bans").values(toRow(ban)), {
+        committed: () => {
+          this.#bans.set(ban.id, ban);
+          this.#index = new BanIndex(this.#sorted());
+        },
+      }),
+    ];
+  }
+
+  /** Forgets bans that the database does not hold any more. */
+  #drop(isGone: (ban: StoredBan) => boolean): void {
+    const before = this.#bans.size;
+    for (const ban of this.#bans.values()) {
+      if (isGone(ban)) this.#bans.delete(ban.id);
+    }
+    if (this.#bans.size < before) this.#index = new BanIndex(this.#sorted());
   }
 
   #toBan(ban: StoredBan): Ban;
@@ -211,6 +249,18 @@ function describe({ id, mask, reason, setBy, createdAt, expiresAt }: StoredBan):
     set_by: setBy,
     created_at: new Date(createdAt).toISOString(),
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+  };
+}
+
+function banOf(row: Selectable<Tables["irc_bans"]>): StoredBan {
+  return {
+    id: row.id,
+    mask: row.mask,
+    accountId: row.account_id,
+    reason: row.reason,
+    setBy: row.set_by,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
   };
 }
 

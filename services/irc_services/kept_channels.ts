@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { randomUUID } from "node:crypto";
-import type { StatementSync } from "node:sqlite";
-import { type Database, statement } from "../database/mod.ts";
+import type { Database } from "../database/mod.ts";
 import { foldCase, type KeptChannel } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { ChannelDirectory } from "./channel_directory.ts";
 import { KeySeal } from "./key_seal.ts";
 
 /** How long a write that failed waits for the next try, in milliseconds. */
@@ -23,7 +23,8 @@ const stateSchema = z.object({
 });
 
 export interface KeptChannelsOptions {
-  readonly database: Pick<Database, "tables" | "prepare" | "commit">;
+  readonly database: Pick<Database, "commit">;
+  readonly directory: Pick<ChannelDirectory, "get" | "noting">;
   /** With which the keys of channels are encrypted. */
   readonly secret: Uint8Array;
   readonly scheduler: Scheduler;
@@ -38,7 +39,6 @@ export interface KeptChannelsOptions {
 export class KeptChannels {
   readonly #options: KeptChannelsOptions;
   readonly #seal: KeySeal;
-  readonly #state: StatementSync;
   /** What is not on disk yet, by the folded name. */
   readonly #pending = new Map<string, KeptChannel>();
   /** Writes under way, by the folded name. */
@@ -48,17 +48,14 @@ export class KeptChannels {
   constructor(options: KeptChannelsOptions) {
     this.#options = options;
     this.#seal = new KeySeal(options.secret);
-    this.#state = options.database.prepare(
-      "SELECT name, state FROM irc_channels WHERE name_folded = ?",
-    );
   }
 
   /** The channel of this folded name, as it was last put. */
   find(folded: string): KeptChannel | null {
     const pending = this.#pending.get(folded);
     if (pending !== undefined) return pending;
-    const row = this.#state.get(folded);
-    return row === undefined ? null : this.#parse(String(row["name"]), String(row["state"]));
+    const kept = this.#options.directory.get(folded);
+    return kept === null ? null : this.#parse(kept.name, kept.state);
   }
 
   /** Keeps a channel. Resolves when it is on disk, or has to wait for another try. */
@@ -115,10 +112,8 @@ export class KeptChannels {
   }
 
   async #update(folded: string, channel: KeptChannel): Promise<void> {
-    const { database } = this.#options;
-    const update = database.tables.updateTable("irc_channels")
-      .set({ state: this.format(channel) }).where("name_folded", "=", folded);
-    await database.commit({ statements: [statement(update)] });
+    const { database, directory } = this.#options;
+    await database.commit({ statements: [directory.noting(folded, this.format(channel))] });
   }
 
   /** A key that cannot be read is replaced by one that nobody knows: the channel stays closed. */

@@ -1,6 +1,11 @@
 import { ulid } from "ulid";
-import type { StatementSync } from "node:sqlite";
-import { type Database, Duplicate, type NewEvent, statement, Unchanged } from "../database/mod.ts";
+import {
+  type Database,
+  Duplicate,
+  type NewEvent,
+  type Statement,
+  Unchanged,
+} from "../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import { newEvent, type Origin } from "../events/mod.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
@@ -13,6 +18,7 @@ import {
 } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { ChannelDirectory } from "./channel_directory.ts";
 import { KeptChannels } from "./kept_channels.ts";
 
 export interface RegisteredChannelsOptions {
@@ -49,89 +55,54 @@ export interface AccessEntry {
 
 /**
  * The channels that somebody registered: whose they are, who is what in them, and their topics and
- * modes, which the IRC server tells. Everything is read from the database but what is still on the
- * way there. A right ends with the account that has it.
+ * modes, which the IRC server tells. A right ends with the account that has it.
  */
 export class RegisteredChannels implements ChannelKeeper {
   readonly #options: RegisteredChannelsOptions;
   readonly #kept: KeptChannels;
-  readonly #byName: StatementSync;
-  readonly #access: StatementSync;
-  readonly #rightOf: StatementSync;
-  readonly #rightsOf: StatementSync;
-  readonly #names: StatementSync;
-  /** Folded names, so that no other channel costs a look into the database. */
-  readonly #registered: Set<string>;
+  readonly #directory: ChannelDirectory;
   /** The last change that was asked for. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: RegisteredChannelsOptions) {
+  private constructor(options: RegisteredChannelsOptions, directory: ChannelDirectory) {
     this.#options = options;
-    const { database } = options;
-    this.#kept = new KeptChannels(options);
-    this.#names = database.prepare("SELECT name_folded FROM irc_channels");
-    this.#registered = new Set(this.#names.all().map((row) => String(row["name_folded"])));
-    this.#byName = database.prepare(
-      `SELECT irc_channels.id, irc_channels.name, registered_at, accounts.name AS founder
-       FROM irc_channels LEFT JOIN accounts
-         ON accounts.id = founder_id AND accounts.revoked_at IS NULL
-       WHERE irc_channels.name_folded = ?`,
-    );
-    this.#access = database.prepare(
-      `SELECT accounts.name, status FROM irc_channel_access
-       JOIN accounts ON accounts.id = account_id AND accounts.revoked_at IS NULL
-       WHERE channel_id = ? ORDER BY accounts.name_folded`,
-    );
-    this.#rightOf = database.prepare(
-      `SELECT founder_id = ? AS is_founder, status FROM irc_channels
-       LEFT JOIN irc_channel_access ON channel_id = irc_channels.id AND account_id = ?
-       WHERE name_folded = ?`,
-    );
-    this.#rightsOf = database.prepare(
-      `SELECT name, 'founder' AS held FROM irc_channels WHERE founder_id = ?
-       UNION ALL SELECT name, status FROM irc_channels
-         JOIN irc_channel_access ON channel_id = irc_channels.id WHERE account_id = ?
-       ORDER BY name`,
-    );
+    this.#directory = directory;
+    this.#kept = new KeptChannels({ ...options, directory });
+  }
+
+  /** Opens the registry: reads every registered channel from the database. */
+  static async open(options: RegisteredChannelsOptions): Promise<RegisteredChannels> {
+    return new RegisteredChannels(options, await ChannelDirectory.open(options));
   }
 
   find(channel: string): KeptChannel | null {
-    const folded = foldCase(channel);
-    return this.#registered.has(folded) ? this.#kept.find(folded) : null;
+    return this.isRegistered(channel) ? this.#kept.find(foldCase(channel)) : null;
   }
 
   async changed(channel: KeptChannel): Promise<void> {
-    if (this.#registered.has(foldCase(channel.name))) await this.#kept.put(channel);
+    if (this.isRegistered(channel.name)) await this.#kept.put(channel);
   }
 
   /** Whether somebody registered the channel. */
   isRegistered(channel: string): boolean {
-    return this.#registered.has(foldCase(channel));
+    return this.#directory.get(foldCase(channel)) !== null;
   }
 
   /** The channel of this name, or null where it is not registered. */
   get(channel: string): RegisteredChannel | null {
-    const folded = foldCase(channel);
-    const row = this.#registered.has(folded) ? this.#byName.get(folded) : undefined;
-    if (row === undefined) return null;
-    return {
-      id: String(row["id"]),
-      name: String(row["name"]),
-      founder: row["founder"] === null ? null : String(row["founder"]),
-      registeredAt: Number(row["registered_at"]),
-    };
+    const found = this.#directory.get(foldCase(channel));
+    if (found === null) return null;
+    const { id, name, founderId, registeredAt } = found;
+    return { id, name, founder: this.#nameOf(founderId), registeredAt };
   }
 
   /** What an account may do in a channel; null where that is nothing, or it is not registered. */
   rightOf(account: string, channel: string): ChannelRight | null {
-    const folded = foldCase(channel);
-    if (!this.#registered.has(folded)) return null;
+    const record = this.#directory.get(foldCase(channel));
+    if (record === null) return null;
     const found = this.#options.accounts.find(account);
     if (found === null || found.revokedAt !== null) return null;
-    const row = this.#rightOf.get(found.id, found.id, folded);
-    if (row === undefined) return null;
-    if (row["is_founder"] === 1) return "founder";
-    return row["status"] as GrantableStatus | null;
+    return record.founderId === found.id ? "founder" : record.access.get(found.id) ?? null;
   }
 
   /** The status that an account has when it joins. */
@@ -143,18 +114,22 @@ export class RegisteredChannels implements ChannelKeeper {
   /** Every channel in which an account may do something. */
   listOf({ id, revokedAt }: Account): { readonly name: string; readonly right: ChannelRight }[] {
     if (revokedAt !== null) return [];
-    return this.#rightsOf.all(id, id).map((row) => ({
-      name: String(row["name"]),
-      right: row["held"] as ChannelRight,
-    }));
+    const held: { name: string; right: ChannelRight }[] = [];
+    for (const { name, founderId, access } of this.#directory.all()) {
+      if (founderId === id) held.push({ name, right: "founder" });
+      const status = access.get(id);
+      if (status !== undefined) held.push({ name, right: status });
+    }
+    return held.sort((one, other) => compare(one.name, other.name));
   }
 
   /** Who has a status in a channel, the founder aside. */
-  accessOf({ id }: RegisteredChannel): AccessEntry[] {
-    return this.#access.all(id).map((row) => ({
-      account: String(row["name"]),
-      status: row["status"] as GrantableStatus,
-    }));
+  accessOf({ name }: RegisteredChannel): AccessEntry[] {
+    const { access = new Map<string, GrantableStatus>() } = this.#directory.get(foldCase(name)) ??
+      {};
+    return Array.from(access, ([id, status]) => ({ account: this.#nameOf(id), status }))
+      .filter((entry): entry is AccessEntry => entry.account !== null)
+      .sort((one, other) => compare(foldCase(one.account), foldCase(other.account)));
   }
 
   /**
@@ -169,43 +144,36 @@ export class RegisteredChannels implements ChannelKeeper {
 
   async #register(channel: KeptChannel, founder: Account, origin: Origin): Promise<void> {
     const { database, scheduler } = this.#options;
-    const folded = foldCase(channel.name);
-    if (this.#registered.has(folded)) throw alreadyRegistered(channel.name);
+    if (this.isRegistered(channel.name)) throw alreadyRegistered(channel.name);
     this.#assertRoom(founder);
     const now = scheduler.now();
-    const insertion = database.tables.insertInto("irc_channels").values({
+    const insertion = this.#directory.insertion({
       id: ulid(now),
       name: channel.name,
-      name_folded: folded,
-      founder_id: founder.id,
-      registered_at: now,
+      founderId: founder.id,
+      registeredAt: now,
       state: this.#kept.format(channel),
     });
     const event = newEvent("irc.channel_registered", { channel: channel.name }, origin, now);
     try {
       const { accounts } = this.#options;
       await database.commit({
-        statements: [accounts.guard(founder), statement(insertion)],
+        statements: [accounts.guard(founder), insertion],
         events: [event],
       });
     } catch (error) {
       if (error instanceof Duplicate) throw alreadyRegistered(channel.name);
       throw error instanceof Unchanged ? changedMeanwhile() : error;
     }
-    this.#registered.add(folded);
   }
 
   /** Lets a channel be like any other again. */
   async drop(channel: RegisteredChannel, origin: Origin): Promise<void> {
-    const removal = this.#options.database.tables.deleteFrom("irc_channels")
-      .where("id", "=", channel.id);
     await this.#commit(
-      [statement(removal, { mustChange: true })],
+      [this.#directory.removal(channel)],
       newEvent("irc.channel_dropped", { channel: channel.name }, origin, this.#now()),
     );
-    const folded = foldCase(channel.name);
-    this.#registered.delete(folded);
-    this.#kept.forget(folded);
+    this.#kept.forget(foldCase(channel.name));
   }
 
   /**
@@ -218,15 +186,11 @@ export class RegisteredChannels implements ChannelKeeper {
   }
 
   async #transfer(channel: RegisteredChannel, founder: Account, origin: Origin): Promise<void> {
-    const { accounts, database: { tables } } = this.#options;
+    const { accounts } = this.#options;
     this.#assertRoom(founder);
     const data = { channel: channel.name, founder: founder.name };
-    const update = tables.updateTable("irc_channels").set({ founder_id: founder.id })
-      .where("id", "=", channel.id);
-    const access = tables.deleteFrom("irc_channel_access").where("channel_id", "=", channel.id)
-      .where("account_id", "=", founder.id);
     await this.#commit(
-      [accounts.guard(founder), statement(update, { mustChange: true }), statement(access)],
+      [accounts.guard(founder), ...this.#directory.transfer(channel, founder)],
       newEvent("irc.channel_transferred", data, origin, this.#now()),
     );
   }
@@ -251,19 +215,13 @@ export class RegisteredChannels implements ChannelKeeper {
     status: GrantableStatus | null,
     origin: Origin,
   ): Promise<void> {
-    const { accounts, accessEntries, database: { tables } } = this.#options;
+    const { accounts, accessEntries } = this.#options;
     const others = this.accessOf(channel).filter((entry) => entry.account !== account.name);
     if (status !== null && others.length >= accessEntries) {
       throw new Conflict(`${accessEntries} accounts have a status in ${channel.name} already.`);
     }
-    const removal = tables.deleteFrom("irc_channel_access")
-      .where("channel_id", "=", channel.id).where("account_id", "=", account.id);
-    const statements = [statement(removal, { mustChange: status === null })];
-    if (status !== null) {
-      const ids = { channel_id: channel.id, account_id: account.id };
-      const insertion = tables.insertInto("irc_channel_access").values({ ...ids, status });
-      statements.push(accounts.guard(account), statement(insertion));
-    }
+    const guards = status === null ? [] : [accounts.guard(account)];
+    const statements = [...guards, ...this.#directory.granting(channel, account, status)];
     const data = { channel: channel.name, account: account.name, status };
     const event = newEvent("irc.channel_access_changed", data, origin, this.#now());
     await this.#commit(statements, event);
@@ -281,7 +239,7 @@ export class RegisteredChannels implements ChannelKeeper {
     return turn;
   }
 
-  async #commit(statements: readonly ReturnType<typeof statement>[], event: NewEvent) {
+  async #commit(statements: readonly Statement[], event: NewEvent) {
     try {
       await this.#options.database.commit({ statements, events: [event] });
     } catch (error) {
@@ -298,6 +256,12 @@ export class RegisteredChannels implements ChannelKeeper {
     }
   }
 
+  /** The name of an account that is there and not revoked. */
+  #nameOf(id: string | null): string | null {
+    const account = id === null ? null : this.#options.accounts.get(id);
+    return account === null || account.revokedAt !== null ? null : account.name;
+  }
+
   #now(): number {
     return this.#options.scheduler.now();
   }
@@ -309,4 +273,8 @@ function alreadyRegistered(channel: string): Conflict {
 
 function changedMeanwhile(): NotFound {
   return new NotFound("Somebody else has changed this at the same time, or it is gone.");
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }

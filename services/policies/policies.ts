@@ -53,16 +53,21 @@ export class Policies {
   /** The last change, which the next one waits for: each builds on the one before. */
   #changed: Promise<unknown> = Promise.resolve();
 
-  constructor(options: PoliciesOptions) {
+  private constructor(options: PoliciesOptions, stored: Json) {
     this.#options = options;
     const { enabled, web_user_ttl_minutes } = options.bridge;
     this.#defaults = {
       ...defaultPolicies() as PolicyDocument,
       bridge: { enabled, web_user_ttl_minutes },
     };
-    const row = options.database.prepare("SELECT value FROM settings WHERE key = ?").get(KEY);
-    const stored: Json = row === undefined ? {} : JSON.parse(String(row["value"]));
     this.#document = this.#completed(mergePatch(this.#defaults, stored));
+  }
+
+  /** Reads what was set from the database. */
+  static async open(options: PoliciesOptions): Promise<Policies> {
+    const row = await options.database.tables.selectFrom("settings").select("value")
+      .where("key", "=", KEY).executeTakeFirst();
+    return new Policies(options, row === undefined ? {} : JSON.parse(row.value));
   }
 
   /** Every policy, with defaults for what nobody has set. */

@@ -179,12 +179,16 @@ export async function openRooms(
   const agents = await Agents.open({ ...shared, identity, log });
   const eventLog = new EventLog({ database, scheduler: clock, log });
   const bridge = { enabled: true, web_user_ttl_minutes: 5 };
-  const policies = new Policies({ database, bridge, clock: clock.read, log });
+  const policies = await Policies.open({ database, bridge, clock: clock.read, log });
   const ircAccounts = new IrcAccounts({
     ...{ ...shared, passwords, minPasswordLength: 8 },
     ownsPasswords: options.provisioning === undefined,
   });
-  const ircBans = new IrcBans({ ...shared, enforce: () => sessions.banned++, clock: clock.read });
+  const ircBans = await IrcBans.open({
+    ...shared,
+    enforce: () => sessions.banned++,
+    clock: clock.read,
+  });
   const admins = new Admins({ ...shared, passwords });
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
@@ -206,7 +210,7 @@ export async function openRooms(
     },
   });
   const perHour = 2;
-  const channels = new RegisteredChannels({
+  const channels = await RegisteredChannels.open({
     ...{ database, accounts, scheduler: clock, log },
     ...{ perAccount: 2, accessEntries: 2, secret: new Uint8Array(32) },
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import type { Change, Database } from "../../../services/database/mod.ts";
+import type { Change } from "../../../services/database/mod.ts";
 import type { KeptChannel } from "../../../services/irc/mod.ts";
+import { ChannelDirectory } from "../../../services/irc_services/channel_directory.ts";
 import { KeptChannels } from "../../../services/irc_services/kept_channels.ts";
 import { KeySeal } from "../../../services/irc_services/key_seal.ts";
 import { TestClock, TestLog, withRooms } from "../../support/rooms.ts";
@@ -17,21 +18,8 @@ const DEN: KeptChannel = {
 
 /** A database whose writes wait to be settled. */
 class SlowDatabase {
-  readonly #real: Database;
   readonly waiting: PromiseWithResolvers<void>[] = [];
   commits = 0;
-
-  constructor(real: Database) {
-    this.#real = real;
-  }
-
-  get tables(): Database["tables"] {
-    return this.#real.tables;
-  }
-
-  prepare(sql: string) {
-    return this.#real.prepare(sql);
-  }
 
   async commit(_: Change) {
     this.commits++;
@@ -46,10 +34,11 @@ async function withKept(
   run: (kept: KeptChannels, database: SlowDatabase, clock: TestClock) => Promise<void>,
 ): Promise<void> {
   await withRooms(async (rooms) => {
-    const database = new SlowDatabase(rooms.database);
+    const database = new SlowDatabase();
     const clock = new TestClock();
     const options = { secret: new Uint8Array(32), scheduler: clock, log: new TestLog() };
-    await run(new KeptChannels({ ...options, database }), database, clock);
+    const directory = await ChannelDirectory.open(rooms);
+    await run(new KeptChannels({ ...options, database, directory }), database, clock);
   });
 }
 

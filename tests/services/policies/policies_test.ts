@@ -5,9 +5,9 @@ import { BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/roo
 import { withFolder } from "../../support/temporary.ts";
 
 /** The policies as a start of the program finds them. */
-function reopened({ database, clock, log }: Rooms, minutes = 5): Policies {
+function reopened({ database, clock, log }: Rooms, minutes = 5): Promise<Policies> {
   const bridge = { enabled: true, web_user_ttl_minutes: minutes };
-  return new Policies({ database, bridge, clock: clock.read, log });
+  return Policies.open({ database, bridge, clock: clock.read, log });
 }
 
 async function stored({ database }: Rooms): Promise<unknown> {
@@ -44,12 +44,12 @@ Deno.test("policies last, and nothing but what differs from the defaults is stor
 
 Deno.test("a default that the configuration changes reaches whoever has set nothing", async () => {
   await withRooms(async (rooms) => {
-    assert.equal(reopened(rooms, 7).of("bridge").web_user_ttl_minutes, 7);
+    assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 7);
     await rooms.policies.change({ bridge: { web_user_ttl_minutes: 2 } }, BY_OPERATOR);
-    assert.equal(reopened(rooms, 7).of("bridge").web_user_ttl_minutes, 2);
+    assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 2);
     await rooms.policies.change({ bridge: null }, BY_OPERATOR);
     assert.ok(!("bridge" in rooms.policies.read()));
-    assert.equal(reopened(rooms, 7).of("bridge").web_user_ttl_minutes, 7);
+    assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 7);
   });
 });
 
