@@ -1,5 +1,5 @@
 import type { Config } from "../services/config/mod.ts";
-import { DataFolder, DataFolderError } from "../services/data_folder.ts";
+import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import type { Group } from "./command_line/mod.ts";
 import { type Endpoints, readEndpoints } from "./endpoints.ts";

@@ -20,7 +20,7 @@ import {
   StartError,
 } from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
-import { DataFolder, DataFolderError } from "../services/data_folder.ts";
+import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
 import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
 import { SecretFileError } from "../services/identity/mod.ts";

@@ -1,9 +1,9 @@
 import type { Agents } from "../services/agents/mod.ts";
-import type { DirectMessages, Inboxes } from "../services/attendance/mod.ts";
+import type { DirectMessages, Inboxes } from "../services/inboxes/mod.ts";
 import type { Bridge } from "../services/bridge/mod.ts";
 import { Unavailable } from "../services/errors.ts";
 import type { Identity } from "../services/identity/mod.ts";
-import type { Status } from "../services/status.ts";
+import type { Status } from "../services/metrics/mod.ts";
 
 /** What the tools of the coordination service act on. */
 export interface CoordinationServices {

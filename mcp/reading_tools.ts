@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Waits } from "../http/mod.ts";
-import { INBOX_CAPACITY } from "../services/attendance/mod.ts";
+import { INBOX_CAPACITY } from "../services/inboxes/mod.ts";
 import { parseEnvelope, readChannelName } from "../services/bridge/mod.ts";
 import { type MessageQuery, parseMicroseconds } from "../services/messages/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";

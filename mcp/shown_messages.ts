@@ -1,7 +1,7 @@
 /** Messages as a model reads them: a line of text for each, and the same as JSON. */
 
 import { z } from "zod";
-import type { Addressed } from "../services/attendance/mod.ts";
+import type { Addressed } from "../services/inboxes/mod.ts";
 import { type ChannelMessage, parseEnvelope } from "../services/bridge/mod.ts";
 
 /** What all messages have in common. */

@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import type { Status } from "../services/status.ts";
+import type { Status } from "../services/metrics/mod.ts";
 import { newRoutes } from "./context.ts";
 import { errorSchema, json } from "./schemas.ts";
 

@@ -7,11 +7,11 @@ import {
   type Account,
   type AccountDirectory,
   type Caller,
-  type Endings,
   nameTaken,
   newSecret,
   originOf,
   type Passwords,
+  type Revocations,
   type Secret,
   sha256,
 } from "../identity/mod.ts";
@@ -34,7 +34,7 @@ export interface AdminsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
   /** The sessions on IRC. */
   readonly sessions: Sessions;
   /** Unix milliseconds. */
@@ -96,7 +96,7 @@ export class Admins {
    * @throws Unavailable where too many passwords wait to be hashed
    */
   async setPassword(username: string, password: string, caller: Caller): Promise<void> {
-    const { database: { tables }, accounts, passwords, endings, sessions } = this.#options;
+    const { database: { tables }, accounts, passwords, revocations, sessions } = this.#options;
     const account = this.#find(username);
     const { id, name } = account;
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
@@ -107,7 +107,7 @@ export class Admins {
       ],
       events: [this.#event("admin.password_changed", name, originOf(caller))],
     });
-    endings.announce({ kind: "password", accountId: id });
+    revocations.announce({ kind: "password", accountId: id });
     sessions.disconnectAccount(name, "Password changed");
   }
 
@@ -117,14 +117,14 @@ export class Admins {
    * @throws NotFound, or Conflict where there is no other admin
    */
   async delete(username: string, caller: Caller): Promise<void> {
-    const { accounts, endings, sessions } = this.#options;
+    const { accounts, revocations, sessions } = this.#options;
     const account = this.#find(username);
     const { id, name } = account;
     await this.#change(username, {
       statements: [accounts.removal(account, { notLast: true })],
       events: [this.#event("admin.deleted", name, originOf(caller))],
     });
-    endings.announce({ kind: "account", accountId: id });
+    revocations.announce({ kind: "account", accountId: id });
     sessions.disconnectAccount(name, "Admin removed");
     sessions.forgetAccount(name);
   }

@@ -6,15 +6,15 @@ import {
   type AccountDirectory,
   accountNameSchema,
   type Caller,
-  type Endings,
   type Identity,
   nameTaken,
   originOf,
+  type Revocations,
   type ScramVerifiers,
   sha256,
 } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
-import { Holds } from "./holds.ts";
+import { SpeechControls } from "./speech_controls.ts";
 import { Presence } from "./presence.ts";
 import type { ProvisionedChange, Provisioning, Sessions } from "./provisioning.ts";
 import {
@@ -30,7 +30,7 @@ import {
 } from "./records.ts";
 import { rateColumns, Roster } from "./roster.ts";
 import type { AdoptionRequest, RegistrationRequest, Rotation } from "./schemas.ts";
-import { Speech } from "./speech.ts";
+import { SendLimits } from "./send_limits.ts";
 
 /** What an agent logs in with, told once. */
 export interface Registration {
@@ -45,7 +45,7 @@ export interface AgentsOptions {
   readonly accounts: AccountDirectory;
   readonly identity: Identity;
   readonly scram: ScramVerifiers;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
   readonly sessions: Pick<Sessions, "isOnline">;
   readonly provisioning: Provisioning;
   /** The URL of the IRC server as agents are told it. */
@@ -60,13 +60,13 @@ export class Agents {
   /** Those that are not revoked. */
   readonly roster: Roster;
   /** How much they say, and whether they may. */
-  readonly speech: Speech;
+  readonly sendLimits: SendLimits;
   /** Changes what they may say. */
-  readonly holds: Holds;
+  readonly speechControls: SpeechControls;
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #scram: ScramVerifiers;
-  readonly #endings: Endings;
+  readonly #revocations: Revocations;
   readonly #sessions: Pick<Sessions, "isOnline">;
   readonly #provisioning: Provisioning;
   readonly #serverAddress: () => string;
@@ -78,15 +78,15 @@ export class Agents {
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#scram = options.scram;
-    this.#endings = options.endings;
+    this.#revocations = options.revocations;
     this.#sessions = options.sessions;
     this.#provisioning = options.provisioning;
     this.#serverAddress = options.serverAddress;
     this.#clock = options.clock;
     this.#presence = new Presence(options);
     this.roster = roster;
-    this.speech = new Speech(roster, options.clock);
-    this.holds = new Holds({ ...options, roster });
+    this.sendLimits = new SendLimits(roster, options.clock);
+    this.speechControls = new SpeechControls({ ...options, roster });
     this.#stopListening = options.identity.onAuthenticated(({ kind, id }) => {
       if (kind === "agent" && id !== null) this.touch(id);
     });
@@ -182,7 +182,7 @@ export class Agents {
           ),
         ],
       });
-      this.#endings.announce({ kind: keepsTokens ? "password" : "account", accountId: id });
+      this.#revocations.announce({ kind: keepsTokens ? "password" : "account", accountId: id });
     };
     const passphrase = await this.#provisioning.rotate({ id, name }, write);
     return this.#registration(name, passphrase);
@@ -294,9 +294,9 @@ export class Agents {
   }
 
   #ended(accountId: string): void {
-    this.speech.forget(accountId);
+    this.sendLimits.forget(accountId);
     this.#presence.forget(accountId);
-    this.#endings.announce({ kind: "account", accountId });
+    this.#revocations.announce({ kind: "account", accountId });
   }
 
   #registration(nick: string, passphrase: string): Registration {
@@ -309,7 +309,7 @@ export class Agents {
     return {
       lastSeen: connected ? this.#clock() : this.#presence.lastSeen(id, last_seen),
       online: connected || this.#presence.isPresent(id),
-      messagesPerMinute: this.speech.perMinute(id),
+      messagesPerMinute: this.sendLimits.perMinute(id),
     };
   }
 }

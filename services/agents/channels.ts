@@ -1,4 +1,4 @@
-import { foldCase } from "../irc/mod.ts";
+import { type ChannelStatus, foldCase } from "../irc/mod.ts";
 
 /** Drops channels that are named twice, under whatever case; the first one stays. */
 export function uniqueChannels(channels: readonly string[]): string[] {
@@ -8,4 +8,17 @@ export function uniqueChannels(channels: readonly string[]): string[] {
     if (!byFolded.has(folded)) byFolded.set(folded, channel);
   }
   return [...byFolded.values()];
+}
+
+/** The status that an agent of a type has in its channels. */
+export function channelStatusOf(type: string): ChannelStatus {
+  switch (type) {
+    case "operator":
+    case "orchestrator":
+      return "operator";
+    case "worker":
+      return "voice";
+    default:
+      return "none";
+  }
 }

@@ -6,10 +6,10 @@ import {
   type Account,
   type AccountDirectory,
   type Caller,
-  type Endings,
   nameTaken,
   originOf,
   type Passwords,
+  type Revocations,
   type ScramVerifiers,
 } from "../identity/mod.ts";
 import type { Provisioning, Sessions } from "./provisioning.ts";
@@ -33,7 +33,7 @@ export interface IrcAccountsOptions {
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
   readonly scram: ScramVerifiers;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
   readonly provisioning: Provisioning;
   readonly sessions: Pick<Sessions, "disconnectAccount">;
   /** Whether passwords are changed here; where IRC is a network, they are the network's. */
@@ -149,7 +149,7 @@ export class IrcAccounts {
   }
 
   async #replacePassword(account: Account, password: string, origin: Origin): Promise<void> {
-    const { database, accounts, passwords, scram, endings, clock } = this.#options;
+    const { database, accounts, passwords, scram, revocations, clock } = this.#options;
     this.#assertLongEnough(password);
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     const { id, name } = account;
@@ -164,7 +164,7 @@ export class IrcAccounts {
     }).catch((error: unknown) => {
       throw error instanceof Unchanged ? noSuchAccount(name) : error;
     });
-    endings.announce({ kind: "password", accountId: id });
+    revocations.announce({ kind: "password", accountId: id });
   }
 
   /**
@@ -173,7 +173,7 @@ export class IrcAccounts {
    * @throws NotFound where no person has an account of this name, Unavailable where IRC is away
    */
   async delete(name: string, caller: Caller): Promise<void> {
-    const { database, accounts, endings, provisioning, clock } = this.#options;
+    const { database, accounts, revocations, provisioning, clock } = this.#options;
     const account = accounts.find(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
     const event = newEvent("account.deleted", { account: account.name }, originOf(caller), clock());
@@ -184,7 +184,7 @@ export class IrcAccounts {
       }).catch((error: unknown) => {
         throw error instanceof Unchanged ? noSuchAccount(name) : error;
       });
-      endings.announce({ kind: "account", accountId: account.id });
+      revocations.announce({ kind: "account", accountId: account.id });
     });
   }
 }

@@ -1,21 +1,16 @@
 /**
- * The registry of agents and the IRC accounts of people, and what the IRC server asks of both. What
- * agents may say is changed by `Holds` and kept by `Speech`.
+ * The registry of agents and the IRC accounts of people. What agents may say is set by
+ * `SpeechControls` and enforced by `SendLimits`.
  */
+export { channelStatusOf } from "./channels.ts";
 export { Agents, type AgentsOptions, type Registration } from "./agents.ts";
-export {
-  AccountAuthority,
-  type AccountAuthorityOptions,
-  channelStatusOf,
-  type IrcOperator,
-} from "./authority.ts";
 export {
   type IrcAccount,
   IrcAccounts,
   type IrcAccountsOptions,
   type NewIrcAccount,
 } from "./irc_accounts.ts";
-export type { Holds } from "./holds.ts";
+export type { SpeechControls } from "./speech_controls.ts";
 export { PRESENCE } from "./presence.ts";
 export {
   EmbeddedProvisioning,
@@ -43,5 +38,4 @@ export {
   type Rotation,
   rotationSchema,
 } from "./schemas.ts";
-export { SelfRegistration, type SelfRegistrationOptions } from "./self_registration.ts";
-export type { Speech } from "./speech.ts";
+export type { SendLimits } from "./send_limits.ts";

@@ -24,7 +24,7 @@ import type {
   Speaker,
 } from "./options.ts";
 import { Outbox } from "./outbox.ts";
-import { Past } from "./past.ts";
+import { Playback } from "./playback.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { textOf, textOfSent } from "./shown.ts";
 import { byteLength } from "./text.ts";
@@ -53,7 +53,7 @@ export class Bridge {
   readonly #link: Link;
   readonly #channels: Channels;
   readonly #access: ChannelAccess;
-  readonly #past: Past;
+  readonly #playback: Playback;
   readonly #outbox: Outbox;
   readonly #readers: MessageReaders;
   readonly #untilReady = new Set<Confirmation>();
@@ -82,7 +82,7 @@ export class Bridge {
       onEvent: (event) => this.#handle(event),
     });
     const hearing = new Hearing({ outbox: this.#outbox, link: this.#link, log });
-    this.#past = new Past(this.#link, this.#scheduler);
+    this.#playback = new Playback(this.#link, this.#scheduler);
     this.#access = new ChannelAccess(options.speakers ?? null);
     this.#channels = new Channels({
       kept: channels.map(readChannelName),
@@ -227,8 +227,8 @@ export class Bridge {
 
   async #read(entered: Channel, query: MessageQuery): Promise<ChannelMessage[]> {
     const { since, before, limit = this.#options.bufferSize } = query;
-    if (before !== undefined) return await this.#past.readBefore(entered, before, limit);
-    const missed = since === undefined ? [] : await this.#past.readAfter(entered, since, limit);
+    if (before !== undefined) return await this.#playback.readBefore(entered, before, limit);
+    const missed = since === undefined ? [] : await this.#playback.readAfter(entered, since, limit);
     return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
   }
 
@@ -262,7 +262,7 @@ export class Bridge {
     const name = readChannelName(channel);
     const entered = await this.#visit(name, caller) ??
       await this.#make(name, caller);
-    const options = { channel: entered, past: this.#past, follower };
+    const options = { channel: entered, playback: this.#playback, follower };
     const following = await ChannelFollowing.open(options, start);
     try {
       this.#access.assertReadable(name, caller);
@@ -378,7 +378,7 @@ export class Bridge {
     this.#access.close();
     this.#channels.close(reason);
     this.#outbox.clear(new Unavailable(reason));
-    this.#past.clear(new Unavailable(reason));
+    this.#playback.clear(new Unavailable(reason));
     await this.#link.stop(reason);
   }
 
@@ -481,10 +481,10 @@ export class Bridge {
         this.#channels.get(event.channel)?.log.remove(({ id }) => isLineOf(event.id, id));
         return;
       case "refusal":
-        if (event.label === null || this.#past.refuse(event.label)) break;
+        if (event.label === null || this.#playback.refuse(event.label)) break;
         return this.#outbox.refuse(event.label, refusalError(event));
       case "playback":
-        return this.#past.take(event);
+        return this.#playback.take(event);
     }
     this.#channels.handle(event);
   }
@@ -506,7 +506,7 @@ export class Bridge {
     this.#channels.linkLost();
     const error = new Unavailable("The IRC connection was lost");
     this.#outbox.clear(error);
-    this.#past.clear(error);
+    this.#playback.clear(error);
   }
 
   /** Takes a message in for its channel: one of ours under the name that it was sent for. */
@@ -539,10 +539,10 @@ export class Bridge {
    * meanwhile follows. Where the server plays nothing back, the log goes on where it is.
    */
   async #recall(channel: Channel): Promise<void> {
-    if (!this.#past.available) return;
+    if (!this.#playback.available) return;
     channel.held = [];
     const { name, log } = channel;
-    await this.#past.fill(channel, this.#options.bufferSize).catch((error: unknown) => {
+    await this.#playback.fill(channel, this.#options.bufferSize).catch((error: unknown) => {
       const message = "What was said in a channel could not be read back";
       this.#options.log.warn(message, { channel: name, error });
     });

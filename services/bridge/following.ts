@@ -1,6 +1,6 @@
 import { formatMicroseconds, parseMicroseconds, unknownSince } from "../messages/mod.ts";
 import type { ChannelFollower } from "./options.ts";
-import type { Past, PastChannel } from "./past.ts";
+import type { Playback, PlaybackChannel } from "./playback.ts";
 
 /** Messages that a follower is given at once of what came before the log begins. */
 const PAGE = 100;
@@ -17,8 +17,8 @@ export interface FollowingStart {
 }
 
 export interface ChannelFollowingOptions {
-  readonly channel: PastChannel;
-  readonly past: Past;
+  readonly channel: PlaybackChannel;
+  readonly playback: Playback;
   readonly follower: ChannelFollower;
 }
 
@@ -47,7 +47,7 @@ export class ChannelFollowing {
    * before this resolves.
    *
    * @throws Invalid where `since` is neither a time nor the id of a message that is kept, and what
-   * {@link Past} throws
+   * {@link Playback} throws
    */
   static async open(
     options: ChannelFollowingOptions,
@@ -80,12 +80,12 @@ export class ChannelFollowing {
   async #readOn(): Promise<void> {
     this.#wanted = true;
     if (this.#reading) return;
-    const { channel, past, follower } = this.#options;
+    const { channel, playback, follower } = this.#options;
     this.#reading = true;
     try {
       while (this.#wanted && !this.#closed && !this.live) {
         const { oldest } = channel.log;
-        const page = await past.readAfter(channel, this.#cursor ?? "", PAGE);
+        const page = await playback.readAfter(channel, this.#cursor ?? "", PAGE);
         if (this.#closed) return;
         for (const message of page) follower.message(message);
         this.#wanted = page.length === 0;
@@ -104,8 +104,8 @@ export class ChannelFollowing {
 
   /** Whether the log holds everything that is still to come. */
   #isCovered(): boolean {
-    const { channel: { log }, past } = this.#options;
-    if (this.#cursor === undefined || !past.available) return true;
+    const { channel: { log }, playback } = this.#options;
+    if (this.#cursor === undefined || !playback.available) return true;
     return (parseMicroseconds(this.#cursor) ?? 0) >= (log.oldest ?? Infinity);
   }
 
@@ -117,12 +117,12 @@ export class ChannelFollowing {
 
 /** The timestamp after which somebody is to go on; undefined for what comes from now on. */
 async function cursorOf(
-  { channel, past }: ChannelFollowingOptions,
+  { channel, playback }: ChannelFollowingOptions,
   { since, lastEventId }: FollowingStart,
 ): Promise<string | undefined> {
   const reference = lastEventId ?? since;
   if (reference === undefined) return undefined;
-  const microseconds = await past.microsecondsOf(channel, reference);
+  const microseconds = await playback.microsecondsOf(channel, reference);
   if (microseconds !== null) return formatMicroseconds(microseconds);
   if (lastEventId === undefined) throw unknownSince();
   const { oldest } = channel.log;

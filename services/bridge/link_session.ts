@@ -12,7 +12,7 @@ import {
   SPEAKER_TAG,
 } from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
-import { Receipts } from "./receipts.ts";
+import { PendingAcks } from "./pending_acks.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { byteLength } from "./text.ts";
 
@@ -74,7 +74,7 @@ export interface LinkSessionOptions {
 export class LinkSession {
   readonly #options: LinkSessionOptions;
   readonly #pacer: Pacer;
-  readonly #receipts = new Receipts();
+  readonly #pendingAcks = new PendingAcks();
   #up = false;
   #closed = false;
   #isLoggedIn = false;
@@ -173,12 +173,12 @@ export class LinkSession {
       const label = labels[index] ?? "";
       this.#pacer.send(() => {
         if (isLabelled) return client.raw(`@label=${label}${tags} PRIVMSG ${channel} :${text}`);
-        this.#receipts.sent({ label, channel });
+        this.#pendingAcks.sent({ label, channel });
         client.raw(`PRIVMSG ${channel} :${text}`);
       });
     }
     if (isLabelled) return;
-    this.#pacer.send(() => client.raw(`PING ${this.#receipts.barrier()}`));
+    this.#pacer.send(() => client.raw(`PING ${this.#pendingAcks.barrier()}`));
   }
 
   /** How many messages the server plays back at once; 0 where it does not. */
@@ -335,10 +335,10 @@ export class LinkSession {
   #take(event: LinkEvent): void {
     const { onEvent } = this.#options;
     if (event.kind === "message" && event.label === null && event.nick === this.nick) {
-      return onEvent({ ...event, label: this.#receipts.echoed(event.channel) });
+      return onEvent({ ...event, label: this.#pendingAcks.echoed(event.channel) });
     }
     if (event.kind === "refusal" && event.label === null) {
-      const label = this.#receipts.refused(event.channel, event.code);
+      const label = this.#pendingAcks.refused(event.channel, event.code);
       const isAboutUser = event.code === "401" && !event.channel.startsWith("#");
       if (label === null && isAboutUser) return this.#missServices();
       return onEvent({ ...event, label });
@@ -350,7 +350,7 @@ export class LinkSession {
   #passed(token: string): void {
     const { scheduler, onEvent } = this.#options;
     const isEchoing = this.#has("echo-message");
-    for (const { channel, label } of this.#receipts.passed(token)) {
+    for (const { channel, label } of this.#pendingAcks.passed(token)) {
       const said: LinkMessage = {
         ...{
           kind: "message",
@@ -373,7 +373,7 @@ export class LinkSession {
     this.#closed = true;
     this.#cancelTimer();
     this.#pacer.clear();
-    this.#receipts.clear();
+    this.#pendingAcks.clear();
     this.#up = false;
     this.#options.onClosed(this.#lastWords);
   }

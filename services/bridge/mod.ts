@@ -3,7 +3,7 @@
  *
  * {@link Bridge} is what they call. Below it, a `Link` is the way to the server, which comes back by
  * itself and tells what happens as `LinkEvent`s; each of its connections is a `LinkSession`, which
- * logs in, lets lines out at the network's `Pace` (`Pacer`) and finds out by `Receipts` what became
+ * logs in, lets lines out at the network's `Pace` (`Pacer`) and finds out by `PendingAcks` what became
  * of a message where the server does not label its answers. `Channels` are those that the bridge is
  * in, each with its members and its `MessageLog`, which history, streams and waiting readers all
  * read. The `Outbox` knows which echo belongs to which post, and `Hearing` finds out whether any

@@ -3,3 +3,4 @@ export { type Address, explainListenError, formatAddress, parseAddress } from ".
 export { changedKeys } from "./changes.ts";
 export { ConfigError, type ConfigSources, loadConfig, type LoadedConfig } from "./load.ts";
 export { type Config, configSchema } from "./schema.ts";
+export { DataFolder, DataFolderError } from "./data_folder.ts";

@@ -1,17 +1,17 @@
 import type { AdminLogin, Admins } from "../admins/mod.ts";
 import type { Agents, IrcAccounts } from "../agents/mod.ts";
-import { DirectMessages, type Inboxes } from "../attendance/mod.ts";
+import { DirectMessages, type Inboxes } from "../inboxes/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import { changedKeys, type Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import type { Identity, OperatorToken, Tokens, WebSessions } from "../identity/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
-import type { IrcBans } from "../irc_bans/mod.ts";
+import type { IrcBans } from "../irc_server/bans/mod.ts";
 import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics/mod.ts";
 import { Policies } from "../policies/mod.ts";
-import { Status } from "../status.ts";
+import { Status } from "../metrics/mod.ts";
 import { openEmbedded } from "./embedded.ts";
 import { openExternal } from "./external.ts";
 import type { IrcAddresses, IrcHost } from "./irc_host.ts";
@@ -148,7 +148,7 @@ async function startBridge(
     store,
     restored: await store.list(),
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
-    speakers: irc.people.attendance,
+    speakers: irc.people.virtualUsers,
     ...irc.bridgeOptions,
     log,
   });
@@ -161,11 +161,11 @@ function makeDirectMessages(
   { people }: IrcHost,
   bridge: Bridge | null,
 ): DirectMessages {
-  const { agents, attendance, inboxes, isOnline } = people;
-  const { roster, speech } = agents;
+  const { agents, virtualUsers, inboxes, isOnline } = people;
+  const { roster, sendLimits } = agents;
   const bridgeNick = config.bridge.nick;
   return new DirectMessages({
-    ...{ roster, speech, accounts, attendance, inboxes, isOnline, bridge, bridgeNick, log },
+    ...{ roster, sendLimits, accounts, virtualUsers, inboxes, isOnline, bridge, bridgeNick, log },
   });
 }
 

@@ -13,7 +13,7 @@ import {
   type NetworkRoom,
   openNetwork,
   ServicesNetwork,
-} from "../network/mod.ts";
+} from "../irc_network/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { StartError } from "./options.ts";
 import { openPeople, type People } from "./people.ts";
@@ -193,12 +193,12 @@ function bridgeEars(
 ): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
   return {
     onPosted(channel, message) {
-      agents.speech.sent(message.nick);
+      agents.sendLimits.sent(message.nick);
       inboxes.takePosted(channel, message);
     },
     onHeard(message) {
       const speaker = message.account ?? message.nick;
-      agents.speech.sent(speaker);
+      agents.sendLimits.sent(speaker);
       agents.sessionSeen(speaker);
       inboxes.takeHeard(message);
     },

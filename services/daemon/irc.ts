@@ -1,4 +1,4 @@
-import { AccountAuthority, SelfRegistration } from "../agents/mod.ts";
+import { AccountAuthority, SelfRegistration } from "../irc_server/mod.ts";
 import { BRIDGE_TAGS } from "../bridge/mod.ts";
 import {
   type Address,
@@ -8,9 +8,9 @@ import {
   parseAddress,
 } from "../config/mod.ts";
 import { type Bans, channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
-import { IrcBans } from "../irc_bans/mod.ts";
-import { addIrcServices, RegisteredChannels } from "../irc_services/mod.ts";
-import { ReadMarkers } from "../read_markers.ts";
+import { IrcBans } from "../irc_server/bans/mod.ts";
+import { addIrcServices, RegisteredChannels } from "../irc_server/services/mod.ts";
+import { ReadMarkers } from "../irc_server/mod.ts";
 import { VERSION } from "../version.ts";
 import { type DaemonOptions, StartError } from "./options.ts";
 import type { IrcAddresses } from "./irc_host.ts";
@@ -43,7 +43,7 @@ export async function openIrc(
     ...{ accounts, logins, channels },
     roster: people.agents.roster,
     configured: config.bridge.channels.map((name) => channelName(name) ?? name),
-    speech: people.agents.speech,
+    sendLimits: people.agents.sendLimits,
     operators: config.irc.operators,
     selfRegistration: openSelfRegistration(stores, people),
   });

@@ -1,8 +1,8 @@
 import type { Bridge, BridgeOptions } from "../bridge/mod.ts";
 import type { Address, Config } from "../config/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
-import type { IrcBans } from "../irc_bans/mod.ts";
-import type { Keeper } from "../network/mod.ts";
+import type { IrcBans } from "../irc_server/bans/mod.ts";
+import type { Keeper } from "../irc_network/mod.ts";
 import type { Certificate } from "./options.ts";
 import type { People } from "./people.ts";
 

@@ -1,16 +1,11 @@
 import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
 import { Agents, IrcAccounts, type Provisioning, type Sessions } from "../agents/mod.ts";
-import {
-  Attendance,
-  Inboxes,
-  InboxStore,
-  StoredHomes,
-  type UserDirectory,
-} from "../attendance/mod.ts";
+import { Inboxes, InboxStore } from "../inboxes/mod.ts";
+import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityRoom } from "../identity/mod.ts";
 import type { IrcObserver } from "../irc/mod.ts";
-import { IrcModeration } from "../irc_moderation.ts";
+import { IrcModeration } from "../irc_server/mod.ts";
 import { loginLimits, retentionOf, type Stores } from "./stores.ts";
 
 /** IRC as those see it who are made before it. */
@@ -28,7 +23,7 @@ export interface People {
   readonly ircAccounts: IrcAccounts;
   readonly admins: Admins | null;
   readonly adminLogin: AdminLogin | null;
-  readonly attendance: Attendance;
+  readonly virtualUsers: VirtualUsers;
   readonly inboxes: Inboxes;
   /** Whether an account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
@@ -59,15 +54,15 @@ export async function openPeople(
   const ownsPasswords = config.irc.mode === "embedded";
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength, ownsPasswords });
 
-  const { roster, speech } = agents;
+  const { roster, sendLimits } = agents;
   const homes = new StoredHomes(database, scheduler.now);
-  const attendance = new Attendance({
-    ...{ identity, roster, speech, users, scheduler, log },
+  const virtualUsers = new VirtualUsers({
+    ...{ identity, roster, sendLimits, users, scheduler, log },
     store: homes,
     homes: await homes.list(),
   });
-  started.defer(() => attendance.close());
-  const hears = attendance.hears.bind(attendance);
+  started.defer(() => virtualUsers.close());
+  const hears = virtualUsers.hears.bind(virtualUsers);
   const bridgeNick = config.bridge.nick;
   const { age } = retentionOf(config);
   const store = config.irc.history.persist
@@ -78,10 +73,10 @@ export async function openPeople(
   const moderation = new IrcModeration({ database, accounts: room.accounts, scheduler, log });
   started.defer(() => moderation.close());
   return {
-    ...{ agents, ircAccounts, attendance, inboxes },
+    ...{ agents, ircAccounts, virtualUsers, inboxes },
     isOnline: (account) => sessions.isOnline(account),
     ...openAdmins(config, shared),
-    observer: observerOf({ agents, attendance, inboxes, moderation }),
+    observer: observerOf({ agents, virtualUsers, inboxes, moderation }),
   };
 }
 
@@ -94,25 +89,25 @@ function openAdmins(
   return { admins: new Admins(shared), adminLogin };
 }
 
-interface Observers extends Pick<People, "agents" | "attendance" | "inboxes"> {
+interface Observers extends Pick<People, "agents" | "virtualUsers" | "inboxes"> {
   readonly moderation: IrcModeration;
 }
 
-function observerOf({ agents, attendance, inboxes, moderation }: Observers): IrcObserver {
+function observerOf({ agents, virtualUsers, inboxes, moderation }: Observers): IrcObserver {
   return {
     sessionStarted: ({ account }) => agents.sessionSeen(account),
     sessionEnded({ account }) {
       agents.sessionSeen(account);
-      attendance.sessionEnded(account);
+      virtualUsers.sessionEnded(account);
     },
     operatorGranted: (event) => moderation.operatorGranted(event),
     killed: (event) => moderation.killed(event),
-    accessChanged: ({ channel }) => attendance.accessChanged(channel),
+    accessChanged: ({ channel }) => virtualUsers.accessChanged(channel),
     kicked: (event) => moderation.kicked(event),
     modeChanged: (event) => moderation.modeChanged(event),
     topicChanged: (event) => moderation.topicChanged(event),
     messageSent(message) {
-      if (message.sender.account !== null) agents.speech.sent(message.sender.account);
+      if (message.sender.account !== null) agents.sendLimits.sent(message.sender.account);
       inboxes.take(message);
     },
     hostChanged: (event) => moderation.hostChanged(event),

@@ -1,9 +1,9 @@
-import { forgetStoredInboxes } from "../attendance/mod.ts";
+import { forgetStoredInboxes } from "../inboxes/mod.ts";
 import type { Config } from "../config/mod.ts";
-import { DataFolder } from "../data_folder.ts";
+import { DataFolder } from "../config/mod.ts";
 import { Database } from "../database/mod.ts";
 import { openEvents } from "../events/mod.ts";
-import { HistoryArchive, type Retention } from "../history/mod.ts";
+import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityRoom, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";

@@ -1,7 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { rollBack } from "../sqlite_transaction.ts";
+import { rollBack } from "./sqlite/mod.ts";
 import { configureConnection } from "./connection.ts";
 import { Journal } from "./journal.ts";
 import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./protocol.ts";

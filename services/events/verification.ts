@@ -146,7 +146,9 @@ class Verification {
     ).get(name);
     if (row === undefined) return null;
     const checkpoint = { seq: Number(row["seq"]), hash: text(row["hash"]) ?? "" };
-    if (this.#seal?.holds(name, { ...checkpoint, seal: text(row["seal"]) ?? "" }) === false) {
+    if (
+      this.#seal?.holds(name, { ...checkpoint, seal: text(row["seal"]) ?? "" }) === false
+    ) {
       const end = name === "base" ? "beginning" : "end";
       this.#report(`The seal at the ${end} of the log is not of its key`);
     }

@@ -1,12 +1,12 @@
 import type { Scheduler } from "../scheduler.ts";
-import type { Ending, Endings } from "./endings.ts";
+import type { Ending, Revocations } from "./revocations.ts";
 
 /** Longest wait of one timer, in milliseconds; a longer one would overflow and end at once. */
 const MAX_WAIT = 24 * 60 * 60_000;
 
 export interface ExpiriesOptions {
   readonly scheduler: Scheduler;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
 }
 
 /**
@@ -15,14 +15,14 @@ export interface ExpiriesOptions {
  */
 export class Expiries {
   readonly #scheduler: Scheduler;
-  readonly #endings: Endings;
+  readonly #revocations: Revocations;
   readonly #waiting = new Map<string, { readonly time: number; readonly ending: Ending }>();
   #wakesAt = Infinity;
   #cancel: () => void = () => {};
 
-  constructor({ scheduler, endings }: ExpiriesOptions) {
+  constructor({ scheduler, revocations }: ExpiriesOptions) {
     this.#scheduler = scheduler;
-    this.#endings = endings;
+    this.#revocations = revocations;
   }
 
   /**
@@ -64,7 +64,7 @@ export class Expiries {
         earliest = Math.min(earliest, time);
       } else {
         this.#waiting.delete(id);
-        this.#endings.announce(ending);
+        this.#revocations.announce(ending);
       }
     }
     if (earliest < this.#wakesAt) this.#schedule(earliest);

@@ -1,5 +1,5 @@
 import { Unauthorized } from "../errors.ts";
-import type { EndedListener, Endings } from "./endings.ts";
+import type { EndedListener, Revocations } from "./revocations.ts";
 import { acceptedAccount, type Logins } from "./logins.ts";
 import type { OperatorToken } from "./operator_token.ts";
 import { type Credential, OPERATOR, type Principal, type Scope } from "./principal.ts";
@@ -12,7 +12,7 @@ export interface IdentityOptions {
   readonly tokens: Tokens;
   readonly logins: Logins;
   readonly refusals: Refusals;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
 }
 
 /** What an agent's nick and passphrase are good for. */
@@ -24,15 +24,15 @@ export class Identity {
   readonly #tokens: Tokens;
   readonly #logins: Logins;
   readonly #refusals: Refusals;
-  readonly #endings: Endings;
+  readonly #revocations: Revocations;
   readonly #listeners = new Set<(principal: Principal) => void>();
 
-  constructor({ operatorToken, tokens, logins, refusals, endings }: IdentityOptions) {
+  constructor({ operatorToken, tokens, logins, refusals, revocations }: IdentityOptions) {
     this.#operatorToken = operatorToken;
     this.#tokens = tokens;
     this.#logins = logins;
     this.#refusals = refusals;
-    this.#endings = endings;
+    this.#revocations = revocations;
   }
 
   /**
@@ -72,7 +72,7 @@ export class Identity {
    * @returns a function that ends the subscription
    */
   onEnded(listener: EndedListener): () => void {
-    return this.#endings.subscribe(listener);
+    return this.#revocations.subscribe(listener);
   }
 
   #authenticateToken(token: string, address: string): Principal {

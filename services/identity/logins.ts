@@ -4,7 +4,7 @@ import { placeOf } from "./address.ts";
 import { AttemptLimit } from "./attempt_limit.ts";
 import { foldCase, isLoopback } from "../irc/mod.ts";
 import type { Passwords } from "./passwords.ts";
-import type { Door, Refusals } from "./refusals.ts";
+import type { LoginMethod, Refusals } from "./refusals.ts";
 import {
   checkScramProof,
   type ScramProof,
@@ -44,7 +44,7 @@ export interface LoginAttempt {
   readonly password: string;
   /** The client's IP address. */
   readonly address: string;
-  readonly door: Door;
+  readonly door: LoginMethod;
 }
 
 /** An account whose password was proven, and what the server proves in turn. */

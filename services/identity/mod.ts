@@ -4,7 +4,7 @@
  *
  * {@link openIdentity} puts the room together. A credential comes in through `Identity`, or, where
  * it is a name and a password, through `Logins`; {@link authorize} is the one place that says who
- * may do what; `Endings` tells when a credential is good for nothing any more; `Refusals` counts
+ * may do what; `Revocations` tells when a credential is good for nothing any more; `Refusals` counts
  * what was refused, wherever it was presented.
  */
 export {
@@ -18,7 +18,7 @@ export {
 export { placeOf } from "./address.ts";
 export { AttemptLimit } from "./attempt_limit.ts";
 export { DeferredTimes } from "./deferred_times.ts";
-export { type Ended, type EndedListener, type Ending, Endings } from "./endings.ts";
+export { type Ended, type EndedListener, type Ending, Revocations } from "./revocations.ts";
 export { Identity } from "./identity.ts";
 export { type KeyFile, openKeyFile, readKeyFile } from "./key_file.ts";
 export { acceptedAccount, type LoginAttempt, type LoginOutcome, Logins } from "./logins.ts";
@@ -35,10 +35,11 @@ export {
   type Principal,
   type Scope,
 } from "./principal.ts";
-export { type Door, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
-export { type IdentityRoom, type IdentityRoomOptions, openIdentity } from "./room.ts";
+export { type LoginMethod, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
+export { type IdentityRoom, type IdentityRoomOptions, openIdentity } from "./open.ts";
 export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./schemas.ts";
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";
 export { type IssuedToken, type Token, Tokens } from "./tokens.ts";
 export { isCsrfToken, SESSION_SECONDS, type WebSession, WebSessions } from "./web_sessions.ts";
+export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";

@@ -2,7 +2,7 @@ import type { Database } from "../database/mod.ts";
 import { Conflict, Unavailable } from "../errors.ts";
 import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import type { Log } from "../log.ts";
-import type { Endings } from "./endings.ts";
+import type { Revocations } from "./revocations.ts";
 import { type Caller, originOf } from "./principal.ts";
 import { readSecretFile, SecretFileError, writeSecretFile } from "./secret_file.ts";
 import { newSecret, sameDigest, sha256 } from "./secrets.ts";
@@ -18,7 +18,7 @@ export interface OperatorTokenOptions {
   /** A token that the operator has chosen, or null. */
   readonly pinned: string | null;
   readonly database: Database;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly log: Log;
@@ -29,7 +29,7 @@ export class OperatorToken {
   readonly #path: string;
   readonly #pinned: boolean;
   readonly #database: Database;
-  readonly #endings: Endings;
+  readonly #revocations: Revocations;
   readonly #clock: () => number;
   readonly #log: Log;
   #digest: string;
@@ -40,7 +40,7 @@ export class OperatorToken {
     this.#path = options.path;
     this.#pinned = options.pinned !== null;
     this.#database = options.database;
-    this.#endings = options.endings;
+    this.#revocations = options.revocations;
     this.#clock = options.clock;
     this.#log = options.log;
     this.#digest = sha256(token);
@@ -103,7 +103,7 @@ export class OperatorToken {
   async #replace(token: string): Promise<void> {
     await this.#write(token);
     this.#digest = sha256(token);
-    this.#endings.announce({ kind: "operator" });
+    this.#revocations.announce({ kind: "operator" });
   }
 
   async #write(token: string): Promise<void> {

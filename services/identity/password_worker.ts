@@ -1,7 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { argon2id, argon2Verify } from "hash-wasm";
-import { giveWay } from "../thread_priority.ts";
+import { giveWay } from "./thread_priority.ts";
 import { ARGON2_COST, type PasswordRequest, type PasswordResponse } from "./password_protocol.ts";
 
 /**

@@ -11,14 +11,14 @@ const INTERVAL = 60_000;
 const MAX_COUNTS = 100;
 
 /** Where a credential was presented. */
-export type Door = "login" | "sasl" | "nickserv" | "oper" | "basic" | "bearer";
+export type LoginMethod = "login" | "sasl" | "nickserv" | "oper" | "basic" | "bearer";
 
 /** Why it was refused. */
 export type RefusalReason = "wrong password" | "invalid token" | "too many attempts";
 
 /** A credential that was refused. */
 export interface Refusal {
-  readonly door: Door;
+  readonly door: LoginMethod;
   readonly reason: RefusalReason;
   /** The client's IP address. */
   readonly address: string;
@@ -32,13 +32,13 @@ export interface RefusalsOptions {
 
 /** How often credentials were refused at a door for a reason, since the start. */
 export interface RefusalTotal {
-  readonly door: Door;
+  readonly door: LoginMethod;
   readonly reason: RefusalReason;
   readonly count: number;
 }
 
 interface Count {
-  readonly door: Door;
+  readonly door: LoginMethod;
   readonly reason: RefusalReason;
   /** Null where places are not told apart any more. */
   readonly place: string | null;

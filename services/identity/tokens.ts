@@ -6,7 +6,7 @@ import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
-import type { Endings } from "./endings.ts";
+import type { Revocations } from "./revocations.ts";
 import type { Expiries } from "./expiries.ts";
 import { type Caller, originOf, type Principal, type Scope, SCOPES } from "./principal.ts";
 import type { TokenRequest } from "./schemas.ts";
@@ -36,7 +36,7 @@ export interface TokensOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly key: TokenKey;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
   readonly expiries: Expiries;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -50,18 +50,18 @@ export class Tokens {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #key: TokenKey;
-  readonly #endings: Endings;
+  readonly #revocations: Revocations;
   readonly #expiries: Expiries;
   readonly #clock: () => number;
   readonly #lastUsed: DeferredTimes;
   readonly #byHash: StatementSync;
 
   constructor(options: TokensOptions) {
-    const { database, accounts, key, endings, expiries, clock, log } = options;
+    const { database, accounts, key, revocations, expiries, clock, log } = options;
     this.#database = database;
     this.#accounts = accounts;
     this.#key = key;
-    this.#endings = endings;
+    this.#revocations = revocations;
     this.#expiries = expiries;
     this.#clock = clock;
     this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
@@ -151,7 +151,7 @@ export class Tokens {
     }
     this.#lastUsed.delete(id);
     this.#expiries.delete(id);
-    this.#endings.announce({ kind: "token", accountId: row.owner_id, tokenId: id });
+    this.#revocations.announce({ kind: "token", accountId: row.owner_id, tokenId: id });
   }
 
   /**

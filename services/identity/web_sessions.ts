@@ -6,7 +6,7 @@ import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Account, AccountDirectory } from "./accounts.ts";
 import { DeferredTimes } from "./deferred_times.ts";
-import type { Endings } from "./endings.ts";
+import type { Revocations } from "./revocations.ts";
 import type { Expiries } from "./expiries.ts";
 import { type Caller, originOf, type Principal, type Scope } from "./principal.ts";
 import { newSecret, sameDigest, sha256 } from "./secrets.ts";
@@ -46,7 +46,7 @@ export interface WebSession {
 export interface WebSessionsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
-  readonly endings: Endings;
+  readonly revocations: Revocations;
   readonly expiries: Expiries;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -60,16 +60,16 @@ export interface WebSessionsOptions {
 export class WebSessions {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
-  readonly #endings: Endings;
+  readonly #revocations: Revocations;
   readonly #expiries: Expiries;
   readonly #clock: () => number;
   readonly #lastUsed: DeferredTimes;
   readonly #byHash: StatementSync;
 
-  constructor({ database, accounts, endings, expiries, clock, log }: WebSessionsOptions) {
+  constructor({ database, accounts, revocations, expiries, clock, log }: WebSessionsOptions) {
     this.#database = database;
     this.#accounts = accounts;
-    this.#endings = endings;
+    this.#revocations = revocations;
     this.#expiries = expiries;
     this.#clock = clock;
     this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
@@ -191,7 +191,7 @@ export class WebSessions {
   #ended(accountId: string, sessionId: string): void {
     this.#lastUsed.delete(sessionId);
     this.#expiries.delete(sessionId);
-    this.#endings.announce({ kind: "session", accountId, sessionId });
+    this.#revocations.announce({ kind: "session", accountId, sessionId });
   }
 
   #writeLastUsed(times: ReadonlyMap<string, number>): Promise<unknown> {

@@ -26,5 +26,5 @@ export {
   type GatewayOptions,
   type KnownModel,
 } from "./gateway.ts";
-export { type Llm, type LlmOptions, openLlm } from "./room.ts";
+export { type Llm, type LlmOptions, openLlm } from "./open.ts";
 export { type BackendStats, LATENCY_BOUNDS, type Outcome } from "./stats.ts";

@@ -9,3 +9,4 @@ export {
   type Sample,
 } from "./registry.ts";
 export type { HttpStats, MetricSources } from "./sources.ts";
+export { Status, type StatusReport, type StatusSources } from "./status.ts";

@@ -1,8 +1,8 @@
 import type { BridgeStats } from "../bridge/mod.ts";
-import type { ArchiveStats } from "../history/mod.ts";
+import type { ArchiveStats } from "../irc_server/history/mod.ts";
 import type { IrcStats } from "../irc/mod.ts";
 import { type BackendStats, LATENCY_BOUNDS } from "../llm/mod.ts";
-import type { NetworkStats } from "../network/mod.ts";
+import type { NetworkStats } from "../irc_network/mod.ts";
 import type { Registry, Sample } from "./registry.ts";
 
 /** Figures of the HTTP connections. */
@@ -27,7 +27,7 @@ export interface MetricSources {
   readonly bridge: { stats(): BridgeStats; readonly ready: boolean } | null;
   readonly agents: {
     counts(): { readonly active: number; readonly total: number };
-    readonly speech: {
+    readonly sendLimits: {
       rates(): Iterable<{ readonly nick: string; readonly perMinute: number }>;
     };
   };
@@ -70,7 +70,7 @@ function addAgents(registry: Registry, agents: MetricSources["agents"]): void {
 }
 
 /** Only agents that said something lately have a sample: an agent that is silent costs none. */
-function addSpeech(registry: Registry, { speech }: MetricSources["agents"]): void {
+function addSpeech(registry: Registry, { sendLimits }: MetricSources["agents"]): void {
   registry.sampled(
     "gauge",
     {
@@ -79,7 +79,10 @@ function addSpeech(registry: Registry, { speech }: MetricSources["agents"]): voi
       labels: ["nick"],
     },
     (): Sample[] =>
-      Array.from(speech.rates(), ({ nick, perMinute }) => ({ labels: [nick], value: perMinute })),
+      Array.from(
+        sendLimits.rates(),
+        ({ nick, perMinute }) => ({ labels: [nick], value: perMinute }),
+      ),
   );
 }
 

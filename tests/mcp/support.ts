@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/mod.ts";
 import type { Bridge, ChannelMessage, NewPost } from "../../services/bridge/mod.ts";
 import type { RosterEntry } from "../../services/agents/mod.ts";
-import type { Addressed } from "../../services/attendance/mod.ts";
+import type { Addressed } from "../../services/inboxes/mod.ts";
 import type { MessageQuery } from "../../services/messages/mod.ts";
 import { type Config, configSchema } from "../../services/config/mod.ts";
 import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
@@ -154,7 +154,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
   const registered: Fixture["registered"] = [];
   const logged: Fixture["logged"] = [];
   const addresses: string[] = [];
-  const endings: EndedListener[] = [];
+  const revocations: EndedListener[] = [];
   const inboxQueries: Fixture["inboxQueries"] = [];
   const inbox: Addressed[] = [];
   const directs: Fixture["directs"] = [];
@@ -175,7 +175,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
         return Promise.resolve(lookUp(credential));
       },
       onEnded(listener: EndedListener) {
-        endings.push(listener);
+        revocations.push(listener);
         return () => {};
       },
     },
@@ -214,7 +214,9 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
   const handler = createMcpHandler(services);
   const revoke = (name: string) => {
     const covers = (principal: Principal) => principal.name === name;
-    for (const listener of endings) listener({ accountId: `id-of-${name}`, tokenId: null, covers });
+    for (const listener of revocations) {
+      listener({ accountId: `id-of-${name}`, tokenId: null, covers });
+    }
   };
   return {
     ...{ handler, scheduler, metrics, bridge, registered, inboxQueries, inbox, directs },

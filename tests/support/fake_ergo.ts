@@ -1,7 +1,7 @@
 /** What muster uses of an Ergo IRC server: its HTTP API, over real HTTP, and its services. */
 import { Unavailable } from "../../services/errors.ts";
 import { foldCase } from "../../services/irc/mod.ts";
-import type { ServicesConsole } from "../../services/network/mod.ts";
+import type { ServicesConsole } from "../../services/irc_network/mod.ts";
 
 /** An account as it stands on the network. */
 export interface FakeAccount {

@@ -2,17 +2,19 @@
 import { join } from "node:path";
 import { AdminLogin, Admins } from "../../services/admins/mod.ts";
 import {
-  AccountAuthority,
   Agents,
   EmbeddedProvisioning,
   IrcAccounts,
-  type IrcOperator,
   type Provisioning,
   registrationSchema,
-  SelfRegistration,
   type Sessions,
 } from "../../services/agents/mod.ts";
-import { DirectMessages, Inboxes, InboxStore } from "../../services/attendance/mod.ts";
+import {
+  AccountAuthority,
+  type IrcOperator,
+  SelfRegistration,
+} from "../../services/irc_server/mod.ts";
+import { DirectMessages, Inboxes, InboxStore } from "../../services/inboxes/mod.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import { Database } from "../../services/database/mod.ts";
 import { EventLog } from "../../services/events/mod.ts";
@@ -22,8 +24,8 @@ import {
   openIdentity,
   OPERATOR,
 } from "../../services/identity/mod.ts";
-import { IrcBans } from "../../services/irc_bans/mod.ts";
-import { RegisteredChannels } from "../../services/irc_services/mod.ts";
+import { IrcBans } from "../../services/irc_server/bans/mod.ts";
+import { RegisteredChannels } from "../../services/irc_server/services/mod.ts";
 import { type Llm, openLlm } from "../../services/llm/mod.ts";
 import type { Log } from "../../services/log.ts";
 import { Policies } from "../../services/policies/mod.ts";
@@ -168,10 +170,10 @@ export async function openRooms(
     await database.close();
     throw error;
   });
-  const { accounts, endings, identity, logins, passwords, scram } = room;
+  const { accounts, revocations, identity, logins, passwords, scram } = room;
   const serverAddress = () => "irc://irc.example:6667";
   const shared = {
-    ...{ database, accounts, scram, endings, sessions, serverAddress },
+    ...{ database, accounts, scram, revocations, sessions, serverAddress },
     provisioning: options.provisioning?.({ database, accounts, clock, log }) ??
       new EmbeddedProvisioning(sessions),
     clock: clock.read,
@@ -192,7 +194,7 @@ export async function openRooms(
   const admins = new Admins({ ...shared, passwords });
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
-  const { roster, speech } = agents;
+  const { roster, sendLimits } = agents;
   const inboxes = new Inboxes({
     ...{ identity, roster, log, bridgeNick: "bridge" },
     hears: () => true,
@@ -200,13 +202,13 @@ export async function openRooms(
     scheduler: clock,
   });
   const directMessages = new DirectMessages({
-    ...{ roster, speech, accounts, inboxes, log },
+    ...{ roster, sendLimits, accounts, inboxes, log },
     ...{ bridge: null, bridgeNick: "bridge", isOnline: () => false },
-    attendance: {
+    virtualUsers: {
       attends: () => false,
       tell: () => null,
       requireVoice: () => {},
-      admit: ({ id }, messages) => id === null ? undefined : speech.admit(id, messages),
+      admit: ({ id }, messages) => id === null ? undefined : sendLimits.admit(id, messages),
     },
   });
   const perHour = 2;
@@ -215,7 +217,7 @@ export async function openRooms(
     ...{ perAccount: 2, accessEntries: 2, secret: new Uint8Array(32) },
   });
   const authority = new AccountAuthority({
-    ...{ accounts, roster, logins, operators, speech, channels },
+    ...{ accounts, roster, logins, operators, sendLimits, channels },
     configured: ["#general"],
     selfRegistration: new SelfRegistration({ accounts, ircAccounts, perHour, clock: clock.read }),
   });

@@ -5,7 +5,7 @@ import { createApp } from "../../routes/app.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import type { IrcServer } from "../../services/irc/mod.ts";
-import { Status } from "../../services/status.ts";
+import { Status } from "../../services/metrics/mod.ts";
 import { TestMetrics } from "./metrics.ts";
 import { anAgent, BY_OPERATOR, type Rooms, type RoomsOptions, withRooms } from "./rooms.ts";
 

@@ -1,0 +1,80 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { type IrcAccounts, personPasswordSchema, personSchema } from "../../services/agents/mod.ts";
+import { openTo } from "../access.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
+
+const accountSchema = z.object({
+  account: z.string(),
+  created_at: z.iso.datetime(),
+}).openapi("IrcAccount");
+
+const newAccountSchema = accountSchema.extend({
+  server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
+}).openapi("NewIrcAccount");
+
+const createAccount = createRoute({
+  method: "post",
+  path: "/v1/irc/accounts",
+  summary: "Make the IRC account of a person",
+  ...openTo("operator"),
+  request: {
+    body: jsonRequest(personSchema.meta({ id: "IrcAccountRequest" }), {
+      account: "ann",
+      password: "correct horse battery",
+    }),
+  },
+  responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
+});
+
+const listAccounts = createRoute({
+  method: "get",
+  path: "/v1/irc/accounts",
+  summary: "The IRC accounts of people",
+  ...openTo("operator"),
+  responses: { 200: json(z.array(accountSchema), "The accounts, by name"), ...errors() },
+});
+
+const setPassword = createRoute({
+  method: "put",
+  path: "/v1/irc/accounts/{account}/password",
+  summary: "Replace the password of a person's IRC account and close its sessions",
+  ...openTo("operator"),
+  request: {
+    params: z.object({ account: z.string() }),
+    body: jsonRequest(personPasswordSchema.meta({ id: "IrcPasswordRequest" }), {
+      password: "correct horse battery",
+    }),
+  },
+  responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 409, 413, 503) },
+});
+
+const deleteAccount = createRoute({
+  method: "delete",
+  path: "/v1/irc/accounts/{account}",
+  summary: "Remove the IRC account of a person and close its sessions",
+  ...openTo("operator"),
+  request: { params: z.object({ account: z.string() }) },
+  responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
+});
+
+/** `/v1/irc/accounts`: the people on IRC. */
+export function accountRoutes(accounts: IrcAccounts) {
+  return newRoutes()
+    .openapi(createAccount, async (context) => {
+      const account = await accounts.create(context.req.valid("json"), callerOf(context));
+      return context.json(account, 201);
+    })
+    .openapi(listAccounts, async (context) => context.json(await accounts.list(), 200))
+    .openapi(setPassword, async (context) => {
+      const { account } = context.req.valid("param");
+      const { password } = context.req.valid("json");
+      await accounts.setPassword(account, password, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(deleteAccount, async (context) => {
+      const { account } = context.req.valid("param");
+      await accounts.delete(account, callerOf(context));
+      return context.body(null, 204);
+    });
+}

@@ -1,0 +1,86 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { type Admins, adminSchema, passwordSchema } from "../../services/admins/mod.ts";
+import { NotFound } from "../../services/errors.ts";
+import { openTo } from "../access.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
+
+const accountSchema = z.object({
+  username: z.string(),
+  created_at: z.iso.datetime(),
+}).openapi("Admin");
+
+const params = z.object({ username: z.string() });
+
+const listAdmins = createRoute({
+  method: "get",
+  path: "/v1/admins",
+  summary: "Who may log in to the web pages",
+  ...openTo("operator"),
+  responses: { 200: json(z.array(accountSchema), "The admins, by name"), ...errors(404) },
+});
+
+const createAdmin = createRoute({
+  method: "post",
+  path: "/v1/admins",
+  summary: "Make an admin",
+  ...openTo("operator"),
+  request: {
+    body: jsonRequest(adminSchema.meta({ id: "AdminRequest" }), {
+      username: "ann",
+      password: "correct horse battery",
+    }),
+  },
+  responses: { 201: { description: "It is made" }, ...errors(400, 404, 409, 413, 503) },
+});
+
+const setPassword = createRoute({
+  method: "put",
+  path: "/v1/admins/{username}/password",
+  summary: "Replace an admin's password and end its sessions",
+  ...openTo("operator"),
+  request: {
+    params,
+    body: jsonRequest(passwordSchema.meta({ id: "PasswordRequest" }), {
+      password: "correct horse battery",
+    }),
+  },
+  responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 413, 503) },
+});
+
+const deleteAdmin = createRoute({
+  method: "delete",
+  path: "/v1/admins/{username}",
+  summary: "Remove an admin with its sessions and tokens; the last one cannot be removed",
+  ...openTo("operator"),
+  request: { params },
+  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+});
+
+/** `/v1/admins`: who looks after this server. */
+export function adminRoutes(admins: Admins | null) {
+  if (admins === null) return disabledRoutes();
+  return newRoutes()
+    .openapi(listAdmins, async (context) => context.json(await admins.list(), 200))
+    .openapi(createAdmin, async (context) => {
+      await admins.create(context.req.valid("json"), callerOf(context));
+      return context.body(null, 201);
+    })
+    .openapi(setPassword, async (context) => {
+      const { username } = context.req.valid("param");
+      const { password } = context.req.valid("json");
+      await admins.setPassword(username, password, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(deleteAdmin, async (context) => {
+      const { username } = context.req.valid("param");
+      await admins.delete(username, callerOf(context));
+      return context.body(null, 204);
+    });
+}
+
+function disabledRoutes() {
+  return newRoutes().all("/v1/admins/*", () => {
+    throw new NotFound("There are no admins: admins.enabled is false in the configuration");
+  });
+}

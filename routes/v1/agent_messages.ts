@@ -1,0 +1,111 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { Waits } from "../../http/mod.ts";
+import { type DirectMessages, INBOX_CAPACITY, type Inboxes } from "../../services/inboxes/mod.ts";
+import type { Identity } from "../../services/identity/mod.ts";
+import { openTo } from "../access.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { errors, json, jsonRequest, sinceSchema, waitSchema, wholeNumber } from "../schemas.ts";
+
+export interface AgentMessageRoutesOptions {
+  readonly inboxes: Inboxes;
+  readonly directMessages: DirectMessages;
+  readonly identity: Pick<Identity, "onEnded">;
+}
+
+const messageSchema = z.object({
+  id: z.string(),
+  kind: z.enum(["message", "mention"]).openapi({
+    description: "message: said to the agent alone; mention: said in a channel",
+  }),
+  from: z.string().openapi({ description: "The nick of the speaker" }),
+  account: z.string().nullable().openapi({
+    description: "The speaker's account, as proven; null where nothing proves one",
+  }),
+  via: z.literal("bridge").optional().openapi({
+    description: "Present where the operator said it in a name",
+  }),
+  channel: z.string().nullable().openapi({
+    description: "Where it was said; null where it was said to the agent alone",
+  }),
+  text: z.string(),
+  timestamp: z.string().openapi({
+    description: "ISO 8601, UTC, microseconds; strictly increasing for an agent",
+    example: "2026-11-20T23:18:00.123456Z",
+  }),
+}).openapi("AddressedMessage");
+
+const listMessages = createRoute({
+  method: "get",
+  path: "/v1/agents/{nick}/messages",
+  summary: "An agent's inbox: messages to it alone and mentions in channels, oldest first",
+  description: "Open to the agent itself and the operator. Reading consumes nothing. A channel's " +
+    "message counts where the agent was registered with the channel or is in it, and where the " +
+    "text holds its nick as a word of its own, @all, its type (@worker, @workers), or @prefix*; " +
+    "an envelope where its `to` lists one of these. The newest messages are kept, over restarts, as long as `irc.history` says.",
+  ...openTo("agent:read"),
+  request: {
+    params: z.object({ nick: z.string() }),
+    query: z.object({
+      since: sinceSchema,
+      limit: wholeNumber("How many; all of them by default", 1, INBOX_CAPACITY),
+      wait_seconds: waitSchema,
+    }),
+  },
+  responses: {
+    200: json(z.array(messageSchema), "The newest, or the first ones after `since`"),
+    ...errors(400, 404, 429, 503),
+  },
+});
+
+const sendMessage = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/messages",
+  summary: "Say something to one agent or person alone",
+  description:
+    "The nick may be an agent's or that of anybody on IRC: an answer to a message needs " +
+    "only its `from`. An agent gets it in its inbox, also while it is away or paused. A person gets " +
+    "it on IRC. An agent speaks under its own nick; for others the bridge speaks, with the name in " +
+    "front. 404 if nobody has the name; 409 if its owner can get no message now: a person who is " +
+    "not on IRC, the bridge, a service such as NickServ.",
+  ...openTo("agent:write"),
+  request: {
+    params: z.object({ nick: z.string() }),
+    body: jsonRequest(
+      z.object({
+        nick: z.string().optional().openapi({
+          description: "Under whose name; default: the caller's own, or the bridge's",
+        }),
+        text: z.string().openapi({ description: "At most 64 KiB and 100 lines" }),
+      }).openapi("NewDirectMessage"),
+      { text: "The build is green again." },
+    ),
+  },
+  responses: {
+    204: { description: "It is in the inbox, or IRC has it" },
+    ...errors(400, 404, 409, 413, 429, 503, 504),
+  },
+});
+
+/** `/v1/agents/{nick}/messages` */
+export function agentMessageRoutes(
+  { inboxes, directMessages, identity }: AgentMessageRoutesOptions,
+) {
+  const waits = new Waits();
+  identity.onEnded((ended) => waits.abortEnded(ended));
+
+  return newRoutes().openapi(listMessages, async (context) => {
+    const { nick } = context.req.valid("param");
+    const { since, limit, wait_seconds: waitSeconds = 0 } = context.req.valid("query");
+    const principal = context.get("principal");
+    const messages = await waits.run(
+      principal,
+      context.req.raw.signal,
+      (signal) => inboxes.read(nick, { since, limit, waitSeconds, signal }, principal),
+    );
+    return context.json(messages, 200);
+  }).openapi(sendMessage, async (context) => {
+    const { nick } = context.req.valid("param");
+    await directMessages.send(nick, context.req.valid("json"), callerOf(context));
+    return context.body(null, 204);
+  });
+}

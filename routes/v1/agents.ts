@@ -1,0 +1,221 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import {
+  adoptionSchema,
+  agentChangeSchema,
+  type Agents,
+  pauseSchema,
+  rateLimitSchema,
+  registrationSchema,
+  rotationSchema,
+} from "../../services/agents/mod.ts";
+import { openTo } from "../access.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { optionalBody } from "../middleware/body.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
+
+const agentSchema = z.object({
+  nick: z.string(),
+  type: z.string(),
+  channels: z.array(z.string()).openapi({ description: "With their #" }),
+  revoked: z.boolean(),
+  paused: z.boolean().openapi({ description: "Whether it may say nothing until it is resumed" }),
+  pause_reason: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  last_seen: z.iso.datetime().nullable(),
+  online: z.boolean().openapi({
+    description: "Whether it has a live IRC session or was heard of within two minutes",
+  }),
+  messages_per_minute: z.int().openapi({
+    description: "Messages that it sent within the last minute, over IRC, HTTP or MCP",
+  }),
+  rate_limit: rateLimitSchema.nullable().openapi({
+    description: "Its own; null where it may send as much as everybody",
+  }),
+}).openapi("Agent");
+
+const credentialsSchema = z.object({
+  nick: z.string(),
+  credentials: z.object({
+    nick: z.string(),
+    passphrase: z.string().openapi({ description: "Told this once only" }),
+  }),
+  server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
+}).openapi("Registration");
+
+const params = z.object({ nick: z.string() });
+
+const listAgents = createRoute({
+  method: "get",
+  path: "/v1/agents",
+  summary: "Every agent, revoked ones included",
+  ...openTo("agent:read"),
+  responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors() },
+});
+
+const getAgent = createRoute({
+  method: "get",
+  path: "/v1/agents/{nick}",
+  summary: "One agent",
+  ...openTo("agent:read"),
+  request: { params },
+  responses: { 200: json(agentSchema, "The agent"), ...errors(404) },
+});
+
+const registerAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/register",
+  summary: "Register an agent",
+  ...openTo("operator"),
+  request: {
+    body: jsonRequest(registrationSchema.meta({ id: "RegistrationRequest" }), {
+      nick: "scout",
+      channels: ["general"],
+    }),
+  },
+  responses: {
+    200: json(credentialsSchema, "What the agent logs in to IRC with"),
+    ...errors(400, 409, 413, 503),
+  },
+});
+
+const rotateAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/rotate",
+  summary: "Replace an agent's passphrase, and end its tokens, IRC sessions and streams",
+  ...openTo("operator", optionalBody()),
+  request: {
+    params,
+    body: {
+      ...jsonRequest(rotationSchema.meta({ id: "Rotation" }), { keep_tokens: true }),
+      required: false,
+    },
+  },
+  responses: {
+    200: json(credentialsSchema, "What the agent logs in to IRC with from now on"),
+    ...errors(400, 404, 409, 413, 503),
+  },
+});
+
+const adoptAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/adopt",
+  summary: "Make an existing IRC account an agent",
+  ...openTo("operator", optionalBody()),
+  request: {
+    params,
+    body: {
+      ...jsonRequest(adoptionSchema.meta({ id: "AdoptionRequest" }), {
+        type: "observer",
+        channels: ["general"],
+      }),
+      required: false,
+    },
+  },
+  responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
+});
+
+const revokeAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/revoke",
+  summary: "End everything that an agent can log in with, and keep its record",
+  ...openTo("operator"),
+  request: { params },
+  responses: { 204: { description: "It is revoked" }, ...errors(404, 409, 503) },
+});
+
+const deleteAgent = createRoute({
+  method: "delete",
+  path: "/v1/agents/{nick}",
+  summary: "Remove an agent and free its nick",
+  ...openTo("operator"),
+  request: { params },
+  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+});
+
+const changeAgent = createRoute({
+  method: "patch",
+  path: "/v1/agents/{nick}",
+  summary: "Give an agent a rate for its messages, or with null take it away",
+  ...openTo("operator"),
+  request: {
+    params,
+    body: jsonRequest(agentChangeSchema.meta({ id: "AgentChange" }), {
+      rate_limit: { messages_per_second: 2, burst: 10 },
+    }),
+  },
+  responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
+});
+
+const pauseAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/pause",
+  summary: "Refuse every message of an agent until it is resumed, and keep its sessions",
+  ...openTo("operator", optionalBody()),
+  request: {
+    params,
+    body: {
+      ...jsonRequest(pauseSchema.meta({ id: "Pause" }), { reason: "wait for the review" }),
+      required: false,
+    },
+  },
+  responses: { 204: { description: "It is paused" }, ...errors(400, 404, 409, 413, 503) },
+});
+
+const resumeAgent = createRoute({
+  method: "post",
+  path: "/v1/agents/{nick}/resume",
+  summary: "Let a paused agent speak again",
+  ...openTo("operator"),
+  request: { params },
+  responses: { 204: { description: "It may speak" }, ...errors(404, 409, 503) },
+});
+
+/** `/v1/agents`: the registry. */
+export function agentRoutes(agents: Agents) {
+  return newRoutes()
+    .openapi(listAgents, async (context) => context.json(await agents.list(), 200))
+    .openapi(getAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      return context.json(await agents.get(nick), 200);
+    })
+    .openapi(registerAgent, async (context) => {
+      const registration = await agents.register(context.req.valid("json"), callerOf(context));
+      return context.json(registration, 200);
+    })
+    .openapi(rotateAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      const rotation = context.req.valid("json");
+      return context.json(await agents.rotate(nick, callerOf(context), rotation), 200);
+    })
+    .openapi(adoptAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      const adoption = context.req.valid("json");
+      return context.json(await agents.adopt(nick, adoption, callerOf(context)), 200);
+    })
+    .openapi(revokeAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.revoke(nick, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(deleteAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.delete(nick, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(changeAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      const { rate_limit: rate } = context.req.valid("json");
+      await agents.speechControls.setRate(nick, rate, callerOf(context));
+      return context.json(await agents.get(nick), 200);
+    })
+    .openapi(pauseAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.speechControls.pause(nick, context.req.valid("json"), callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(resumeAgent, async (context) => {
+      const { nick } = context.req.valid("param");
+      await agents.speechControls.resume(nick, callerOf(context));
+      return context.body(null, 204);
+    });
+}

@@ -1,0 +1,272 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { Waits } from "../../http/mod.ts";
+import type { Agents } from "../../services/agents/mod.ts";
+import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
+import { NotFound } from "../../services/errors.ts";
+import type { Identity } from "../../services/identity/mod.ts";
+import { openTo } from "../access.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { openedBy } from "../documentation/mod.ts";
+import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
+import {
+  errors,
+  json,
+  jsonRequest,
+  queryTokenSchema,
+  sinceSchema,
+  waitSchema,
+  wholeNumber,
+} from "../schemas.ts";
+
+export interface ChannelRoutesOptions {
+  /** Null where the configuration turns the bridge off. */
+  readonly bridge: Bridge | null;
+  /** How many messages of a channel are kept. */
+  readonly bufferSize: number;
+  readonly identity: Pick<Identity, "onEnded">;
+  readonly agents: Pick<Agents, "touchNick">;
+  readonly streams: EventStreams;
+}
+
+const messageSchema = z.object({
+  id: z.string(),
+  nick: z.string(),
+  account: z.string().nullable().openapi({
+    description: "The account that is proven to have said it; null where there is none",
+  }),
+  text: z.string(),
+  via: z.literal("bridge").optional().openapi({
+    description: "Present where the operator said it under the name of somebody else",
+  }),
+  timestamp: z.string().openapi({
+    description: "ISO 8601, UTC, microseconds; strictly increasing within a channel",
+    example: "2026-11-20T23:18:00.123456Z",
+  }),
+}).openapi("ChannelMessage");
+
+/** What a channel's name is made of, in a pattern without flags. */
+const NAME_CHARACTER = "[^\\s,\\u0000-\\u001f\\u007f-\\u009f]";
+
+const parameters = z.object({
+  channel: z.string().openapi({
+    description: "Name with or without #",
+    example: "general",
+    pattern: `^(?:#${NAME_CHARACTER}{1,79}|(?!#)${NAME_CHARACTER}{1,79})$`,
+  }),
+});
+
+/** @param bufferSize how many messages of a channel are kept */
+function messageQuery(bufferSize: number) {
+  return z.object({
+    since: sinceSchema,
+    before: z.string().optional().openapi({
+      description:
+        "The timestamp or the id of a message: only what came before it, the newest, as " +
+        "far back as the IRC server keeps it. Not together with `since` or `wait_seconds`",
+    }),
+    limit: wholeNumber("How many; as many as are kept by default", 1, bufferSize),
+    wait_seconds: waitSchema,
+  });
+}
+
+const postSchema = z.object({
+  nick: z.string().optional().openapi({ description: "Under whose name; default: the bridge's" }),
+  text: z.string().min(1).openapi({ description: "At most 64 KiB and 100 lines" }),
+}).openapi("NewMessage");
+
+const presenceSchema = z.object({ nick: z.string() }).openapi("Presence");
+
+const listChannels = createRoute({
+  method: "get",
+  path: "/v1/channels",
+  summary: "The channels that the bridge is in",
+  ...openTo("agent:read"),
+  responses: { 200: json(z.array(z.string()), "Names with #, sorted"), ...errors(404, 503) },
+});
+
+const joinChannel = createRoute({
+  method: "post",
+  path: "/v1/channels/{channel}/join",
+  summary: "Have the bridge join a channel",
+  ...openTo("agent:write"),
+  request: { params: parameters },
+  responses: {
+    204: { description: "The bridge is in it" },
+    ...errors(400, 404, 409, 429, 503, 504),
+  },
+});
+
+const partChannel = createRoute({
+  method: "delete",
+  path: "/v1/channels/{channel}",
+  summary: "Have the bridge leave a channel",
+  ...openTo("agent:write"),
+  request: { params: parameters },
+  responses: { 204: { description: "The bridge is not in it" }, ...errors(400, 404, 503, 504) },
+});
+
+function listMessages(bufferSize: number) {
+  return createRoute({
+    method: "get",
+    path: "/v1/channels/{channel}/messages",
+    summary: "Messages of a channel, oldest first",
+    ...openTo("agent:read"),
+    request: { params: parameters, query: messageQuery(bufferSize) },
+    responses: {
+      200: json(
+        z.array(messageSchema),
+        "The newest, the first ones after `since`, or the last before `before`",
+      ),
+      ...errors(400, 404, 409, 429, 503, 504),
+    },
+  });
+}
+
+const streamMessages = createRoute({
+  method: "get",
+  path: "/v1/channels/{channel}/stream",
+  summary: "New messages of a channel as server-sent events",
+  ...openTo("agent:read"),
+  security: openedBy("apiToken", "adminToken", "agentToken", "passphrase", "queryToken"),
+  request: {
+    params: parameters,
+    query: z.object({
+      since: sinceSchema,
+      full: z.enum(["true", "false"]).optional().openapi({
+        description: "With `true` an event has the fields of a message in place of the three",
+      }),
+      token: queryTokenSchema,
+    }),
+    headers: z.object({
+      "last-event-id": z.string().optional().openapi({
+        description: "The id of the last message that was received: goes before `since`",
+      }),
+    }),
+  },
+  responses: {
+    200: {
+      content: { "text/event-stream": { schema: z.string() } },
+      description: "For each message its `id:`, and one `data:` line of JSON: nick, text, " +
+        "timestamp. `Last-Event-ID` resumes as `since` does",
+    },
+    ...errors(400, 404, 409, 429, 503, 504),
+  },
+});
+
+const postMessage = createRoute({
+  method: "post",
+  path: "/v1/channels/{channel}/messages",
+  summary: "Say something in a channel",
+  ...openTo("agent:write"),
+  request: { params: parameters, body: jsonRequest(postSchema, { text: "hello, agents" }) },
+  responses: {
+    204: { description: "IRC has it" },
+    ...errors(400, 404, 409, 413, 429, 503, 504),
+  },
+});
+
+const refreshPresence = createRoute({
+  method: "post",
+  path: "/v1/channels/{channel}/presence",
+  summary: "Tell that somebody is in a channel over HTTP",
+  ...openTo("agent:write"),
+  request: { params: parameters, body: jsonRequest(presenceSchema, { nick: "ann" }) },
+  responses: { 204: { description: "Noted" }, ...errors(400, 404) },
+});
+
+const listUsers = createRoute({
+  method: "get",
+  path: "/v1/channels/{channel}/users",
+  summary: "Who is in a channel",
+  ...openTo("agent:read"),
+  request: { params: parameters },
+  responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
+});
+
+/** For whoever only asks whether a stream could be opened. */
+const SILENT = { message() {}, end() {} };
+
+/** `/v1/channels…` */
+export function channelRoutes(options: ChannelRoutesOptions) {
+  const { bridge, bufferSize, identity, agents, streams } = options;
+  if (bridge === null) return disabledRoutes();
+  const frames = new EventFrames<ChannelMessage>(({ id, nick, text, timestamp }) =>
+    eventOf(id, { nick, text, timestamp })
+  );
+  const wholeFrames = new EventFrames<ChannelMessage>((message) => eventOf(message.id, message));
+  const waits = new Waits();
+  identity.onEnded((ended) => waits.abortEnded(ended));
+
+  return newRoutes()
+    .openapi(listChannels, async (context) => {
+      await bridge.whenReady();
+      return context.json(bridge.channels(callerOf(context)), 200);
+    })
+    .openapi(joinChannel, async (context) => {
+      await bridge.join(context.req.valid("param").channel, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(partChannel, async (context) => {
+      await bridge.part(context.req.valid("param").channel, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(listMessages(bufferSize), async (context) => {
+      const { channel } = context.req.valid("param");
+      const { wait_seconds: waitSeconds = 0, ...range } = context.req.valid("query");
+      const query = { ...range, waitSeconds };
+      const caller = callerOf(context);
+      if (waitSeconds === 0) {
+        return context.json(await bridge.messages(channel, query, caller), 200);
+      }
+      const messages = await waits.run(
+        context.get("principal"),
+        context.req.raw.signal,
+        (signal) => bridge.messages(channel, { ...query, signal }, caller),
+      );
+      return context.json(messages, 200);
+    })
+    .openapi(streamMessages, async (context) => {
+      const { channel } = context.req.valid("param");
+      const { since, full } = context.req.valid("query");
+      const { "last-event-id": lastEventId } = context.req.valid("header");
+      const start = { since, lastEventId: lastEventId || undefined };
+      if (context.req.method === "HEAD") {
+        const following = await bridge.follow(channel, start, SILENT, callerOf(context));
+        following.close();
+        return context.body(null, 200, STREAM_HEADERS);
+      }
+      const body = await streams.open<ChannelMessage>(context.get("principal"), {
+        follow: (sink) => bridge.follow(channel, start, sink, callerOf(context)),
+        frames: full === "true" ? wholeFrames : frames,
+      });
+      return context.body(body, 200, STREAM_HEADERS);
+    })
+    .openapi(postMessage, async (context) => {
+      const { channel } = context.req.valid("param");
+      await bridge.post(channel, context.req.valid("json"), callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(refreshPresence, (context) => {
+      const { nick } = context.req.valid("json");
+      bridge.presence(context.req.valid("param").channel, nick, callerOf(context));
+      agents.touchNick(nick);
+      return context.body(null, 204);
+    })
+    .openapi(listUsers, async (context) => {
+      return context.json(
+        await bridge.users(context.req.valid("param").channel, callerOf(context)),
+        200,
+      );
+    });
+}
+
+/** The fields of an event that shows a message. */
+function eventOf(id: string, shown: object): string {
+  return `id: ${id}\ndata: ${jsonLine(shown)}`;
+}
+
+function disabledRoutes() {
+  return newRoutes().all("/v1/channels/*", () => {
+    throw new NotFound("There are no channels: bridge.enabled is false in the configuration");
+  });
+}

@@ -1,0 +1,82 @@
+import type { Context } from "hono";
+import { Waits } from "../../http/mod.ts";
+import { ServiceError } from "../../services/errors.ts";
+import type { Identity } from "../../services/identity/mod.ts";
+import type { Completion, CompletionRequest, Gateway } from "../../services/llm/mod.ts";
+import { type AppEnv, callerOf } from "../context.ts";
+import { STREAM_HEADERS } from "../event_streams.ts";
+
+export interface CompletionsOptions {
+  readonly gateway: Pick<Gateway, "complete">;
+  readonly identity: Pick<Identity, "onEnded">;
+}
+
+/** Answers requests that wait for a language model, on every path that takes one. */
+export class Completions {
+  readonly #gateway: Pick<Gateway, "complete">;
+  readonly #waits = new Waits();
+
+  constructor({ gateway, identity }: CompletionsOptions) {
+    this.#gateway = gateway;
+    identity.onEnded((ended) => this.#waits.abortEnded(ended));
+  }
+
+  /** Runs what waits for a provider, until its client leaves or its credential ends. */
+  wait<Result>(
+    context: Context<AppEnv>,
+    run: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#waits.run(context.get("principal"), context.req.raw.signal, run);
+  }
+
+  /**
+   * Answers with the completion, or with its chunks as server-sent events.
+   *
+   * @throws ServiceError as `Gateway.complete` does
+   */
+  async answer(context: Context<AppEnv>, request: CompletionRequest) {
+    const completion = await this.#complete(context, request);
+    if (completion.kind === "stream") {
+      return context.body(serverSentEvents(completion.chunks), 200, STREAM_HEADERS);
+    }
+    return context.body(completion.text, 200, { "Content-Type": "application/json" });
+  }
+
+  /** Resolves at the first chunk of a stream, and goes on waiting for the last one. */
+  #complete(context: Context<AppEnv>, request: CompletionRequest): Promise<Completion> {
+    return new Promise((resolve, reject) => {
+      this.wait(context, async (signal) => {
+        const answer = await this.#gateway.complete(request, callerOf(context), signal);
+        resolve(answer);
+        if (answer.kind === "stream") await answer.ended;
+      }).catch(reject);
+    });
+  }
+}
+
+/**
+ * Chunks as the common format streams them: an event each, and `[DONE]` at the end. What fails on
+ * the way is an event with the error, and no `[DONE]`.
+ */
+function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const event = (data: string) => encoder.encode(`data: ${data}\n\n`);
+  const reader = chunks.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await reader.read();
+        controller.enqueue(event(done ? "[DONE]" : value));
+        if (done) controller.close();
+      } catch (error) {
+        controller.enqueue(event(JSON.stringify({ error: { message: messageOf(error) } })));
+        controller.close();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof ServiceError ? error.message : "The answer broke off";
+}

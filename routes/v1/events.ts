@@ -1,0 +1,117 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { wantsEventStream } from "../../http/mod.ts";
+import type { EventLog, LoggedEvent } from "../../services/events/mod.ts";
+import { openTo } from "../access.ts";
+import { newRoutes } from "../context.ts";
+import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
+import { openedBy } from "../documentation/mod.ts";
+import { errors, queryTokenSchema, wholeNumber } from "../schemas.ts";
+
+/** Most events of one answer. */
+const MAX_LIMIT = 1000;
+
+/** Most types that one request names. */
+const MAX_TYPES = 50;
+
+const SEQUENCE_NUMBER = /^\d{1,15}$/;
+const TYPE = /^(\*|[a-z][a-z0-9_]*(\.[a-z0-9_]+)*(\.\*)?)$/;
+
+export interface EventRoutesOptions {
+  readonly eventLog: EventLog;
+  readonly streams: EventStreams;
+}
+
+const eventSchema = z.object({
+  seq: z.int().openapi({ description: "Its number in the log, which is the cursor everywhere" }),
+  time: z.iso.datetime(),
+  type: z.string().openapi({ example: "agent.registered" }),
+  actor: z.string().openapi({ description: "Who did it", example: "agent:coder-1" }),
+  actor_id: z.string().nullable().openapi({ description: "The actor's internal id" }),
+  address: z.string().nullable().openapi({ description: "The client's IP address" }),
+  cause: z.string().nullable().openapi({ description: "The id of the request that caused it" }),
+  data: z.record(z.string(), z.unknown()),
+  hash: z.string().openapi({
+    description: "SHA-256 over the event and the hash of the one before it, in hex",
+  }),
+}).openapi("Event");
+
+const pageSchema = z.object({
+  events: z.array(eventSchema).openapi({ description: "Oldest first" }),
+  cursor: z.int().openapi({ description: "What to give as `after` for what comes next" }),
+  more: z.boolean().openapi({ description: "Whether there is something after the cursor" }),
+  oldest: z.int().openapi({ description: "Number of the oldest event that is kept" }),
+}).openapi("EventPage");
+
+const query = z.object({
+  after: z.string().regex(SEQUENCE_NUMBER, { error: "must be the number of an event" })
+    .transform(Number).optional().openapi({
+      type: "integer",
+      minimum: 0,
+      description: "Only events after this number. Without it: the newest ones, or, on a " +
+        "stream, what comes from now on",
+    }),
+  types: z.string().max(5000, { error: "is too long" })
+    .transform((text) => text.split(",").map((type) => type.trim()))
+    .refine((types) => types.length <= MAX_TYPES && types.every((type) => TYPE.test(type)), {
+      error: `must be at most ${MAX_TYPES} types, such as agent.registered or agent.*`,
+    }).optional().openapi({
+      type: "string",
+      description: "Only events of these types, separated by commas; `agent.*` means all whose " +
+        "type begins so",
+    }),
+  limit: wholeNumber("How many; not for a stream", 1, MAX_LIMIT),
+});
+
+const listEvents = createRoute({
+  method: "get",
+  path: "/v1/events",
+  summary: "The event log: everything that changed, who did it and what caused it",
+  description: "With `Accept: text/event-stream` the answer is a stream that goes on with every " +
+    "new event. Each has an `id`, after which `Last-Event-ID` resumes without gap or repeat.",
+  ...openTo("operator"),
+  security: openedBy("apiToken", "adminToken", "queryToken"),
+  request: {
+    query: query.extend({ token: queryTokenSchema }),
+    headers: z.object({
+      "last-event-id": z.string().regex(SEQUENCE_NUMBER, {
+        error: "must be the number of an event",
+      }).transform(Number).optional().openapi({
+        type: "integer",
+        minimum: 0,
+        description: "Goes before `after`; for a stream",
+      }),
+    }),
+  },
+  responses: {
+    200: {
+      content: {
+        "application/json": { schema: pageSchema },
+        "text/event-stream": { schema: z.string() },
+      },
+      description: "Part of the log, or the stream",
+    },
+    ...errors(400, 429),
+  },
+});
+
+/** `/v1/events`: the event log. */
+export function eventRoutes({ eventLog, streams }: EventRoutesOptions) {
+  const frames = new EventFrames(formatEvent);
+  return newRoutes().openapi(listEvents, async (context) => {
+    const { after, types, limit } = context.req.valid("query");
+    if (!wantsEventStream(context.req.header("accept"))) {
+      return context.json(await eventLog.read({ after, types, limit }), 200);
+    }
+    const from = context.req.valid("header")["last-event-id"] ?? after;
+    if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
+    const body = await streams.open<LoggedEvent>(context.get("principal"), {
+      follow: (sink) => eventLog.follow({ after: from, types }, sink),
+      frames,
+    });
+    return context.body(body, 200, STREAM_HEADERS);
+  });
+}
+
+function formatEvent(event: LoggedEvent): string {
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${jsonLine(event)}`;
+}

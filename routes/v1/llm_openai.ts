@@ -1,0 +1,63 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { completionRequestSchema, type Llm } from "../../services/llm/mod.ts";
+import { openTo } from "../access.ts";
+import type { Completions } from "./completions.ts";
+import { newRoutes } from "../context.ts";
+import { json, jsonRequest, openAiErrors } from "../schemas.ts";
+
+const modelSchema = z.object({
+  id: z.string().openapi({ description: "What a request names as its model" }),
+  object: z.literal("model"),
+  created: z.int().openapi({ description: "Always 0: backends do not tell" }),
+  owned_by: z.string().openapi({ description: "The name of the backend" }),
+}).openapi("OpenAiModel");
+
+const listSchema = z.object({ object: z.literal("list"), data: z.array(modelSchema) })
+  .openapi("OpenAiModelList");
+
+const complete = createRoute({
+  method: "post",
+  path: "/v1/llm/openai/chat/completions",
+  summary: "Have a model answer, for clients made for OpenAI's API",
+  ...openTo("agent:write"),
+  request: {
+    body: jsonRequest(completionRequestSchema, {
+      model: "main/gpt-5",
+      messages: [{ role: "user", content: "Say hello." }],
+    }),
+  },
+  responses: {
+    200: {
+      description: "The completion; with `stream: true` its chunks as server-sent events",
+      content: {
+        "application/json": { schema: z.looseObject({}) },
+        "text/event-stream": { schema: z.string() },
+      },
+    },
+    ...openAiErrors(400, 401, 403, 404, 413, 422, 429, 500, 502, 503, 504),
+  },
+});
+
+const listModels = createRoute({
+  method: "get",
+  path: "/v1/llm/openai/models",
+  summary: "The models of all backends, for clients made for OpenAI's API",
+  ...openTo("agent:write"),
+  responses: {
+    200: json(listSchema, "Each as `backend/model`"),
+    ...openAiErrors(401, 403, 429, 500, 503),
+  },
+});
+
+/** `/v1/llm/openai…`: the base URL for OpenAI's SDKs. */
+export function openAiRoutes({ gateway }: Llm, completions: Completions) {
+  return newRoutes()
+    .openapi(complete, (context) => completions.answer(context, context.req.valid("json")))
+    .openapi(listModels, async (context) => {
+      const models = await completions.wait(context, (signal) => gateway.allModels(signal));
+      const data = models.map(({ id, backend }) => (
+        { id, object: "model" as const, created: 0, owned_by: backend }
+      ));
+      return context.json({ object: "list" as const, data }, 200);
+    });
+}

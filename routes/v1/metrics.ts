@@ -1,0 +1,29 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Metrics } from "../../services/metrics/mod.ts";
+import { openTo } from "../access.ts";
+import { newRoutes } from "../context.ts";
+import { errors } from "../schemas.ts";
+
+/** Version 0.0.4 of the text format of Prometheus. */
+const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+const getMetrics = createRoute({
+  method: "get",
+  path: "/v1/metrics",
+  summary: "Figures for Prometheus",
+  ...openTo("operator"),
+  responses: {
+    200: {
+      content: { "text/plain": { schema: z.string() } },
+      description: "Every metric in the text format of Prometheus, version 0.0.4",
+    },
+    ...errors(),
+  },
+});
+
+/** `GET /v1/metrics`. */
+export function metricRoutes(metrics: Pick<Metrics, "render">) {
+  return newRoutes().openapi(getMetrics, (context) => {
+    return context.text(metrics.render(), 200, { "Content-Type": CONTENT_TYPE });
+  });
+}

@@ -1,0 +1,91 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { Invalid, NotFound } from "../../services/errors.ts";
+import {
+  type JsonObject,
+  type Policies,
+  policiesSchema,
+  policyPatchSchema,
+  policyWarnings,
+} from "../../services/policies/mod.ts";
+import { openTo } from "../access.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
+
+const policies = policiesSchema.meta({ id: "Policies" });
+
+const getSettings = createRoute({
+  method: "get",
+  path: "/v1/settings",
+  summary: "What can be set while the program runs",
+  ...openTo("operator"),
+  responses: {
+    200: json(z.object({ policies }).openapi("Settings"), "The settings"),
+    ...errors(404),
+  },
+});
+
+const getPolicies = createRoute({
+  method: "get",
+  path: "/v1/settings/policies",
+  summary: "The policies of the bots",
+  ...openTo("operator"),
+  responses: {
+    200: json(policies, "The policies, with defaults for what nobody has set"),
+    ...errors(404),
+  },
+});
+
+const warningsHeader = z.string().openapi({
+  description: "What the change sets without effect, as a JSON array of sentences in ASCII",
+  example: '["There is no field of \\"warden\\" called \\"burts\\"; did you mean \\"burst\\"?"]',
+});
+
+const putPolicies = createRoute({
+  method: "put",
+  path: "/v1/settings/policies",
+  summary: "Change policies: what is named is set, what is null is removed, the rest stays",
+  ...openTo("operator"),
+  request: {
+    body: jsonRequest(policyPatchSchema.meta({ id: "PolicyChange" }), {
+      warden: { enabled: true, messages_per_second: 2 },
+    }),
+  },
+  responses: {
+    200: {
+      ...json(policies, "All policies after the change"),
+      headers: z.object({ "X-Muster-Warnings": warningsHeader.optional() }),
+    },
+    ...errors(400, 404, 413, 503),
+  },
+});
+
+/** `/v1/settings…` */
+export function settingsRoutes(policies: Policies | null) {
+  if (policies === null) return disabledRoutes();
+  return newRoutes()
+    .openapi(getSettings, (context) => context.json({ policies: policies.read() }, 200))
+    .openapi(getPolicies, (context) => context.json(policies.read(), 200))
+    .openapi(putPolicies, async (context) => {
+      // To the validation a request without a body is an empty object.
+      if (context.req.raw.body === null) throw new Invalid("The body must be a JSON object");
+      const change = context.req.valid("json") as JsonObject;
+      const changed = await policies.change(change, callerOf(context));
+      const warnings = policyWarnings(change);
+      if (warnings.length > 0) context.header("X-Muster-Warnings", asciiJson(warnings));
+      return context.json(changed, 200);
+    });
+}
+
+/** JSON that may stand in a header: every character beyond ASCII is escaped. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function disabledRoutes() {
+  return newRoutes().on(["GET", "PUT"], ["/v1/settings", "/v1/settings/*"], () => {
+    throw new NotFound("There are no settings: policies.enabled is false in the configuration");
+  });
+}

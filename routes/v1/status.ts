@@ -1,0 +1,25 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Status } from "../../services/metrics/mod.ts";
+import { openTo } from "../access.ts";
+import { newRoutes } from "../context.ts";
+import { errors, json } from "../schemas.ts";
+
+const statusSchema = z.object({
+  status: z.string().openapi({ example: "ok" }),
+  uptime: z.string().openapi({ example: "3h2m1s" }),
+  agents: z.int().openapi({ description: "All agent records, revoked ones included" }),
+  started: z.iso.datetime(),
+}).openapi("Status");
+
+const getStatus = createRoute({
+  method: "get",
+  path: "/v1/status",
+  summary: "How the service is",
+  ...openTo("agent:read"),
+  responses: { 200: json(statusSchema, "The state of the service"), ...errors() },
+});
+
+/** `GET /v1/status`. */
+export function statusRoutes(status: Status) {
+  return newRoutes().openapi(getStatus, (context) => context.json(status.read(), 200));
+}

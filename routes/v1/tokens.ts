@@ -1,0 +1,94 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import {
+  type OperatorToken,
+  tokenRequestSchema,
+  type Tokens,
+} from "../../services/identity/mod.ts";
+import { openTo } from "../access.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
+
+const tokenSchema = z.object({
+  id: z.string(),
+  owner: z.string().nullable(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  project: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  last_used: z.iso.datetime().nullable(),
+}).openapi("Token");
+
+const issuedTokenSchema = tokenSchema.extend({
+  token: z.string().openapi({ description: "Told this once only" }),
+}).openapi("IssuedToken");
+
+const createToken = createRoute({
+  method: "post",
+  path: "/v1/tokens",
+  summary: "Make a token for an account",
+  ...openTo("operator"),
+  request: {
+    body: jsonRequest(tokenRequestSchema.meta({ id: "TokenRequest" }), {
+      owner: "scout",
+      name: "laptop",
+      scopes: ["read", "write"],
+    }),
+  },
+  responses: { 201: json(issuedTokenSchema, "The token"), ...errors(400, 404, 409, 413, 503) },
+});
+
+const listTokens = createRoute({
+  method: "get",
+  path: "/v1/tokens",
+  summary: "Every token, without the token itself",
+  ...openTo("operator"),
+  responses: { 200: json(z.array(tokenSchema), "The tokens, oldest first"), ...errors() },
+});
+
+const revokeToken = createRoute({
+  method: "delete",
+  path: "/v1/tokens/{id}",
+  summary: "End a token at once",
+  ...openTo("operator"),
+  request: { params: z.object({ id: z.string() }) },
+  responses: { 204: { description: "It is ended" }, ...errors(404, 503) },
+});
+
+const rotateApiToken = createRoute({
+  method: "post",
+  path: "/v1/tokens/api/rotate",
+  summary: "Replace the operator's API token at once, and close what was opened with it",
+  ...openTo("operator"),
+  responses: {
+    200: json(
+      z.object({
+        token: z.string().openapi({ description: "Told this once; the file api_token holds it" }),
+      }).openapi("ApiToken"),
+      "The new API token",
+    ),
+    ...errors(409, 503),
+  },
+});
+
+export interface TokenRoutesOptions {
+  readonly tokens: Tokens;
+  readonly operatorToken: OperatorToken;
+}
+
+/** `/v1/tokens`: the tokens that accounts hold, and the operator's. */
+export function tokenRoutes({ tokens, operatorToken }: TokenRoutesOptions) {
+  return newRoutes()
+    .openapi(createToken, async (context) => {
+      return context.json(await tokens.create(context.req.valid("json"), callerOf(context)), 201);
+    })
+    .openapi(listTokens, async (context) => context.json(await tokens.list(), 200))
+    .openapi(revokeToken, async (context) => {
+      const { id } = context.req.valid("param");
+      await tokens.revoke(id, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(rotateApiToken, async (context) => {
+      return context.json({ token: await operatorToken.rotate(callerOf(context)) }, 200);
+    });
+}

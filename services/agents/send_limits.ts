@@ -1,0 +1,156 @@
+import { Forbidden, TooMany } from "../errors.ts";
+import type { Roster, RosterEntry } from "./roster.ts";
+import type { AgentRate } from "./schemas.ts";
+
+const MINUTE = 60_000;
+
+/** The last minute is counted in spans of this length. */
+const SPAN = 5000;
+const SPANS = MINUTE / SPAN;
+
+/** A token bucket. It may go below zero: what was sent at once is paid for afterwards. */
+interface Bucket {
+  readonly rate: AgentRate;
+  tokens: number;
+  /** Unix milliseconds. */
+  filledAt: number;
+}
+
+/** Messages by the span in which they were sent; `span` is the number of the latest. */
+interface Count {
+  readonly spans: Uint32Array;
+  span: number;
+}
+
+/**
+ * How much agents say, wherever they say it, and whether they may: a paused agent is told why not,
+ * and one with a rate of its own is held to it.
+ */
+export class SendLimits {
+  readonly #roster: Roster;
+  readonly #clock: () => number;
+  /** By the internal id of the agent. */
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #counts = new Map<string, Count>();
+
+  /** @param clock gives Unix milliseconds */
+  constructor(roster: Roster, clock: () => number) {
+    this.#roster = roster;
+    this.#clock = clock;
+  }
+
+  /** Why the account may send no messages at present; null where it may. */
+  muteReason(account: string): string | null {
+    return this.#roster.find(account)?.muteReason ?? null;
+  }
+
+  /**
+   * Takes a message from the account's own rate.
+   *
+   * @returns milliseconds until its turn; 0 where it may be sent at once
+   */
+  delay(account: string): number {
+    const bucket = this.#bucketOf(this.#roster.find(account));
+    if (bucket === null) return 0;
+    take(bucket, 1);
+    return bucket.tokens >= 0 ? 0 : millisecondsFor(bucket.rate, -bucket.tokens);
+  }
+
+  /** @throws Forbidden where the agent is paused */
+  requireVoice(id: string): void {
+    const reason = this.#roster.get(id)?.muteReason ?? null;
+    if (reason !== null) throw new Forbidden(reason);
+  }
+
+  /**
+   * Takes messages that are sent together from the agent's own rate.
+   *
+   * @param id the agent's internal id
+   * @throws Forbidden where it is paused, TooMany where the last ones are not paid for yet
+   */
+  admit(id: string, messages: number): void {
+    this.requireVoice(id);
+    const bucket = this.#bucketOf(this.#roster.get(id));
+    if (bucket === null) return;
+    if (bucket.tokens < 1) {
+      const seconds = millisecondsFor(bucket.rate, 1 - bucket.tokens) / 1000;
+      throw new TooMany("This agent sends more messages than its rate allows", seconds);
+    }
+    take(bucket, messages);
+  }
+
+  /** Counts a message that the account sent; accounts of others than agents count nowhere. */
+  sent(account: string): void {
+    const agent = this.#roster.find(account);
+    if (agent === null) return;
+    const span = this.#span();
+    const count = this.#counts.get(agent.id) ?? { spans: new Uint32Array(SPANS), span };
+    this.#counts.set(agent.id, count);
+    advance(count, span);
+    const place = span % SPANS;
+    count.spans[place] = (count.spans[place] ?? 0) + 1;
+  }
+
+  /** How many messages the agent sent within the last minute, to five seconds. */
+  perMinute(id: string): number {
+    const count = this.#counts.get(id);
+    if (count === undefined) return 0;
+    advance(count, this.#span());
+    return count.spans.reduce((sum, messages) => sum + messages, 0);
+  }
+
+  /** Every agent that sent something within the last minute, and how many messages. */
+  *rates(): Iterable<{ readonly nick: string; readonly perMinute: number }> {
+    for (const id of this.#counts.keys()) {
+      const perMinute = this.perMinute(id);
+      const nick = this.#roster.get(id)?.nick;
+      if (nick !== undefined && perMinute > 0) yield { nick, perMinute };
+    }
+  }
+
+  /** Forgets an agent that can say nothing any more. */
+  forget(id: string): void {
+    this.#buckets.delete(id);
+    this.#counts.delete(id);
+  }
+
+  /** The agent's bucket, filled up to now; null where it has no rate of its own. */
+  #bucketOf(agent: RosterEntry | null): Bucket | null {
+    if (agent === null || agent.rate === null) return null;
+    const { id, rate } = agent;
+    const now = this.#clock();
+    let bucket = this.#buckets.get(id);
+    if (bucket === undefined || !isSameRate(bucket.rate, rate)) {
+      bucket = { rate, tokens: rate.burst, filledAt: now };
+      this.#buckets.set(id, bucket);
+    }
+    const seconds = Math.max(0, now - bucket.filledAt) / 1000;
+    bucket.tokens = Math.min(rate.burst, bucket.tokens + seconds * rate.messages_per_second);
+    bucket.filledAt = now;
+    return bucket;
+  }
+
+  #span(): number {
+    return Math.floor(this.#clock() / SPAN);
+  }
+}
+
+function isSameRate(one: AgentRate, other: AgentRate): boolean {
+  return one.messages_per_second === other.messages_per_second && one.burst === other.burst;
+}
+
+/** Takes tokens; nobody is ever further behind than by a whole burst. */
+function take(bucket: Bucket, amount: number): void {
+  bucket.tokens = Math.max(bucket.tokens - amount, -bucket.rate.burst);
+}
+
+function millisecondsFor({ messages_per_second: perSecond }: AgentRate, tokens: number): number {
+  return Math.ceil((tokens / perSecond) * 1000);
+}
+
+/** Empties the spans that have passed since the latest. */
+function advance(count: Count, span: number): void {
+  const passed = Math.min(span - count.span, SPANS);
+  for (let step = 1; step <= passed; step++) count.spans[(count.span + step) % SPANS] = 0;
+  count.span = Math.max(count.span, span);
+}

@@ -1,0 +1,85 @@
+import type { Database, NewEvent } from "../database/mod.ts";
+import { newEvent } from "../events/mod.ts";
+import { type Account, type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import { commitOn, findActiveAgent, selectAgent } from "./records.ts";
+import { type HeldColumns, rateColumns, type Roster } from "./roster.ts";
+import type { AgentRate, Pause } from "./schemas.ts";
+
+export interface SpeechControlsOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly roster: Roster;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * SpeechControls agents: pauses them, lets them speak again, and sets their rates. A change is on disk, with
+ * its event, before it is acknowledged, and holds at once. What changes nothing is no event.
+ */
+export class SpeechControls {
+  readonly #database: Database;
+  readonly #accounts: AccountDirectory;
+  readonly #roster: Roster;
+  readonly #clock: () => number;
+
+  constructor({ database, accounts, roster, clock }: SpeechControlsOptions) {
+    this.#database = database;
+    this.#accounts = accounts;
+    this.#roster = roster;
+    this.#clock = clock;
+  }
+
+  /**
+   * Has an agent say nothing, anywhere, until it is resumed; its sessions stay. Pausing it again
+   * changes the reason.
+   *
+   * @throws NotFound, or Conflict where the agent is revoked
+   */
+  async pause(nick: string, { reason }: Pause, caller: Caller): Promise<void> {
+    const account = findActiveAgent(this.#accounts, nick);
+    const row = await selectAgent(this.#database, nick);
+    if (row.paused_at !== null && row.pause_reason === reason) return;
+    const now = this.#clock();
+    const columns = { paused_at: row.paused_at ?? now, pause_reason: reason };
+    const data = { nick: account.name, reason };
+    await this.#commit(account, columns, newEvent("agent.paused", data, originOf(caller), now));
+  }
+
+  /**
+   * Lets a paused agent speak again.
+   *
+   * @throws NotFound, or Conflict where the agent is revoked
+   */
+  async resume(nick: string, caller: Caller): Promise<void> {
+    const account = findActiveAgent(this.#accounts, nick);
+    const row = await selectAgent(this.#database, nick);
+    if (row.paused_at === null) return;
+    const data = { nick: account.name };
+    const event = newEvent("agent.resumed", data, originOf(caller), this.#clock());
+    await this.#commit(account, { paused_at: null, pause_reason: null }, event);
+  }
+
+  /**
+   * Gives an agent a rate of its own for its messages, or with null takes it away.
+   *
+   * @throws NotFound, or Conflict where the agent is revoked
+   */
+  async setRate(nick: string, rate: AgentRate | null, caller: Caller): Promise<void> {
+    const account = findActiveAgent(this.#accounts, nick);
+    const row = await selectAgent(this.#database, nick);
+    const columns = rateColumns(rate);
+    const { messages_per_second: perSecond, burst } = columns;
+    if (row.messages_per_second === perSecond && row.burst === burst) return;
+    const data = { nick: account.name, ...columns };
+    const event = newEvent("agent.rate_changed", data, originOf(caller), this.#clock());
+    await this.#commit(account, columns, event);
+  }
+
+  async #commit(account: Account, columns: Partial<HeldColumns>, event: NewEvent): Promise<void> {
+    await commitOn(this.#database, account.name, {
+      statements: [this.#accounts.guard(account), this.#roster.holding(account.id, columns)],
+      events: [event],
+    });
+  }
+}

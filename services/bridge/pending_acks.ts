@@ -1,0 +1,76 @@
+import { foldCase } from "../irc/mod.ts";
+
+/** A message of ours of which nothing was heard yet. */
+export interface Unanswered {
+  readonly label: string;
+  readonly channel: string;
+}
+
+/** A message, or a PING that went out between messages. */
+type Entry = Unanswered | { readonly token: string };
+
+/**
+ * Replies that refuse a JOIN, an INVITE, a change of mode or of nick, and never a message, though
+ * they may name a channel.
+ */
+const NOT_ABOUT_MESSAGES = new Set([
+  ...["405", "431", "432", "433", "437", "441", "442", "443", "461", "467", "471", "472", "473"],
+  ...["474", "475", "476", "479", "482", "485", "489", "520"],
+]);
+
+/**
+ * Tells which message an answer is about where the server labels none: it takes our lines in their
+ * order, so the first unanswered message to a channel is meant, and a PING that it has answered
+ * tells that all before it have been dealt with.
+ */
+export class PendingAcks {
+  #entries: Entry[] = [];
+  #lastToken = 0;
+
+  /** Notes that a message goes out. */
+  sent(message: Unanswered): void {
+    this.#entries.push(message);
+  }
+
+  /** Notes that a PING goes out after all that were sent; gives what it shall carry. */
+  barrier(): string {
+    const token = `b${++this.#lastToken}`;
+    this.#entries.push({ token });
+    return token;
+  }
+
+  /** The label of the message that came back from a channel, or null. */
+  echoed(channel: string): string | null {
+    return this.#takeFirst(channel);
+  }
+
+  /**
+   * The label of the message that a reply refuses, or null where it is about something else.
+   *
+   * @param code the number of the reply
+   */
+  refused(channel: string, code: string): string | null {
+    return NOT_ABOUT_MESSAGES.has(code) ? null : this.#takeFirst(channel);
+  }
+
+  /** The messages before an answered PING of which nothing was heard, in order. */
+  passed(token: string): Unanswered[] {
+    const end = this.#entries.findIndex((entry) => "token" in entry && entry.token === token);
+    if (end === -1) return [];
+    return this.#entries.splice(0, end + 1).filter((entry) => "label" in entry);
+  }
+
+  /** Forgets everything: the connection is gone. */
+  clear(): void {
+    this.#entries = [];
+  }
+
+  #takeFirst(channel: string): string | null {
+    const key = foldCase(channel);
+    const index = this.#entries.findIndex((entry) =>
+      "label" in entry && foldCase(entry.channel) === key
+    );
+    const [found] = index === -1 ? [] : this.#entries.splice(index, 1);
+    return found !== undefined && "label" in found ? found.label : null;
+  }
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import type { Database } from "../database/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { AccountDirectory } from "./accounts.ts";
+import { Revocations } from "./revocations.ts";
+import { Expiries } from "./expiries.ts";
+import { Identity } from "./identity.ts";
+import { Logins } from "./logins.ts";
+import { reservedNames } from "./names.ts";
+import { OperatorToken } from "./operator_token.ts";
+import { Passwords } from "./passwords.ts";
+import { Refusals } from "./refusals.ts";
+import { ScramVerifiers } from "./scram.ts";
+import { TokenKey } from "./token_key.ts";
+import { Tokens } from "./tokens.ts";
+import { WebSessions } from "./web_sessions.ts";
+
+export interface IdentityRoomOptions {
+  /** The folder with the files `api_token` and `token_key`. */
+  readonly folder: string;
+  readonly database: Database;
+  /** The API token that the environment pins, or null. */
+  readonly pinnedToken: string | null;
+  /** The nick that no account may have. */
+  readonly bridgeNick: string;
+  /** Whether admins may log in anywhere. */
+  readonly adminsEnabled: boolean;
+  /** Wrong passwords that are allowed per place and account ... */
+  readonly attempts: number;
+  /** ... within this time, in milliseconds. */
+  readonly window: number;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** The services of this room, put together. */
+export interface IdentityRoom {
+  readonly identity: Identity;
+  readonly tokens: Tokens;
+  readonly operatorToken: OperatorToken;
+  readonly accounts: AccountDirectory;
+  readonly passwords: Passwords;
+  readonly scram: ScramVerifiers;
+  readonly logins: Logins;
+  readonly webSessions: WebSessions;
+  readonly refusals: Refusals;
+  readonly revocations: Revocations;
+  /** Writes what is not written yet; before the database is closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts the services of this room together.
+ *
+ * @throws SecretFileError where a file with a secret cannot be used
+ */
+export async function openIdentity(options: IdentityRoomOptions): Promise<IdentityRoom> {
+  const { folder, database, pinnedToken: pinned, scheduler, log } = options;
+  const clock = () => scheduler.now();
+  const revocations = new Revocations(log);
+  const expiries = new Expiries({ scheduler, revocations });
+  const refusals = new Refusals({ database, scheduler, log });
+  const accounts = await AccountDirectory.open({
+    database,
+    reserved: reservedNames(options.bridgeNick),
+    disabled: new Set(options.adminsEnabled ? [] : ["admin"]),
+  });
+  const shared = { database, accounts, revocations, expiries, refusals, clock, log };
+
+  const path = join(folder, "api_token");
+  const operatorToken = await OperatorToken.open({ ...shared, path, pinned });
+  const key = await TokenKey.open(join(folder, "token_key"));
+  const tokens = new Tokens({ ...shared, key });
+  const webSessions = new WebSessions(shared);
+  const passwords = new Passwords();
+  const scram = new ScramVerifiers({ database, key, log });
+  const { attempts, window } = options;
+  const logins = new Logins({ ...shared, passwords, scram, attempts, window });
+  const identity = new Identity({ ...shared, operatorToken, tokens, logins });
+  return {
+    ...{ identity, tokens, operatorToken, webSessions },
+    ...{ accounts, passwords, scram, logins, refusals, revocations },
+    async close() {
+      passwords.close();
+      expiries.close();
+      await scram.close();
+      await tokens.close();
+      await webSessions.flush();
+      await refusals.flush();
+    },
+  };
+}

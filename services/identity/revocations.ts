@@ -1,0 +1,71 @@
+import type { Log } from "../log.ts";
+import type { Principal } from "./principal.ts";
+
+/**
+ * What came to its end: the API token, all of an account, its password with what was opened by it,
+ * one token, or one session of the web pages.
+ */
+export type Ending =
+  | { readonly kind: "operator" }
+  | { readonly kind: "account"; readonly accountId: string }
+  | { readonly kind: "password"; readonly accountId: string }
+  | { readonly kind: "token"; readonly accountId: string | null; readonly tokenId: string }
+  | { readonly kind: "session"; readonly accountId: string; readonly sessionId: string };
+
+/** A credential that is good for nothing any more. */
+export interface Ended {
+  /** Internal id of the account; null for the API token. */
+  readonly accountId: string | null;
+  /** The token; null where it is not about a single one. */
+  readonly tokenId: string | null;
+  /** Whether a principal came by it, so that what it opened is to be closed. */
+  covers(principal: Principal): boolean;
+}
+
+export type EndedListener = (ended: Ended) => void;
+
+/** Tells whoever keeps something open for a principal that the principal's credential ended. */
+export class Revocations {
+  readonly #listeners = new Set<EndedListener>();
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** @returns a function that ends the subscription */
+  subscribe(listener: EndedListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  announce(ending: Ending): void {
+    const ended: Ended = {
+      accountId: ending.kind === "operator" ? null : ending.accountId,
+      tokenId: ending.kind === "token" ? ending.tokenId : null,
+      covers: (principal) => covers(ending, principal),
+    };
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(ended);
+      } catch (error) {
+        this.#log.error("A listener for ended credentials failed", { error });
+      }
+    }
+  }
+}
+
+function covers(ending: Ending, principal: Principal): boolean {
+  switch (ending.kind) {
+    case "operator":
+      return principal.kind === "operator";
+    case "account":
+      return principal.id === ending.accountId;
+    case "password":
+      return principal.id === ending.accountId && principal.tokenId === null;
+    case "token":
+      return principal.tokenId === ending.tokenId;
+    case "session":
+      return principal.sessionId === ending.sessionId;
+  }
+}

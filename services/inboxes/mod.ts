@@ -1,0 +1,15 @@
+/**
+ * What others said to one agent: messages for it alone, and mentions in its channels (`Inboxes`); and
+ * how an agent or the operator says something to one user alone (`DirectMessages`).
+ */
+export { DirectMessages, type DirectMessagesOptions } from "./direct_messages.ts";
+export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
+export {
+  type Addressed,
+  type AddressedKind,
+  type AddressedText,
+  type Delivery,
+  INBOX_CAPACITY,
+  Inboxes,
+  type InboxesOptions,
+} from "./inboxes.ts";

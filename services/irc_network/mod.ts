@@ -1,0 +1,15 @@
+/**
+ * An IRC network that muster does not run itself: the accounts there, and how they are kept as the
+ * database says. {@link openNetwork} puts the room together over one of the drivers.
+ */
+export { ErgoAccounts, type ErgoAccountsOptions } from "./ergo.ts";
+export { ErgoApi, type ErgoApiOptions } from "./ergo_api.ts";
+export type { Keeper, NetworkStats } from "./keeper.ts";
+export type { NetworkAccount, NetworkAccounts, NetworkStatus, ServicesConsole } from "./network.ts";
+export { type NetworkRoom, type NetworkRoomOptions, openNetwork } from "./open.ts";
+export { ANOPE } from "./anope.ts";
+export { ATHEME } from "./atheme.ts";
+export { connectTcp, type TcpOptions, type TlsOptions } from "./connect.ts";
+export { type ConsoleOptions, IrcConsole } from "./console.ts";
+export { ServicesNetwork, type ServicesNetworkOptions } from "./services_network.ts";
+export type { Credentials } from "./session.ts";

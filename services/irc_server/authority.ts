@@ -1,0 +1,166 @@
+import {
+  type Account,
+  type AccountDirectory,
+  type LoginOutcome,
+  type Logins,
+} from "../identity/mod.ts";
+import {
+  type Accounts,
+  type ChannelStatus,
+  foldCase,
+  type ScramAccounts,
+  type ScramProof,
+  type ScramVerification,
+  type Verification,
+} from "../irc/mod.ts";
+import { channelStatusOf, type Roster, type SendLimits } from "../agents/mod.ts";
+import type { SelfRegistration } from "./self_registration.ts";
+
+/** The owner of reserved nicks; no account can have this name. */
+const NOBODY = "*reserved*";
+
+/** The kinds of account that log in to IRC. */
+const KINDS = ["agent", "person", "admin"] as const;
+
+/** Somebody who may become an operator of the IRC server with OPER. */
+export interface IrcOperator {
+  readonly name: string;
+  /** argon2id, in PHC string format. */
+  readonly password_hash: string;
+}
+
+export interface AccountAuthorityOptions {
+  readonly accounts: AccountDirectory;
+  readonly roster: Pick<Roster, "find" | "assigns">;
+  readonly logins: Logins;
+  readonly operators: readonly IrcOperator[];
+  readonly sendLimits: Pick<SendLimits, "muteReason" | "delay">;
+  /** What accounts are in channels that somebody registered. */
+  readonly channels: {
+    statusOf(account: string, channel: string): ChannelStatus | null;
+    isRegistered(channel: string): boolean;
+  };
+  /** Channels that the configuration names. */
+  readonly configured: readonly string[];
+  /** How people make accounts themselves, or null where they cannot. */
+  readonly selfRegistration: SelfRegistration | null;
+}
+
+/** Tells the IRC server who may log in, which nicks are whose, and who gets what in a channel. */
+export class AccountAuthority implements Accounts {
+  readonly scram: ScramAccounts;
+  readonly register?: NonNullable<Accounts["register"]>;
+  readonly #accounts: AccountDirectory;
+  readonly #logins: Logins;
+  readonly #sendLimits: AccountAuthorityOptions["sendLimits"];
+  readonly #operators: ReadonlyMap<string, IrcOperator>;
+  readonly #channels: AccountAuthorityOptions["channels"];
+  readonly #roster: AccountAuthorityOptions["roster"];
+  /** Folded. */
+  readonly #configured: ReadonlySet<string>;
+
+  constructor(options: AccountAuthorityOptions) {
+    const { accounts, roster, logins, operators, sendLimits, channels, selfRegistration } = options;
+    if (selfRegistration !== null) {
+      this.register = selfRegistration.register.bind(selfRegistration);
+    }
+    this.scram = {
+      challenge: (name) => logins.challenge(name, KINDS),
+      verify: (name, proof, address) => this.#verifyProof({ name, address, door: "sasl" }, proof),
+    };
+    this.#sendLimits = sendLimits;
+    this.#channels = channels;
+    this.#accounts = accounts;
+    this.#logins = logins;
+    this.#operators = new Map(operators.map((operator) => [foldCase(operator.name), operator]));
+    this.#roster = roster;
+    this.#configured = new Set(options.configured.map(foldCase));
+  }
+
+  async verify(name: string, password: string, address: string): Promise<Verification> {
+    const attempt = { name, password, address, door: "sasl" } as const;
+    const outcome = await this.#logins.logIn(attempt, KINDS);
+    return verification(outcome, (account: Account) => account.name);
+  }
+
+  async #verifyProof(
+    attempt: Parameters<Logins["prove"]>[0],
+    proof: ScramProof,
+  ): Promise<ScramVerification> {
+    const outcome = await this.#logins.prove(attempt, proof, KINDS);
+    if (outcome.kind !== "accepted") return outcome;
+    const { account, serverSignature } = outcome.account;
+    return { kind: "accepted", account: account.name, serverSignature };
+  }
+
+  ownerOf(nick: string): string | null {
+    if (this.#accounts.isReserved(nick)) return NOBODY;
+    return this.#accounts.find(nick)?.name ?? null;
+  }
+
+  /**
+   * In its own channels an agent's type decides. Elsewhere it decides too, but not in a channel that
+   * somebody registered with ChanServ: there the founder does.
+   */
+  channelStatus(account: string, channel: string): ChannelStatus | null {
+    const own = this.registryStatus(account, channel) ?? this.#channels.statusOf(account, channel);
+    if (own !== null || this.#channels.isRegistered(channel)) return own;
+    const agent = this.#roster.find(account);
+    return agent === null ? null : channelStatusOf(agent.type);
+  }
+
+  accountSince(account: string): number | null {
+    return this.#accounts.find(account)?.createdAt ?? null;
+  }
+
+  /** What an agent's type makes of it in the channels that it was registered with. */
+  registryStatus(account: string, channel: string): ChannelStatus | null {
+    const agent = this.#roster.find(account);
+    if (agent === null) return null;
+    const folded = foldCase(channel);
+    if (!agent.channels.some((candidate) => foldCase(candidate) === folded)) return null;
+    return channelStatusOf(agent.type);
+  }
+
+  /** Channels that the configuration or the registration of an agent names. */
+  ownsChannel(channel: string): boolean {
+    return this.#configured.has(foldCase(channel)) || this.#roster.assigns(channel);
+  }
+
+  /** An agent that is paused may say nothing. */
+  muteReason(account: string): string | null {
+    return this.#sendLimits.muteReason(account);
+  }
+
+  /** An agent may have a rate of its own. */
+  messageDelay(account: string): number {
+    return this.#sendLimits.delay(account);
+  }
+
+  /** Workers and orchestrators do what they are told; the others read, or are people. */
+  actsOnMessages(account: string): boolean {
+    const type = this.#roster.find(account)?.type;
+    return type === "worker" || type === "orchestrator";
+  }
+
+  /** Checks the operators of the configuration first, then the admins. */
+  async verifyOperator(name: string, password: string, address: string): Promise<Verification> {
+    const attempt = { name, password, address, door: "oper" } as const;
+    const operator = this.#operators.get(foldCase(name));
+    if (operator === undefined) {
+      const outcome = await this.#logins.logIn(attempt, ["admin"]);
+      return verification(outcome, (account: Account) => account.name);
+    }
+    const named = { ...attempt, name: operator.name };
+    const outcome = await this.#logins.check(named, operator.password_hash);
+    return verification(outcome, (operatorName) => operatorName);
+  }
+}
+
+function verification<Accepted>(
+  outcome: LoginOutcome<Accepted>,
+  nameOf: (accepted: Accepted) => string,
+): Verification {
+  if (outcome.kind !== "accepted") return outcome;
+  return { kind: "accepted", account: nameOf(outcome.account) };
+}

@@ -1,0 +1,291 @@
+import type { Selectable } from "kysely";
+import { ulid } from "ulid";
+import {
+  type Database,
+  type Directory,
+  type Statement,
+  statement,
+  type Tables,
+  Unchanged,
+} from "../../database/mod.ts";
+import { Conflict, Invalid, NotFound, ServiceError } from "../../errors.ts";
+import { newEvent, type Origin } from "../../events/mod.ts";
+import { type AccountDirectory, type Caller, originOf } from "../../identity/mod.ts";
+import {
+  type Ban,
+  type Bans,
+  type BanSubject,
+  type BanWish,
+  foldCase,
+  isLoopback,
+  type ObservedActor,
+} from "../../irc/mod.ts";
+import { ircOriginOf } from "../origin.ts";
+import { BanIndex, type StoredBan } from "./ban_index.ts";
+import { type BanMask, canonicalForm, parseBanMask } from "./mask.ts";
+import { type BanRecord, type BanRequest, banRequestSchema } from "./schemas.ts";
+
+/** Bans that are kept at most. */
+const MAX_BANS = 1000;
+
+export interface IrcBansOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  /** Ends the sessions of whoever these bans hit. */
+  readonly enforce: (bans: Pick<Bans, "find">) => void;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * The bans from the IRC server. One that was acknowledged is on disk and has ended the sessions that
+ * it hits. A ban on an account hangs on the account's id, so that it ends with the account.
+ */
+export class IrcBans implements Bans, Directory {
+  readonly #options: IrcBansOptions;
+  /** By id; those that are over may still be among them. */
+  readonly #bans = new Map<string, StoredBan>();
+  #index = new BanIndex([]);
+
+  private constructor(options: IrcBansOptions) {
+    this.#options = options;
+  }
+
+  /** Reads all bans from the database. */
+  static async open(options: IrcBansOptions): Promise<IrcBans> {
+    const bans = new IrcBans(options);
+    await options.database.keepCurrent(bans);
+    options.accounts.onChanged((id, account) => {
+      if (account === null) bans.#drop((ban) => ban.accountId === id);
+    });
+    return bans;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#options.database.tables.selectFrom("irc_bans").selectAll().execute();
+    this.#bans.clear();
+    for (const row of rows) this.#bans.set(row.id, banOf(row));
+    this.#index = new BanIndex(this.#sorted());
+  }
+
+  /** Every ban that holds, the oldest first. */
+  list(): BanRecord[] {
+    return this.#holding().map(describe);
+  }
+
+  /**
+   * Bans somebody, or changes the ban of the same mask; sessions that it hits end at once.
+   *
+   * @throws Invalid where the mask is none or would hit far too many
+   * @throws NotFound where there is no such account, Conflict where there are too many bans, or the
+   *   account is an agent's, which the registry holds
+   */
+  create(request: BanRequest, caller: Caller): Promise<BanRecord> {
+    return this.#create(request, originOf(caller));
+  }
+
+  /**
+   * Takes a ban away.
+   *
+   * @param ban its id, or its mask in any form
+   * @throws NotFound
+   */
+  async delete(ban: string, caller: Caller): Promise<void> {
+    const found = this.#holding().find(({ id }) => id === ban) ?? this.#findByName(ban);
+    await this.#delete(found, originOf(caller));
+  }
+
+  findByAddress(address: string): Ban | null {
+    return this.#toBan(this.#index.findByAddress(address, this.#options.clock()));
+  }
+
+  find(subject: BanSubject): Ban | null {
+    return this.#findIn(this.#index, subject);
+  }
+
+  all(): readonly Ban[] {
+    return this.#holding().map((ban) => this.#toBan(ban));
+  }
+
+  add({ mask, reason, duration, spares }: BanWish, actor: ObservedActor): Promise<string | null> {
+    return refusalOf(async () => {
+      const duration_seconds = duration === null ? null : Math.ceil(duration / 1000);
+      const request = banRequestSchema.safeParse({ mask, reason, duration_seconds });
+      if (!request.success) throw new Invalid(`"mask" ${request.error.issues[0]?.message}`);
+      await this.#create(request.data, ircOriginOf(this.#options.accounts, actor), spares);
+    });
+  }
+
+  remove(mask: string, actor: ObservedActor): Promise<string | null> {
+    return refusalOf(async () => {
+      await this.#delete(this.#findByName(mask), ircOriginOf(this.#options.accounts, actor));
+    });
+  }
+
+  async #create(request: BanRequest, origin: Origin, spares?: BanSubject): Promise<BanRecord> {
+    const { database, clock, enforce } = this.#options;
+    const mask = parseBanMask(request.mask);
+    const { text, accountId } = this.#resolve(mask);
+    const now = clock();
+    const ends = request.duration_seconds === null ? null : now + request.duration_seconds * 1000;
+    const ban: StoredBan = {
+      id: ulid(now),
+      mask: text,
+      accountId,
+      reason: request.reason,
+      setBy: origin.actor,
+      createdAt: now,
+      expiresAt: ends,
+    };
+    const added = new BanIndex([ban]);
+    if (spares !== undefined && this.#findIn(added, spares) !== null) {
+      throw new Invalid("This would ban yourself");
+    }
+    const others = this.#holding().filter((other) => foldCase(other.mask) !== foldCase(text));
+    if (others.length >= MAX_BANS) {
+      throw new Conflict(`There are ${MAX_BANS} bans, which is as many as are kept`);
+    }
+    const record = describe(ban);
+    const { reason, expires_at } = record;
+    await database.commit({
+      statements: this.#replacement(ban, now),
+      events: [newEvent("irc.banned", { mask: text, reason, expires_at }, origin, now)],
+    });
+    enforce({ find: (subject) => this.#findIn(added, subject) });
+    return record;
+  }
+
+  #findIn(index: BanIndex, { masks, address, account }: BanSubject): Ban | null {
+    const now = this.#options.clock();
+    const accountId = account === null ? null : this.#options.accounts.find(account)?.id ?? null;
+    const found = index.findByAccount(accountId, now) ??
+      (isLoopback(address) ? null : index.findByAddress(address, now)) ??
+      index.findByMask(masks, now);
+    return this.#toBan(found);
+  }
+
+  /** The mask as it is kept; that of an account with the account's id. */
+  #resolve(mask: BanMask): { text: string; accountId: string | null } {
+    if (mask.kind !== "account") return { text: mask.text, accountId: null };
+    const account = this.#options.accounts.find(mask.name);
+    if (account === null) throw new NotFound(`There is no account "${mask.name}"`);
+    if (account.kind === "agent") {
+      throw new Conflict(`"${account.name}" is an agent: pause it or revoke it in the registry`);
+    }
+    return { text: `account:${account.name}`, accountId: account.id };
+  }
+
+  /** The ban of this mask, however that is written. */
+  #findByName(mask: string): StoredBan | undefined {
+    const written = foldCase(canonicalForm(mask));
+    return this.#holding().find((ban) => foldCase(ban.mask) === written);
+  }
+
+  async #delete(ban: StoredBan | undefined, origin: Origin): Promise<void> {
+    const { database, clock } = this.#options;
+    if (ban === undefined) throw noSuchBan();
+    const query = database.tables.deleteFrom("irc_bans").where("id", "=", ban.id);
+    const committed = () => this.#drop(({ id }) => id === ban.id);
+    try {
+      await database.commit({
+        statements: [statement(query, { mustChange: true, committed })],
+        events: [newEvent("irc.unbanned", { mask: ban.mask }, origin, clock())],
+      });
+    } catch (error) {
+      throw error instanceof Unchanged ? noSuchBan() : error;
+    }
+  }
+
+  #holding(): StoredBan[] {
+    const now = this.#options.clock();
+    return this.#sorted().filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  }
+
+  #sorted(): StoredBan[] {
+    return [...this.#bans.values()].sort((one, other) => one.id < other.id ? -1 : 1);
+  }
+
+  /** The statements that put a ban in place of another of its mask, and remove what is over. */
+  #replacement(ban: StoredBan, now: number): Statement[] {
+    const { tables } = this.#options.database;
+    const folded = foldCase(ban.mask);
+    const same = tables.deleteFrom("irc_bans").where("mask_folded", "=", folded);
+    const over = tables.deleteFrom("irc_bans").where("expires_at", "<=", now);
+    return [
+      statement(same, { committed: () => this.#drop(({ mask }) => foldCase(mask) === folded) }),
+      statement(over, {
+        committed: () => this.#drop(({ expiresAt }) => expiresAt !== null && expiresAt <= now),
+      }),
+      statement(tables.insertInto("irc_bans").values(toRow(ban)), {
+        committed: () => {
+          this.#bans.set(ban.id, ban);
+          this.#index = new BanIndex(this.#sorted());
+        },
+      }),
+    ];
+  }
+
+  /** Forgets bans that the database does not hold any more. */
+  #drop(isGone: (ban: StoredBan) => boolean): void {
+    const before = this.#bans.size;
+    for (const ban of this.#bans.values()) {
+      if (isGone(ban)) this.#bans.delete(ban.id);
+    }
+    if (this.#bans.size < before) this.#index = new BanIndex(this.#sorted());
+  }
+
+  #toBan(ban: StoredBan): Ban;
+  #toBan(ban: StoredBan | null): Ban | null;
+  #toBan(ban: StoredBan | null): Ban | null {
+    if (ban === null) return null;
+    const { mask, reason, setBy, createdAt: setAt, expiresAt } = ban;
+    return { mask, reason, setBy, setAt, expiresAt };
+  }
+}
+
+function describe({ id, mask, reason, setBy, createdAt, expiresAt }: StoredBan): BanRecord {
+  return {
+    ...{ id, mask, reason },
+    set_by: setBy,
+    created_at: new Date(createdAt).toISOString(),
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+  };
+}
+
+function banOf(row: Selectable<Tables["irc_bans"]>): StoredBan {
+  return {
+    id: row.id,
+    mask: row.mask,
+    accountId: row.account_id,
+    reason: row.reason,
+    setBy: row.set_by,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+function toRow({ id, mask, accountId, reason, setBy, createdAt, expiresAt }: StoredBan) {
+  return {
+    ...{ id, mask, reason },
+    mask_folded: foldCase(mask),
+    account_id: accountId,
+    set_by: setBy,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  };
+}
+
+function noSuchBan(): NotFound {
+  return new NotFound("There is no such ban");
+}
+
+/** Runs what an IRC operator asks for; gives the sentence where it is refused. */
+async function refusalOf(run: () => Promise<void>): Promise<string | null> {
+  try {
+    await run();
+    return null;
+  } catch (error) {
+    if (error instanceof ServiceError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,304 @@
+import { DatabaseError } from "../../database/mod.ts";
+import { Unavailable } from "../../errors.ts";
+import type {
+  HistoryQuery,
+  HistoryRecord,
+  HistoryStore,
+  HistoryTarget,
+  LastMessage,
+  NewHistoryRecord,
+} from "../../irc/mod.ts";
+import type { Log } from "../../log.ts";
+import type { Scheduler } from "../../scheduler.ts";
+import type { Answers, Operation, Question, Retention } from "./protocol.ts";
+import { WorkerPort } from "./worker_port.ts";
+
+/** Bytes of records that may wait to be written. */
+const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
+
+/** What is forgotten or redacted may wait where no more records may. */
+const MAX_QUEUED_CHANGES = 200_000;
+
+/** What a record takes beside its content; a guess that keeps the bound honest. */
+const RECORD_BYTES = 512;
+
+/** Changes of one transaction. */
+const BATCH = 500;
+
+/** How long records are gathered for one transaction. */
+const GATHER_MILLISECONDS = 20;
+
+const FIRST_RETRY_MILLISECONDS = 1000;
+const LAST_RETRY_MILLISECONDS = 30_000;
+
+/** How often it is looked for what retention does not keep. */
+const TRIM_MILLISECONDS = 60 * 60 * 1000;
+const FIRST_TRIM_MILLISECONDS = 60 * 1000;
+
+/** Records that retention removes in one transaction: what waits behind it waits for no more. */
+const TRIM_STEP = 1000;
+
+export interface ArchiveOptions {
+  readonly path: string;
+  readonly retention: Retention;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** Figures of the archive. */
+export interface ArchiveStats {
+  /** Records that were not kept because the disk did not take them, since the start. */
+  readonly lost: number;
+  /** Changes that wait to be written. */
+  readonly waiting: number;
+  /** Bytes of the file that are in use. */
+  readonly bytes: number;
+}
+
+/**
+ * The history of the IRC server in a SQLite file, which a worker reads and writes: nothing here
+ * waits for a disk. Records are written in batches, 20 ms after they came; what a kill of the
+ * process takes with it is no more than that.
+ *
+ * Where the disk refuses, changes wait, up to 16 MiB, and are tried again; records beyond that are
+ * lost, which is counted and logged, and chat goes on. Meanwhile what is there can be read, unless
+ * something is still to be forgotten.
+ */
+export class HistoryArchive implements HistoryStore {
+  readonly newestTime: number;
+  readonly #options: ArchiveOptions;
+  readonly #worker: WorkerPort;
+  readonly #queue: Operation[] = [];
+  #retention: Retention;
+  #queuedBytes = 0;
+  #lastSequence: number;
+  /** Changes that were asked for, and those that are written, since the start. */
+  #asked = 0;
+  #written = 0;
+  #writing: Promise<boolean> | null = null;
+  #trimming = false;
+  #failures = 0;
+  #lost = 0;
+  /** Records lost since the disk last took any. */
+  #gap = 0;
+  #bytes = 0;
+  #cancelWrite: (() => void) | null = null;
+  #cancelTrim: () => void;
+  #closed = false;
+
+  private constructor(
+    options: ArchiveOptions,
+    worker: WorkerPort,
+    newest: { readonly newestTime: number; readonly lastSequence: number },
+  ) {
+    this.#options = options;
+    this.#worker = worker;
+    this.#retention = options.retention;
+    this.newestTime = newest.newestTime;
+    this.#lastSequence = newest.lastSequence;
+    this.#cancelTrim = options.scheduler.after(FIRST_TRIM_MILLISECONDS, () => this.#trim());
+  }
+
+  /**
+   * Opens the archive, and makes it, readable by its owner alone, where there is none.
+   *
+   * @throws DatabaseError where the file is no archive or comes from a newer program
+   */
+  static async open(options: ArchiveOptions): Promise<HistoryArchive> {
+    const worker = new WorkerPort(options.path);
+    try {
+      return new HistoryArchive(options, worker, await worker.open());
+    } catch (error) {
+      await worker.close();
+      throw new DatabaseError(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  append(record: NewHistoryRecord): void {
+    if (this.#closed || this.#queuedBytes + sizeOf(record) > MAX_QUEUED_BYTES) {
+      if (this.#gap++ === 0) {
+        this.#options.log.error("What is said is not kept: the disk takes no more history");
+      }
+      this.#lost++;
+      return;
+    }
+    this.#queuedBytes += sizeOf(record);
+    this.#change({ kind: "append", sequence: ++this.#lastSequence, record });
+  }
+
+  redact(id: string): void {
+    this.#change({ kind: "redact", id });
+  }
+
+  forgetConfined(target: HistoryTarget): void {
+    this.#change({ kind: "forgetConfined", target });
+  }
+
+  forgetAccount(account: string): void {
+    this.#change({ kind: "forgetAccount", account, before: null });
+  }
+
+  rename(from: HistoryTarget, to: HistoryTarget, title: string): void {
+    this.#change({ kind: "rename", from, to, title });
+  }
+
+  async select(target: HistoryTarget, query: HistoryQuery): Promise<readonly number[]> {
+    return await this.#ask({ kind: "select", target, query }) as Answers["select"];
+  }
+
+  async fetch(places: readonly number[]): Promise<readonly HistoryRecord[]> {
+    return await this.#ask({ kind: "fetch", places }) as Answers["fetch"];
+  }
+
+  async lastMessages(
+    channels: readonly string[],
+    account: string | null,
+    between: readonly [number, number],
+  ): Promise<readonly LastMessage[]> {
+    const question = { kind: "lastMessages", channels, account, between } as const;
+    return await this.#ask(question) as Answers["lastMessages"];
+  }
+
+  /**
+   * Forgets what belongs to accounts that are gone, or to an earlier holder of a name, which a kill
+   * of the process or a time without an archive may have left.
+   *
+   * @param since since when there is an account, in Unix milliseconds; null where there is none
+   */
+  async forgetStrangers(since: (account: string) => number | null): Promise<void> {
+    for (const account of await this.#ask({ kind: "accounts" }) as Answers["accounts"]) {
+      this.#change({ kind: "forgetAccount", account, before: since(account) });
+    }
+  }
+
+  /** Keeps as much as this says from now on. */
+  retain(retention: Retention): void {
+    this.#retention = retention;
+    this.#trim();
+  }
+
+  stats(): ArchiveStats {
+    return { lost: this.#lost, waiting: this.#queue.length, bytes: this.#bytes };
+  }
+
+  /** Writes what waits and closes the file. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    await this.#settle();
+    this.#closed = true;
+    this.#cancelTrim();
+    this.#cancelWrite?.();
+    if (this.#queue.length > 0) {
+      this.#options.log.error("What was said last is not kept: the disk does not take it", {
+        records: this.#queue.length,
+      });
+    }
+    await this.#worker.close();
+  }
+
+  #change(operation: Operation): void {
+    if (this.#closed) return;
+    if (this.#queue.length >= MAX_QUEUED_CHANGES) {
+      const { kind } = operation;
+      return this.#options.log.error("A change of the history is lost", { kind });
+    }
+    this.#queue.push(operation);
+    this.#asked++;
+    this.#writeLater(this.#failures === 0 ? GATHER_MILLISECONDS : this.#retryMilliseconds());
+  }
+
+  async #ask(question: Question): Promise<Answers[keyof Answers]> {
+    await this.#settle();
+    if (this.#queue.some(({ kind }) => kind !== "append")) {
+      throw new Unavailable("The history cannot be read before what is to be forgotten is");
+    }
+    const response = await this.#worker.request({ kind: "ask", question });
+    if (response.kind !== "answer") throw new TypeError("The archive answered something else");
+    return response.value;
+  }
+
+  /** Writes the changes that were asked for so far, or as many as the disk takes. */
+  async #settle(): Promise<void> {
+    const goal = this.#asked;
+    while (this.#written < goal) {
+      if (!await this.#write()) return;
+    }
+  }
+
+  #writeLater(milliseconds: number): void {
+    if (this.#writing !== null || this.#closed) return;
+    this.#cancelWrite ??= this.#options.scheduler.after(milliseconds, () => {
+      this.#cancelWrite = null;
+      this.#write();
+    });
+  }
+
+  /** Writes one batch, unless that is under way. Whether the disk took it. */
+  #write(): Promise<boolean> {
+    this.#writing ??= this.#writeBatch().finally(() => {
+      this.#writing = null;
+      if (this.#queue.length === 0) return;
+      this.#writeLater(this.#failures === 0 ? 0 : this.#retryMilliseconds());
+    });
+    return this.#writing;
+  }
+
+  async #writeBatch(): Promise<boolean> {
+    const operations = this.#queue.slice(0, BATCH);
+    try {
+      const response = await this.#worker.request({ kind: "write", operations });
+      if (response.kind === "written") this.#bytes = response.bytes;
+    } catch (error) {
+      if (this.#failures++ === 0) {
+        this.#options.log.error("The history cannot be written", { error });
+      }
+      return false;
+    }
+    this.#queue.splice(0, operations.length);
+    this.#written += operations.length;
+    for (const operation of operations) {
+      if (operation.kind === "append") this.#queuedBytes -= sizeOf(operation.record);
+    }
+    this.#recovered();
+    const { bytes } = this.#retention;
+    if (bytes !== null && this.#bytes > bytes) this.#trim();
+    return true;
+  }
+
+  #recovered(): void {
+    if (this.#failures === 0 && this.#gap === 0) return;
+    this.#options.log.warn("The history is written again", { recordsLost: this.#gap });
+    this.#failures = 0;
+    this.#gap = 0;
+  }
+
+  #retryMilliseconds(): number {
+    const doubled = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures - 1, 16);
+    return Math.min(doubled, LAST_RETRY_MILLISECONDS);
+  }
+
+  /** Removes what retention does not keep, in steps between which others have their turn. */
+  async #trim(): Promise<void> {
+    if (this.#closed) return;
+    const { scheduler, log } = this.#options;
+    this.#cancelTrim();
+    this.#cancelTrim = scheduler.after(TRIM_MILLISECONDS, () => this.#trim());
+    if (this.#trimming) return;
+    this.#trimming = true;
+    try {
+      for (let removed = TRIM_STEP; removed === TRIM_STEP && !this.#closed;) {
+        const step = { retention: this.#retention, now: scheduler.now(), most: TRIM_STEP };
+        const response = await this.#worker.request({ kind: "trim", ...step });
+        removed = response.kind === "trimmed" ? response.removed : 0;
+      }
+    } catch (error) {
+      log.warn("Old history could not be removed", { error });
+    } finally {
+      this.#trimming = false;
+    }
+  }
+}
+
+function sizeOf({ content, id, title }: NewHistoryRecord): number {
+  return RECORD_BYTES + 2 * (content.length + id.length + title.length);
+}

@@ -1,0 +1,207 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { HistoryKind, HistoryTarget } from "../../irc/mod.ts";
+import { rollBack } from "../../database/sqlite/mod.ts";
+import type { Answers, Operation, Question, Retention } from "./protocol.ts";
+import { ArchiveReader } from "./archive_reader.ts";
+import { openArchive } from "./schema.ts";
+
+/** A row of what is to be removed. */
+interface Victim {
+  readonly sequence: number;
+  readonly target: number;
+}
+
+/** After this part of what may be used is in use, retention stops removing. */
+const BYTES_LEFT = 0.9;
+
+/** The archive's file. Everything here waits for the disk: it belongs in a worker. */
+export class ArchiveFile {
+  readonly #database: DatabaseSync;
+  readonly #reader: ArchiveReader;
+  readonly #addTarget: StatementSync;
+  readonly #addEntry: StatementSync;
+  readonly #count: StatementSync;
+
+  /** Opens the file. Throws what {@link openArchive} throws. */
+  constructor(path: string) {
+    this.#database = openArchive(path);
+    this.#reader = new ArchiveReader(this.#database);
+    this.#addTarget = this.#database.prepare(
+      `INSERT INTO targets (account, name, title) VALUES (?, ?, ?)
+       ON CONFLICT (account, name) DO UPDATE SET title = excluded.title RETURNING id`,
+    );
+    this.#addEntry = this.#database.prepare(
+      `INSERT INTO entries (sequence, target, time, id, kind, confined, content)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sequence) DO NOTHING`,
+    );
+    this.#count = this.#database.prepare("UPDATE targets SET records = records + ? WHERE id = ?");
+  }
+
+  /** The newest record's time in Unix milliseconds, and its sequence; 0 without one. */
+  newest(): { newestTime: number; lastSequence: number } {
+    const row = this.#database
+      .prepare("SELECT sequence, time FROM entries ORDER BY sequence DESC LIMIT 1").get();
+    return { newestTime: Number(row?.["time"] ?? 0), lastSequence: Number(row?.["sequence"] ?? 0) };
+  }
+
+  /** Bytes of the file that are in use. */
+  usedBytes(): number {
+    const pragma = (name: string) => Number(this.#database.prepare(`PRAGMA ${name}`).get()?.[name]);
+    return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
+  }
+
+  /** Carries out all of these changes, or none. */
+  write(operations: readonly Operation[]): void {
+    this.#transaction(() => {
+      for (const operation of operations) this.#apply(operation);
+    });
+  }
+
+  answer(question: Question): Answers[keyof Answers] {
+    return this.#reader.answer(question);
+  }
+
+  /**
+   * Removes the oldest of what retention does not keep.
+   *
+   * @param now Unix time in milliseconds
+   * @param most removes at most so many records
+   * @returns how many it removed; fewer than `most` means that it is done
+   */
+  trim({ age, records, bytes }: Retention, now: number, most: number): number {
+    let removed = 0;
+    this.#transaction(() => {
+      if (age !== null) removed += this.#remove(this.#olderThan(now - age, most));
+      if (records !== null && removed < most) {
+        removed += this.#remove(this.#beyond(records, most - removed));
+      }
+      if (bytes !== null && removed < most) removed += this.#shrink(bytes, most - removed);
+      if (removed < most) this.#database.exec("DELETE FROM targets WHERE records = 0");
+    });
+    return removed;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #apply(operation: Operation): void {
+    switch (operation.kind) {
+      case "append":
+        return this.#append(operation);
+      case "redact":
+        this.#database.prepare("UPDATE entries SET kind = 3, content = '' WHERE id = ?")
+          .run(operation.id);
+        return;
+      case "forgetConfined":
+        return this.#forgetConfined(operation.target);
+      case "forgetAccount":
+        return this.#forgetAccount(operation.account, operation.before);
+      case "rename":
+        return this.#rename(operation);
+    }
+  }
+
+  #append({ sequence, record }: Operation & { kind: "append" }): void {
+    const { target: { account, name }, title, time, id, kind, confined, content } = record;
+    const target = Number(this.#addTarget.get(account ?? "", name, title)?.["id"]);
+    const added = this.#addEntry
+      .run(sequence, target, time, id, kind satisfies HistoryKind, confined ? 1 : 0, content);
+    this.#count.run(Number(added.changes), target);
+  }
+
+  #forgetConfined(target: HistoryTarget): void {
+    const id = this.#reader.idOf(target);
+    if (id === null) return;
+    const { changes } = this.#database
+      .prepare("DELETE FROM entries WHERE target = ? AND confined = 1").run(id);
+    this.#count.run(-Number(changes), id);
+  }
+
+  #forgetAccount(account: string, before: number | null): void {
+    const targets = this.#database.prepare("SELECT id FROM targets WHERE account = ?").all(account);
+    const remove = this.#database.prepare("DELETE FROM entries WHERE target = ? AND time < ?");
+    for (const row of targets) {
+      const id = Number(row["id"]);
+      const { changes } = remove.run(id, before ?? Number.MAX_SAFE_INTEGER);
+      this.#count.run(-Number(changes), id);
+    }
+    this.#database.exec("DELETE FROM targets WHERE records = 0");
+  }
+
+  /** What the new name has a log of already stays, and lies before what comes with the channel. */
+  #rename({ from, to, title }: Operation & { kind: "rename" }): void {
+    const source = this.#reader.idOf(from);
+    if (source === null) return;
+    const target = Number(this.#addTarget.get("", to.name, title)?.["id"]);
+    if (source === target) return;
+    const { changes } = this.#database
+      .prepare("UPDATE entries SET target = ? WHERE target = ?").run(target, source);
+    this.#count.run(Number(changes), target);
+    this.#count.run(-Number(changes), source);
+  }
+
+  #olderThan(time: number, most: number): Victim[] {
+    const oldest = this.#database
+      .prepare("SELECT sequence, target, time FROM entries ORDER BY sequence LIMIT ?").all(most);
+    return oldest.filter((row) => Number(row["time"]) < time).map(victim);
+  }
+
+  /** What is too much in the logs that hold more than so many records. */
+  #beyond(records: number, most: number): Victim[] {
+    const long = this.#database
+      .prepare("SELECT id, records FROM targets WHERE records > ?").all(records);
+    const oldest = this.#database.prepare(
+      "SELECT sequence, target FROM entries WHERE target = ? ORDER BY time, sequence LIMIT ?",
+    );
+    const victims: Victim[] = [];
+    for (const row of long) {
+      const excess = Math.min(Number(row["records"]) - records, most - victims.length);
+      if (excess > 0) victims.push(...oldest.all(Number(row["id"]), excess).map(victim));
+    }
+    return victims;
+  }
+
+  /** Removes the oldest of all while the file is too full. */
+  #shrink(bytes: number, most: number): number {
+    if (this.usedBytes() <= bytes) return 0;
+    const oldest = this.#database
+      .prepare("SELECT sequence, target FROM entries ORDER BY sequence LIMIT ?");
+    let removed = 0;
+    while (removed < most && this.usedBytes() > bytes * BYTES_LEFT) {
+      const victims = oldest.all(Math.min(most - removed, SHRINK_STEP)).map(victim);
+      if (victims.length === 0) break;
+      removed += this.#remove(victims);
+    }
+    return removed;
+  }
+
+  #remove(victims: readonly Victim[]): number {
+    const remove = this.#database.prepare("DELETE FROM entries WHERE sequence = ?");
+    const perTarget = new Map<number, number>();
+    for (const { sequence, target } of victims) {
+      remove.run(sequence);
+      perTarget.set(target, (perTarget.get(target) ?? 0) + 1);
+    }
+    for (const [target, count] of perTarget) this.#count.run(-count, target);
+    return victims.length;
+  }
+
+  #transaction(body: () => void): void {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      body();
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      rollBack(this.#database);
+      throw error;
+    }
+  }
+}
+
+/** How many records go between two looks at the size of the file. */
+const SHRINK_STEP = 200;
+
+function victim(row: Record<string, unknown>): Victim {
+  return { sequence: Number(row["sequence"]), target: Number(row["target"]) };
+}

@@ -1,0 +1,83 @@
+/** What the main thread and the worker of the archive tell each other. */
+
+import type {
+  HistoryQuery,
+  HistoryRecord,
+  HistoryTarget,
+  LastMessage,
+  NewHistoryRecord,
+} from "../../irc/mod.ts";
+
+/** A change of the archive. They are carried out in the order in which they were asked for. */
+export type Operation =
+  /** `sequence` is the record's place; a second one for the same place changes nothing. */
+  | { readonly kind: "append"; readonly sequence: number; readonly record: NewHistoryRecord }
+  | { readonly kind: "redact"; readonly id: string }
+  | { readonly kind: "forgetConfined"; readonly target: HistoryTarget }
+  /** Forgets what is older than `before`, in Unix milliseconds; null: all. */
+  | { readonly kind: "forgetAccount"; readonly account: string; readonly before: number | null }
+  | {
+    readonly kind: "rename";
+    readonly from: HistoryTarget;
+    readonly to: HistoryTarget;
+    readonly title: string;
+  };
+
+/** What is kept. Null turns a bound off. */
+export interface Retention {
+  /** Age in milliseconds. */
+  readonly age: number | null;
+  /** Records of one log. */
+  readonly records: number | null;
+  /** Bytes of the file that are in use. */
+  readonly bytes: number | null;
+}
+
+/** A question to the archive. */
+export type Question =
+  | { readonly kind: "select"; readonly target: HistoryTarget; readonly query: HistoryQuery }
+  | { readonly kind: "fetch"; readonly places: readonly number[] }
+  | {
+    readonly kind: "lastMessages";
+    readonly channels: readonly string[];
+    readonly account: string | null;
+    readonly between: readonly [number, number];
+  }
+  /** The accounts that have a log, folded. */
+  | { readonly kind: "accounts" };
+
+/** What each question is answered with. */
+export interface Answers {
+  readonly select: readonly number[];
+  readonly fetch: readonly HistoryRecord[];
+  readonly lastMessages: readonly LastMessage[];
+  readonly accounts: readonly string[];
+}
+
+/** What is asked of the worker: first to open the file; null closes it. */
+export type Request =
+  | { readonly id: number; readonly kind: "open"; readonly path: string }
+  | { readonly id: number; readonly kind: "write"; readonly operations: readonly Operation[] }
+  | { readonly id: number; readonly kind: "ask"; readonly question: Question }
+  /** Removes at most so many records that retention does not keep. */
+  | {
+    readonly id: number;
+    readonly kind: "trim";
+    readonly retention: Retention;
+    readonly now: number;
+    readonly most: number;
+  };
+
+export type Response =
+  | {
+    readonly id: number;
+    readonly kind: "opened";
+    /** Unix time in milliseconds of the newest record; 0 without one. */
+    readonly newestTime: number;
+    readonly lastSequence: number;
+  }
+  /** `bytes`: of the file that are in use. */
+  | { readonly id: number; readonly kind: "written"; readonly bytes: number }
+  | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
+  | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
+  | { readonly id: number; readonly kind: "failed"; readonly message: string };

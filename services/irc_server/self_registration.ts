@@ -1,0 +1,90 @@
+import { Conflict, Invalid, Unavailable } from "../errors.ts";
+import { type AccountDirectory, AttemptLimit, placeOf } from "../identity/mod.ts";
+import { type AccountRegistration, isLoopback } from "../irc/mod.ts";
+import type { IrcAccounts } from "../agents/mod.ts";
+import { personSchema } from "../agents/mod.ts";
+
+/** Places whose accounts are counted. */
+const REMEMBERED = 10_000;
+
+const HOUR = 60 * 60_000;
+
+export interface SelfRegistrationOptions {
+  readonly accounts: AccountDirectory;
+  readonly ircAccounts: IrcAccounts;
+  /** Accounts that one place may make in an hour; 0 means no limit. This machine has none. */
+  readonly perHour: number;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** People who make their IRC account themselves, on IRC. */
+export class SelfRegistration {
+  readonly #accounts: AccountDirectory;
+  readonly #ircAccounts: IrcAccounts;
+  readonly #limit: AttemptLimit | null;
+
+  constructor({ accounts, ircAccounts, perHour, clock }: SelfRegistrationOptions) {
+    this.#accounts = accounts;
+    this.#ircAccounts = ircAccounts;
+    const limit = { failures: perHour, window: HOUR, keys: REMEMBERED, clock };
+    this.#limit = perHour === 0 ? null : new AttemptLimit(limit);
+  }
+
+  /**
+   * Makes an account.
+   *
+   * @param address the IP address of who asks
+   */
+  async register(name: string, password: string, address: string): Promise<AccountRegistration> {
+    const parsed = personSchema.safeParse({ account: name, password });
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      const fault = issue?.path[0] === "account" ? "name" : "password";
+      return { kind: "refused", fault, reason: `The ${fault} ${issue?.message}` };
+    }
+    if (this.#accounts.isReserved(name)) {
+      return { kind: "refused", fault: "name", reason: `The name "${name}" is reserved` };
+    }
+    if (this.#accounts.find(name) !== null) return taken(name);
+    return await this.#counted(address, () => this.#create(name, password, address));
+  }
+
+  async #create(name: string, password: string, address: string): Promise<AccountRegistration> {
+    try {
+      await this.#ircAccounts.register({ account: name, password }, address);
+      return { kind: "registered", account: name };
+    } catch (error) {
+      if (error instanceof Conflict) return taken(name);
+      if (error instanceof Unavailable) return { kind: "unavailable" };
+      if (!(error instanceof Invalid)) throw error;
+      return { kind: "refused", fault: "weak", reason: error.message };
+    }
+  }
+
+  /** Counts what a place asks for, as if it had got it while that is not known yet. */
+  async #counted(
+    address: string,
+    create: () => Promise<AccountRegistration>,
+  ): Promise<AccountRegistration> {
+    const limit = this.#limit;
+    if (limit === null || isLoopback(address)) return await create();
+    const place = placeOf(address);
+    const permit = limit.permit(place);
+    if (permit.kind === "busy") return { kind: "unavailable" };
+    if (permit.kind === "exhausted") return { ...permit, kind: "throttled" };
+    limit.begin(place);
+    let made = false;
+    try {
+      const outcome = await create();
+      made = outcome.kind === "registered";
+      return outcome;
+    } finally {
+      limit.end(place, made ? "failed" : "passed");
+    }
+  }
+}
+
+function taken(name: string): AccountRegistration {
+  return { kind: "refused", fault: "taken", reason: `The name "${name}" is taken` };
+}

@@ -1,9 +1,0 @@
-/**
- * NickServ and ChanServ: users of the embedded IRC server that look after accounts and channels.
- *
- * Each is a `ServiceDesk` with a table of commands. What the registry of agents owns cannot be
- * changed through them. `RegisteredChannels` keeps channels in the app database; rights in them hang
- * on the internal ids of accounts, never on names.
- */
-export { RegisteredChannels, type RegisteredChannelsOptions } from "./registered_channels.ts";
-export { addIrcServices, type IrcServicesOptions } from "./room.ts";

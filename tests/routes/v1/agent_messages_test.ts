@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { OPERATOR } from "../../../services/identity/mod.ts";
+import type { Rooms } from "../../support/rooms.ts";
+import { anAgent } from "../../support/rooms.ts";
+import { byEverybody, withApi } from "../../support/scenarios.ts";
+
+const MESSAGES = "GET /v1/agents/caller/messages";
+
+function say({ inboxes }: Rooms, text: string, channel: string | null = null): void {
+  const actor = { address: "192.0.2.7" };
+  inboxes.take({
+    id: `id-${text}`,
+    time: Date.parse("2026-11-20T12:00:00Z"),
+    sender: { ...actor, nick: "ann", account: null },
+    command: "PRIVMSG",
+    channel,
+    receiver: channel === null ? { ...actor, nick: "caller", account: "caller" } : null,
+    statusPrefix: "",
+    text,
+  });
+}
+
+Deno.test("GET /v1/agents/{nick}/messages is open to the agent itself and the operator", async () => {
+  await withApi(async (api) => {
+    await anAgent(api.rooms, "other");
+    const itself = ["reader", "writer", "passphrase", "operator"] as const;
+    await api.expect([
+      ...byEverybody(MESSAGES, itself, 200),
+      ...byEverybody("GET /v1/agents/other/messages", ["operator"], 200),
+      ...byEverybody("GET /v1/agents/nobody/messages", itself, 404),
+      { request: `${MESSAGES}?limit=0`, status: 400, matches: /limit/ },
+      { request: `${MESSAGES}?limit=201`, status: 400, matches: /limit/ },
+      { request: `${MESSAGES}?wait_seconds=61`, status: 400, matches: /wait_seconds/ },
+      { request: `${MESSAGES}?since=yesterday`, status: 400, matches: /since/ },
+    ]);
+  });
+});
+
+Deno.test("GET /v1/agents/{nick}/messages gives what was said, as often as it is read", async () => {
+  await withApi(async (api) => {
+    say(api.rooms, "psst");
+    say(api.rooms, "hello @all", "#general");
+    const expected = [
+      {
+        id: "id-psst",
+        kind: "message",
+        from: "ann",
+        account: null,
+        channel: null,
+        text: "psst",
+        timestamp: "2026-11-20T12:00:00.000000Z",
+      },
+      {
+        id: "id-hello @all",
+        kind: "mention",
+        from: "ann",
+        account: null,
+        channel: "#general",
+        text: "hello @all",
+        timestamp: "2026-11-20T12:00:00.000001Z",
+      },
+    ];
+    assert.deepEqual(await api.answer(MESSAGES), expected);
+    assert.deepEqual(await api.answer(MESSAGES), expected);
+    assert.deepEqual(await api.answer(`${MESSAGES}?since=id-psst`), expected.slice(1));
+    assert.deepEqual(await api.answer(`${MESSAGES}?limit=1`), expected.slice(1));
+  });
+});
+
+Deno.test("GET /v1/agents/{nick}/messages waits, and ends with the agent's credential", async () => {
+  await withApi(async (api) => {
+    const request = `${MESSAGES}?since=2099-01-01T00:00:00Z&wait_seconds=60`;
+    const waiting = api.send({ who: "reader", request });
+    // The agent is authenticated before its request waits.
+    await api.send({ request: "GET /v1/agents/caller" });
+    say(api.rooms, "wake up");
+    assert.match(await (await waiting).text(), /^\[\{[^{]*"text":"wake up"[^{]*\}\]$/);
+    const ended = api.send({ who: "writer", request });
+    await api.send({ request: "GET /v1/agents/caller" });
+    await api.send({ request: "POST /v1/agents/caller/revoke" });
+    assert.equal(await (await ended).text(), "[]");
+  });
+});
+
+Deno.test("POST /v1/agents/{nick}/messages puts a message into the agent's inbox", async () => {
+  await withApi(async (api) => {
+    await anAgent(api.rooms, "other");
+    const request = "POST /v1/agents/other/messages";
+    const body = { text: "psst" };
+    const speakers = ["writer", "passphrase", "operator"] as const;
+    await api.expect([
+      ...byEverybody(request, speakers, 204).map((scenario) => ({ ...scenario, body })),
+      { request, body: { nick: "eve", text: "look" }, status: 204 },
+      { who: "writer", request, body: { nick: "eve", text: "look" }, status: 403 },
+      { request: "POST /v1/agents/nobody/messages", body, status: 503, matches: /bridge/ },
+      { request: "POST /v1/agents/bridge/messages", body, status: 409, matches: /bridge/ },
+      { who: "writer", request: "POST /v1/agents/Caller/messages", body, status: 400 },
+      { request, body: {}, status: 400, matches: /text/ },
+      { request, body: { text: "" }, status: 400 },
+    ]);
+    const messages = await api.rooms.inboxes.read("other", {}, OPERATOR);
+    assert.deepEqual(messages.map(({ from, account, text }) => [from, account, text]), [
+      ["caller", "caller", "psst"],
+      ["caller", "caller", "psst"],
+      ["admin", "admin", "psst"],
+      ["bridge", "bridge", "psst"],
+      ["eve", null, "look"],
+    ]);
+  });
+});

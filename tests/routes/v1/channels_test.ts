@@ -1,0 +1,334 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { TrustedProxies } from "../../../http/mod.ts";
+import { channelRoutes } from "../../../routes/v1/channels.ts";
+import { newRoutes } from "../../../routes/context.ts";
+import { EventStreams } from "../../../routes/event_streams.ts";
+import { clientAddress } from "../../../routes/middleware/address.ts";
+import { jsonBody } from "../../../routes/middleware/body.ts";
+import { errorHandler } from "../../../routes/middleware/errors.ts";
+import { authenticate } from "../../../routes/middleware/principal.ts";
+import { requestId } from "../../../routes/middleware/request_id.ts";
+import type { Bridge } from "../../../services/bridge/mod.ts";
+import type { TokenRequest } from "../../../services/identity/mod.ts";
+import { silentLog } from "../../../services/log.ts";
+import { OPERATOR_CALLER, until, withBridge, type World } from "../../services/bridge/support.ts";
+import { TestMetrics } from "../../support/metrics.ts";
+import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+import type { TestScheduler } from "../../support/scheduler.ts";
+
+const BODY_LIMITS = { maxBytes: 1_048_576, stallMilliseconds: 30_000 };
+
+type Who = "guest" | "reader" | "writer" | "passphrase" | "operator";
+
+/** One request and the status that it must have. */
+interface Row {
+  /** The operator where nobody is named. */
+  readonly who?: Who;
+  readonly request: string;
+  readonly body?: unknown;
+  readonly status: number;
+  readonly matches?: RegExp;
+}
+
+interface Api extends World {
+  readonly rooms: Rooms;
+  readonly token: string;
+  send(row: Omit<Row, "status">): Promise<Response>;
+  expect(rows: readonly Row[]): Promise<void>;
+}
+
+function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, maxStreams: number) {
+  const app = newRoutes();
+  app.onError(errorHandler(silentLog));
+  app.use(requestId(), clientAddress(new TrustedProxies([])));
+  app.use("/v1/*", authenticate(rooms.identity), jsonBody(BODY_LIMITS));
+  const { identity, agents } = rooms;
+  const metrics = new TestMetrics();
+  const streams = new EventStreams({ max: maxStreams, identity, scheduler, metrics });
+  app.route("/", channelRoutes({ bridge, bufferSize: 50, identity, agents, streams }));
+  return app;
+}
+
+/** The credentials of the agent `caller` and of the operator. */
+async function credentialsOf(rooms: Rooms): Promise<ReadonlyMap<Who, string>> {
+  const passphrase = await anAgent(rooms, "caller");
+  const issue = async (scopes: TokenRequest["scopes"]) => {
+    const request = { owner: "caller", name: "test", scopes, project: null, expires_at: null };
+    return `Bearer ${(await rooms.tokens.create(request, BY_OPERATOR)).token}`;
+  };
+  const token = await Deno.readTextFile(join(rooms.folder, "api_token"));
+  return new Map([
+    ["reader", await issue(["read"])],
+    ["writer", await issue(["read", "write"])],
+    ["passphrase", `Basic ${btoa(`caller:${passphrase}`)}`],
+    ["operator", `Bearer ${token}`],
+  ]);
+}
+
+/** Runs a test on the channel routes with a bridge on an IRC server, all in memory. */
+async function withChannels(
+  run: (api: Api) => Promise<void>,
+  options: { readonly enabled?: boolean; readonly maxStreams?: number } = {},
+): Promise<void> {
+  const { enabled = true, maxStreams = 10 } = options;
+  await withRooms((rooms) =>
+    withBridge(async (world) => {
+      const credentials = await credentialsOf(rooms);
+      const app = appOf(rooms, enabled ? world.bridge : null, world.scheduler, maxStreams);
+      async function send({ who = "operator", request, body }: Omit<Row, "status">) {
+        const [method = "", path = ""] = request.split(" ");
+        const authorization = credentials.get(who);
+        const init: RequestInit = { method, headers: authorization ? { authorization } : {} };
+        if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
+        return await app.request(path, init, { remoteAddress: "192.0.2.1" });
+      }
+      async function expect(rows: readonly Row[]) {
+        for (const row of rows) {
+          const response = await send(row);
+          const text = await response.text();
+          const label = `${row.who}: ${row.request} ${JSON.stringify(row.body)}\n${text}`;
+          assert.equal(response.status, row.status, label);
+          assert.match(text, row.matches ?? (row.status === 204 ? /^$/ : /./), label);
+          if (row.status >= 400) assert.deepEqual(Object.keys(JSON.parse(text)), ["error"], label);
+        }
+      }
+      await run({ ...world, rooms, token: credentials.get("operator") ?? "", send, expect });
+    })
+  );
+}
+
+/** The text of an event stream as it comes. */
+class StreamReader {
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  text = "";
+  ended = false;
+
+  constructor(response: Response) {
+    assert.equal(response.status, 200);
+    assert.ok(response.body !== null);
+    this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    void this.#read();
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      if (done) break;
+      this.text += value;
+    }
+    this.ended = true;
+  }
+
+  cancel(): Promise<void> {
+    return this.#reader.cancel();
+  }
+}
+
+const since = "since=2026-01-01T00:00:00Z";
+
+Deno.test("Every channel endpoint answers as the contract says", () =>
+  withChannels(async ({ expect }) => {
+    const c = "/v1/channels";
+    await expect([
+      { request: `GET ${c}`, status: 200, matches: /^\["#general"\]$/ },
+      { request: `POST ${c}/room/join`, status: 204 },
+      { request: `POST ${c}/%23room/join`, status: 204 },
+      { request: `GET ${c}`, status: 200, matches: /^\["#general","#room"\]$/ },
+      { request: `GET ${c}/room/messages`, status: 200, matches: /^\[\]$/ },
+      { request: `POST ${c}/room/messages`, body: { nick: "ann", text: "hi" }, status: 204 },
+      {
+        request: `GET ${c}/ROOM/messages`,
+        status: 200,
+        matches:
+          /^\[\{"id":"[^"]+","nick":"ann","account":null,"text":"hi","via":"bridge","timestamp":"[^"]+\.\d{6}Z"\}\]$/,
+      },
+      { request: `POST ${c}/room/presence`, body: { nick: "web" }, status: 204 },
+      { request: `GET ${c}/room/users`, status: 200, matches: /^\["ann","bridge","web"\]$/ },
+      { request: `DELETE ${c}/room`, status: 204 },
+      { request: `GET ${c}`, status: 200, matches: /^\["#general"\]$/ },
+      { request: `GET ${c}/room/users`, status: 404 },
+      { request: `POST ${c}/room/presence`, body: { nick: "web" }, status: 204 },
+      { request: `HEAD ${c}/general/stream`, status: 200, matches: /^$/ },
+    ]);
+  }));
+
+Deno.test("The channel endpoints refuse what is malformed", () =>
+  withChannels(async ({ expect }) => {
+    const messages = "/v1/channels/general/messages";
+    const post = `POST ${messages}`;
+    const presence = "POST /v1/channels/general/presence";
+    await expect([
+      { request: "POST /v1/channels/a%20b/join", status: 400, matches: /name/ },
+      { request: "POST /v1/channels/a,b/join", status: 400 },
+      { request: `POST /v1/channels/${"x".repeat(80)}/join`, status: 400 },
+      { request: `GET ${messages}?limit=0`, status: 400, matches: /limit/ },
+      { request: `GET ${messages}?limit=51`, status: 400, matches: /limit/ },
+      { request: `GET ${messages}?limit=many`, status: 400, matches: /limit/ },
+      { request: `GET ${messages}?since=yesterday`, status: 400, matches: /since/ },
+      { request: `GET ${messages}?before=yesterday`, status: 400, matches: /before/ },
+      { request: `GET ${messages}?before=2026-01-01T00:00:00Z&${since}`, status: 400 },
+      { request: `GET ${messages}?before=2026-01-01T00:00:00Z`, status: 200, matches: /^\[\]$/ },
+      { request: `GET ${messages}?wait_seconds=61`, status: 400, matches: /wait_seconds/ },
+      { request: "GET /v1/channels/general/stream?since=yesterday", status: 400 },
+      { request: post, status: 400 },
+      { request: post, body: "text=x", status: 400 },
+      { request: post, body: {}, status: 400, matches: /text/ },
+      { request: post, body: { text: 1 }, status: 400, matches: /text/ },
+      { request: post, body: { text: "" }, status: 400, matches: /text/ },
+      { request: post, body: { text: "a\u0007" }, status: 400, matches: /text/ },
+      { request: post, body: { text: "x", nick: "9x" }, status: 400, matches: /nick/ },
+      { request: post, body: { text: "x\n".repeat(101) }, status: 413 },
+      { request: post, body: { text: "x".repeat(65_537) }, status: 413 },
+      { request: presence, body: {}, status: 400, matches: /nick.* required/ },
+      { request: presence, body: { nick: "a b" }, status: 400, matches: /nick/ },
+      { request: `GET ${messages}`, status: 200, matches: /^\[\]$/ },
+    ]);
+  }));
+
+Deno.test("An agent reads and speaks in channels as itself", () =>
+  withChannels(async ({ expect, bridge }) => {
+    const messages = "/v1/channels/general/messages";
+    const presence = "POST /v1/channels/general/presence";
+    const post = `POST ${messages}`;
+    await expect([
+      { who: "guest", request: "GET /v1/channels", status: 401 },
+      { who: "guest", request: "GET /v1/channels/general/stream?token=x", status: 401 },
+      { who: "reader", request: `GET ${messages}`, status: 200 },
+      { who: "reader", request: "GET /v1/channels", status: 200 },
+      { who: "reader", request: "GET /v1/channels/general/users", status: 200 },
+      { who: "reader", request: post, body: { text: "x" }, status: 403 },
+      { who: "reader", request: "DELETE /v1/channels/general", status: 403 },
+      { who: "writer", request: post, body: { text: "one" }, status: 204 },
+      { who: "passphrase", request: post, body: { nick: "Caller", text: "two" }, status: 204 },
+      { who: "writer", request: post, body: { nick: "ann", text: "x" }, status: 403 },
+      { who: "writer", request: presence, body: { nick: "ann" }, status: 403 },
+      { who: "writer", request: presence, body: { nick: "caller" }, status: 204 },
+    ]);
+    const said = await bridge.messages("general", {});
+    assert.deepEqual(said.map(({ nick, text }) => `${nick} ${text}`), ["caller one", "caller two"]);
+  }));
+
+Deno.test("The presence of an agent makes it online", () =>
+  withChannels(async ({ send, rooms }) => {
+    await anAgent(rooms, "other");
+    assert.equal((await rooms.agents.get("other")).online, false);
+    await send({ request: "POST /v1/channels/general/presence", body: { nick: "other" } });
+    assert.equal((await rooms.agents.get("other")).online, true);
+  }));
+
+Deno.test("A stream replays, goes on and keeps the connection alive", () =>
+  withChannels(async ({ send, bridge, scheduler, token }) => {
+    await bridge.post("general", { nick: "ann", text: 'a "quoted" one' }, OPERATOR_CALLER);
+    const response = await send({
+      who: "guest",
+      request: `GET /v1/channels/general/stream?token=${token.replace("Bearer ", "")}&${since}`,
+    });
+    for (
+      const [name, value] of [
+        ["content-type", "text/event-stream"],
+        ["cache-control", "no-store"],
+        ["referrer-policy", "no-referrer"],
+        ["x-accel-buffering", "no"],
+      ] as const
+    ) assert.equal(response.headers.get(name), value);
+
+    const stream = new StreamReader(response);
+    const [one] = await bridge.messages("general", {});
+    const first = `id: ${one?.id}\n` +
+      'data: {"nick":"ann","text":"a \\"quoted\\" one","timestamp":"2026-11-20T12:00:00.000000Z"}\n\n';
+    await until(() => stream.text === first);
+    await bridge.post("general", { text: "two" }, OPERATOR_CALLER);
+    const [two] = await bridge.messages("general", { since: one?.id });
+    const second = `id: ${two?.id}\n` +
+      'data: {"nick":"bridge","text":"two","timestamp":"2026-11-20T12:00:00.000001Z"}\n\n';
+    await until(() => stream.text === first + second);
+    scheduler.advance(15_000);
+    await until(() => stream.text === `${first}${second}: keep-alive\n\n`);
+    await bridge.part("general");
+    await until(() => stream.ended);
+  }));
+
+Deno.test("An agent is present as long as a stream of it is open", () =>
+  withChannels(async ({ send, rooms, scheduler }) => {
+    const online = async () => (await rooms.agents.get("caller")).online;
+    const request = "GET /v1/channels/general/stream";
+    const stream = new StreamReader(await send({ who: "reader", request }));
+    rooms.clock.advance(119_000);
+    scheduler.advance(15_000);
+    rooms.clock.advance(119_000);
+    assert.equal(await online(), true);
+    await stream.cancel();
+    rooms.clock.advance(1000);
+    scheduler.advance(15_000);
+    assert.equal(await online(), false);
+  }));
+
+Deno.test("A wait is answered when something is said", () =>
+  withChannels(async ({ send, bridge, rooms }) => {
+    await bridge.whenReady();
+    const request = `GET /v1/channels/general/messages?wait_seconds=60&${since}`;
+    const waiting = send({ request });
+    await until(() => bridge.stats().waiting === 1);
+    await bridge.post("general", { text: "now" }, OPERATOR_CALLER);
+    assert.match(await (await waiting).text(), /^\[\{[^{]*"text":"now"[^{]*\}\]$/);
+
+    const later = "GET /v1/channels/general/messages?wait_seconds=60&since=2027-01-01T00:00:00Z";
+    const revoked = send({ who: "reader", request: later });
+    await until(() => bridge.stats().waiting === 1);
+    await rooms.agents.revoke("caller", BY_OPERATOR);
+    assert.equal(await (await revoked).text(), "[]");
+  }));
+
+Deno.test("A stream ends with its credential, and makes room for another", () =>
+  withChannels(async ({ send, bridge, rooms }) => {
+    const request = "GET /v1/channels/general/stream";
+    const agent = new StreamReader(await send({ who: "reader", request }));
+    const operator = new StreamReader(await send({ request }));
+    assert.equal((await send({ request })).status, 429);
+    await rooms.agents.revoke("caller", BY_OPERATOR);
+    await until(() => agent.ended);
+    await bridge.post("general", { text: "still here" }, OPERATOR_CALLER);
+    await until(() => operator.text.includes("still here"));
+    assert.equal(agent.text, "");
+    const other = new StreamReader(await send({ request }));
+    await operator.cancel();
+    await other.cancel();
+    const last = new StreamReader(await send({ request }));
+    await bridge.stop();
+    await until(() => last.ended);
+  }, { maxStreams: 2 }));
+
+Deno.test("A reader that falls behind is closed and counted, and the others go on", () =>
+  withChannels(async ({ send, bridge }) => {
+    const request = "GET /v1/channels/general/stream";
+    const slow = await send({ request });
+    const quick = new StreamReader(await send({ request }));
+    const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`).join("\n");
+    for (let round = 0; round < 10; round++) {
+      await bridge.post("general", { text: lines }, OPERATOR_CALLER);
+    }
+    assert.equal(bridge.stats().cut, 0);
+    await bridge.post("general", { text: "one more" }, OPERATOR_CALLER);
+    assert.equal(bridge.stats().cut, 1);
+    assert.equal(await slow.text(), "");
+    await until(() => quick.text.split("data: ").length === 1002);
+
+    const behind = await send({ request });
+    for (let round = 0; bridge.stats().cut === 1; round++) {
+      assert.ok(round < 20);
+      await bridge.post("general", { text: "x".repeat(60_000) }, OPERATOR_CALLER);
+    }
+    assert.equal(await behind.text(), "");
+    await quick.cancel();
+  }));
+
+Deno.test("The channel endpoints say so where there is no bridge", () =>
+  withChannels(async ({ expect }) => {
+    await expect([
+      { request: "GET /v1/channels", status: 404, matches: /bridge\.enabled/ },
+      { request: "GET /v1/channels/a/messages", status: 404, matches: /bridge\.enabled/ },
+      { request: "POST /v1/channels/a/messages", body: { text: "x" }, status: 404 },
+      { who: "guest", request: "GET /v1/channels", status: 401 },
+    ]);
+  }, { enabled: false }));

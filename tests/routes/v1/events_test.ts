@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { registrationSchema } from "../../../services/agents/mod.ts";
+import { BY_OPERATOR } from "../../support/rooms.ts";
+import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
+
+interface Page {
+  readonly events: readonly { readonly seq: number; readonly type: string }[];
+  readonly cursor: number;
+  readonly more: boolean;
+}
+
+/** One event of a stream. */
+interface Frame {
+  readonly id: number;
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** An open event stream. */
+class EventReader {
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  #rest = "";
+
+  constructor(response: Response) {
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-type"), "text/event-stream");
+    assert.equal(response.headers.get("cache-control"), "no-store");
+    assert.ok(response.body);
+    this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  }
+
+  /** The next event, or null where the stream has ended. */
+  async next(): Promise<Frame | null> {
+    let end: number;
+    while ((end = this.#rest.indexOf("\n\n")) < 0) {
+      const { value, done } = await this.#reader.read();
+      if (done) return null;
+      this.#rest += value;
+    }
+    const frame = this.#rest.slice(0, end);
+    this.#rest = this.#rest.slice(end + 2);
+    const match = /^id: (\d+)\nevent: (\S+)\ndata: (.*)$/.exec(frame);
+    assert.ok(match, frame);
+    return { id: Number(match[1]), event: match[2] ?? "", data: JSON.parse(match[3] ?? "") };
+  }
+
+  async take(count: number): Promise<(readonly [number, string])[]> {
+    const taken: (readonly [number, string])[] = [];
+    while (taken.length < count) {
+      const frame = await this.next();
+      assert.ok(frame);
+      taken.push([frame.id, frame.event]);
+    }
+    return taken;
+  }
+
+  cancel(): Promise<void> {
+    return this.#reader.cancel();
+  }
+}
+
+async function open(api: TestApi, query = "", lastEventId?: number): Promise<EventReader> {
+  const headers: Record<string, string> = { accept: "text/event-stream" };
+  if (lastEventId !== undefined) headers["last-event-id"] = String(lastEventId);
+  return new EventReader(await api.send({ request: `GET /v1/events${query}`, headers }));
+}
+
+async function list(api: TestApi, query = ""): Promise<Page> {
+  return await api.answer(`GET /v1/events${query}`) as Page;
+}
+
+async function register(api: TestApi, ...nicks: string[]): Promise<void> {
+  await Promise.all(
+    nicks.map((nick) => api.rooms.agents.register(registrationSchema.parse({ nick }), BY_OPERATOR)),
+  );
+}
+
+Deno.test("the event log is the operator's alone", async () => {
+  await withApi(async (api) => {
+    await api.expect(byEverybody("GET /v1/events", ["operator"], 200));
+  });
+});
+
+Deno.test("GET /v1/events gives the log in pages, and only the types that are asked for", async () => {
+  await withApi(async (api) => {
+    const { cursor: start } = await list(api);
+    await register(api, "one", "two", "three");
+    await api.send({ request: "POST /v1/agents/two/revoke" });
+    const newest = await list(api, "?limit=2");
+    assert.deepEqual(newest.events.map(({ seq }) => seq), [start + 3, start + 4]);
+
+    const seen: string[] = [];
+    let page: Page = { events: [], cursor: start, more: true };
+    while (page.more) {
+      page = await list(api, `?after=${page.cursor}&limit=1`);
+      seen.push(...page.events.map(({ type }) => type));
+    }
+    const registered = Array(3).fill("agent.registered");
+    assert.deepEqual(seen, [...registered, "agent.revoked"]);
+    const typed = await list(api, `?after=${start}&types=agent.revoked,token.*`);
+    assert.deepEqual(typed.events.map(({ type }) => type), ["agent.revoked"]);
+    const both = await list(api, `?after=${start}&types=agent.*`);
+    assert.equal(both.events.length, 4);
+    assert.deepEqual((await list(api, `?after=${start + 4}`)).events, []);
+  });
+});
+
+Deno.test("GET /v1/events refuses a query that it cannot answer", async () => {
+  const table = [
+    ["after=-1", /after/],
+    ["after=x", /after/],
+    ["after=999", /newest/],
+    ["after=9999999999999999", /after/],
+    ["limit=0", /limit/],
+    ["limit=1001", /limit/],
+    ["types=", /types/],
+    ["types=a%20b", /types/],
+    ["types=agent*", /types/],
+    ["types=agent.*.x", /types/],
+    [`types=${Array(51).fill("a").join(",")}`, /types/],
+  ] as const;
+  await withApi(async (api) => {
+    await api.expect(
+      table.map(([query, matches]) => (
+        { request: `GET /v1/events?${query}`, status: 400, matches }
+      )),
+    );
+    for (const id of ["x", "999"]) {
+      const headers = { accept: "text/event-stream", "last-event-id": id };
+      const response = await api.send({ request: "GET /v1/events", headers });
+      assert.equal(response.status, 400, id);
+      await response.body?.cancel();
+    }
+    await api.expect([{ request: "POST /v1/events", body: {}, status: 405 }]);
+  });
+});
+
+Deno.test("a stream goes on from any event without gap or repeat while events are being written", async () => {
+  await withApi(async (api) => {
+    const { cursor: start } = await list(api);
+    const live = await open(api);
+    const all = await open(api, `?after=${start}`);
+    const nicks = Array.from({ length: 150 }, (_, index) => `agent-${index}`);
+    const writing = register(api, ...nicks);
+    let reader = await open(api, "", start);
+    const seen: (readonly [number, string])[] = [];
+    while (seen.length < nicks.length) {
+      seen.push(...await reader.take(Math.min(37, nicks.length - seen.length)));
+      await reader.cancel();
+      reader = await open(api, "?after=0", seen.at(-1)?.[0]);
+    }
+    await writing;
+    const expected = nicks.map((_, index) => [start + index + 1, "agent.registered"] as const);
+    assert.deepEqual(seen, expected);
+    assert.deepEqual(await all.take(nicks.length), expected);
+    assert.deepEqual(await live.take(nicks.length), expected);
+    await Promise.all([reader.cancel(), all.cancel(), live.cancel()]);
+  });
+});
+
+Deno.test("a stream shows the whole event, of the types that are asked for", async () => {
+  await withApi(async (api) => {
+    const stream = await open(api, "?types=agent.deleted");
+    await register(api, "one");
+    await api.send({ request: "DELETE /v1/agents/one" });
+    const { events: [logged] } = await list(api, "?limit=1");
+    const frame = await stream.next();
+    assert.equal(frame?.data["address"], "192.0.2.1");
+    assert.deepEqual(frame?.data, logged);
+    await stream.cancel();
+  });
+});
+
+Deno.test("a stream ends with its credential, and with the log", async () => {
+  await withApi(async (api) => {
+    const stream = await open(api);
+    await api.rooms.operatorToken.rotate(BY_OPERATOR);
+    for (let frame = await stream.next(); frame !== null;) frame = await stream.next();
+  });
+  await withApi(async (api) => {
+    const stream = await open(api);
+    api.rooms.eventLog.close();
+    assert.equal(await stream.next(), null);
+  });
+});
+
+Deno.test("HEAD of a stream opens none", async () => {
+  await withApi(async (api) => {
+    const headers = { accept: "text/event-stream" };
+    const response = await api.send({ request: "HEAD /v1/events", headers });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get("content-type"), "text/event-stream");
+    assert.equal(response.body, null);
+  });
+});

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { registrationSchema } from "../../../services/agents/mod.ts";
+import { Forbidden, TooMany } from "../../../services/errors.ts";
+import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+/** Registers the agent `coder` with a rate and gives its internal id. */
+async function aSlowAgent({ agents }: Rooms, burst = 2): Promise<string> {
+  const request = { nick: "coder", rate_limit: { messages_per_second: 0.5, burst } };
+  await agents.register(registrationSchema.parse(request), BY_OPERATOR);
+  return agents.roster.find("coder")?.id ?? "";
+}
+
+function retryAfter(run: () => void): number | undefined {
+  try {
+    run();
+  } catch (error) {
+    assert.ok(error instanceof TooMany);
+    return error.retryAfterSeconds;
+  }
+  return 0;
+}
+
+Deno.test("a paused agent may say nothing, also after a restart, until it is resumed", async () => {
+  await withFolder(async (folder) => {
+    const rooms = await openRooms(folder);
+    await anAgent(rooms, "coder");
+    const { speechControls, roster } = rooms.agents;
+    assert.equal(rooms.authority.muteReason("coder"), null);
+    await speechControls.pause("Coder", { reason: "too loud" }, BY_OPERATOR);
+    assert.equal(rooms.authority.muteReason("CODER"), "This agent is paused: too loud");
+    await rooms.close();
+
+    const later = await openRooms(folder);
+    const id = roster.find("coder")?.id ?? "";
+    assert.throws(() => later.agents.sendLimits.admit(id, 1), Forbidden);
+    await later.agents.speechControls.resume("coder", BY_OPERATOR);
+    later.agents.sendLimits.admit(id, 1);
+    assert.equal(later.authority.muteReason("coder"), null);
+    await later.close();
+  });
+});
+
+Deno.test("a post is admitted while there is something left, and paid for afterwards", () =>
+  withRooms(async (rooms) => {
+    const { sendLimits } = rooms.agents;
+    const id = await aSlowAgent(rooms);
+    assert.equal(retryAfter(() => sendLimits.admit(id, 3)), 0);
+    assert.equal(retryAfter(() => sendLimits.admit(id, 1)), 4);
+    rooms.clock.advance(3999);
+    assert.ok((retryAfter(() => sendLimits.admit(id, 1)) ?? 0) > 0);
+    rooms.clock.advance(1);
+    assert.equal(retryAfter(() => sendLimits.admit(id, 1)), 0);
+    await rooms.agents.speechControls.setRate("coder", null, BY_OPERATOR);
+    assert.equal(retryAfter(() => sendLimits.admit(id, 1000)), 0);
+  }));
+
+Deno.test("on IRC each message has its turn, whichever session sends it", () =>
+  withRooms(async (rooms) => {
+    await aSlowAgent(rooms);
+    const delay = () => rooms.authority.messageDelay("Coder");
+    assert.deepEqual([delay(), delay(), delay(), delay()], [0, 0, 2000, 4000]);
+    rooms.clock.advance(60_000);
+    assert.equal(delay(), 0);
+    assert.equal(rooms.authority.messageDelay("nobody"), 0);
+  }));
+
+Deno.test("pausing an agent does not fill its bucket again", () =>
+  withRooms(async (rooms) => {
+    const id = await aSlowAgent(rooms);
+    rooms.agents.sendLimits.admit(id, 2);
+    await rooms.agents.speechControls.pause("coder", { reason: null }, BY_OPERATOR);
+    await rooms.agents.speechControls.resume("coder", BY_OPERATOR);
+    assert.equal(retryAfter(() => rooms.agents.sendLimits.admit(id, 1)), 2);
+  }));
+
+Deno.test("messages of the last minute are counted", () =>
+  withRooms(async (rooms) => {
+    const { agents, clock } = rooms;
+    const { sendLimits } = agents;
+    await anAgent(rooms, "coder");
+    await anAgent(rooms, "silent");
+    for (let sent = 0; sent < 3; sent++) sendLimits.sent("Coder");
+    sendLimits.sent("a person");
+    clock.advance(50_000);
+    sendLimits.sent("coder");
+    assert.deepEqual([...sendLimits.rates()], [{ nick: "coder", perMinute: 4 }]);
+    assert.equal((await agents.get("coder")).messages_per_minute, 4);
+    clock.advance(10_000);
+    assert.equal((await agents.get("coder")).messages_per_minute, 1);
+    clock.advance(3_600_000);
+    assert.equal((await agents.get("coder")).messages_per_minute, 0);
+    sendLimits.sent("coder");
+    await agents.revoke("coder", BY_OPERATOR);
+    assert.deepEqual([...sendLimits.rates()], []);
+  }));

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DataFolder, DataFolderError } from "../../../services/config/mod.ts";
+import { withFolder, writeFile } from "../../support/temporary.ts";
+
+Deno.test("DataFolder.open() makes a folder that its owner alone can read", async () => {
+  await withFolder(async (parent) => {
+    const folder = DataFolder.open(join(parent, "a", "b"));
+    folder.close();
+    assert.equal(((await Deno.stat(folder.path)).mode ?? 0) & 0o777, 0o700);
+  });
+});
+
+Deno.test("a data folder is used by one at a time", async () => {
+  await withFolder((parent) => {
+    const path = join(parent, "data");
+    DataFolder.check(path);
+    const folder = DataFolder.open(path);
+    assert.throws(() => DataFolder.check(path), /in use by another muster/);
+    assert.throws(() => DataFolder.open(path), DataFolderError);
+    folder.close();
+    DataFolder.check(path);
+  });
+});
+
+Deno.test("DataFolder.check() leaves a folder that is not there as it is", async () => {
+  await withFolder(async (parent) => {
+    const path = join(parent, "data");
+    DataFolder.check(path);
+    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  });
+});
+
+Deno.test("DataFolder.open() says that a file stands in the way", async () => {
+  await withFolder(async (parent) => {
+    const path = await writeFile(parent, "data", "");
+    assert.throws(() => DataFolder.open(path), DataFolderError);
+  });
+});

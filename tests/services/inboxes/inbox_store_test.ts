@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { Inboxes, InboxStore } from "../../../services/inboxes/mod.ts";
+import { Invalid, Unavailable } from "../../../services/errors.ts";
+import { OPERATOR } from "../../../services/identity/mod.ts";
+import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** What an agent's inbox holds, as texts. */
+async function texts(inboxes: Inboxes, since?: string): Promise<string[]> {
+  return (await inboxes.read("scout", { since }, OPERATOR)).map(({ text }) => text);
+}
+
+/** Inboxes as they are after a restart. */
+async function restarted(rooms: Rooms, age: number | null = null): Promise<Inboxes> {
+  const { agents: { roster }, clock: scheduler, database, identity, inboxes, log } = rooms;
+  await inboxes.stop();
+  return new Inboxes({
+    ...{ identity, roster, scheduler, log, bridgeNick: "bridge", hears: () => true },
+    store: new InboxStore({ database, age, scheduler, log }),
+  });
+}
+
+/** Says something to the agent alone, over IRC. */
+function say({ clock, inboxes }: Rooms, text: string): void {
+  inboxes.take({
+    ...{ id: `id-${text}`, time: clock.now(), command: "PRIVMSG", text },
+    sender: { nick: "ann", account: "ann", address: "::1" },
+    receiver: { nick: "scout", account: "scout", address: "::1" },
+    ...{ channel: null, statusPrefix: "" },
+  });
+}
+
+Deno.test("an inbox is there after a restart, with its ids, and readers go on where they were", () =>
+  withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    for (const text of ["one", "two", "three"]) say(rooms, text);
+    const agent = rooms.agents.roster.find("scout");
+    assert.ok(agent);
+    const spoken = { from: "eve", account: null, via: "bridge", text: "four" } as const;
+    rooms.inboxes.deliver(agent, spoken);
+    rooms.inboxes.forgetMessage("id-two");
+    const before = await rooms.inboxes.read("scout", {}, OPERATOR);
+    const later = await restarted(rooms);
+    assert.deepEqual(await later.read("scout", {}, OPERATOR), before);
+    assert.deepEqual(await texts(later, "id-one"), ["three", "four"]);
+    assert.deepEqual(await texts(later, "id-two"), ["three", "four"]);
+    assert.deepEqual(await texts(later, before[1]?.timestamp), ["four"]);
+    await assert.rejects(texts(later, "id-none"), Invalid);
+    later.deliver(agent, { from: "ann", account: "ann", text: "five" });
+    const stamps = (await later.read("scout", {}, OPERATOR)).map(({ timestamp }) => timestamp);
+    assert.deepEqual([...new Set(stamps)].sort(), stamps);
+    await later.stop();
+  }));
+
+Deno.test("what is redacted before it was read from the disk is not read at all", () =>
+  withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    for (const text of ["one", "two"]) say(rooms, text);
+    const later = await restarted(rooms);
+    later.forgetMessage("id-one");
+    assert.deepEqual(await texts(later), ["two"]);
+    await later.stop();
+    const { body } = await rooms.database.tables.selectFrom("inbox_messages").select("body")
+      .where("id", "=", "id-one").executeTakeFirstOrThrow();
+    assert.equal(body, "");
+  }));
+
+Deno.test("a stored inbox is bounded in messages and in characters", () =>
+  withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    for (let count = 0; count < 450; count++) say(rooms, String(count));
+    const later = await restarted(rooms);
+    const kept = await texts(later);
+    assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, "250", "449"]);
+    const agent = rooms.agents.roster.find("scout");
+    assert.ok(agent);
+    later.deliver(agent, { from: "ann", account: null, text: "x".repeat(64 * 1024) });
+    await later.stop();
+    const rows = await rooms.database.tables.selectFrom("inbox_messages").select("id").execute();
+    assert.equal(rows.length, 1);
+  }));
+
+Deno.test("messages go with retention, and with their agent, whose name inherits nothing", () =>
+  withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    say(rooms, "old");
+    rooms.clock.advance(20 * DAY);
+    say(rooms, "new");
+    const later = await restarted(rooms, 30 * DAY);
+    assert.deepEqual(await texts(later), ["old", "new"]);
+    rooms.clock.advance(15 * DAY);
+    assert.deepEqual(await texts(later), ["new"]);
+    await later.stop();
+    const rows = async () => {
+      const found = await rooms.database.tables.selectFrom("inbox_messages").select("id").execute();
+      return found.map(({ id }) => id);
+    };
+    assert.deepEqual(await rows(), ["id-new"]);
+    await rooms.agents.revoke("scout", BY_OPERATOR);
+    assert.deepEqual(await rows(), []);
+    await rooms.agents.delete("scout", BY_OPERATOR);
+    await anAgent(rooms, "scout");
+    const last = await restarted(rooms);
+    assert.deepEqual(await texts(last), []);
+    await last.stop();
+  }));
+
+Deno.test("messages for an agent that is deleted meanwhile keep no others from the disk", () =>
+  withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    await anAgent(rooms, "other");
+    const { roster } = rooms.agents;
+    const other = roster.find("other");
+    assert.ok(other);
+    say(rooms, "stays");
+    rooms.inboxes.deliver(other, { from: "ann", account: null, text: "goes" });
+    await rooms.agents.delete("other", BY_OPERATOR);
+    const later = await restarted(rooms);
+    assert.deepEqual(await texts(later), ["stays"]);
+    assert.deepEqual(rooms.log.lines.filter((line) => line.includes("not stored")), []);
+    await later.stop();
+  }));
+
+Deno.test("messages are written together, 20 ms after the first of them", () =>
+  withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    const commits: number[] = [];
+    const { database } = rooms;
+    const commit = database.commit.bind(database);
+    database.commit = (change) => {
+      commits.push(change.statements?.length ?? 0);
+      return commit(change);
+    };
+    for (let count = 0; count < 100; count++) say(rooms, String(count));
+    rooms.clock.advance(19);
+    assert.deepEqual(commits, []);
+    rooms.clock.advance(1);
+    assert.deepEqual(commits, [100]);
+  }));
+
+Deno.test("what the disk refuses waits, and is stored once it takes it", () =>
+  withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    const { database } = rooms;
+    const commit = database.commit.bind(database);
+    database.commit = () => Promise.reject(new Unavailable("The disk is full"));
+    say(rooms, "kept");
+    rooms.clock.advance(20);
+    assert.deepEqual(await texts(rooms.inboxes), ["kept"]);
+    database.commit = commit;
+    const later = await restarted(rooms);
+    assert.deepEqual(await texts(later), ["kept"]);
+    await later.stop();
+  }));

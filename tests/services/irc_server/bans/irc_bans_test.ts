@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import type { BanSubject } from "../../../../services/irc/mod.ts";
+import { banRequestSchema } from "../../../../services/irc_server/bans/mod.ts";
+import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../../support/rooms.ts";
+import { withFolder } from "../../../support/temporary.ts";
+
+const OPERATOR = { nick: "op", account: null, address: "127.0.0.1" };
+
+function ban(rooms: Rooms, mask: string, more: Record<string, unknown> = {}) {
+  return rooms.ircBans.create(banRequestSchema.parse({ mask, ...more }), BY_OPERATOR);
+}
+
+function subject(more: Partial<BanSubject>): BanSubject {
+  const masks = ["bob!~b@1234.ip", "bob!~b@192.0.2.7"];
+  return { masks, address: "192.0.2.7", account: null, ...more };
+}
+
+Deno.test("what each kind of mask hits, and in which form it is kept", async () => {
+  const table: readonly (readonly [mask: string, kept: string, hits: string[], not: string[]])[] = [
+    ["192.0.2.7", "192.0.2.7", ["192.0.2.7", "::ffff:192.0.2.7"], ["192.0.2.8"]],
+    ["*@192.0.2.9/24", "192.0.2.0/24", ["192.0.2.1", "192.0.2.255"], ["192.0.3.1"]],
+    ["*!*@192.0.2.7", "192.0.2.7", ["192.0.2.7"], ["192.0.2.77"]],
+    ["2001:DB8:0:0::1", "2001:db8::1", ["2001:db8::1"], ["2001:db8::2", "192.0.2.7"]],
+    ["2001:db8::/32", "2001:db8::/32", ["2001:db8:ffff::1"], ["2001:db9::1"]],
+  ];
+  for (const [mask, kept, hits, misses] of table) {
+    await withRooms(async (rooms) => {
+      assert.equal((await ban(rooms, mask)).mask, kept);
+      for (const address of hits) assert.ok(rooms.ircBans.findByAddress(address), address);
+      for (const address of misses) assert.equal(rooms.ircBans.findByAddress(address), null);
+    });
+  }
+  await withRooms(async (rooms) => {
+    assert.equal((await ban(rooms, "~B@*.ip")).mask, "*!~B@*.ip");
+    assert.equal((await ban(rooms, "Evil!*@*")).mask, "Evil!*@*");
+    assert.ok(rooms.ircBans.find(subject({})));
+    assert.ok(rooms.ircBans.find(subject({ masks: ["EVIL!x@y"] })));
+    assert.equal(rooms.ircBans.find(subject({ masks: ["good!x@y"] })), null);
+  });
+});
+
+Deno.test("a ban on an account ends with the account, and hits nobody who has the name later", async () => {
+  await withRooms(async (rooms) => {
+    const account = { account: "Ann", password: "correct horse" };
+    await rooms.ircAccounts.create(account, BY_OPERATOR);
+    assert.equal((await ban(rooms, "account:ANN")).mask, "account:Ann");
+    const ann = subject({ masks: ["a!a@a"], account: "ann" });
+    assert.equal(rooms.ircBans.find(ann)?.mask, "account:Ann");
+    await rooms.ircAccounts.delete("ann", BY_OPERATOR);
+    assert.deepEqual(rooms.ircBans.list(), []);
+    await rooms.ircAccounts.create(account, BY_OPERATOR);
+    assert.equal(rooms.ircBans.find(ann), null);
+    await anAgent(rooms, "scout");
+    await assert.rejects(ban(rooms, "account:scout"), /agent: pause it or revoke it/);
+    await assert.rejects(ban(rooms, "account:nobody"), /no account "nobody"/);
+  });
+});
+
+Deno.test("masks that are none, or would hit far too many, are refused", async () => {
+  await withRooms(async (rooms) => {
+    for (const mask of ["*@*", "*!*@*.*", "ab@*", "0.0.0.0/0", "10.0.0.0/7", "::/0"]) {
+      await assert.rejects(ban(rooms, mask), /far too many/, mask);
+    }
+    for (const mask of ["nick", "192.0.2.0/33", "bob@192.0.2.0/24", "a b@host", "1.2.3", "x@y,z"]) {
+      await assert.rejects(ban(rooms, mask), /must be user@host/, mask);
+    }
+    assert.deepEqual(rooms.ircBans.list(), []);
+    assert.equal(rooms.sessions.banned, 0);
+  });
+});
+
+Deno.test("addresses of this machine are banned by no network", async () => {
+  await withRooms(async (rooms) => {
+    await ban(rooms, "127.0.0.0/8");
+    const local = subject({ masks: ["bob!b@local.ip"], address: "127.0.0.1" });
+    assert.equal(rooms.ircBans.find(local), null);
+  });
+});
+
+Deno.test("a ban holds over a restart and until its time, and can be changed and taken away", async () => {
+  await withFolder(async (folder) => {
+    const first = await openRooms(folder);
+    const { clock } = first;
+    await ban(first, "192.0.2.7", { reason: "flooding", duration_seconds: 60 });
+    await ban(first, "192.0.2.7", { reason: "spam", duration_seconds: 120 });
+    await ban(first, "evil@*");
+    assert.equal(first.sessions.banned, 3);
+    await first.close();
+
+    const rooms = await openRooms(folder, {}, clock);
+    try {
+      const found = () => rooms.ircBans.findByAddress("192.0.2.7");
+      assert.deepEqual(found(), {
+        mask: "192.0.2.7",
+        reason: "spam",
+        setBy: "operator",
+        setAt: clock.now(),
+        expiresAt: clock.now() + 120_000,
+      });
+      clock.advance(120_000);
+      assert.equal(found(), null);
+      const [evil, ...more] = rooms.ircBans.list();
+      assert.deepEqual([evil?.mask, evil?.expires_at, more], ["*!evil@*", null, []]);
+      await rooms.ircBans.delete(evil?.id ?? "", BY_OPERATOR);
+      await assert.rejects(rooms.ircBans.delete(evil?.id ?? "", BY_OPERATOR), /no such ban/);
+      assert.deepEqual(rooms.ircBans.all(), []);
+    } finally {
+      await rooms.close();
+    }
+  });
+});
+
+Deno.test("operators of IRC are answered with a sentence, and what they did is logged as theirs", async () => {
+  await withRooms(async (rooms) => {
+    const { ircBans, database } = rooms;
+    const spares = subject({ masks: ["op!~o@here.ip"], address: "198.51.100.1" });
+    const wish = { mask: "*@192.0.2.7", reason: "spam", duration: 90_500, spares };
+    assert.equal(await ircBans.add(wish, OPERATOR), null);
+    assert.match(await ircBans.add({ ...wish, mask: "*@*" }, OPERATOR) ?? "", /far too many/);
+    for (const mask of ["*!*@here.ip", "198.51.100.0/24", "~o@here*"]) {
+      assert.equal(await ircBans.add({ ...wish, mask }, OPERATOR), "This would ban yourself");
+    }
+    assert.match(await ircBans.add({ ...wish, mask: "" }, OPERATOR) ?? "", /must not be empty/);
+    assert.equal(await ircBans.remove("192.0.2.8", OPERATOR), "There is no such ban");
+    assert.equal(await ircBans.remove("192.0.2.7", OPERATOR), null);
+    const rows = await database.tables.selectFrom("events").select(["type", "actor", "data"])
+      .where("type", "like", "irc.%").orderBy("seq").execute();
+    const expires_at = new Date(rooms.clock.now() + 91_000).toISOString();
+    assert.deepEqual(rows.map((row) => ({ ...row, data: JSON.parse(row.data) })), [
+      {
+        type: "irc.banned",
+        actor: "guest:op",
+        data: { mask: "192.0.2.7", reason: "spam", expires_at },
+      },
+      { type: "irc.unbanned", actor: "guest:op", data: { mask: "192.0.2.7" } },
+    ]);
+  });
+});

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { NotFound } from "../../../services/errors.ts";
+import { MARKED_TARGETS } from "../../../services/irc/mod.ts";
+import { ReadMarkers } from "../../../services/irc_server/mod.ts";
+import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+
+function markersOf({ database, accounts, log }: Rooms): Promise<ReadMarkers> {
+  return ReadMarkers.open({ database, accounts, log });
+}
+
+Deno.test("markers are in the database, per account and conversation, and only move on", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "Scout");
+    await anAgent(rooms, "other");
+    const markers = await markersOf(rooms);
+    assert.equal(markers.read("scout", "#c"), null);
+    assert.equal(await markers.advance("scout", "#c", 2000), 2000);
+    const times = [1000, 4000, 3000];
+    await Promise.all(times.map((time) => markers.advance("scout", "#c", time)));
+    const reopened = await markersOf(rooms);
+    assert.equal(reopened.read("scout", "#c"), 4000);
+    assert.equal(reopened.read("other", "#c"), null);
+    assert.equal(reopened.read("scout", "#d"), null);
+    await assert.rejects(markers.advance("nobody", "#c", 1), NotFound);
+    assert.equal(markers.read("nobody", "#c"), null);
+  });
+});
+
+Deno.test("markers follow a channel's name and end with the account", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    await anAgent(rooms, "other");
+    const markers = await markersOf(rooms);
+    await markers.advance("scout", "#new", 1);
+    await markers.advance("scout", "#old", 5);
+    await markers.advance("other", "#old", 6);
+    markers.rename("#old", "#new");
+    await rooms.database.commit({});
+    assert.deepEqual([markers.read("scout", "#old"), markers.read("scout", "#new")], [null, 5]);
+    assert.equal(markers.read("other", "#new"), 6);
+    markers.forget("other");
+    await rooms.database.commit({});
+    assert.equal(markers.read("other", "#new"), null);
+    await rooms.agents.delete("scout", BY_OPERATOR);
+    await anAgent(rooms, "scout");
+    assert.equal(markers.read("scout", "#new"), null);
+  });
+});
+
+Deno.test("an account has so many markers, and loses the one that it left longest ago", async () => {
+  await withRooms(async (rooms) => {
+    await anAgent(rooms, "scout");
+    const markers = await markersOf(rooms);
+    const targets = Array.from({ length: MARKED_TARGETS }, (_, index) => `#c${index}`);
+    await Promise.all(targets.map((target, index) => markers.advance("scout", target, index + 10)));
+    await markers.advance("scout", "#c0", 5000);
+    await markers.advance("scout", "#more", 5001);
+    assert.deepEqual(
+      ["#c0", "#c1", "#c2", "#more"].map((target) => markers.read("scout", target)),
+      [5000, null, 12, 5001],
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import type { Change } from "../../../../services/database/mod.ts";
+import type { KeptChannel } from "../../../../services/irc/mod.ts";
+import { ChannelDirectory } from "../../../../services/irc_server/services/channel_directory.ts";
+import { KeptChannels } from "../../../../services/irc_server/services/kept_channels.ts";
+import { KeySeal } from "../../../../services/irc_server/services/key_seal.ts";
+import { TestClock, TestLog, withRooms } from "../../../support/rooms.ts";
+
+const DEN: KeptChannel = {
+  name: "#den",
+  createdAt: 0,
+  topic: null,
+  flags: "nt",
+  key: null,
+  userLimit: null,
+  lists: {},
+};
+
+/** A database whose writes wait to be settled. */
+class SlowDatabase {
+  readonly waiting: PromiseWithResolvers<void>[] = [];
+  commits = 0;
+
+  async commit(_: Change) {
+    this.commits++;
+    const wait = Promise.withResolvers<void>();
+    this.waiting.push(wait);
+    await wait.promise;
+    return { changes: [], sequence: [] };
+  }
+}
+
+async function withKept(
+  run: (kept: KeptChannels, database: SlowDatabase, clock: TestClock) => Promise<void>,
+): Promise<void> {
+  await withRooms(async (rooms) => {
+    const database = new SlowDatabase();
+    const clock = new TestClock();
+    const options = { secret: new Uint8Array(32), scheduler: clock, log: new TestLog() };
+    const directory = await ChannelDirectory.open(rooms);
+    await run(new KeptChannels({ ...options, database, directory }), database, clock);
+  });
+}
+
+Deno.test("changes that come while a channel is written are written together, and none is lost", async () => {
+  await withKept(async (kept, database) => {
+    const first = kept.put(DEN);
+    const others = ["a", "b", "c"].map((flags) => kept.put({ ...DEN, flags }));
+    assert.equal(kept.find("#den")?.flags, "c");
+    assert.equal(database.commits, 1);
+    let chained = false;
+    const last = first.then(() => {
+      chained = true;
+      return kept.put({ ...DEN, flags: "d" });
+    });
+    database.waiting.shift()?.resolve();
+    while (database.waiting.length === 0) await Promise.resolve();
+    assert.equal(chained, false, "it is done when the last change is on disk");
+    database.waiting.shift()?.resolve();
+    await Promise.all([first, ...others]);
+    while (database.waiting.length === 0) await Promise.resolve();
+    database.waiting.shift()?.resolve();
+    await last;
+    assert.equal(database.commits, 3);
+    assert.equal(kept.find("#den"), null);
+  });
+});
+
+Deno.test("what cannot be written is read from memory and tried again", async () => {
+  await withKept(async (kept, database, clock) => {
+    const put = kept.put(DEN);
+    database.waiting.shift()?.reject(new Error("The disk is full"));
+    await put;
+    await kept.put({ ...DEN, flags: "m" });
+    assert.equal(database.commits, 1);
+    assert.equal(kept.find("#den")?.flags, "m");
+    clock.advance(5000);
+    assert.equal(database.commits, 2);
+    const closing = kept.close();
+    database.waiting.shift()?.resolve();
+    await closing;
+    assert.equal(kept.find("#den"), null);
+    assert.equal(clock.pending, 0);
+  });
+});
+
+Deno.test("keys of channels are opened by the secret that sealed them alone", () => {
+  const seal = new KeySeal(new Uint8Array(32));
+  const sealed = seal.seal("päss");
+  assert.notEqual(seal.seal("päss"), sealed);
+  assert.equal(seal.open(sealed), "päss");
+  assert.equal(new KeySeal(new Uint8Array(32).fill(1)).open(sealed), null);
+  assert.equal(seal.open(sealed.slice(0, 10)), null);
+});

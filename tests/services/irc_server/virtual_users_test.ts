@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { Conflict, Forbidden, TooMany } from "../../../services/errors.ts";
+import { BY_OPERATOR } from "../../support/rooms.ts";
+import type { IrcUser } from "../bridge/support.ts";
+import { aSession, aWatcher, withAttendance } from "../inboxes/support.ts";
+
+const MINUTE = 60_000;
+
+/** What a client was told since it was asked last, without what it asked for itself. */
+async function news(user: IrcUser): Promise<string[]> {
+  const before = user.lines.length;
+  await user.sync();
+  const told = user.lines.slice(marks.get(user) ?? before);
+  marks.set(user, user.lines.length);
+  return told.filter((line) => !line.includes(" PONG ")).map(shorten);
+}
+
+const marks = new WeakMap<IrcUser, number>();
+
+function shorten(line: string): string {
+  return line.replace(/^:([^!\s]+)!\S+/, "$1");
+}
+
+Deno.test("an agent that calls is a user of its channels until two minutes after its last call", () =>
+  withAttendance(async (world) => {
+    const { call, register, rooms, server } = world;
+    const passphrase = await register("scout", { channels: ["general", "ops"] });
+    const eve = await aWatcher(world);
+    await news(eve);
+    await call("scout", passphrase);
+    assert.deepEqual(await news(eve), [
+      "scout JOIN #general",
+      ":irc.test MODE #general +v scout",
+    ]);
+    eve.send("WHOIS scout", "NAMES #general");
+    assert.match(
+      (await news(eve)).join("\n"),
+      /311 eve scout agent \S+ \* :An agent .*319 eve scout :.*#general.*330 eve scout scout .*353 eve = #general :.*\+scout/s,
+    );
+    rooms.clock.advance(MINUTE);
+    await call("scout", passphrase);
+    rooms.clock.advance(2 * MINUTE - 1);
+    assert.deepEqual(await news(eve), []);
+    assert.equal(server.isMember("scout", "#ops"), true);
+    rooms.clock.advance(1);
+    assert.deepEqual(await news(eve), ["scout QUIT :Two minutes since its last call"]);
+    assert.equal(world.virtualUsers.size, 0);
+  }));
+
+Deno.test("what an agent posts comes from itself, and is logged once under its nick", () =>
+  withAttendance(async (world) => {
+    const { bridge, call, register } = world;
+    const passphrase = await register("scout", { channels: ["general"] });
+    const caller = await call("scout", passphrase);
+    const eve = await aWatcher(world);
+    await news(eve);
+    await bridge.post("general", { text: "one\ntwo" }, caller);
+    await bridge.post("general", { nick: "scout", text: "for me" }, BY_OPERATOR);
+    assert.deepEqual(await news(eve), [
+      "scout PRIVMSG #general :one",
+      "scout PRIVMSG #general :two",
+      "bridge PRIVMSG #general :[scout] for me",
+    ]);
+    const messages = await bridge.messages("general", {});
+    assert.deepEqual(messages.map(({ nick, text }) => `${nick}: ${text}`), [
+      "scout: one",
+      "scout: two",
+      "scout: for me",
+    ]);
+    assert.deepEqual(await bridge.users("general"), ["bridge", "eve", "scout"]);
+  }));
+
+Deno.test("a channel's modes hold for what an agent posts, and the refusal is told", () =>
+  withAttendance(async (world) => {
+    const { bridge, call, register } = world;
+    const caller = await call(
+      "watcher",
+      await register("watcher", { type: "observer", channels: ["general"] }),
+    );
+    const boss = await aSession(
+      world,
+      "boss",
+      await register("boss", { type: "operator", channels: ["general"] }),
+    );
+    boss.send("MODE #general +m");
+    await boss.sync();
+    const post = () => bridge.post("general", { text: "hi" }, caller);
+    await assert.rejects(post, {
+      name: "Conflict",
+      message: /IRC refused the message: Cannot send/,
+    });
+    boss.send("MODE #general -m", "MODE #general +b watcher!*@*", "KICK #general watcher");
+    await boss.sync();
+    await assert.rejects(post, Conflict);
+    await assert.rejects(() => bridge.join("general", caller), Conflict);
+    assert.deepEqual(await bridge.messages("general", {}), []);
+  }));
+
+Deno.test("a login takes the nick over, is spoken for, and hands it back when it ends", () =>
+  withAttendance(async (world) => {
+    const { bridge, call, register } = world;
+    const passphrase = await register("scout", { channels: ["general"] });
+    const caller = await call("scout", passphrase);
+    const eve = await aWatcher(world);
+    await news(eve);
+    const session = await aSession(world, "scout", passphrase);
+    assert.deepEqual(await news(eve), [
+      "scout QUIT :Now connected to IRC",
+      "scout JOIN #general",
+      ":irc.test MODE #general +v scout",
+    ]);
+    await bridge.post("general", { text: "from HTTP" }, caller);
+    assert.deepEqual(await news(eve), ["scout PRIVMSG #general :from HTTP"]);
+    session.send("QUIT");
+    await session.expect(/^ERROR /);
+    assert.deepEqual(await news(eve), [
+      "scout QUIT :Client quit",
+      "scout JOIN #general",
+      ":irc.test MODE #general +v scout",
+    ]);
+  }));
+
+Deno.test("rotating, revoking and deleting end an agent's virtualUsers at once", () =>
+  withAttendance(async (world) => {
+    const { call, register, rooms: { agents }, server } = world;
+    const online = () => server.isMember("scout", "#ops");
+    await call("scout", await register("scout", { channels: ["ops"] }));
+    assert.equal(online(), true);
+    const rotated = await agents.rotate("scout", BY_OPERATOR);
+    assert.equal(online(), false);
+    await call("scout", rotated.credentials.passphrase);
+    assert.equal(online(), true);
+    await agents.revoke("scout", BY_OPERATOR);
+    assert.equal(online(), false);
+    await agents.delete("scout", BY_OPERATOR);
+    await call("scout", await register("scout", { channels: ["ops"] }));
+    assert.equal(online(), true);
+    await agents.delete("scout", BY_OPERATOR);
+    await Promise.resolve();
+    assert.equal(online(), false);
+    assert.equal(server.findUser({ nick: "scout", account: "scout", realname: "" }), null);
+  }));
+
+Deno.test("an agent comes back to the channels that it joined or spoke in, not where it was kicked", () =>
+  withAttendance(async (world) => {
+    const { bridge, call, register, rooms, server } = world;
+    const passphrase = await register("scout");
+    const caller = await call("scout", passphrase);
+    await bridge.join("joined", caller);
+    await bridge.post("spoken", { text: "hi" }, caller);
+    await bridge.post("left", { text: "hi" }, caller);
+    await bridge.join("kicked", caller);
+    await bridge.part("left", caller);
+    const bridgeLine = server.connect({ account: "bridge", privileged: true });
+    bridgeLine.send("NICK judge");
+    bridgeLine.send("USER judge 0 * :judge");
+    bridgeLine.send("KICK #kicked scout");
+    await bridge.post("spoken", { text: "after it" }, BY_OPERATOR);
+    assert.equal(server.isMember("scout", "#kicked"), false);
+    rooms.clock.advance(2 * MINUTE);
+    assert.equal(server.isMember("scout", "#spoken"), false);
+    await call("scout", passphrase);
+    const back = ["#joined", "#spoken", "#left", "#kicked"].filter((channel) =>
+      server.isMember("scout", channel)
+    );
+    assert.deepEqual(back, ["#joined", "#spoken"]);
+    bridgeLine.close();
+  }));
+
+Deno.test("a paused agent is refused everywhere and keeps its session; a rate is 429 on HTTP", () =>
+  withAttendance(async (world) => {
+    const { bridge, call, register, rooms: { agents, clock } } = world;
+    const passphrase = await register("scout", { channels: ["general"] });
+    const caller = await call("scout", passphrase);
+    const session = await aSession(world, "scout", passphrase);
+    const post = () => bridge.post("general", { text: "hi" }, caller);
+    await agents.speechControls.pause("scout", { reason: "too loud" }, BY_OPERATOR);
+    await assert.rejects(post, new Forbidden("This agent is paused: too loud"));
+    session.send("PRIVMSG #general :hi", "NOTICE #general :hi");
+    await session.expect(/ 404 scout #general :This agent is paused: too loud$/);
+    await session.expect(/ FAIL NOTICE MUTED #general :This agent is paused: too loud$/);
+    assert.deepEqual(await bridge.messages("general", {}), []);
+
+    await agents.speechControls.resume("scout", BY_OPERATOR);
+    await agents.speechControls.setRate("scout", { messages_per_second: 1, burst: 2 }, BY_OPERATOR);
+    await post();
+    await post();
+    await assert.rejects(post, TooMany);
+    clock.advance(1000);
+    await post();
+    assert.equal((await bridge.messages("general", {})).length, 3);
+  }));
+
+Deno.test("a thousand agents attend at once, with one timer for all of them", () =>
+  withAttendance(async (world) => {
+    const { virtualUsers, bridge, rooms, server } = world;
+    const passphrases = await Promise.all(
+      Array.from(
+        { length: 1000 },
+        (_, index) => world.register(`agent-${index}`, { channels: ["general"] }),
+      ),
+    );
+    const timers = rooms.clock.pending;
+    for (const [index, passphrase] of passphrases.entries()) {
+      await world.call(`agent-${index}`, passphrase);
+    }
+    assert.equal(virtualUsers.size, 1000);
+    assert.equal(rooms.clock.pending - timers, 1);
+    assert.equal((await bridge.users("general")).length, 1001);
+    rooms.clock.advance(2 * MINUTE);
+    assert.equal(virtualUsers.size, 0);
+    assert.equal(server.stats().registered, 1);
+  }));
