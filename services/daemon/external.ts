@@ -8,6 +8,7 @@ import {
   connectTcp,
   ErgoAccounts,
   ErgoApi,
+  instanceIn,
   IrcConsole,
   type NetworkAccounts,
   type NetworkRoom,
@@ -137,7 +138,7 @@ async function readAuthority(path: string): Promise<string> {
 }
 
 function makeAccounts(
-  { config, scheduler, log }: Stores,
+  { config, database, scheduler, log }: Stores,
   secrets: Secrets,
   connect: Connect,
 ): NetworkAccounts {
@@ -150,13 +151,14 @@ function makeAccounts(
     nickServ: services.nickserv,
   };
   const login = { name: services.account, password: secrets.services };
+  const instance = instanceIn(database);
   if (ergo.api_addr !== "") {
     const api = new ErgoApi({ address: ergo.api_addr, token: secrets.apiToken, scheduler });
     const console = new IrcConsole({ ...shared, login: login.name === "" ? null : login });
-    return new ErgoAccounts({ api, console });
+    return new ErgoAccounts({ api, console, instance });
   }
   const dialect = services.kind === "anope" ? ANOPE : ATHEME;
-  return new ServicesNetwork({ ...shared, dialect, login, chanServ: services.chanserv });
+  return new ServicesNetwork({ ...shared, instance, dialect, login, chanServ: services.chanserv });
 }
 
 /** What the bridge logs in with. Ergo gives it an account of its own where none is configured. */

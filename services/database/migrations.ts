@@ -193,4 +193,9 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   ALTER TABLE agent_channels ADD COLUMN noted_at INTEGER NOT NULL DEFAULT 0;
   UPDATE agent_channels SET noted_at = rowid;
   `,
+  `
+  CREATE TABLE instance (id TEXT PRIMARY KEY) STRICT;
+  INSERT INTO instance (id) VALUES (lower(hex(randomblob(10))));
+  ALTER TABLE network_accounts ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
+  `,
 ]);

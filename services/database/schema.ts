@@ -119,6 +119,8 @@ export interface NetworkAccountsTable {
   account_id: string | null;
   /** 1 where muster made it or took it over, 0 where that is not known yet. */
   made: number;
+  /** 1 where it bears the mark of this instance of muster. */
+  marked: number;
   /** What its passphrase is derived from; null where the passphrase is not muster's. */
   salt: string | null;
   /** The same for a passphrase that the network may have taken. */

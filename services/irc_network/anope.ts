@@ -2,11 +2,12 @@ import type { ServicesDialect } from "./dialect.ts";
 
 const ACCOUNT = /^\s*Account: (\S+)$/u;
 const UNKNOWN = /^Nick \S+ isn't registered\.$/u;
+const ADDRESS = /^\s*Email address: (\S+)/u;
 const SUSPENDED = /^\s*Suspended: /u;
 
 /**
  * Anope 2.0. The operator needs an operator type with the commands `nickserv/suspend`,
- * `nickserv/saset/password`, `nickserv/saset/noexpire` and the privileges `nickserv/auspex`,
+ * `nickserv/saset/password`, `nickserv/saset/email`, `nickserv/saset/noexpire` and the privileges `nickserv/auspex`,
  * `nickserv/confirm`, `nickserv/drop`; for the status in channels `chanserv/access/modify` and
  * `chanserv/administration`. `passlen` must be at least 64.
  */
@@ -17,7 +18,9 @@ export const ANOPE: ServicesDialect = {
     if (UNKNOWN.test(lines[0] ?? "")) return null;
     const account = lines.map((line) => ACCOUNT.exec(line)?.[1]).find((name) => name !== undefined);
     if (account === undefined) return "unclear";
-    return { account, suspended: lines.some((line) => SUSPENDED.test(line)), online: [] };
+    const address = lines.map((line) => ADDRESS.exec(line)?.[1]).find(Boolean) ?? null;
+    const suspended = lines.some((line) => SUSPENDED.test(line));
+    return { account, suspended, online: [], address };
   },
   settle: (account) => [`CONFIRM ${account}`, `SASET NOEXPIRE ${account} ON`],
   suspend: (account, reason) => `SUSPEND ${account} +0 ${reason}`,
@@ -25,6 +28,9 @@ export const ANOPE: ServicesDialect = {
   remove: (account) => [`DROP ${account}`],
   async setPassphrase(desk, account, passphrase) {
     await desk.converse(`SASET PASSWORD ${account} ${passphrase}`);
+  },
+  async setAddress(desk, account, address) {
+    await desk.converse(`SASET EMAIL ${account} ${address}`);
   },
   probes: {
     "the command nickserv/suspend": "SUSPEND * +0 check",

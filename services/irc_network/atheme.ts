@@ -5,6 +5,7 @@ import type { ServicesDialect } from "./dialect.ts";
 const INFORMATION = /^Information on \S+ \(account (\S+)\):$/u;
 const UNKNOWN = /^\S+ is not registered\.$/u;
 const FROZEN = /^\S+ was FROZEN by /u;
+const ADDRESS = /^Email\s*: (\S+)/u;
 const LOGINS = /^Logins from: (.*)$/u;
 
 /** Begins and ends bold, in which Atheme sets what it was told and what it made up. */
@@ -30,7 +31,8 @@ export const ATHEME: ServicesDialect = {
     if (account === undefined) return "unclear";
     const logins = lines.map((line) => LOGINS.exec(line)?.[1]).find((names) => names !== undefined);
     const online = (logins ?? "").split(" ").filter((nick) => nick !== "");
-    return { account, suspended: lines.some((line) => FROZEN.test(line)), online };
+    const address = lines.map((line) => ADDRESS.exec(line)?.[1]).find(Boolean) ?? null;
+    return { account, suspended: lines.some((line) => FROZEN.test(line)), online, address };
   },
   settle: (account) => [`FVERIFY REGISTER ${account}`, `HOLD ${account} ON`],
   suspend: (account, reason) => `FREEZE ${account} ON ${reason}`,
@@ -53,6 +55,17 @@ export const ATHEME: ServicesDialect = {
     } finally {
       session.close();
     }
+  },
+  /** Only the account itself can: an operator whose passphrase opens it speaks as the account. */
+  async setAddress(desk, account, address, passphrase) {
+    const session = passphrase === null ? null : await desk.logIn(account, passphrase);
+    if (session === null) return;
+    try {
+      await session.converse(desk.nickServ, `SET EMAIL ${address}`);
+    } finally {
+      session.close();
+    }
+    await desk.converse(`FVERIFY EMAILCHG ${account}`);
   },
   probes: {
     "user:admin (FREEZE)": "FREEZE * ON check",

@@ -6,6 +6,8 @@ export interface AccountInfo {
   /** Its name; where a nick was asked for, the account that owns the nick. */
   readonly account: string;
   readonly suspended: boolean;
+  /** Its mail address, where NickServ tells it. */
+  readonly address: string | null;
   /** Nicks that are logged in to it, as far as NickServ tells. */
   readonly online: readonly string[];
 }
@@ -30,6 +32,17 @@ export interface ServicesDialect {
   suspend(account: string, reason: string): string;
   unsuspend(account: string): string;
   remove(account: string): readonly string[];
+  /**
+   * Gives an account another mail address; whether that worked is seen in its `INFO`.
+   *
+   * @param passphrase the passphrase of the account, where it is known
+   */
+  setAddress(
+    desk: ServicesDesk,
+    account: string,
+    address: string,
+    passphrase: string | null,
+  ): Promise<void>;
   /** Replaces a passphrase; whether that worked is seen by logging in with it. */
   setPassphrase(desk: ServicesDesk, account: string, passphrase: string): Promise<void>;
   /**

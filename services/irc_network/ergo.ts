@@ -1,6 +1,7 @@
 import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { ErgoAnswer, ErgoApi } from "./ergo_api.ts";
+import { markOf, ownerIn } from "./marks.ts";
 import type {
   MissingRight,
   NetworkAccount,
@@ -11,6 +12,9 @@ import type {
 
 /** The command that confirms an erasure, as NickServ asks for it. */
 const CONFIRMATION = /\bERASE\s+\S+\s+([0-9A-Za-z]+)\s*$/;
+
+/** What `SAGET … email` answers. */
+const ADDRESS = /^Your stored e-mail address is: (\S+)$/;
 
 /** A line of `SUSPEND LIST`. */
 const SUSPENSION = /^Account (\S+) suspended at /;
@@ -38,6 +42,8 @@ export interface ErgoAccountsOptions {
    * for `ban` before it suspends an account since version 2.9.
    */
   readonly console: ServicesConsole;
+  /** The id of this instance of muster. */
+  readonly instance: string;
 }
 
 /**
@@ -52,14 +58,20 @@ export class ErgoAccounts implements NetworkAccounts {
   readonly #api: ErgoApi;
   readonly #console: ServicesConsole;
 
-  constructor({ api, console }: ErgoAccountsOptions) {
+  readonly #instance: string;
+
+  constructor({ api, console, instance }: ErgoAccountsOptions) {
     this.#api = api;
+    this.#instance = instance;
     this.#console = console;
   }
 
   async register(account: string, passphrase: string): Promise<"created" | "exists"> {
     const answer = await this.#call("/v1/ns/saregister", { accountName: account, passphrase });
-    if (answer.success) return "created";
+    if (answer.success) {
+      await this.mark(account);
+      return "created";
+    }
     switch (answer.errorCode) {
       case "ACCOUNT_EXISTS":
         return "exists";
@@ -76,6 +88,13 @@ export class ErgoAccounts implements NetworkAccounts {
     // To suspend an account is the one thing that ends all sessions of it, whatever their nicks.
     await this.suspend(account, "Passphrase changed");
     await this.unsuspend(account);
+  }
+
+  async mark(account: string): Promise<true> {
+    const mark = markOf(account, this.#instance);
+    const lines = await this.#console.ask("NickServ", `SASET ${account} email ${mark}`);
+    this.#expect(lines, account, /^Successfully changed/, /^No such account/);
+    return true;
   }
 
   async verify(account: string, passphrase: string): Promise<boolean> {
@@ -105,13 +124,19 @@ export class ErgoAccounts implements NetworkAccounts {
   async find(account: string): Promise<NetworkAccount | null> {
     const body = { accountName: account };
     const info = await this.#call("/v1/ns/info", body);
-    if (info.success) return { account: info.accountName ?? account, suspended: false };
+    if (info.success) {
+      const name = info.accountName ?? account;
+      return { account: name, suspended: false, owner: await this.#ownerOf(name) };
+    }
     const settings = await this.#api.call("/v1/ns/saget", body);
-    if (settings?.success) return { account, suspended: true };
+    if (settings?.success) {
+      return { account, suspended: true, owner: await this.#ownerOf(account) };
+    }
     if (settings?.errorCode === "ACCOUNT_DOES_NOT_EXIST") return null;
     const folded = foldCase(account);
     const listed = (await this.#names()).find((name) => foldCase(name) === folded);
-    return listed === undefined ? null : { account: listed, suspended: true };
+    if (listed === undefined) return null;
+    return { account: listed, suspended: true, owner: await this.#ownerOf(listed) };
   }
 
   async list(): Promise<readonly NetworkAccount[]> {
@@ -122,7 +147,10 @@ export class ErgoAccounts implements NetworkAccounts {
     const suspended = new Set(
       suspensions.flatMap((line) => SUSPENSION.exec(line)?.[1] ?? []).map(foldCase),
     );
-    return names.map((account) => ({ account, suspended: suspended.has(foldCase(account)) }));
+    return names.map((account) => ({
+      ...{ account, owner: null },
+      suspended: suspended.has(foldCase(account)),
+    }));
   }
 
   async setChannelStatus(
@@ -158,6 +186,11 @@ export class ErgoAccounts implements NetworkAccounts {
   async close(): Promise<void> {
     this.#api.close();
     await this.#console.close();
+  }
+
+  async #ownerOf(account: string): Promise<string | null> {
+    const lines = await this.#console.ask("NickServ", `SAGET ${account} email`);
+    return ownerIn(lines.map((line) => ADDRESS.exec(line)?.[1]).find(Boolean));
   }
 
   async #names(): Promise<string[]> {

@@ -249,7 +249,8 @@ export class Keeper {
           ? await network.find(entry.name)
           : there.get(foldCase(entry.name)) ?? null;
         const locked = thorough && !await this.#opens(entry, found);
-        if (locked || entry.channels.length > 0 || this.#differs(entry, found)) {
+        const unmarked = thorough && !entry.marked && found !== null;
+        if (locked || unmarked || entry.channels.length > 0 || this.#differs(entry, found)) {
           await this.#unsettle(entry, locked);
         }
       }

@@ -15,6 +15,8 @@ export interface LedgerEntry {
   readonly accountId: string | null;
   /** Whether it is known that muster made it or took it over. */
   readonly made: boolean;
+  /** Whether it is known to bear the mark of this instance of muster. */
+  readonly marked: boolean;
   /** What its passphrase is derived from; null where the passphrase is not muster's. */
   readonly salt: string | null;
   /**
@@ -32,6 +34,7 @@ export interface LedgerEntry {
 export const BLANK: Omit<LedgerEntry, "name"> = Object.freeze({
   accountId: null,
   made: false,
+  marked: false,
   salt: null,
   nextSalt: null,
   unsettledSince: null,
@@ -120,11 +123,12 @@ export class Ledger {
 
   /** The statement that writes an entry, whether there was one of its name or not. */
   saving(entry: LedgerEntry): Statement {
-    const { name, accountId, made, salt, nextSalt, unsettledSince, channels } = entry;
+    const { name, accountId, made, marked, salt, nextSalt, unsettledSince, channels } = entry;
     const columns = {
       name,
       account_id: accountId,
       made: Number(made),
+      marked: Number(marked),
       salt,
       next_salt: nextSalt,
       unsettled_since: unsettledSince,
@@ -152,7 +156,10 @@ export class Ledger {
     const noting = tables.insertInto("settings").values({ key: ADDRESS_KEY, value: address })
       .onConflict((conflict) => conflict.column("key").doUpdateSet({ value: address }));
     if (known === undefined) return [statement(noting)];
-    const doubting = tables.updateTable("network_accounts").set({ made: 0, unsettled_since: now });
+    const doubting = tables.updateTable("network_accounts").set({
+      ...{ made: 0, marked: 0 },
+      unsettled_since: now,
+    });
     return [statement(noting), statement(doubting)];
   }
 
@@ -165,12 +172,19 @@ export class Ledger {
   }
 }
 
+/** The id of this instance of muster, which lies in its database: 20 hex digits. */
+export function instanceIn(database: Database): string {
+  const row = database.prepare("SELECT id FROM instance").get();
+  return String(row?.["id"]);
+}
+
 function entryOf(row: ReturnType<StatementSync["all"]>[number]): LedgerEntry {
   const text = (column: string) => row[column] === null ? null : String(row[column]);
   return {
     name: String(row["name"]),
     accountId: text("account_id"),
     made: row["made"] === 1,
+    marked: row["marked"] === 1,
     salt: text("salt"),
     nextSalt: text("next_salt"),
     unsettledSince: row["unsettled_since"] === null ? null : Number(row["unsettled_since"]),

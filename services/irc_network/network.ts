@@ -5,6 +5,8 @@ export interface NetworkAccount {
   readonly account: string;
   /** Whether nobody can log in to it; null where the network does not tell. */
   readonly suspended: boolean | null;
+  /** The instance of muster whose mark it bears; null where it bears none, and in lists. */
+  readonly owner: string | null;
 }
 
 /** A right that the network does not give to muster. */
@@ -30,7 +32,7 @@ export interface NetworkAccounts {
   /** Whether {@link verify} costs so little that it can be asked of every account. */
   readonly verifiesCheaply: boolean;
   /**
-   * Makes an account.
+   * Makes an account, which bears our mark.
    *
    * @returns "exists" where there is an account of this name, or one that cannot be had, and nothing
    * was changed
@@ -43,6 +45,14 @@ export interface NetworkAccounts {
    * @throws NotFound where there is no such account
    */
   setPassphrase(account: string, passphrase: string): Promise<void>;
+  /**
+   * Puts our mark on an account that bears none.
+   *
+   * @param passphrase its passphrase, where it is known
+   * @returns false where the network does not let us
+   * @throws NotFound where there is no such account
+   */
+  mark(account: string, passphrase: string | null): Promise<boolean>;
   /** Whether the account can be logged in to with this passphrase. */
   verify(account: string, passphrase: string): Promise<boolean>;
   /**

@@ -3,7 +3,7 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Keeper } from "./keeper.ts";
-import { Ledger } from "./ledger.ts";
+import { instanceIn, Ledger } from "./ledger.ts";
 import { NameLocks } from "./name_locks.ts";
 import type { NetworkAccounts } from "./network.ts";
 import { NetworkPassphrases } from "./passphrases.ts";
@@ -41,6 +41,7 @@ export function openNetwork(options: NetworkRoomOptions): NetworkRoom {
   const shared = {
     ...options,
     clock: () => scheduler.now(),
+    instance: instanceIn(database),
     ledger: new Ledger(database),
     locks: new NameLocks(),
     rights: new Rights(options),

@@ -4,8 +4,9 @@ import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { type AccountDirectory, newSecret } from "../identity/mod.ts";
 import type { Keeper } from "./keeper.ts";
 import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
+import { belongsElsewhere, isForeign } from "./marks.ts";
 import type { NameLocks } from "./name_locks.ts";
-import type { NetworkAccounts } from "./network.ts";
+import type { NetworkAccount, NetworkAccounts } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 import type { Rights } from "./rights.ts";
 import type { Settlement } from "./settlement.ts";
@@ -20,6 +21,8 @@ export interface NetworkProvisioningOptions {
   readonly rights: Rights;
   readonly keeper: Pick<Keeper, "wake" | "doubt">;
   readonly passphrases: NetworkPassphrases;
+  /** The id of this instance of muster. */
+  readonly instance: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -45,7 +48,8 @@ export class NetworkProvisioning implements Provisioning {
     return locks.hold(name, async () => {
       await this.#assertRights();
       await this.#settleFirst(name);
-      if (await network.find(name) !== null) throw existsThere(name);
+      const there = await network.find(name);
+      if (there !== null) throw this.#isForeign(there) ? belongsElsewhere(name) : existsThere(name);
       const salt = newSecret();
       const begun = { ...BLANK, name, nextSalt: salt };
       return await this.#changing(begun, async () => {
@@ -55,7 +59,7 @@ export class NetworkProvisioning implements Provisioning {
           await this.#note({ ...begun, made: true });
           await network.setPassphrase(name, password);
         }
-        const made = { ...BLANK, name, accountId: id, made: true };
+        const made = { ...BLANK, name, accountId: id, made: true, marked: true };
         const told = password ?? passphrase;
         await this.#settled(
           { ...made, salt: password === null ? salt : null, channels: account.channels ?? [] },
@@ -74,6 +78,7 @@ export class NetworkProvisioning implements Provisioning {
       await this.#settleFirst(name).catch(ignoreRefusal);
       const entry = ledger.find(name);
       const there = await network.find(name);
+      if (there !== null && this.#isForeign(there)) throw belongsElsewhere(name);
       if (entry === null && there !== null) throw existsThere(name);
       if (there?.suspended === true) throw suspendedThere(name);
       const salt = newSecret();
@@ -85,9 +90,10 @@ export class NetworkProvisioning implements Provisioning {
           if (!(error instanceof NotFound)) throw error;
           await this.#make(before, passphrase);
         });
+        const marked = before.marked || await network.mark(name, passphrase);
         const channels = entry?.channels ?? ledger.agent(id)?.channels ?? [];
         await this.#settled(
-          { ...before, made: true, salt, channels },
+          { ...before, made: true, marked, salt, channels },
           (statements) => write({ name, passphrase, statements }),
         );
         return passphrase;
@@ -102,6 +108,7 @@ export class NetworkProvisioning implements Provisioning {
       this.#assertOpen(id, name);
       const entry = ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
+      if (await this.#belongsElsewhere(name)) return await this.#forget(entry, write);
       const begun = { ...entry, nextSalt: entry.nextSalt ?? entry.salt ?? newSecret() };
       await this.#changing(begun, async () => {
         await network.suspend(name, "Agent revoked").catch(ignoreMissing);
@@ -120,6 +127,7 @@ export class NetworkProvisioning implements Provisioning {
       if (this.#options.accounts.find(name)?.id !== id) throw changedMeanwhile(name);
       const entry = ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
+      if (await this.#belongsElsewhere(name)) return await this.#forget(entry, write);
       await this.#changing(entry, async () => {
         await network.remove(name);
         const channels = ledger.agent(id)?.channels ?? [];
@@ -143,6 +151,7 @@ export class NetworkProvisioning implements Provisioning {
       const entry = ledger.find(account.name);
       const there = await network.find(account.name);
       if (there === null) throw new NotFound(`There is no IRC account "${account.name}"`);
+      if (this.#isForeign(there)) throw belongsElsewhere(there.account);
       if (there.suspended === true) throw suspendedThere(there.account);
       const name = entry?.name ?? there.account;
       const adopted = { ...(entry ?? BLANK), name, accountId: account.id, made: true };
@@ -151,6 +160,21 @@ export class NetworkProvisioning implements Provisioning {
         (statements) => write({ name, passphrase: newSecret(), statements }),
       );
     });
+  }
+
+  #isForeign(there: NetworkAccount): boolean {
+    return isForeign(there, this.#options.instance);
+  }
+
+  async #belongsElsewhere(name: string): Promise<boolean> {
+    const there = await this.#options.network.find(name);
+    return there !== null && this.#isForeign(there);
+  }
+
+  /** Ends an account here alone, as on the network it belongs to another muster. */
+  async #forget(entry: LedgerEntry, write: WriteChange): Promise<void> {
+    const statements = [this.#options.ledger.striking(entry)];
+    await write({ name: entry.name, passphrase: "", statements });
   }
 
   /** Begins nothing that cannot be completed. */
@@ -202,13 +226,13 @@ export class NetworkProvisioning implements Provisioning {
     await database.commit({ statements: [ledger.saving(unsettled)] });
   }
 
-  /** Writes a change together with its entry, which is settled but for the status in channels. */
+  /** Writes a change together with its entry, which is settled but for the status in channels and the mark. */
   async #settled(
     entry: LedgerEntry,
     write: (statements: Parameters<WriteChange>[0]["statements"]) => Promise<void>,
   ): Promise<void> {
     const { ledger, keeper, clock } = this.#options;
-    const open = entry.channels.length > 0;
+    const open = entry.channels.length > 0 || !entry.marked;
     const unsettledSince = open ? clock() : null;
     await write([ledger.saving({ ...entry, nextSalt: null, unsettledSince })]);
     if (open) keeper.wake();

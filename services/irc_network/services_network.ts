@@ -5,11 +5,9 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { IrcConsole, stripFormatting } from "./console.ts";
 import type { AccountInfo, ServicesDesk, ServicesDialect } from "./dialect.ts";
+import { markOf, ownerIn } from "./marks.ts";
 import type { MissingRight, NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
 import { type Credentials, IrcSession, type SessionOptions, SessionRefused } from "./session.ts";
-
-/** The domain of the addresses that agents are registered with; no mail ever goes there. */
-const MAIL_DOMAIN = "agents.muster.invalid";
 
 /** Longest passphrase, so that the line that tells it holds it. */
 const MAX_PASSPHRASE = 200;
@@ -37,6 +35,8 @@ export interface ServicesNetworkOptions {
   /** The nicks of the services. */
   readonly nickServ: string;
   readonly chanServ: string;
+  /** The id of this instance of muster. */
+  readonly instance: string;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -84,7 +84,7 @@ export class ServicesNetwork implements NetworkAccounts {
       if (!isSame(session.nick, account)) {
         throw new Conflict(`The IRC network takes no nick as long as "${account}"`);
       }
-      const command = `REGISTER ${passphrase} ${mailAddress(account)}`;
+      const command = `REGISTER ${passphrase} ${markOf(account, this.#options.instance)}`;
       const answer = await session.converse(nickServ, command);
       isLoggedIn = isSame(session.account, account);
       if (!isLoggedIn && await this.#info(account) === null) {
@@ -105,6 +105,13 @@ export class ServicesNetwork implements NetworkAccounts {
       if (await this.verify(account, passphrase)) return;
       throw new Unavailable(`NickServ did not set the passphrase of "${account}"`);
     });
+  }
+
+  async mark(account: string, passphrase: string | null): Promise<boolean> {
+    const { dialect, instance } = this.#options;
+    if (ownerIn((await this.#found(account)).address) === instance) return true;
+    await dialect.setAddress(this.#desk, account, markOf(account, instance), passphrase);
+    return ownerIn((await this.#found(account)).address) === instance;
   }
 
   async verify(account: string, passphrase: string): Promise<boolean> {
@@ -150,7 +157,8 @@ export class ServicesNetwork implements NetworkAccounts {
 
   async find(account: string): Promise<NetworkAccount | null> {
     const info = await this.#info(account);
-    return info !== null && isSame(info.account, account) ? info : null;
+    if (info === null || !isSame(info.account, account)) return null;
+    return { account: info.account, suspended: info.suspended, owner: ownerIn(info.address) };
   }
 
   /** Services list accounts, but not all of them, nor with what matters here. */
@@ -283,12 +291,6 @@ function checkPassphrase(passphrase: string): void {
   throw new Invalid(
     `On this IRC network a password must hold no space and have at most ${MAX_PASSPHRASE} characters`,
   );
-}
-
-/** Services want an address for each account, and may allow one only so many accounts. */
-function mailAddress(account: string): string {
-  const local = account.replace(/[^A-Za-z0-9-]/g, (character) => `.${character.charCodeAt(0)}.`);
-  return `a.${local}.a@${MAIL_DOMAIN}`.replaceAll(/\.{2,}/g, ".");
 }
 
 function isSame(one: string | null, other: string): boolean {

@@ -5,7 +5,8 @@ import { newEvent, SYSTEM } from "../events/mod.ts";
 import { type Account, type AccountDirectory, sha256 } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
-import type { NetworkAccounts, NetworkStatus } from "./network.ts";
+import { belongsElsewhere, isForeign } from "./marks.ts";
+import type { NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 
 /** How long a channel is taken to be unregistered still. */
@@ -38,6 +39,8 @@ export interface SettlementOptions {
   readonly ledger: Ledger;
   readonly network: NetworkAccounts;
   readonly passphrases: NetworkPassphrases;
+  /** The id of this instance of muster. */
+  readonly instance: string;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -84,17 +87,32 @@ export class Settlement {
     this.#repaired += repairs.length;
   }
 
-  #settled(entry: LedgerEntry, account: Account | null): Promise<Settled> {
-    if (account === null) return this.#settleAbsent(entry);
-    return account.revokedAt === null
-      ? this.#settleActive(entry, account)
-      : this.#settleSuspended(entry);
+  async #settled(entry: LedgerEntry, account: Account | null): Promise<Settled> {
+    const there = await this.#options.network.find(entry.name);
+    const foreign = there !== null && isForeign(there, this.#options.instance);
+    if (account !== null && account.revokedAt === null) {
+      if (foreign) throw belongsElsewhere(entry.name);
+      const settled = await this.#settleActive(entry, account, there);
+      if (settled.entry === null) return settled;
+      return { ...settled, entry: await this.#marked(settled.entry) };
+    }
+    if (foreign) return { entry: null, repairs: [] };
+    return account === null
+      ? await this.#settleAbsent(entry, there)
+      : await this.#settleSuspended(entry, there);
+  }
+
+  /** Puts our mark on an account that is ours and bears none yet. */
+  async #marked(entry: LedgerEntry): Promise<LedgerEntry> {
+    const { network, passphrases } = this.#options;
+    if (entry.marked) return entry;
+    const passphrase = entry.salt === null ? null : passphrases.derive(entry.salt);
+    return { ...entry, marked: await network.mark(entry.name, passphrase) };
   }
 
   /** There is no such account here: what muster made of it on the network goes. */
-  async #settleAbsent(entry: LedgerEntry): Promise<Settled> {
+  async #settleAbsent(entry: LedgerEntry, there: NetworkAccount | null): Promise<Settled> {
     const { network } = this.#options;
-    const there = await network.find(entry.name);
     if (there === null) return { entry: null, repairs: [] };
     const certain = entry.made && (there.suspended === true || entry.salt === null);
     if (!certain && !await this.#isOurs(entry)) return { entry: null, repairs: [] };
@@ -102,9 +120,8 @@ export class Settlement {
     return { entry: null, repairs: ["removed"] };
   }
 
-  async #settleSuspended(entry: LedgerEntry): Promise<Settled> {
+  async #settleSuspended(entry: LedgerEntry, there: NetworkAccount | null): Promise<Settled> {
     const { network } = this.#options;
-    const there = await network.find(entry.name);
     if (there === null || there.suspended === true) return { entry, repairs: [] };
     if (!await this.#mayTouch(entry)) return { entry: null, repairs: [] };
     await network.suspend(entry.name, "Agent revoked");
@@ -112,9 +129,12 @@ export class Settlement {
     return { entry: { ...entry, made: true }, repairs };
   }
 
-  async #settleActive(entry: LedgerEntry, account: Account): Promise<Settled> {
+  async #settleActive(
+    entry: LedgerEntry,
+    account: Account,
+    there: NetworkAccount | null,
+  ): Promise<Settled> {
     const { network } = this.#options;
-    const there = await network.find(entry.name);
     const passphrase = this.#options.passphrases.of(entry.salt, account);
     if (there === null) return await this.#makeAgain(entry, passphrase);
     if (!await this.#mayTouch(entry)) return { entry: null, repairs: [] };
@@ -142,7 +162,7 @@ export class Settlement {
     if (await this.#options.network.register(name, passphrase) === "exists") {
       throw new Conflict(`The IRC network does not give the name "${name}" any more`);
     }
-    return { entry: { ...entry, made: true }, repairs: ["made again"] };
+    return { entry: { ...entry, made: true, marked: true }, repairs: ["made again"] };
   }
 
   /**

@@ -102,7 +102,7 @@ const ATHEME_MODULES = [
     "set_core",
   ]
     .map((name) => `nickserv/${name}`),
-  ...["set_language", "set_password"].map((name) => `nickserv/${name}`),
+  ...["set_email", "set_language", "set_password"].map((name) => `nickserv/${name}`),
   ...["main", "fflags", "flags", "register", "sync"].map((name) => `chanserv/${name}`),
   "operserv/main",
 ];
@@ -148,7 +148,15 @@ const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly s
     ns_identify: ["IDENTIFY"],
     ns_info: ["INFO"],
     ns_drop: ["DROP"],
-    ns_set: ["SET", "SASET", "SET PASSWORD", "SASET PASSWORD", "SET LANGUAGE", "SASET NOEXPIRE"],
+    ns_set: [
+      "SET",
+      "SASET",
+      "SET PASSWORD",
+      "SASET PASSWORD",
+      "SET LANGUAGE",
+      "SASET NOEXPIRE",
+      "SASET EMAIL",
+    ],
     ns_suspend: ["SUSPEND", "UNSUSPEND"],
   },
   chanserv: {
@@ -162,6 +170,7 @@ const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly s
 /** What the commands of operators ask for. */
 const ANOPE_PERMISSIONS: Readonly<Record<string, string>> = {
   "SASET": "nickserv/saset/",
+  "SASET EMAIL": "nickserv/saset/email",
   "SASET NOEXPIRE": "nickserv/saset/noexpire",
   "SASET PASSWORD": "nickserv/saset/password",
   "SUSPEND": "nickserv/suspend",

@@ -26,6 +26,7 @@ async function withServices(
     warn: (message, properties) => logged.push(`${message} ${JSON.stringify(properties)}`),
   };
   const accounts = new ServicesNetwork({
+    instance: "0".repeat(20),
     ...{ connect: () => network.connect(), dialect, nick: "muster", serverPassword: null, log },
     login: { name: "admin", password: "admin-password" },
     operator: { name: "oper", password: "operator-password" },

@@ -6,6 +6,8 @@ import { systemScheduler } from "../../../services/scheduler.ts";
 import type { IrcClient } from "../../support/irc_client.ts";
 import { networkPeers, TestNetwork } from "../../support/network.ts";
 
+const OURS = "0".repeat(20);
+const THEIRS = "1".repeat(20);
 const FIRST = "a".repeat(64);
 /** What services tell of an account that stays however long nobody uses it. */
 const UNENDING = /Hold|No expire/i;
@@ -15,6 +17,7 @@ function accountsOf(
   network: TestNetwork,
   kind: "atheme" | "anope",
   login = { name: network.plan.servicesAccount, password: network.servicesPassword },
+  instance = OURS,
 ): ServicesNetwork {
   const { plan, address } = network;
   return new ServicesNetwork({
@@ -26,6 +29,7 @@ function accountsOf(
     operator: plan.operator,
     nickServ: "NickServ",
     chanServ: "ChanServ",
+    instance,
     scheduler: systemScheduler,
     log: silentLog,
   });
@@ -116,6 +120,27 @@ async function lackRights(
   }
 }
 
+/** Whose an account is outlives a new passphrase; one of another origin takes the mark later. */
+async function bearMarks(
+  network: TestNetwork,
+  kind: "atheme" | "anope",
+  accounts: ServicesNetwork,
+): Promise<void> {
+  const others = accountsOf(network, kind, undefined, THEIRS);
+  try {
+    await others.register("theirs", FIRST);
+    await others.setPassphrase("theirs", SECOND);
+    assert.equal((await accounts.find("theirs"))?.owner, THEIRS);
+  } finally {
+    await others.close();
+  }
+  await network.register("adopted", FIRST);
+  assert.equal((await accounts.find("adopted"))?.owner, null);
+  assert.equal(await accounts.mark("adopted", FIRST), true);
+  assert.equal((await accounts.find("adopted"))?.owner, OURS);
+  assert.equal(await accounts.mark("adopted", null), true);
+}
+
 async function keepAccounts(kind: "atheme" | "anope"): Promise<void> {
   await using network = await TestNetwork.start({ services: kind });
   const accounts = accountsOf(network, kind);
@@ -124,6 +149,7 @@ async function keepAccounts(kind: "atheme" | "anope"): Promise<void> {
       liveAndDie(network, accounts),
       rule(network, accounts),
       lackRights(network, kind, accounts),
+      bearMarks(network, kind, accounts),
     ]);
     await network.stopServer();
     await assert.rejects(accounts.verify("bob", FIRST), Unavailable);

@@ -2,6 +2,7 @@
 import {
   ErgoAccounts,
   ErgoApi,
+  instanceIn,
   type Keeper,
   type NetworkRoom,
   openNetwork,
@@ -35,7 +36,10 @@ export async function openNetworked(
       const api = new ErgoApi({ address: ergo.address, token: ergo.token, scheduler });
       network = openNetwork({
         ...surroundings,
-        network: new ErgoAccounts({ api, console: ergo.console }),
+        network: new ErgoAccounts({
+          ...{ api, console: ergo.console },
+          instance: instanceIn(surroundings.database),
+        }),
         address: ergo.address,
         key,
         scheduler,
