@@ -18,6 +18,7 @@ import type { HttpStats } from "../services/metrics/mod.ts";
 export class HttpServers {
   readonly #log: Log;
   readonly #connections: HttpConnections;
+  readonly #servers: HttpServer[] = [];
 
   /** @param onExhausted is told when there are no file descriptors for more connections */
   constructor(config: Config, log: Log, onExhausted: () => void) {
@@ -35,15 +36,28 @@ export class HttpServers {
     return this.#connections.stats();
   }
 
+  /** How many connections are open, TLS handshakes among them. */
+  get open(): number {
+    const handshakes = this.#servers.reduce((sum, server) => sum + server.handshakes, 0);
+    return this.stats().connections + handshakes;
+  }
+
+  /** As {@linkcode HttpServer.guard}, on every server. */
+  guard(): void {
+    for (const server of this.#servers) server.guard();
+  }
+
   /**
    * Listens.
    *
    * @throws CommandFailed where it cannot: another program may have taken the address just now
    */
-  open(address: Address, certificate: Certificate | null, handler: HttpHandler): HttpServer {
+  listen(address: Address, certificate: Certificate | null, handler: HttpHandler): HttpServer {
     const [connections, log] = [this.#connections, this.#log];
     try {
-      return new HttpServer({ address, certificate, handler, connections, log });
+      const server = new HttpServer({ address, certificate, handler, connections, log });
+      this.#servers.push(server);
+      return server;
     } catch (error) {
       throw new CommandFailed(explainListenError(address, error));
     }

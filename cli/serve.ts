@@ -1,7 +1,7 @@
-import { type Certificate, TrustedProxies } from "../http/mod.ts";
+import { type Certificate, type HttpServer, TrustedProxies } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
-import { Descriptors } from "./descriptors.ts";
-import { HttpServers } from "./http.ts";
+import { Connections } from "./connections.ts";
+import type { HttpServers } from "./http.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { writeEndpoints } from "./endpoints.ts";
@@ -12,19 +12,12 @@ import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApp } from "../routes/app.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
-import {
-  type Daemon,
-  ircChanges,
-  type Services,
-  startDaemon,
-  StartError,
-} from "../services/daemon/mod.ts";
+import { type Daemon, type Services, startDaemon, StartError } from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
 import type { Admins, FirstAdmin } from "../services/admins/mod.ts";
 import { SecretFileError } from "../services/identity/mod.ts";
-import type { IrcServer } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 
 /** `muster serve`: runs everything until a signal ends it. */
@@ -65,53 +58,25 @@ async function start(
   for (const { message, key } of findClearText(config)) log.warn(message, { key });
 
   const trusted = new TrustedProxies(config.trusted_proxies);
-  const descriptors = new Descriptors(log);
-  let present = config;
-  let ircServer: IrcServer | null = null;
-  const onExhausted = () =>
-    descriptors.exhausted(present, {
-      open: () => ({
-        http: http.stats().connections,
-        irc: ircServer?.stats().clients ?? 0,
-      }),
-      lower: (fitted) => {
-        http.reconfigure(fitted);
-        ircServer?.reconfigure(ircChanges(fitted));
-      },
-    });
-  const http = new HttpServers(config, log, onExhausted);
+  const connections = new Connections(config, log);
   const daemon = await startDaemon({
     config,
-    http,
-    onExhausted,
+    http: connections.http,
+    onExhausted: connections.exhausted,
     log,
     certificate,
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
   });
-  ircServer = daemon.services.ircServer;
-  const app = createApp(daemon.services);
-  const api = http.open(
-    requireAddress(config.api_addr),
-    certificate,
-    (request, { address, trust }) => app.fetch(request, { remoteAddress: address, trust }),
-  );
-  const handleMcp = createMcpHandler(daemon.services);
-  const mcp = http.open(
-    requireAddress(config.mcp_addr),
-    certificate,
-    (request, { address, trust }) => handleMcp(request, address, trust),
-  );
+  connections.irc = daemon.services.ircServer;
+  const { api, mcp } = listen(config, certificate, connections.http, daemon.services);
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
   await announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
   return {
     apply: async (changed, renewed) => {
       await startLogging(changed.log);
-      present = changed;
       daemon.reconfigure(changed, renewed);
-      const fitted = descriptors.fit(changed);
-      http.reconfigure(fitted);
-      ircServer?.reconfigure(ircChanges(fitted));
+      connections.reconfigure(changed);
       if (renewed === null) return;
       for (const server of [api, mcp]) server.renewCertificate(renewed);
     },
@@ -120,8 +85,31 @@ async function start(
       await daemon.quiesce();
       await Promise.all(stopped);
       await daemon.stop();
-      descriptors[Symbol.dispose]();
+      connections[Symbol.dispose]();
     },
+  };
+}
+
+/** Opens the ports of the API and of MCP. */
+function listen(
+  config: Config,
+  certificate: Certificate | null,
+  http: HttpServers,
+  services: Services,
+): { api: HttpServer; mcp: HttpServer } {
+  const app = createApp(services);
+  const handleMcp = createMcpHandler(services);
+  return {
+    api: http.listen(
+      requireAddress(config.api_addr),
+      certificate,
+      (request, { address, trust }) => app.fetch(request, { remoteAddress: address, trust }),
+    ),
+    mcp: http.listen(
+      requireAddress(config.mcp_addr),
+      certificate,
+      (request, { address, trust }) => handleMcp(request, address, trust),
+    ),
   };
 }
 

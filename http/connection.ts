@@ -4,8 +4,6 @@ import { addressNetwork } from "../services/irc/mod.ts";
 export class HttpConnection {
   /** The address of the socket. */
   readonly address: string;
-  /** The port of the socket's other end. */
-  readonly port: number;
   /** What counts as one client's place, of an address. */
   readonly network: string;
   /** When it began to wait, by the clock of its table: for its first request, or for the next. */
@@ -22,13 +20,12 @@ export class HttpConnection {
    * @param onTrusted is told once a request came with a valid credential
    */
   constructor(
-    { hostname, port }: Pick<Deno.NetAddr, "hostname" | "port">,
+    address: string,
     clock: { readonly now: number },
     onTrusted: (connection: HttpConnection) => void,
   ) {
-    this.address = hostname;
-    this.port = port;
-    this.network = addressNetwork(hostname);
+    this.address = address;
+    this.network = addressNetwork(address);
     this.#clock = clock;
     this.#onTrusted = onTrusted;
     this.waitsSince = clock.now;

@@ -3,6 +3,10 @@ import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
 import { HttpConnection } from "./connection.ts";
 
+/** The part of the connections that may be TLS handshakes, and the least of them. */
+const HANDSHAKE_PART = 1 / 8;
+const LEAST_HANDSHAKES = 16;
+
 /** How often it is looked for connections that wait too long, in milliseconds. */
 const SWEEP_MILLISECONDS = 1000;
 
@@ -12,7 +16,7 @@ export interface ConnectionLimits {
   readonly total: number;
   /** Connections at once from one address that never showed a valid credential; null for no bound. */
   readonly perAddress: number | null;
-  /** From the connection to the end of the first request's headers, TLS included. */
+  /** For a TLS handshake; then, to the end of the first request's headers. */
   readonly headerMilliseconds: number;
   /** From an answer to the headers of the next request. */
   readonly idleMilliseconds: number;
@@ -60,6 +64,16 @@ export class HttpConnections {
     this.#isExempt = isExempt;
   }
 
+  /** The bounds in force. */
+  get limits(): ConnectionLimits {
+    return this.#limits;
+  }
+
+  /** Most TLS handshakes that may be under way on one port, once its relay can end them. */
+  get mostHandshakes(): number {
+    return Math.max(LEAST_HANDSHAKES, Math.floor(this.#limits.total * HANDSHAKE_PART));
+  }
+
   /** How many are open, and were closed since the start, by why. */
   stats(): HttpStats {
     const { count: acceptFailures } = this.failures;
@@ -77,13 +91,13 @@ export class HttpConnections {
     this.#sweeper = this.#startSweeper();
   }
 
-  /** Takes a connection in; null where there is no room for it. {@linkcode leave} ends it. */
-  enter(socket: Deno.NetAddr): HttpConnection | null {
+  /** Takes a connection from an IP address in; null where there is no room for it. {@linkcode leave} ends it. */
+  enter(address: string): HttpConnection | null {
     if (this.#sweeper === undefined) {
       this.#clock.now = performance.now();
       this.#sweeper = this.#startSweeper();
     }
-    const connection = new HttpConnection(socket, this.#clock, this.#forgetStranger);
+    const connection = new HttpConnection(address, this.#clock, this.#forgetStranger);
     if (!this.#makeRoom(connection)) return null;
     this.#open.add(connection);
     this.#strangers.add(connection);

@@ -1,5 +1,5 @@
 import type { Address } from "../services/config/mod.ts";
-import { acceptConnections } from "../services/irc/mod.ts";
+import { acceptConnections, TlsPort } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
@@ -9,15 +9,13 @@ import { findServeConnection, type RequestInfo, type ServedConnection } from "./
 /** How long running requests may take once the server is to stop, in milliseconds. */
 const GRACE = 10_000;
 
-/** TLS handshakes that may be under way at once. */
-const MOST_HANDSHAKES = 1000;
+/** Relayed connections beyond the limit, so that the limit decides which has to go. */
+const MORE_RELAYED = 16;
 
 /** The connection that a request came by. */
 export interface RequestConnection {
   /** The address of the socket. */
   readonly address: string;
-  /** The port of the socket's other end. */
-  readonly port: number;
   /** To be called once the request has shown a valid credential: its connection is then kept. */
   trust(): void;
 }
@@ -44,6 +42,16 @@ export interface HttpServerOptions {
   readonly log: Log;
 }
 
+/** Where a server accepts connections: a {@linkcode TlsPort}, or one in clear text. */
+interface Port {
+  readonly addr: Deno.NetAddr;
+  readonly handshakes: number;
+  renewCertificate?(certificate: Certificate): void;
+  guard?(): void;
+  stop(): Promise<void>;
+  close?(): Promise<void>;
+}
+
 /**
  * An HTTP server that listens. It accepts connections itself, within the bounds of
  * {@linkcode HttpConnections}, and goes on when it cannot accept one; the runtime serves each of them.
@@ -53,45 +61,48 @@ export class HttpServer {
   readonly #serve = findServeConnection();
   readonly #targets = new RequestTargets();
   readonly #served = new Map<HttpConnection, ServedConnection>();
-  #listener: Deno.Listener;
-  #accepting: Promise<void>;
-  #handshakes = 0;
+  readonly #port: Port;
   #isOpen = true;
 
   /** Listens, with TLS where there is a certificate. */
   constructor(options: HttpServerOptions) {
-    const { address, certificate } = options;
     this.#options = options;
-    this.#listener = listen(address, certificate);
-    this.#accepting = this.#accept(this.#listener);
+    const { address, certificate } = options;
+    this.#port = certificate === null
+      ? this.#listen(address)
+      : this.#listenTls(address, certificate);
   }
 
   /** The address that it is bound to. */
   get address(): Address {
-    const { hostname, port } = this.#listener.addr as Deno.NetAddr;
+    const { hostname, port } = this.#port.addr;
     return { hostname, port };
   }
 
+  /** How many clients shake hands. */
+  get handshakes(): number {
+    return this.#port.handshakes;
+  }
+
   /**
-   * Gives connections to come another certificate. A listener cannot change its own: another takes
-   * its place on the same address and listens before the first one stops accepting. Connections that
-   * are open go on.
+   * Gives connections to come another certificate. Connections that are open go on.
    *
    * @throws what the runtime throws where the certificate is not one; all stays as it is then
    */
   renewCertificate(certificate: Certificate): void {
-    const old = this.#listener;
-    this.#listener = listen(this.address, certificate);
-    this.#accepting = Promise.all([this.#accepting, this.#accept(this.#listener)]).then(() => {});
-    old.close();
+    this.#port.renewCertificate?.(certificate);
+  }
+
+  /** Makes sure that no client can keep a descriptor whose connection is closed. */
+  guard(): void {
+    this.#port.guard?.();
   }
 
   /** Stops accepting, lets running requests finish for a while, then cuts them off. */
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#listener.close();
-    await this.#accepting;
+    await this.#port.stop();
     for (const [connection, served] of this.#served) {
       if (connection.waits) connection.cut();
       else served.shutdown().catch(() => {});
@@ -101,50 +112,53 @@ export class HttpServer {
     }, GRACE);
     await Promise.allSettled([...this.#served.values()].map(({ finished }) => finished));
     clearTimeout(timer);
+    await this.#port.close?.();
   }
 
-  #accept(listener: Deno.Listener): Promise<void> {
-    return acceptConnections({
+  #listen(address: Address): Port {
+    const listener = Deno.listen({ hostname: address.hostname, port: address.port });
+    const accepting = acceptConnections({
       listener,
-      take: (conn) => this.#take(conn),
-      isOpen: () => this.#isOpen && listener === this.#listener,
+      take: (conn) => this.#take(conn, (conn.remoteAddr as Deno.NetAddr).hostname),
+      isOpen: () => this.#isOpen,
       onFailure: (error) => this.#options.connections.failures.report("http", error),
+    });
+    const stop = () => {
+      listener.close();
+      return accepting;
+    };
+    return { addr: listener.addr as Deno.NetAddr, handshakes: 0, stop };
+  }
+
+  #listenTls(address: Address, tls: Certificate): TlsPort {
+    const { connections, log } = this.#options;
+    return new TlsPort({
+      ...address,
+      tls,
+      protocols: ["h2", "http/1.1"],
+      handshakeMilliseconds: () => connections.limits.headerMilliseconds,
+      most: () => ({
+        underway: connections.mostHandshakes,
+        connections: connections.limits.total + MORE_RELAYED,
+      }),
+      take: (conn, client) => this.#take(conn, client),
+      name: "http",
+      log,
+      failures: connections.failures,
     });
   }
 
-  #take(conn: Deno.Conn): void {
-    const { connections } = this.#options;
-    const connection = this.#isOpen ? connections.enter(conn.remoteAddr as Deno.NetAddr) : null;
-    if (connection === null) return closeQuietly(conn);
-    if (this.#options.certificate === null) this.#serveOn(conn, connection);
-    else this.#shakeHands(conn as Deno.TlsConn, connection);
-  }
-
-  /**
-   * The runtime gives up no handshake before the client does, so that those under way have a bound
-   * of their own.
-   */
-  async #shakeHands(conn: Deno.TlsConn, connection: HttpConnection): Promise<void> {
-    if (this.#handshakes >= MOST_HANDSHAKES) return this.#abandon(conn, connection);
-    this.#handshakes++;
-    const close = () => closeQuietly(conn);
-    connection.signal.addEventListener("abort", close);
-    try {
-      await conn.handshake();
-    } catch {
-      // It is no TLS, or took too long.
-      close();
-    }
-    this.#handshakes--;
-    connection.signal.removeEventListener("abort", close);
-    if (connection.signal.aborted || !this.#isOpen) close();
-    this.#serveOn(conn, connection);
+  #take(conn: Deno.Conn, address: string): void {
+    const connection = this.#isOpen ? this.#options.connections.enter(address) : null;
+    if (connection === null) closeQuietly(conn);
+    else this.#serveOn(conn, connection);
   }
 
   /** Serves a connection; one that is closed already is forgotten. */
   #serveOn(conn: Deno.Conn, connection: HttpConnection): void {
     try {
-      if (this.#options.certificate === null) (conn as Deno.TcpConn).setNoDelay(true);
+      if (this.#port instanceof TlsPort) this.#watch(connection, this.#port);
+      else (conn as Deno.TcpConn).setNoDelay(true);
       const served = this.#serve(
         conn,
         connection.signal,
@@ -158,6 +172,13 @@ export class HttpServer {
     } catch {
       this.#abandon(conn, connection);
     }
+  }
+
+  /** A client that reads no answer keeps its descriptor over TLS although it was cut off. */
+  #watch(connection: HttpConnection, port: TlsPort): void {
+    connection.signal.addEventListener("abort", () => {
+      if (!connection.waits) port.noteLate();
+    });
   }
 
   #abandon(conn: Deno.Conn, connection: HttpConnection): void {
@@ -192,13 +213,6 @@ export class HttpServer {
     const headers = { "X-Request-Id": id };
     return Response.json({ error: `internal error (${id})` }, { status: 500, headers });
   }
-}
-
-function listen({ hostname, port }: Address, certificate: Certificate | null): Deno.Listener {
-  if (certificate === null) return Deno.listen({ hostname, port });
-  const { cert, key } = certificate;
-  const alpnProtocols = ["h2", "http/1.1"];
-  return Deno.listenTls({ hostname, port, cert, key, alpnProtocols, reusePort: true });
 }
 
 function closeQuietly(conn: Deno.Conn): void {

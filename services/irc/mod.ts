@@ -19,6 +19,7 @@ export { parseDuration } from "./protocol/duration.ts";
 export type { ConnectOptions } from "./server.ts";
 export { acceptConnections, AcceptFailures } from "./transport/accepting.ts";
 export type { ListenOptions } from "./transport/listeners.ts";
+export { TlsPort } from "./transport/tls_port.ts";
 export type { ConnectedClient, IrcStats } from "./stats.ts";
 export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 export type { MemoryConnection } from "./transport/memory.ts";

@@ -4,12 +4,8 @@ import type { ChannelStanding } from "./channels/access.ts";
 import { ChannelControl } from "./channels/control.ts";
 import type { Client } from "./client.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
-import {
-  type AcceptedStream,
-  Listeners,
-  type ListenOptions,
-  type TlsCertificate,
-} from "./transport/listeners.ts";
+import { type AcceptedStream, Listeners, type ListenOptions } from "./transport/listeners.ts";
+import type { TlsCertificate } from "./transport/tls_port.ts";
 import type { IrcServerOptions } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
@@ -26,6 +22,9 @@ import type { OpenedWebSocket, WebSocketListenOptions } from "./transport/websoc
 
 /** Relayed connections beyond the limit, so that WebSockets beyond it are told of it. */
 const MORE_RELAYED = 16;
+
+/** How long a TLS handshake may take. */
+const HANDSHAKE_SECONDS = 10;
 
 /** How often it is looked for clients that take too long. */
 const SWEEP_MILLISECONDS = 1000;
@@ -67,6 +66,7 @@ export class IrcServer {
       onStream: (stream) => this.#admitStream(stream),
       onWebSocket: (opened) => this.#admitWebSocket(opened),
       mostRelayed: () => (this.#state.limits.connections ?? Infinity) + MORE_RELAYED,
+      handshakeMilliseconds: () => handshakeTime(this.#state.limits.registrationSeconds),
       onExhausted: () => options.onExhausted?.(),
       log: this.#state.log,
     });
@@ -220,7 +220,13 @@ export class IrcServer {
 
   stats(): IrcStats {
     const { refused } = this.#admission;
-    return statsOf(this.#state, { refused, acceptFailures: this.#listeners.acceptFailures });
+    const { acceptFailures, handshakes } = this.#listeners;
+    return statsOf(this.#state, { refused, acceptFailures, handshakes });
+  }
+
+  /** As {@linkcode Listeners.guard}. */
+  guard(): void {
+    this.#listeners.guard();
   }
 
   /** Tells the clients, closes listeners and connections. Resolves when all are closed. */
@@ -313,6 +319,11 @@ export class IrcServer {
   #sweep(): void {
     for (const connection of this.#open.values()) connection?.checkTime();
   }
+}
+
+/** How long a TLS handshake may take, in milliseconds; never longer than the registration after it. */
+function handshakeTime(registrationSeconds: number | null): number {
+  return Math.min(HANDSHAKE_SECONDS, registrationSeconds ?? Infinity) * 1000;
 }
 
 function isFrom({ transport }: Client, network: string): boolean {

@@ -24,6 +24,8 @@ export interface IrcStats {
   displaced: number;
   /** How often a connection could not be accepted. */
   acceptFailures: number;
+  /** How many clients shake hands over TLS; they are not among the others. */
+  handshakes: number;
   /** Clients that were ended or never let in because of a ban. */
   banHits: number;
   /** Clients that were cut because they sent too much, or did not read what was sent to them. */
@@ -55,7 +57,10 @@ export interface ConnectedClient {
 /** The figures of a server. */
 export function statsOf(
   state: ServerState,
-  { refused, acceptFailures }: Pick<IrcStats, "refused" | "acceptFailures">,
+  { refused, acceptFailures, handshakes }: Pick<
+    IrcStats,
+    "refused" | "acceptFailures" | "handshakes"
+  >,
 ): IrcStats {
   const { clients, counters, registeredCount, channels } = state;
   const transports = new Map<TransportKind, number>();
@@ -75,7 +80,7 @@ export function statsOf(
     messagesOut: linesOut,
     transports,
     refused: { ...refused },
-    acceptFailures,
+    ...{ acceptFailures, handshakes },
     ...{ displaced, banHits, floodCuts, sendQueueCuts },
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { IrcClient } from "../support/irc_client.ts";
 import { peer } from "../support/peers.ts";
-import { type Program, startProgram } from "../support/program.ts";
+import { countOpenFiles, type Program, startProgram } from "../support/program.ts";
 import { RawConnection } from "../support/raw_connection.ts";
 
 /** Few, so that a test can use them up; the program has about 40 open from the start. */
@@ -56,13 +56,6 @@ async function limitOpenFiles({ pid }: Program, soft: number): Promise<void> {
     args: [`--pid=${pid}`, `--nofile=${soft}:${OPEN_FILES}`],
   });
   assert.ok((await command.output()).success);
-}
-
-/** Deno itself reads nothing of another process without every permission. */
-async function countOpenFiles({ pid }: Program): Promise<number> {
-  const command = new Deno.Command("ls", { args: [`/proc/${pid}/fd`] });
-  const { stdout } = await command.output();
-  return new TextDecoder().decode(stdout).trim().split("\n").length;
 }
 
 Deno.test("strangers who hold more connections than fit keep nobody else out", {

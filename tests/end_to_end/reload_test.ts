@@ -122,7 +122,7 @@ Deno.test("SIGHUP applies what can change, tells what cannot, and refuses what i
 
     await writeFile(folder, "config.yaml", "irc: { mtod: third }\n");
     const refusal = await hangUp(program, /cannot be used/);
-    assert.match(refusal, /config\.yaml:1: irc\.mtod: is no key of muster/);
+    assert.match(refusal, /config\.yaml:1: irc\.mtod: is not a key of muster/);
     using http = Deno.createHttpClient({});
     assert.equal(await statusOf(http, program), 200);
   });

@@ -15,13 +15,13 @@ export interface Registration {
 export class IrcClient implements AsyncDisposable {
   /** Every line that came, without line breaks. */
   readonly lines: string[] = [];
-  readonly #connection: Deno.TcpConn;
+  readonly #connection: Deno.Conn;
   readonly #reading: Promise<void>;
   #read = 0;
   #closed = false;
   #wake: () => void = () => {};
 
-  private constructor(connection: Deno.TcpConn) {
+  private constructor(connection: Deno.Conn) {
     this.#connection = connection;
     this.#reading = this.#readLines();
   }
@@ -29,6 +29,14 @@ export class IrcClient implements AsyncDisposable {
   /** Connects, without sending anything. */
   static async connect(address: { hostname: string; port: number }): Promise<IrcClient> {
     return new IrcClient(await Deno.connect(address));
+  }
+
+  /** As {@linkcode connect}, over TLS; `cert` is the certificate to trust, as PEM text. */
+  static async connectTls(
+    address: { hostname: string; port: number },
+    cert: string,
+  ): Promise<IrcClient> {
+    return new IrcClient(await Deno.connectTls({ ...address, caCerts: [cert] }));
   }
 
   /** Sends lines, each with its line break. */

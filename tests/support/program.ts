@@ -184,6 +184,13 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
 }
 
+/** How many files a program has open (Linux). Deno itself reads nothing of another process without every permission. */
+export async function countOpenFiles({ pid }: Pick<Program, "pid">): Promise<number> {
+  const command = new Deno.Command("ls", { args: [`/proc/${pid}/fd`] });
+  const { stdout } = await command.output();
+  return new TextDecoder().decode(stdout).trim().split("\n").length;
+}
+
 async function readLines(
   stream: ReadableStream<Uint8Array>,
   take: (line: string) => void,

@@ -4,6 +4,7 @@ import type { IrcLogger } from "../options.ts";
 import { acceptConnections, AcceptFailures } from "./accepting.ts";
 import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
 import { Relay, RelayedOrigins, type RelayOptions } from "./relay.ts";
+import { type TlsCertificate, TlsPort } from "./tls_port.ts";
 import {
   type OpenedWebSocket,
   WebSocketListener,
@@ -16,11 +17,8 @@ const MAX_INTRODUCTIONS = 1000;
 /** Where listeners listen to which only relays connect. */
 const INNER = { hostname: "127.0.0.1", port: 0 } as const;
 
-/** A certificate chain and its key, in PEM. */
-export interface TlsCertificate {
-  cert: string;
-  key: string;
-}
+/** TLS handshakes that may be under way on one port, once its relay can end them. */
+const MOST_HANDSHAKES = 1000;
 
 export interface ListenOptions {
   hostname: string;
@@ -50,6 +48,8 @@ export interface ListenersOptions {
   readonly onWebSocket: (opened: OpenedWebSocket) => void;
   /** Most connections that may be relayed at once, of each port. */
   readonly mostRelayed: () => number;
+  /** How long a TLS handshake may take. */
+  readonly handshakeMilliseconds: () => number;
   /** Is told when there are no file descriptors for more connections. */
   readonly onExhausted: () => void;
   readonly log: IrcLogger;
@@ -77,6 +77,7 @@ export class Listeners {
   readonly #options: ListenersOptions;
   readonly #failures: AcceptFailures;
   readonly #streams = new Map<Deno.Listener, Acceptance>();
+  readonly #tlsPorts: TlsPort[] = [];
   readonly #webSockets: WebSocketListener[] = [];
   readonly #relays: Relay[] = [];
   readonly #origins = new RelayedOrigins();
@@ -100,17 +101,16 @@ export class Listeners {
   listen(options: ListenOptions): Deno.NetAddr {
     const { tls, proxies = [] } = options;
     const secure = tls !== undefined;
-    const isInner = secure && proxies.length > 0;
-    const place = isInner ? { ...INNER, tls } : options;
-    const target = this.#listen(place, { secure, proxies: isInner ? [] : proxies, isInner });
-    return isInner ? this.#relay({ ...options, tls: undefined, target }) : target;
+    if (!secure) return this.#listen(options, { secure, proxies, isInner: false });
+    if (proxies.length === 0) return this.#listenTls(options, tls);
+    const target = this.#listen({ ...INNER, tls }, { secure, proxies: [], isInner: true });
+    return this.#relay({ ...options, tls: undefined, target });
   }
 
   /** Opens a listener for WebSockets, with or without TLS. */
   listenWebSocket(options: WebSocketListenOptions): Deno.NetAddr {
     this.#assertOpen();
-    const { tls, proxies = [] } = options;
-    const isProxied = proxies.length > 0;
+    const { tls } = options;
     const listener = new WebSocketListener({ ...options, ...INNER }, {
       secure: tls !== undefined,
       peerOf: (port) => this.#origins.get(port),
@@ -120,7 +120,6 @@ export class Listeners {
       },
     }, this.#failures);
     this.#webSockets.push(listener);
-    if (!isProxied) return this.#relay({ ...options, target: listener.addr });
     const target = tls === undefined
       ? listener.addr
       : this.#relay({ ...INNER, tls, isInner: true, target: listener.addr });
@@ -140,7 +139,18 @@ export class Listeners {
       this.#streams.delete(listener);
       listener.close();
     }
+    for (const port of this.#tlsPorts) port.renewCertificate(tls);
     for (const relay of this.#relays) if (relay.secure) relay.renewCertificate(tls);
+  }
+
+  /** How many clients shake hands over TLS. */
+  get handshakes(): number {
+    return this.#tlsPorts.reduce((sum, port) => sum + port.handshakes, 0);
+  }
+
+  /** Makes sure that no client can keep a descriptor whose connection is closed. */
+  guard(): void {
+    for (const port of this.#tlsPorts) port.guard();
   }
 
   /** Closes the ports, and connections of which nobody knows yet whose they are. */
@@ -149,6 +159,7 @@ export class Listeners {
     for (const listener of this.#streams.keys()) listener.close();
     this.#streams.clear();
     for (const relay of this.#relays) relay.stop();
+    await Promise.all(this.#tlsPorts.map((port) => port.stop()));
     await Promise.all(this.#accepting);
     for (const conn of this.#unintroduced) closeConnection(conn);
     await Promise.all(this.#introductions);
@@ -157,7 +168,7 @@ export class Listeners {
   /** Resolves when everything that came in here is closed; for after the clients were told. */
   async finish(): Promise<void> {
     await Promise.all(this.#webSockets.map((listener) => listener.close()));
-    await Promise.all(this.#relays.map((relay) => relay.close()));
+    await Promise.all([...this.#relays, ...this.#tlsPorts].map((port) => port.close()));
   }
 
   #listen({ hostname, port, tls }: ListenOptions, acceptance: Acceptance): Deno.NetAddr {
@@ -168,6 +179,20 @@ export class Listeners {
     this.#streams.set(listener, acceptance);
     this.#accepting.add(this.#accept(listener, acceptance));
     return listener.addr as Deno.NetAddr;
+  }
+
+  #listenTls({ hostname, port }: ListenOptions, tls: TlsCertificate): Deno.NetAddr {
+    this.#assertOpen();
+    const { mostRelayed, handshakeMilliseconds, onStream, log } = this.#options;
+    const opened = new TlsPort({
+      ...{ hostname, port, tls, log, handshakeMilliseconds },
+      most: () => ({ underway: MOST_HANDSHAKES, connections: mostRelayed() }),
+      take: (conn, address) => onStream({ conn, secure: true, address }),
+      name: "irc",
+      failures: this.#failures,
+    });
+    this.#tlsPorts.push(opened);
+    return opened.addr;
   }
 
   #relay({ hostname, port, tls, proxies = [], target, isInner = false }: RelayWish): Deno.NetAddr {

@@ -6,7 +6,7 @@ import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
 /** What is read at once of one direction of a connection. */
 const BUFFER_BYTES = 4096;
 
-/** How long a client may take until it has arrived: TLS and the handshake of a WebSocket are done. */
+/** How long a client may take until it has arrived, where nothing else is said. */
 const ARRIVAL_MILLISECONDS = 30_000;
 
 /** How long it may take until it is known whose a relayed connection is. */
@@ -59,6 +59,8 @@ export interface RelayOptions {
   readonly hostname: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Whether another listener may have the same address; plain TCP only. */
+  readonly reusePort?: boolean;
   /** Certificate chain and key in PEM; absent for plain TCP. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Addresses of those whose connections begin with a header of the PROXY protocol. */
@@ -70,6 +72,10 @@ export interface RelayOptions {
   readonly isInner: boolean;
   /** Connections at once; where there are more, the oldest that has not arrived has to go. */
   readonly most: () => number;
+  /** As `most`, but of those that have not arrived: TLS and the handshake of a WebSocket are done. */
+  readonly mostUnderway?: () => number;
+  /** How long a client may take until it has arrived, in milliseconds; default 30 s. */
+  readonly arrivalMilliseconds?: () => number;
   readonly failures: AcceptFailures;
 }
 
@@ -102,6 +108,11 @@ export class Relay {
     return this.#options.tls !== undefined;
   }
 
+  /** How many clients have not arrived yet. */
+  get underway(): number {
+    return this.#underway.size;
+  }
+
   /** Gives connections to come another certificate. Throws, and changes nothing, if it is not one. */
   renewCertificate(tls: { readonly cert: string; readonly key: string }): void {
     const old = this.#listener;
@@ -128,21 +139,26 @@ export class Relay {
     tls: RelayOptions["tls"],
   ): Deno.Listener {
     return tls === undefined
-      ? Deno.listen({ hostname, port })
+      ? Deno.listen({ hostname, port, reusePort: this.#options.reusePort ?? false })
       : Deno.listenTls({ hostname, port, reusePort: true, ...tls });
   }
 
   #accept(listener: Deno.Listener): Promise<void> {
-    const { most, failures } = this.#options;
+    const { failures } = this.#options;
     return acceptConnections({
       listener,
       take: (conn) => {
-        if (this.#clients >= most() && !this.#makeRoom()) closeConnection(conn);
+        if (this.#isFull() && !this.#makeRoom()) closeConnection(conn);
         else this.#track(this.#relay(conn));
       },
       isOpen: () => !this.#stopped && listener === this.#listener,
       onFailure: (error) => failures.report("irc relay", error),
     });
+  }
+
+  #isFull(): boolean {
+    const { most, mostUnderway = most } = this.#options;
+    return this.#clients >= most() || this.#underway.size >= mostUnderway();
   }
 
   #makeRoom(): boolean {
@@ -163,7 +179,8 @@ export class Relay {
     this.#open.add(conn);
     this.#underway.add(conn);
     this.#clients++;
-    const timer = setTimeout(() => closeConnection(conn), ARRIVAL_MILLISECONDS);
+    const milliseconds = this.#options.arrivalMilliseconds?.() ?? ARRIVAL_MILLISECONDS;
+    const timer = setTimeout(() => closeConnection(conn), milliseconds);
     try {
       const client = await this.#clientOf(conn);
       if (client !== null) {

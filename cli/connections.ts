@@ -1,0 +1,54 @@
+import type { Config } from "../services/config/mod.ts";
+import { ircChanges } from "../services/daemon/mod.ts";
+import type { IrcServer } from "../services/irc/mod.ts";
+import type { Log } from "../services/log.ts";
+import { Descriptors } from "./descriptors.ts";
+import { HttpServers } from "./http.ts";
+
+/** The connections of the program, over HTTP and IRC, within what the process may have open. */
+export class Connections implements Disposable {
+  readonly http: HttpServers;
+  /** The IRC server, once there is one in this program. */
+  irc: IrcServer | null = null;
+  readonly #descriptors: Descriptors;
+  #config: Config;
+
+  constructor(config: Config, log: Log) {
+    this.#config = config;
+    this.#descriptors = new Descriptors(log);
+    this.http = new HttpServers(config, log, this.exhausted);
+  }
+
+  /** Makes room after a connection could not be accepted for want of descriptors. */
+  readonly exhausted = (): void => {
+    this.#descriptors.exhausted(this.#config, {
+      open: () => ({ http: this.http.open, irc: countOpen(this.irc) }),
+      lower: (fitted) => {
+        this.#bound(fitted);
+        this.http.guard();
+        this.irc?.guard();
+      },
+    });
+  };
+
+  /** Takes the bounds of another configuration, as far as they are known to fit. */
+  reconfigure(config: Config): void {
+    this.#config = config;
+    this.#bound(this.#descriptors.fit(config));
+  }
+
+  [Symbol.dispose](): void {
+    this.#descriptors[Symbol.dispose]();
+  }
+
+  #bound(fitted: Config): void {
+    this.http.reconfigure(fitted);
+    this.irc?.reconfigure(ircChanges(fitted));
+  }
+}
+
+function countOpen(irc: IrcServer | null): number {
+  if (irc === null) return 0;
+  const { clients, handshakes } = irc.stats();
+  return clients + handshakes;
+}
