@@ -16,7 +16,7 @@ import {
 import type { Log } from "../log.ts";
 import { SpeechControls } from "./speech_controls.ts";
 import { Presence } from "./presence.ts";
-import type { ProvisionedChange, Provisioning, Sessions } from "./provisioning.ts";
+import type { AccountChange, Provisioning, Sessions } from "./provisioning.ts";
 import {
   type Agent,
   type AgentRow,
@@ -125,7 +125,7 @@ export class Agents {
     const now = this.#clock();
     const origin = originOf(caller);
     const id = ulid(now);
-    const write = async ({ passphrase, statements }: ProvisionedChange) => {
+    const write = async ({ passphrase, statements }: AccountChange) => {
       const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
       await this.#database.commit({
         statements: [
@@ -162,7 +162,7 @@ export class Agents {
     const account = findActiveAgent(this.#accounts, nick);
     const { id, name } = account;
     const { tables } = this.#database;
-    const write = async ({ passphrase, statements }: ProvisionedChange) => {
+    const write = async ({ passphrase, statements }: AccountChange) => {
       const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
       await commitOn(this.#database, name, {
         statements: [
@@ -204,7 +204,7 @@ export class Agents {
     const { type, channels } = request;
     const now = this.#clock();
     const id = account?.id ?? ulid(now);
-    const write = async ({ name, passphrase, statements }: ProvisionedChange) => {
+    const write = async ({ name, passphrase, statements }: AccountChange) => {
       const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
       await commitOn(this.#database, name, {
         statements: [

@@ -13,9 +13,9 @@ export {
 export type { SpeechControls } from "./speech_controls.ts";
 export { PRESENCE } from "./presence.ts";
 export {
+  type AccountChange,
   EmbeddedProvisioning,
   type Provisioned,
-  type ProvisionedChange,
   type Provisioning,
   type Sessions,
   type WriteChange,

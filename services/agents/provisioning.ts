@@ -12,7 +12,7 @@ export interface Provisioned {
 }
 
 /** What the transaction takes in that makes a change known here. */
-export interface ProvisionedChange {
+export interface AccountChange {
   /** The name as IRC has it. */
   readonly name: string;
   /** What the account is logged in to with from now on, where that is changed. */
@@ -21,7 +21,7 @@ export interface ProvisionedChange {
 }
 
 /** Writes a change into the database and tells everybody in this process about it. */
-export type WriteChange = (change: ProvisionedChange) => Promise<void>;
+export type WriteChange = (change: AccountChange) => Promise<void>;
 
 /**
  * Brings changes of accounts to where they are used: an IRC server in this process asks the

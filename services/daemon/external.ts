@@ -71,19 +71,19 @@ export async function openExternal(
   }, started);
   return {
     people,
-    ...{ server: null, bans: null, network: network.keeper },
+    ...{ server: null, bans: null, network: network.sync },
     addresses: { plain: null, tls: null, webSocket: null, webSocketTls: null },
     bridgeOptions: {
       connect,
       serverPassword: config.irc.password || null,
       login: bridgeLogin({ config, secrets, accounts, network }),
       pace: paceOf(config),
-      onUp: () => network.keeper.compare(),
+      onUp: () => network.sync.compare(),
       ...bridgeEars(people),
     },
     start(made) {
       bridge = made;
-      network.keeper.start();
+      network.sync.start();
     },
     reconfigure: () => {},
     close: () => network.close(),

@@ -2,7 +2,7 @@ import type { Bridge, BridgeOptions } from "../bridge/mod.ts";
 import type { Address, Config } from "../config/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
-import type { Keeper } from "../irc_network/mod.ts";
+import type { AccountSync } from "../irc_network/mod.ts";
 import type { Certificate } from "./options.ts";
 import type { People } from "./people.ts";
 
@@ -21,7 +21,7 @@ export interface IrcHost {
   readonly server: IrcServer | null;
   readonly bans: IrcBans | null;
   /** What keeps the accounts on a network; null where there is none. */
-  readonly network: Keeper | null;
+  readonly network: AccountSync | null;
   readonly addresses: IrcAddresses;
   /** What of the bridge depends on where IRC is. */
   readonly bridgeOptions:

@@ -5,7 +5,7 @@
 export { ErgoAccounts, type ErgoAccountsOptions } from "./ergo.ts";
 export { ErgoApi, type ErgoApiOptions } from "./ergo_api.ts";
 export { instanceIn } from "./ledger.ts";
-export type { Keeper, NetworkStats } from "./keeper.ts";
+export type { AccountSync, NetworkStats } from "./account_sync.ts";
 export type { NetworkAccount, NetworkAccounts, NetworkStatus, ServicesConsole } from "./network.ts";
 export { type NetworkRoom, type NetworkRoomOptions, openNetwork } from "./open.ts";
 export { ANOPE } from "./anope.ts";

@@ -2,14 +2,14 @@ import type { Database } from "../database/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Keeper } from "./keeper.ts";
+import { AccountSync } from "./account_sync.ts";
 import { instanceIn, Ledger } from "./ledger.ts";
 import { NameLocks } from "./name_locks.ts";
 import type { NetworkAccounts } from "./network.ts";
 import { NetworkPassphrases } from "./passphrases.ts";
 import { NetworkProvisioning } from "./provisioning.ts";
 import { Rights } from "./rights.ts";
-import { Settlement } from "./settlement.ts";
+import { AccountRepair } from "./account_repair.ts";
 
 export interface NetworkRoomOptions {
   readonly database: Database;
@@ -28,7 +28,7 @@ export interface NetworkRoomOptions {
 /** The services of this room, put together. */
 export interface NetworkRoom {
   readonly provisioning: NetworkProvisioning;
-  readonly keeper: Keeper;
+  readonly sync: AccountSync;
   readonly passphrases: NetworkPassphrases;
   /** Ends what is under way; before the database is closed. */
   close(): Promise<void>;
@@ -47,15 +47,15 @@ export function openNetwork(options: NetworkRoomOptions): NetworkRoom {
     rights: new Rights(options),
     passphrases,
   };
-  const settlement = new Settlement(shared);
-  const keeper = new Keeper({ ...shared, settlement });
+  const repair = new AccountRepair(shared);
+  const sync = new AccountSync({ ...shared, repair });
   return {
-    provisioning: new NetworkProvisioning({ ...shared, settlement, keeper }),
-    keeper,
+    provisioning: new NetworkProvisioning({ ...shared, repair, sync }),
+    sync,
     passphrases,
     async close() {
       await network.close();
-      await keeper.close();
+      await sync.close();
     },
   };
 }

@@ -2,14 +2,14 @@ import type { Provisioned, Provisioning, WriteChange } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { type AccountDirectory, newSecret } from "../identity/mod.ts";
-import type { Keeper } from "./keeper.ts";
+import type { AccountSync } from "./account_sync.ts";
 import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
 import { belongsElsewhere, isForeign } from "./marks.ts";
 import type { NameLocks } from "./name_locks.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 import type { Rights } from "./rights.ts";
-import type { Settlement } from "./settlement.ts";
+import type { AccountRepair } from "./account_repair.ts";
 
 export interface NetworkProvisioningOptions {
   readonly database: Pick<Database, "commit">;
@@ -17,9 +17,9 @@ export interface NetworkProvisioningOptions {
   readonly network: NetworkAccounts;
   readonly ledger: Ledger;
   readonly locks: NameLocks;
-  readonly settlement: Settlement;
+  readonly repair: AccountRepair;
   readonly rights: Rights;
-  readonly keeper: Pick<Keeper, "wake" | "doubt">;
+  readonly sync: Pick<AccountSync, "wake" | "doubt">;
   readonly passphrases: NetworkPassphrases;
   /** The id of this instance of muster. */
   readonly instance: string;
@@ -179,11 +179,11 @@ export class NetworkProvisioning implements Provisioning {
 
   /** Begins nothing that cannot be completed. */
   async #assertRights(): Promise<void> {
-    const { rights, keeper } = this.#options;
+    const { rights, sync } = this.#options;
     try {
       await rights.assert();
     } catch (error) {
-      keeper.doubt();
+      sync.doubt();
       throw error;
     }
   }
@@ -215,7 +215,7 @@ export class NetworkProvisioning implements Provisioning {
     try {
       return await change();
     } catch (error) {
-      this.#options.keeper.wake();
+      this.#options.sync.wake();
       throw error;
     }
   }
@@ -231,18 +231,18 @@ export class NetworkProvisioning implements Provisioning {
     entry: LedgerEntry,
     write: (statements: Parameters<WriteChange>[0]["statements"]) => Promise<void>,
   ): Promise<void> {
-    const { ledger, keeper, clock } = this.#options;
+    const { ledger, sync, clock } = this.#options;
     const open = entry.channels.length > 0 || !entry.marked;
     const unsettledSince = open ? clock() : null;
     await write([ledger.saving({ ...entry, nextSalt: null, unsettledSince })]);
-    if (open) keeper.wake();
+    if (open) sync.wake();
   }
 
   /** Ends what an earlier change left, so that it is known how the account is on the network. */
   async #settleFirst(name: string): Promise<void> {
     const entry = this.#options.ledger.find(name);
     if (entry === null || entry.unsettledSince === null) return;
-    await this.#options.settlement.settle(entry);
+    await this.#options.repair.settle(entry);
   }
 }
 

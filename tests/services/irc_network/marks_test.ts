@@ -26,7 +26,7 @@ async function withTwo(
     const [ours, theirs] = both;
     assert.ok(ours !== undefined && theirs !== undefined);
     try {
-      for (const { keeper } of both) keeper.start();
+      for (const { sync } of both) sync.start();
       for (const rooms of both) await rooms.pass(0);
       await run(ours, theirs, folder);
     } finally {
@@ -60,15 +60,15 @@ Deno.test("of two musters that hold one agent from before, the first to look kee
     assert.ok(account !== undefined);
     account.email = "";
     await theirs.agents.adopt("coder", ADOPTION, BY_OPERATOR);
-    const { database, keeper } = ours;
+    const { database, sync } = ours;
     const unmarked = database.tables.updateTable("network_accounts").set({ marked: 0 });
     await database.commit({ statements: [statement(unmarked)] });
-    keeper.compare();
+    sync.compare();
     await ours.pass(0);
 
     const { credentials } = await ours.agents.rotate("coder", BY_OPERATOR);
     await assert.rejects(theirs.agents.rotate("coder", BY_OPERATOR), ELSEWHERE);
-    theirs.keeper.compare();
+    theirs.sync.compare();
     await theirs.pass(0);
     assert.ok(theirs.log.lines.some((line) => ELSEWHERE.test(line)));
     // What the other one still can do is to let go of it.
@@ -76,7 +76,7 @@ Deno.test("of two musters that hold one agent from before, the first to look kee
     await theirs.agents.delete("coder", BY_OPERATOR);
     await theirs.pass(0);
     assert.ok(ergo.takes("coder", credentials.passphrase));
-    assert.equal(theirs.keeper.stats().unsettled, 0);
+    assert.equal(theirs.sync.stats().unsettled, 0);
   });
 });
 
@@ -91,7 +91,7 @@ Deno.test("a mark outlives new passphrases, restarts and a data folder that move
     await Deno.rename(join(folder, "ours"), join(folder, "moved"));
 
     const moved = await openNetworked(join(folder, "moved"), ergo, ours.clock);
-    moved.keeper.start();
+    moved.sync.start();
     await moved.pass(0);
     const { credentials } = await moved.agents.rotate("coder", BY_OPERATOR);
     assert.equal(ergo.get("coder")?.email, mark);

@@ -21,7 +21,7 @@ Deno.test("an agent is on both sides from the moment it is registered", async ()
     assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
     await rooms.pass(0);
     assert.deepEqual(rooms.ergo.statuses, ["#ops +v Coder", "#dev +v Coder"]);
-    assert.deepEqual(rooms.keeper.stats(), { unsettled: 0, repaired: 0, reachable: true });
+    assert.deepEqual(rooms.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
   });
 });
 
@@ -43,7 +43,7 @@ Deno.test("rotate, revoke and delete take effect on the network at once", async 
     await agents.delete("coder", BY_OPERATOR);
     assert.equal(ergo.get("coder"), undefined);
     await rooms.pass(0);
-    assert.equal(rooms.keeper.stats().unsettled, 0);
+    assert.equal(rooms.sync.stats().unsettled, 0);
     const second = await anAgent(rooms, "CODER");
     assert.notEqual(second, first);
     assert.deepEqual(await takes(rooms, "coder", second), [true, true]);
@@ -65,20 +65,20 @@ Deno.test("with the network away nothing is changed and everything is refused", 
     await assert.rejects(ircAccounts.create(person, BY_OPERATOR), Unavailable);
     assert.deepEqual(agents.counts(), { active: 1, total: 1 });
     await rooms.pass(0);
-    assert.equal(rooms.keeper.stats().reachable, false);
+    assert.equal(rooms.sync.stats().reachable, false);
     assert.deepEqual(await eventTypes(rooms), before);
 
     ergo.away = false;
     await rooms.pass(1000);
     assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
-    assert.deepEqual(rooms.keeper.stats(), { unsettled: 0, repaired: 0, reachable: true });
+    assert.deepEqual(rooms.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
     await anAgent(rooms, "other");
   });
 });
 
 Deno.test("a change that the network made and did not confirm is taken back", async () => {
   await withNetwork(async (rooms) => {
-    const { agents, ergo, keeper } = rooms;
+    const { agents, ergo, sync } = rooms;
     ergo.failNext("/v1/ns/saregister", "lost");
     await assert.rejects(anAgent(rooms, "coder"), Unavailable);
     assert.ok(ergo.get("coder") !== undefined);
@@ -100,7 +100,7 @@ Deno.test("a change that the network made and did not confirm is taken back", as
     await assert.rejects(agents.delete("coder", BY_OPERATOR), Unavailable);
     await rooms.pass(0);
     assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
-    assert.equal(keeper.stats().unsettled, 0);
+    assert.equal(sync.stats().unsettled, 0);
     assert.deepEqual(ergo.get("coder")?.suspended, false);
   });
 });
@@ -128,7 +128,7 @@ Deno.test("killed between the network's change and ours, both sides agree after 
       await rooms.close();
 
       const later = await openNetworked(folder, ergo, rooms.clock);
-      later.keeper.start();
+      later.sync.start();
       await later.pass(0);
       if (change === "register") {
         assert.equal(ergo.get("coder"), undefined);
@@ -136,7 +136,7 @@ Deno.test("killed between the network's change and ours, both sides agree after 
       } else {
         assert.deepEqual(await takes(later, "coder", passphrase), [true, true], change);
       }
-      assert.equal(later.keeper.stats().unsettled, 0, change);
+      assert.equal(later.sync.stats().unsettled, 0, change);
       await later.close();
     });
   }
@@ -153,11 +153,11 @@ Deno.test("names that the network has are not taken, and none of its accounts is
     for (const change of ["rotate", "revoke", "delete"] as const) {
       await assert.rejects(agents[change]("ann", BY_OPERATOR), NotFound);
     }
-    rooms.keeper.compare();
+    rooms.sync.compare();
     await rooms.pass(0);
     assert.equal(ergo.takes("ann", "her own"), true);
     assert.deepEqual([ergo.ended, ergo.statuses], [[], []]);
-    assert.deepEqual([agents.counts().total, rooms.keeper.stats().unsettled], [0, 0]);
+    assert.deepEqual([agents.counts().total, rooms.sync.stats().unsettled], [0, 0]);
   });
 });
 
@@ -169,7 +169,7 @@ Deno.test("a name that somebody takes while muster asks for it stays theirs", as
     ergo.add("coder", "somebody's own");
     await rooms.pass(0);
     assert.equal(ergo.takes("coder", "somebody's own"), true);
-    assert.equal(rooms.keeper.stats().unsettled, 0);
+    assert.equal(rooms.sync.stats().unsettled, 0);
     await assert.rejects(anAgent(rooms, "coder"), Conflict);
   });
 });
@@ -231,7 +231,7 @@ Deno.test("people's accounts are on both sides with the password that they chose
 
 Deno.test("whatever differs between the sides is found and mended", async () => {
   await withNetwork(async (rooms) => {
-    const { agents, ergo, keeper } = rooms;
+    const { agents, ergo, sync } = rooms;
     const lost = await anAgent(rooms, "lost");
     await anAgent(rooms, "alive");
     await agents.revoke("alive", BY_OPERATOR);
@@ -248,7 +248,7 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     alive.suspended = false;
     other.suspended = true;
     taken.passphrase = "another";
-    keeper.compare();
+    sync.compare();
     await rooms.pass(0);
     assert.deepEqual(await takes(rooms, "lost", lost), [true, true]);
     assert.equal(ergo.get("alive")?.suspended, true);
@@ -257,7 +257,7 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     assert.deepEqual(await takes(rooms, "held", held), [false, true]);
     await assert.rejects(agents.rotate("held", BY_OPERATOR), Conflict);
     assert.deepEqual(await takes(rooms, "taken", changed), [true, true]);
-    assert.deepEqual(keeper.stats(), { unsettled: 0, repaired: 3, reachable: true });
+    assert.deepEqual(sync.stats(), { unsettled: 0, repaired: 3, reachable: true });
     const expected = Array(3).fill("network.account_repaired");
     assert.deepEqual((await eventTypes(rooms)).slice(before), expected);
   });
@@ -265,14 +265,14 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
 
 Deno.test("a channel that is registered later gives its agents their status then", async () => {
   await withNetwork(async (rooms) => {
-    const { ergo, keeper } = rooms;
+    const { ergo, sync } = rooms;
     ergo.unregistered.add("#later");
     await anAgent(rooms, "one", { channels: ["#later"] });
     await anAgent(rooms, "two", { channels: ["#later", "#ops"] });
     await rooms.pass(0);
     const questions = ergo.asked.filter((what) => what.startsWith("ChanServ AMODE #later"));
     assert.deepEqual([questions.length, ergo.statuses], [1, ["#ops +v two"]]);
-    assert.equal(keeper.stats().unsettled, 0);
+    assert.equal(sync.stats().unsettled, 0);
     ergo.unregistered.clear();
     await rooms.pass(10 * 60_000);
     assert.deepEqual(ergo.statuses.slice(1), ["#later +v one", "#later +v two"]);
@@ -305,20 +305,20 @@ Deno.test("of two who change one agent at once, each change is whole", async () 
     ]);
     assert.deepEqual(deletions.map(({ status }) => status), ["fulfilled", "rejected"]);
     await rooms.pass(0);
-    assert.deepEqual(rooms.keeper.stats(), { unsettled: 0, repaired: 0, reachable: true });
+    assert.deepEqual(rooms.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
   });
 });
 
 Deno.test("a network that is away is tried again, later and later", async () => {
   await withNetwork(async (rooms) => {
-    const { ergo, keeper } = rooms;
+    const { ergo, sync } = rooms;
     const asked = async (milliseconds: number) => {
       const before = ergo.asked.length;
       await rooms.pass(milliseconds);
       return ergo.asked.length - before;
     };
     ergo.away = true;
-    keeper.compare();
+    sync.compare();
     assert.ok(await asked(0) > 0);
     for (const wait of [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]) {
       assert.equal(await asked(wait - 1), 0);
@@ -326,7 +326,7 @@ Deno.test("a network that is away is tried again, later and later", async () => 
     }
     ergo.away = false;
     await rooms.pass(60_000);
-    assert.equal(keeper.stats().reachable, true);
+    assert.equal(sync.stats().reachable, true);
   });
 });
 
@@ -356,7 +356,7 @@ Deno.test("on another network agents keep their passphrases and others their acc
   await using other = new FakeErgo();
   await withFolder(async (folder) => {
     const before = await openNetworked(folder, ergo);
-    before.keeper.start();
+    before.sync.start();
     await before.pass(0);
     const passphrase = await anAgent(before, "moved");
     for (const nick of ["active", "revoked", "deleted"]) await anAgent(before, nick);
@@ -368,7 +368,7 @@ Deno.test("on another network agents keep their passphrases and others their acc
     other.add("adopted", "its own");
 
     const rooms = await openNetworked(folder, other, before.clock);
-    rooms.keeper.start();
+    rooms.sync.start();
     await rooms.pass(0);
     assert.deepEqual(await takes(rooms, "moved", passphrase), [true, true]);
     await rooms.agents.revoke("active", BY_OPERATOR);
@@ -378,7 +378,7 @@ Deno.test("on another network agents keep their passphrases and others their acc
       assert.equal(other.takes(nick, "somebody's own"), true, nick);
     }
     assert.equal(other.get("adopted")?.suspended, true);
-    assert.equal(rooms.keeper.stats().unsettled, 0);
+    assert.equal(rooms.sync.stats().unsettled, 0);
     await rooms.close();
   });
 });
@@ -393,14 +393,14 @@ Deno.test("with the key file lost nothing is told to the network that nobody kno
     ergo.accounts.delete("lost");
 
     const rooms = await openNetworked(folder, ergo, before.clock, "6".repeat(64));
-    rooms.keeper.start();
+    rooms.sync.start();
     await rooms.pass(0);
     assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
     assert.equal(ergo.get("lost"), undefined);
-    assert.equal(rooms.keeper.stats().unsettled, 1);
+    assert.equal(rooms.sync.stats().unsettled, 1);
     const { credentials } = await rooms.agents.rotate("lost", BY_OPERATOR);
     assert.deepEqual(await takes(rooms, "lost", credentials.passphrase), [true, true]);
-    assert.equal(rooms.keeper.stats().unsettled, 0);
+    assert.equal(rooms.sync.stats().unsettled, 0);
     await rooms.close();
   });
 });
@@ -415,7 +415,7 @@ Deno.test("agents of the time before the network get there when they are rotated
     ergo.add("taken", "somebody's own");
 
     const rooms = await openNetworked(folder, ergo, before.clock);
-    rooms.keeper.start();
+    rooms.sync.start();
     await rooms.pass(0);
     assert.equal(ergo.get("coder"), undefined);
     assert.ok(rooms.log.lines.some((line) => /have no account on the IRC network/.test(line)));

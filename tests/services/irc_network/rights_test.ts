@@ -5,9 +5,9 @@ import { withNetwork } from "./support.ts";
 
 Deno.test("without the right to suspend nothing is begun, and what is missing is named", async () => {
   await withNetwork(async (rooms) => {
-    const { agents, ergo, keeper, log } = rooms;
+    const { agents, ergo, sync, log } = rooms;
     await anAgent(rooms, "coder");
-    assert.equal(keeper.trouble, null);
+    assert.equal(sync.trouble, null);
 
     ergo.capabilities.delete("ban");
     ergo.session++;
@@ -17,26 +17,26 @@ Deno.test("without the right to suspend nothing is begun, and what is missing is
     await assert.rejects(agents.revoke("coder", BY_OPERATOR), Unavailable);
     const changes = ergo.asked.slice(asked).filter((what) => /saregister|ADD|ERASE/.test(what));
     assert.deepEqual(changes, []);
-    keeper.compare();
+    sync.compare();
     await rooms.pass(0);
-    assert.equal(keeper.reachable, false);
-    assert.match(keeper.trouble ?? "", /: ban /);
+    assert.equal(sync.reachable, false);
+    assert.match(sync.trouble ?? "", /: ban /);
     assert.ok(log.lines.some((line) => /not give muster all its rights.*ban/.test(line)));
 
     ergo.capabilities.add("ban");
     await anAgent(rooms, "late");
     await rooms.pass(1000);
-    assert.equal(keeper.trouble, null);
+    assert.equal(sync.trouble, null);
   });
 });
 
 Deno.test("without the right to set statuses accounts change, and the part is not ready", async () => {
   await withNetwork(async (rooms) => {
-    const { ergo, keeper } = rooms;
+    const { ergo, sync } = rooms;
     ergo.capabilities.delete("chanreg");
-    keeper.compare();
+    sync.compare();
     await rooms.pass(0);
-    assert.deepEqual([keeper.reachable, /chanreg/.test(keeper.trouble ?? "")], [true, true]);
+    assert.deepEqual([sync.reachable, /chanreg/.test(sync.trouble ?? "")], [true, true]);
     await anAgent(rooms, "coder");
   });
 });

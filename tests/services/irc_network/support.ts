@@ -1,9 +1,9 @@
 /** The rooms of accounts over a fake Ergo network. */
 import {
+  type AccountSync,
   ErgoAccounts,
   ErgoApi,
   instanceIn,
-  type Keeper,
   type NetworkRoom,
   openNetwork,
 } from "../../../services/irc_network/mod.ts";
@@ -17,7 +17,7 @@ const KEY = "5".repeat(64);
 /** A program whose accounts are on a network. */
 export interface Networked extends Rooms {
   readonly ergo: FakeErgo;
-  readonly keeper: Keeper;
+  readonly sync: AccountSync;
   /** Lets time pass and waits until what fell due is done. */
   pass(milliseconds: number): Promise<void>;
 }
@@ -49,13 +49,13 @@ export async function openNetworked(
     },
   }, clock);
   if (network === undefined) throw new Error("The rooms asked for no provisioning");
-  const { keeper, close } = network;
+  const { sync, close } = network;
   return {
     ...rooms,
-    ...{ ergo, keeper },
+    ...{ ergo, sync },
     async pass(milliseconds) {
       rooms.clock.advance(milliseconds);
-      await keeper.whenIdle();
+      await sync.whenIdle();
     },
     async close() {
       await close();
@@ -70,7 +70,7 @@ export async function withNetwork(run: (rooms: Networked) => Promise<void>): Pro
   await withFolder(async (folder) => {
     const rooms = await openNetworked(folder, ergo);
     try {
-      rooms.keeper.start();
+      rooms.sync.start();
       await rooms.pass(0);
       await run(rooms);
     } finally {

@@ -33,7 +33,7 @@ interface Settled {
   readonly statements?: readonly Statement[];
 }
 
-export interface SettlementOptions {
+export interface AccountRepairOptions {
   readonly database: Database;
   readonly accounts: Pick<AccountDirectory, "find" | "newSecret">;
   readonly ledger: Ledger;
@@ -46,13 +46,13 @@ export interface SettlementOptions {
 }
 
 /** Brings accounts on the network to what the database says of them. */
-export class Settlement {
-  readonly #options: SettlementOptions;
+export class AccountRepair {
+  readonly #options: AccountRepairOptions;
   /** When it was last heard of channels that they are not registered, in Unix milliseconds. */
   readonly #unregistered = new Map<string, number>();
   #repaired = 0;
 
-  constructor(options: SettlementOptions) {
+  constructor(options: AccountRepairOptions) {
     this.#options = options;
   }
 

@@ -9,7 +9,7 @@ import type { NameLocks } from "./name_locks.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 import type { Rights } from "./rights.ts";
-import type { Settlement } from "./settlement.ts";
+import type { AccountRepair } from "./account_repair.ts";
 
 const FIRST_RETRY_MILLISECONDS = 1000;
 const LAST_RETRY_MILLISECONDS = 60_000;
@@ -20,7 +20,7 @@ const COMPARISON_MILLISECONDS = 10 * 60_000;
 /** Entries that are compared at a time. */
 const PAGE = 500;
 
-export interface KeeperOptions {
+export interface AccountSyncOptions {
   readonly database: Pick<Database, "commit">;
   readonly accounts: Pick<AccountDirectory, "find">;
   readonly network: NetworkAccounts;
@@ -28,7 +28,7 @@ export interface KeeperOptions {
   readonly address: string;
   readonly ledger: Ledger;
   readonly locks: NameLocks;
-  readonly settlement: Settlement;
+  readonly repair: AccountRepair;
   readonly rights: Rights;
   readonly passphrases: NetworkPassphrases;
   readonly scheduler: Scheduler;
@@ -52,8 +52,8 @@ export interface NetworkStats {
  * half; and both sides are compared at the start, whenever the network is back, and every ten
  * minutes. Accounts that muster did not make or take over are never touched.
  */
-export class Keeper {
-  readonly #options: KeeperOptions;
+export class AccountSync {
+  readonly #options: AccountSyncOptions;
   #cancelTimer: () => void = () => {};
   #running: Promise<void> | null = null;
   /** When both sides were compared, in Unix milliseconds. */
@@ -66,7 +66,7 @@ export class Keeper {
   #reason = "";
   #closed = false;
 
-  constructor(options: KeeperOptions) {
+  constructor(options: AccountSyncOptions) {
     this.#options = options;
   }
 
@@ -116,7 +116,7 @@ export class Keeper {
   stats(): NetworkStats {
     return {
       unsettled: this.#options.ledger.unsettledCount,
-      repaired: this.#options.settlement.repaired,
+      repaired: this.#options.repair.repaired,
       reachable: this.reachable,
     };
   }
@@ -220,7 +220,7 @@ export class Keeper {
   async #settle(name: string): Promise<void> {
     const entry = this.#options.ledger.find(name);
     if (entry === null || entry.unsettledSince === null) return;
-    await this.#options.settlement.settle(entry);
+    await this.#options.repair.settle(entry);
   }
 
   /** Notes which network this is. */
