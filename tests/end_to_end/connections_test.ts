@@ -163,3 +163,29 @@ Deno.test("a body whose parts do not come in time is answered 408, and its conne
     assert.match(await client.untilClosed(), /^HTTP\/1\.1 408 /, `${line}, ${length}`);
   }
 });
+
+Deno.test("guests on IRC leave places for accounts", async () => {
+  const environment = { MUSTER_IRC_LIMITS_CONNECTIONS: "16" };
+  await using program = await startProgram({ environment });
+  const { api, irc, token } = program;
+  const registered = await fetch(`${api}/v1/agents/register`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify({ nick: "worker" }),
+  });
+  const { credentials } = await registered.json();
+  await using opened = new AsyncDisposableStack();
+  for (let count = 0; count < 12; count++) {
+    const guest = opened.use(await IrcClient.connect(irc));
+    await guest.register({ nick: `guest${count}` });
+  }
+  const refused = opened.use(await IrcClient.connect(irc));
+  await refused.send("NICK other", "USER other 0 * :other");
+  await refused.expect(/ FAIL \* ACCOUNT_REQUIRED :There are too many guests/);
+  for (let count = 0; count < 16; count++) {
+    const silent = opened.use(await IrcClient.connect(irc));
+    await silent.send("NICK silent");
+  }
+  const worker = opened.use(await IrcClient.connect(irc));
+  await worker.register({ nick: "worker", password: credentials.passphrase });
+});

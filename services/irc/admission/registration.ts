@@ -15,6 +15,9 @@ import type { ServerState } from "../state.ts";
 
 const encoder = new TextEncoder();
 
+/** The part of the connections that clients without an account may take. */
+const GUEST_PART = 0.75;
+
 /** Completes the registration of a client that has said all that is needed; else does nothing. */
 export function tryRegister(call: CommandCall): void {
   const { state, client, reply } = call;
@@ -101,7 +104,7 @@ export function observeSession(state: ServerState, client: Client): void {
   state.observe((observer) => observer.sessionStarted?.({ account, nick, address }));
 }
 
-/** Server password and the rule on accounts. A client that may not come in is closed. */
+/** Server password, and who needs an account. A client that may not come in is closed. */
 function mayEnter({ state, client, reply }: CommandCall, password: string | null): boolean {
   if (client.account !== null) return true;
   const { requireAccount, password: wanted } = state.options;
@@ -114,12 +117,27 @@ function mayEnter({ state, client, reply }: CommandCall, password: string | null
   const required = requireAccount === "auto"
     ? !isLoopback(client.transport.address)
     : requireAccount;
-  if (!required) return true;
-  const text = "You need to log in to an account with SASL";
-  reply.fail("*", "ACCOUNT_REQUIRED", [], text);
+  const refusal = required
+    ? "You need to log in to an account with SASL"
+    : isFullOfGuests(state)
+    ? "There are too many guests; log in to an account with SASL"
+    : null;
+  if (refusal === null) return true;
+  reply.fail("*", "ACCOUNT_REQUIRED", [], refusal);
   reply.finish();
-  state.disconnect(client, text);
+  state.disconnect(client, refusal);
   return false;
+}
+
+/** Whether guests have taken all places but those that are kept for accounts. */
+function isFullOfGuests({ limits, clients }: ServerState): boolean {
+  const most = Math.floor((limits.connections ?? Infinity) * GUEST_PART);
+  if (clients.size <= most) return false;
+  let guests = 0;
+  for (const { registered, account, transport } of clients) {
+    if (registered && account === null && !transport.internal) guests++;
+  }
+  return guests >= most;
 }
 
 /**
