@@ -68,6 +68,8 @@ function createCommand(): Command {
     .option("--readers <count>", "readers of event streams", wholeNumber, 1000)
     .option("--events <count>", "messages of one round to the event streams", wholeNumber, 200)
     .option("--logins <count>", "logins of an admin at the same time", wholeNumber, 200)
+    .option("--strangers <count>", "connections that strangers hold", wholeNumber, 20_000)
+    .option("--attack <seconds>", "how long strangers open more", wholeNumber, 60)
     .option("--rate <count>", "messages per second where latency is measured", wholeNumber, 20)
     .option("--starts <count>", "starts of the program", wholeNumber, 10)
     .option("--repository <file>", "Fossil repository to measure with", EXPRESS)

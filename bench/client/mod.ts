@@ -4,3 +4,4 @@ export { EventStreamClient } from "./event_stream.ts";
 export { IrcClient, type Login } from "./irc.ts";
 export { Ledger } from "./ledger.ts";
 export { LOGIN_LIMIT, type LoginAnswer, LoginCrowd, loopbackAddresses } from "./login_crowd.ts";
+export { Strangers } from "./strangers.ts";

@@ -5,6 +5,7 @@ import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
 import type { Scenario } from "./scenario.ts";
 import { START } from "./start.ts";
+import { STRANGERS } from "./strangers.ts";
 import { STREAMS } from "./streams.ts";
 
 export type { Figure, Scenario, Sizes } from "./scenario.ts";
@@ -19,6 +20,7 @@ export const SCENARIOS: readonly Scenario[] = [
   IDLE,
   STREAMS,
   ADMIN_LOGINS,
+  STRANGERS,
   START,
   ...FOSSIL_SCENARIOS,
 ];

@@ -20,6 +20,10 @@ export interface Sizes {
   readonly events: number;
   /** Admins' logins at the same time, each from an address of its own. */
   readonly logins: number;
+  /** Connections that strangers hold. */
+  readonly strangers: number;
+  /** How long strangers connect, in seconds. */
+  readonly attack: number;
   /** Messages per second where latency is measured. */
   readonly rate: number;
   /** Starts of the program. */

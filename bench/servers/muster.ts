@@ -24,8 +24,10 @@ export class MusterProcess implements IrcServerProcess {
     this.#program = program;
   }
 
-  static async start(): Promise<MusterProcess> {
-    return new MusterProcess(await startProgram({ environment: MUSTER_LIMITS }));
+  /** @param more environment variables that configure it */
+  static async start(more: Readonly<Record<string, string>> = {}): Promise<MusterProcess> {
+    const environment = { ...MUSTER_LIMITS, ...more };
+    return new MusterProcess(await startProgram({ environment }));
   }
 
   get irc(): Address {

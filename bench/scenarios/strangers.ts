@@ -1,0 +1,157 @@
+import { IrcClient, Strangers } from "../client/mod.ts";
+import { delay } from "../delay.ts";
+import { processUsage } from "../process_usage.ts";
+import { MusterProcess } from "../servers/mod.ts";
+import { percentile } from "../statistics.ts";
+import { sendAtRate } from "./pace.ts";
+import type { Figure, Scenario } from "./scenario.ts";
+
+/** One half-sent request for so many connections that say nothing. */
+const SILENT_PER_HALF = 5;
+
+const NEW_PER_SECOND = 500;
+
+/** What an agent asks for in a second, of each kind. */
+const ASKED_PER_SECOND = 10;
+
+/** How long the agent asks before the strangers come. */
+const CALM_SECONDS = 10;
+
+/** How long the strangers are gone before memory is looked at again: garbage is collected when idle. */
+const RECOVERY_SECONDS = 30;
+
+/** What an agent waits for its answers, in milliseconds. */
+const ANSWER_AIM = 100;
+
+/** Agents are answered although strangers hold and open connections. */
+export const STRANGERS: Scenario = {
+  name: "strangers",
+  anyIrcServer: false,
+  describe: ({ strangers, attack }) =>
+    `an agent asks over HTTP and IRC while strangers hold ${strangers} silent connections and ` +
+    `${halfOf(strangers)} half requests and open ${NEW_PER_SECOND}/s for ${attack} s`,
+  measure: async ({ strangers: silent, attack }) => {
+    await using server = await MusterProcess.start({
+      MUSTER_API_ADDR: "0.0.0.0:0",
+      MUSTER_IRC_LISTEN: "0.0.0.0:0",
+    });
+    const agent = await Agent.start(server);
+    const calm = await agent.ask(CALM_SECONDS);
+    const before = await processUsage(server.pid);
+    let peak = before;
+    let attacked: Answers;
+    {
+      await using _crowd = await Strangers.open({
+        httpPort: server.api.port,
+        ircPort: server.irc.port,
+        silent,
+        half: halfOf(silent),
+        newPerSecond: NEW_PER_SECOND,
+      });
+      attacked = await agent.ask(attack);
+      peak = await processUsage(server.pid);
+    }
+    await delay(RECOVERY_SECONDS * 1000);
+    const after = await processUsage(server.pid);
+    agent.close();
+    return [
+      ...figuresOf("calm", calm),
+      ...figuresOf("attacked", attacked, ANSWER_AIM),
+      { name: "memory before", value: before.residentBytes / 1e6, unit: "MB" },
+      { name: "memory during", value: peak.residentBytes / 1e6, unit: "MB" },
+      { name: "memory after", value: after.residentBytes / 1e6, unit: "MB" },
+    ];
+  },
+};
+
+function halfOf(silent: number): number {
+  return Math.ceil(silent / SILENT_PER_HALF);
+}
+
+/** How long each answer took, in milliseconds, by what was asked. */
+interface Answers {
+  readonly kept: Float32Array;
+  readonly fresh: Float32Array;
+  readonly irc: Float32Array;
+}
+
+function figuresOf(when: string, { kept, fresh, irc }: Answers, aim?: number): Figure[] {
+  const kinds = [
+    ["HTTP", kept],
+    ["HTTP on a new connection", fresh],
+    ["IRC", irc],
+  ] as const;
+  const unit = "ms";
+  return kinds.flatMap(([kind, times]) => [
+    { name: `${kind} p50, ${when}`, value: percentile(times, 0.5), unit },
+    {
+      name: `${kind} p99, ${when}`,
+      value: percentile(times, 0.99),
+      unit,
+      ...aim === undefined ? {} : { aim },
+    },
+  ]);
+}
+
+/** An agent with a credential, over HTTP and IRC. */
+class Agent {
+  readonly #server: MusterProcess;
+  readonly #irc: IrcClient;
+  readonly #keeping = Deno.createHttpClient({});
+  #pinged: Promise<void> = Promise.resolve();
+  readonly #closing = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+
+  private constructor(server: MusterProcess, irc: IrcClient) {
+    this.#server = server;
+    this.#irc = irc;
+  }
+
+  static async start(server: MusterProcess): Promise<Agent> {
+    const [login] = await server.createLogins(["agent"]);
+    if (login === undefined) throw new Error("The agent was not registered");
+    const { port } = server.irc;
+    return new Agent(server, await IrcClient.connect({ hostname: "127.0.0.1", port }, login));
+  }
+
+  /** Asks at a fixed rate, in each way at the same time. @throws Error where there is no answer */
+  async ask(seconds: number): Promise<Answers> {
+    const count = seconds * ASKED_PER_SECOND;
+    const ask = async (once: () => Promise<void>) => {
+      const times = new Float32Array(count);
+      await sendAtRate(ASKED_PER_SECOND, count, async (index) => {
+        const askedAt = performance.now();
+        await once();
+        times[index] = performance.now() - askedAt;
+      });
+      return times;
+    };
+    const [kept, fresh, irc] = await Promise.all([
+      ask(() => this.#get(this.#keeping)),
+      ask(() => this.#get(this.#closing)),
+      ask(() => this.#ping()),
+    ]);
+    return { kept, fresh, irc };
+  }
+
+  close(): void {
+    this.#keeping.close();
+    this.#closing.close();
+    this.#irc.close();
+  }
+
+  /** A client waits for one answer at a time. */
+  #ping(): Promise<void> {
+    this.#pinged = this.#pinged.then(() => this.#irc.ping());
+    return this.#pinged;
+  }
+
+  async #get(client: Deno.HttpClient): Promise<void> {
+    const { api, token } = this.#server;
+    const response = await fetch(`http://127.0.0.1:${api.port}/v1/agents`, {
+      headers: { authorization: `Bearer ${token}` },
+      client,
+    });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`GET /v1/agents was answered ${response.status}`);
+  }
+}
