@@ -33,7 +33,7 @@ const sessionSchema = loggedInSchema.extend({
 const endSession = createRoute({
   method: "post",
   path: "/logout",
-  security: openedBy("session"),
+  security: [...openedBy("session"), {}],
   summary: "End the session of the cookie; without one there is nothing to do",
   responses: { 204: { description: "Nobody is logged in" }, ...errors(404, 503) },
 });

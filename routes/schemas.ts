@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { NICK_PATTERN } from "../services/irc/mod.ts";
 
 /** The body of every error. */
 export const errorSchema = z.object({
@@ -64,6 +65,11 @@ export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) 
   >;
 }
 
+/** The nick that a request names. */
+export const nickSchema = z.string().regex(NICK_PATTERN, {
+  error: "must be an IRC nick of 1 to 64 characters",
+});
+
 /** The longest wait of a request, in seconds. */
 const MAX_WAIT_SECONDS = 60;
 
@@ -83,7 +89,7 @@ export const waitSchema = wholeNumber(
 );
 
 /** The cursor of whoever reads messages. */
-export const sinceSchema = z.string().optional().openapi({
+export const sinceSchema = z.string().min(1).optional().openapi({
   description: "Only what came after this timestamp, or after the message of this id",
 });
 

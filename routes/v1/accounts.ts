@@ -1,5 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { type IrcAccounts, personPasswordSchema, personSchema } from "../../services/agents/mod.ts";
+import { type IrcAccounts, personSchema } from "../../services/agents/mod.ts";
+import { MAX_PASSWORD_LENGTH } from "../../services/identity/mod.ts";
+import { textSchema } from "../../services/validation/mod.ts";
 import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
@@ -13,19 +15,37 @@ const newAccountSchema = accountSchema.extend({
   server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
 }).openapi("NewIrcAccount");
 
-const createAccount = createRoute({
-  method: "post",
-  path: "/v1/irc/accounts",
-  summary: "Make the IRC account of a person",
-  ...openTo("operator"),
-  request: {
-    body: jsonRequest(personSchema.meta({ id: "IrcAccountRequest" }), {
-      account: "ann",
-      password: "correct horse battery",
-    }),
-  },
-  responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
-});
+/** The routes whose bodies hold a password of at least so many characters. */
+function passwordRoutes(minPasswordLength: number) {
+  const password = textSchema(minPasswordLength, MAX_PASSWORD_LENGTH);
+  const createAccount = createRoute({
+    method: "post",
+    path: "/v1/irc/accounts",
+    summary: "Make the IRC account of a person",
+    ...openTo("operator"),
+    request: {
+      body: jsonRequest(personSchema.extend({ password }).meta({ id: "IrcAccountRequest" }), {
+        account: "ann",
+        password: "correct horse battery",
+      }),
+    },
+    responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
+  });
+  const setPassword = createRoute({
+    method: "put",
+    path: "/v1/irc/accounts/{account}/password",
+    summary: "Replace the password of a person's IRC account and close its sessions",
+    ...openTo("operator"),
+    request: {
+      params: z.object({ account: z.string() }),
+      body: jsonRequest(z.object({ password }).meta({ id: "IrcPasswordRequest" }), {
+        password: "correct horse battery",
+      }),
+    },
+    responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 409, 413, 503) },
+  });
+  return { createAccount, setPassword };
+}
 
 const listAccounts = createRoute({
   method: "get",
@@ -33,20 +53,6 @@ const listAccounts = createRoute({
   summary: "The IRC accounts of people",
   ...openTo("operator"),
   responses: { 200: json(z.array(accountSchema), "The accounts, by name"), ...errors() },
-});
-
-const setPassword = createRoute({
-  method: "put",
-  path: "/v1/irc/accounts/{account}/password",
-  summary: "Replace the password of a person's IRC account and close its sessions",
-  ...openTo("operator"),
-  request: {
-    params: z.object({ account: z.string() }),
-    body: jsonRequest(personPasswordSchema.meta({ id: "IrcPasswordRequest" }), {
-      password: "correct horse battery",
-    }),
-  },
-  responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 409, 413, 503) },
 });
 
 const deleteAccount = createRoute({
@@ -60,6 +66,7 @@ const deleteAccount = createRoute({
 
 /** `/v1/irc/accounts`: the people on IRC. */
 export function accountRoutes(accounts: IrcAccounts) {
+  const { createAccount, setPassword } = passwordRoutes(accounts.minPasswordLength);
   return newRoutes()
     .openapi(createAccount, async (context) => {
       const account = await accounts.create(context.req.valid("json"), callerOf(context));

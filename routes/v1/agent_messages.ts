@@ -4,7 +4,15 @@ import { type DirectMessages, INBOX_CAPACITY, type Inboxes } from "../../service
 import type { Identity } from "../../services/identity/mod.ts";
 import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
-import { errors, json, jsonRequest, sinceSchema, waitSchema, wholeNumber } from "../schemas.ts";
+import {
+  errors,
+  json,
+  jsonRequest,
+  nickSchema,
+  sinceSchema,
+  waitSchema,
+  wholeNumber,
+} from "../schemas.ts";
 
 export interface AgentMessageRoutesOptions {
   readonly inboxes: Inboxes;
@@ -72,7 +80,7 @@ const sendMessage = createRoute({
     params: z.object({ nick: z.string() }),
     body: jsonRequest(
       z.object({
-        nick: z.string().optional().openapi({
+        nick: nickSchema.optional().openapi({
           description: "Under whose name; default: the caller's own, or the bridge's",
         }),
         text: z.string().openapi({ description: "At most 64 KiB and 100 lines" }),

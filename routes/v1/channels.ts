@@ -4,6 +4,7 @@ import type { Agents } from "../../services/agents/mod.ts";
 import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import type { Identity } from "../../services/identity/mod.ts";
+import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
 import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { openedBy } from "../documentation/mod.ts";
@@ -12,6 +13,7 @@ import {
   errors,
   json,
   jsonRequest,
+  nickSchema,
   queryTokenSchema,
   sinceSchema,
   waitSchema,
@@ -44,14 +46,11 @@ const messageSchema = z.object({
   }),
 }).openapi("ChannelMessage");
 
-/** What a channel's name is made of, in a pattern without flags. */
-const NAME_CHARACTER = "[^\\s,\\u0000-\\u001f\\u007f-\\u009f]";
-
 const parameters = z.object({
   channel: z.string().openapi({
     description: "Name with or without #",
     example: "general",
-    pattern: `^(?:#${NAME_CHARACTER}{1,79}|(?!#)${NAME_CHARACTER}{1,79})$`,
+    pattern: CHANNEL_ARGUMENT_PATTERN,
   }),
 });
 
@@ -59,7 +58,7 @@ const parameters = z.object({
 function messageQuery(bufferSize: number) {
   return z.object({
     since: sinceSchema,
-    before: z.string().optional().openapi({
+    before: z.string().min(1).optional().openapi({
       description:
         "The timestamp or the id of a message: only what came before it, the newest, as " +
         "far back as the IRC server keeps it. Not together with `since` or `wait_seconds`",
@@ -70,11 +69,11 @@ function messageQuery(bufferSize: number) {
 }
 
 const postSchema = z.object({
-  nick: z.string().optional().openapi({ description: "Under whose name; default: the bridge's" }),
+  nick: nickSchema.optional().openapi({ description: "Under whose name; default: the bridge's" }),
   text: z.string().min(1).openapi({ description: "At most 64 KiB and 100 lines" }),
 }).openapi("NewMessage");
 
-const presenceSchema = z.object({ nick: z.string() }).openapi("Presence");
+const presenceSchema = z.object({ nick: nickSchema }).openapi("Presence");
 
 const listChannels = createRoute({
   method: "get",

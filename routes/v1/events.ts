@@ -14,7 +14,8 @@ const MAX_LIMIT = 1000;
 const MAX_TYPES = 50;
 
 const SEQUENCE_NUMBER = /^\d{1,15}$/;
-const TYPE = /^(\*|[a-z][a-z0-9_]*(\.[a-z0-9_]+)*(\.\*)?)$/;
+const TYPE_PATTERN = "(\\*|[a-z][a-z0-9_]*(\\.[a-z0-9_]+)*(\\.\\*)?)";
+const TYPE = new RegExp(`^${TYPE_PATTERN}$`);
 
 export interface EventRoutesOptions {
   readonly eventLog: EventLog;
@@ -56,6 +57,7 @@ const query = z.object({
       error: `must be at most ${MAX_TYPES} types, such as agent.registered or agent.*`,
     }).optional().openapi({
       type: "string",
+      pattern: `^${TYPE_PATTERN}(,${TYPE_PATTERN}){0,${MAX_TYPES - 1}}$`,
       description: "Only events of these types, separated by commas; `agent.*` means all whose " +
         "type begins so",
     }),

@@ -54,6 +54,11 @@ export class IrcAccounts {
     this.#options = options;
   }
 
+  /** The shortest password that a person may have, in characters. */
+  get minPasswordLength(): number {
+    return this.#options.minPasswordLength;
+  }
+
   /** Every account of a person, by name. */
   async list(): Promise<IrcAccount[]> {
     const rows = await this.#options.database.tables.selectFrom("accounts")

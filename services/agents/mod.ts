@@ -29,7 +29,6 @@ export {
   agentChangeSchema,
   type AgentType,
   pauseSchema,
-  personPasswordSchema,
   type PersonRequest,
   personSchema,
   rateLimitSchema,

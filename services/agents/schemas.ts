@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { accountNameSchema, MAX_PASSWORD_LENGTH } from "../identity/mod.ts";
-import { channelName } from "../irc/mod.ts";
+import { CHANNEL_ARGUMENT_PATTERN, channelName } from "../irc/mod.ts";
 import { textSchema } from "../validation/mod.ts";
 import { uniqueChannels } from "./channels.ts";
 
@@ -18,7 +18,7 @@ const agentTypeSchema = z.enum(AGENT_TYPES, {
 
 const channelSchema = z.string().refine((text) => channelName(text) !== null, {
   error: "must be a channel name of 2 to 80 characters without space, comma or control character",
-}).overwrite((text) => channelName(text) ?? text);
+}).meta({ pattern: CHANNEL_ARGUMENT_PATTERN }).overwrite((text) => channelName(text) ?? text);
 
 const channelsSchema = z.array(channelSchema).max(MAX_CHANNELS, {
   error: `must be at most ${MAX_CHANNELS} channels`,
@@ -65,9 +65,6 @@ export const personSchema = z.object({
   account: accountNameSchema,
   password: textSchema(0, MAX_PASSWORD_LENGTH),
 });
-
-/** What the password of a person is replaced by. */
-export const personPasswordSchema = personSchema.pick({ password: true });
 
 export type AdoptionRequest = z.infer<typeof adoptionSchema>;
 export type RegistrationRequest = z.infer<typeof registrationSchema>;

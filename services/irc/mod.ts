@@ -59,6 +59,7 @@ export { MARKED_TARGETS, type ReadMarkerStore } from "./history/read_markers.ts"
 export { addressNetwork, isLoopback } from "./users/cloak.ts";
 export { formatTags, type Message, parseMessage } from "./protocol/message.ts";
 export {
+  CHANNEL_ARGUMENT_PATTERN,
   channelName,
   compileMask,
   completeMask,

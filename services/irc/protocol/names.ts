@@ -42,6 +42,10 @@ export function isChannelName(text: string): boolean {
   return text.length <= CHANNEL_LENGTH && CHANNEL.test(text);
 }
 
+/** What {@link channelName} takes, as a pattern that needs no flags. */
+export const CHANNEL_ARGUMENT_PATTERN =
+  "^(?:#[^\\s,\\u0000-\\u001f\\u007f-\\u009f]{1,79}|(?!#)[^\\s,\\u0000-\\u001f\\u007f-\\u009f]{1,79})$";
+
 /**
  * Brings the name of a channel, given with or without its `#`, to the form with it.
  *

@@ -37,7 +37,8 @@ const fields = {
 
 const noKey = z.never({
   error: "is not taken: a key stays in the environment, and api_key_env names its variable",
-}).meta({ type: "null", description: "Never taken; a key stays in the environment" }).optional();
+}).meta({ type: "null", not: {}, description: "Never taken; a key stays in the environment" })
+  .optional();
 
 const definition = {
   name: slug,
