@@ -225,28 +225,45 @@ Deno.test("Limits: the eleventh login within 15 minutes from one address is 429"
   await assertError(refused, 429, "attempt 11");
 });
 
-Deno.test("Limits: messages are held in memory only, and get_history gives 20", async () => {
-  await withFolder(async (folder) => {
-    const first = await startProgram({ folder });
-    const text = Array.from({ length: 25 }, (_, index) => `line ${index}`).join("\n");
-    await discard(call(first, "POST", "/v1/channels/general/messages", { text }));
-    const kept = await (await call(first, "GET", "/v1/channels/general/messages")).json();
-    assert.equal(kept.length, 25);
-    const { result } = await rpc(first, "tools/call", {
-      name: "get_history",
-      arguments: { channel: "#general" },
-    });
-    const lines = result.content[0].text.split("\n");
-    assert.equal(lines[0], "# history: #general (last 20)");
-    assert.equal(lines.length, 21);
-    await first.stop();
-    await using second = await startProgram({ folder });
-    const left = await (await call(second, "GET", "/v1/channels/general/messages")).json();
-    assert.deepEqual(left, []);
+Deno.test("Limits: get_history gives 20 messages of those that are kept", async () => {
+  await using program = await startProgram();
+  await postLines(program, 25);
+  assert.equal((await generalMessages(program)).length, 25);
+  const { result } = await rpc(program, "tools/call", {
+    name: "get_history",
+    arguments: { channel: "#general" },
   });
+  const lines = result.content[0].text.split("\n");
+  assert.equal(lines[0], "# history: #general (last 20)");
+  assert.equal(lines.length, 21);
 });
 
-Deno.test("Events: an event of a stream is one data line with nick, text and timestamp alone", async () => {
+for (const persist of [false, true]) {
+  const where = persist ? "outlive a restart" : "are held in memory only";
+  Deno.test(`Limits: with irc.history.persist ${persist}, messages ${where}`, async () => {
+    await withFolder(async (folder) => {
+      const environment = { MUSTER_IRC_HISTORY_PERSIST: String(persist) };
+      const first = await startProgram({ folder, environment });
+      await postLines(first, 3);
+      const kept = await generalMessages(first);
+      assert.equal(kept.length, 3);
+      await first.stop();
+      await using second = await startProgram({ folder, environment });
+      assert.deepEqual(await generalMessages(second), persist ? kept : []);
+    });
+  });
+}
+
+async function postLines(program: Program, count: number): Promise<void> {
+  const text = Array.from({ length: count }, (_, index) => `line ${index}`).join("\n");
+  await discard(call(program, "POST", "/v1/channels/general/messages", { text }));
+}
+
+async function generalMessages(program: Program): Promise<unknown[]> {
+  return await (await call(program, "GET", "/v1/channels/general/messages")).json();
+}
+
+Deno.test("Events: an event is an id and one data line with nick, text and timestamp alone", async () => {
   await using program = await startProgram();
   const response = await fetch(
     `${program.api}/v1/channels/general/stream?token=${program.token}`,
@@ -257,12 +274,19 @@ Deno.test("Events: an event of a stream is one data line with nick, text and tim
   await discard(
     call(program, "POST", "/v1/channels/general/messages", { nick: "web", text: "hello" }),
   );
-  const { value = "" } = await reader?.read() ?? {};
-  const [, data = ""] = /^data: (.+)\n\n$/.exec(value) ?? [];
+  let event = "";
+  while (!event.endsWith("\n\n")) {
+    const { value, done } = await reader?.read() ?? { done: true };
+    assert.ok(!done, event);
+    event += value;
+  }
+  const [, id, data = ""] = /^id: (\S+)\ndata: (.+)\n\n$/.exec(event) ?? [];
   const message = JSON.parse(data);
   assert.deepEqual(Object.keys(message).sort(), ["nick", "text", "timestamp"]);
   assert.deepEqual([message.nick, message.text], ["web", "hello"]);
   assert.match(message.timestamp, TIME);
+  const [kept] = await (await call(program, "GET", "/v1/channels/general/messages")).json();
+  assert.equal(id, kept.id);
   await reader?.cancel();
   const refused = await fetch(`${program.api}/v1/channels/general/stream?token=wrong`);
   await assertError(refused, 401, "a wrong token");

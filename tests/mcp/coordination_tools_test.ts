@@ -17,7 +17,9 @@ const REGISTERED = { text: "Agent registered: coder\nnick: coder\npassword: secr
 const SENT = { text: "message sent to #general" };
 const NO_HISTORY = { text: "# history: #general (last 0)" };
 const READ_ONLY = { error: /scope "write"\. Ask the operator/ };
-const OPERATOR_ONLY = { error: /API token opens this\. Ask the operator/ };
+const OPERATOR_ONLY = {
+  error: /^Only the operator's API token and admins' tokens open this\. Ask the operator/,
+};
 
 const MESSAGE = { channel: "#general", type: "task.create" };
 
