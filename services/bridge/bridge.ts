@@ -1,17 +1,17 @@
-import { Conflict, Invalid, NotFound, Unavailable } from "../errors.ts";
-import { type Caller, type Principal, speakerName } from "../identity/mod.ts";
-import { type ChannelStanding, foldCase, isNick } from "../irc/mod.ts";
-import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import { Conflict, Invalid, Unavailable } from "../errors.ts";
+import { type Caller, speakerName } from "../identity/mod.ts";
+import { type ChannelStanding, isNick } from "../irc/mod.ts";
+import type { MessageQuery } from "../messages/mod.ts";
 import { ChannelAccess } from "./access.ts";
-import type { Channel, HeldMessage } from "./channel.ts";
-import { Channels, type ChannelUse } from "./channels.ts";
-import { compose, type Composition, cut } from "./composition.ts";
-import { Confirmation } from "./confirmation.ts";
-import { ChannelFollowing, type FollowingStart } from "./following.ts";
+import { agentOf, ChannelEntry } from "./channel_entry.ts";
+import { ChannelReading } from "./channel_reading.ts";
+import { Channels } from "./channels.ts";
+import type { Composition } from "./composition.ts";
+import type { FollowingStart } from "./following.ts";
 import { Hearing } from "./hearing.ts";
+import { Intake } from "./intake.ts";
 import { Link } from "./link.ts";
-import type { LinkEvent, LinkMessage, LinkRefusal } from "./link_events.ts";
-import { isLineOf, MessageIds } from "./message_ids.ts";
+import type { LinkEvent } from "./link_events.ts";
 import { readChannelName } from "./names.ts";
 import type {
   BridgeOptions,
@@ -25,18 +25,9 @@ import type {
 } from "./options.ts";
 import { Outbox } from "./outbox.ts";
 import { Playback } from "./playback.ts";
+import { Posting } from "./posting.ts";
+import { Readiness } from "./readiness.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
-import { textOf, textOfSent } from "./shown.ts";
-import { byteLength } from "./text.ts";
-
-/** How long a request waits for the bridge to be up. */
-const READY_MILLISECONDS = 5000;
-
-/** The number of the reply that tells that nobody has a nick. */
-const NO_SUCH_NICK = "401";
-
-/** Most readers that wait at once. */
-const MAX_WAITING = 5000;
 
 /**
  * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps what was said,
@@ -50,58 +41,64 @@ export class Bridge {
   readonly nick: string;
   readonly #options: BridgeOptions;
   readonly #scheduler: Scheduler;
+  readonly #readiness: Readiness;
   readonly #link: Link;
-  readonly #channels: Channels;
-  readonly #access: ChannelAccess;
-  readonly #playback: Playback;
   readonly #outbox: Outbox;
-  readonly #readers: MessageReaders;
-  readonly #untilReady = new Set<Confirmation>();
-  #ready = false;
+  readonly #playback: Playback;
+  readonly #access: ChannelAccess;
+  readonly #channels: Channels;
+  readonly #entry: ChannelEntry;
+  readonly #intake: Intake;
+  readonly #reading: ChannelReading;
+  readonly #posting: Posting;
   #stopping: Promise<void> | null = null;
-  #received = 0;
-  readonly #ids = new MessageIds();
-  #posted = 0;
   #disconnects = 0;
-  #cut = 0;
 
   constructor(options: BridgeOptions) {
-    const { nick, channels, bufferSize, maxChannels, connect, log } = options;
+    const { nick, bufferSize, connect, log, speakers, hasChannel } = options;
+    const scheduler = options.scheduler ?? systemScheduler;
     this.nick = nick;
     this.#options = options;
-    this.#scheduler = options.scheduler ?? systemScheduler;
-    this.#outbox = new Outbox(this.#scheduler, () => hearing.doubt());
-    this.#readers = new MessageReaders({ scheduler: this.#scheduler, max: MAX_WAITING });
+    this.#scheduler = scheduler;
+    this.#readiness = new Readiness(scheduler);
+    this.#outbox = new Outbox(scheduler, () => hearing.doubt());
     this.#link = new Link({
-      ...{ nick, connect, log },
+      ...{ nick, connect, log, scheduler },
       login: options.login ?? (() => Promise.resolve(null)),
       serverPassword: options.serverPassword ?? null,
       pace: options.pace ?? null,
-      scheduler: this.#scheduler,
       random: options.random ?? Math.random,
       onEvent: (event) => this.#handle(event),
     });
     const hearing = new Hearing({ outbox: this.#outbox, link: this.#link, log });
-    this.#playback = new Playback(this.#link, this.#scheduler);
-    this.#access = new ChannelAccess(options.speakers ?? null);
+    this.#playback = new Playback(this.#link, scheduler);
+    this.#access = new ChannelAccess(speakers ?? null);
     this.#channels = new Channels({
-      kept: channels.map(readChannelName),
-      max: maxChannels,
+      ...{ bufferSize, scheduler, log },
+      kept: options.channels.map(readChannelName),
+      max: options.maxChannels,
       maxPerAgent: options.maxChannelsPerAgent,
-      keepsAlone: (agent, name) => options.speakers?.keepsAlone(agent, name) ?? false,
+      keepsAlone: (agent, name) => speakers?.keepsAlone(agent, name) ?? false,
       store: options.store ?? null,
       restored: options.restored ?? [],
-      bufferSize,
       link: this.#link,
-      recall: (channel) => this.#recall(channel),
-      scheduler: this.#scheduler,
-      log,
+      recall: (channel) => this.#intake.recall(channel),
     });
+    const parts = {
+      ...{ scheduler, bufferSize, log, link: this.#link, outbox: this.#outbox },
+      ...{ readiness: this.#readiness, access: this.#access, channels: this.#channels },
+      playback: this.#playback,
+    };
+    const { onHeard, onPosted, onRedacted, webUserTtlMilliseconds } = options;
+    this.#entry = new ChannelEntry({ ...parts, hasChannel });
+    this.#intake = new Intake({ ...parts, onHeard, onPosted, onRedacted });
+    this.#reading = new ChannelReading({ ...parts, entry: this.#entry, webUserTtlMilliseconds });
+    this.#posting = new Posting({ ...parts, nick, entry: this.#entry, speakers });
   }
 
   /** Whether it is connected and in its channels, and IRC sends back what it says. */
   get ready(): boolean {
-    return this.#ready && !this.#outbox.silent;
+    return this.#readiness.up && !this.#outbox.silent;
   }
 
   /** Whether a nick is in one of the channels that the bridge is in, or in the one given. */
@@ -134,34 +131,18 @@ export class Bridge {
   }
 
   /** Resolves when the bridge is up. */
-  async whenReady(): Promise<void> {
-    if (this.#ready) return;
-    if (this.#stopping !== null) throw new Unavailable("The server is shutting down");
-    const ready = new Confirmation(
-      this.#scheduler,
-      READY_MILLISECONDS,
-      () => new Unavailable("The bridge is not connected to IRC"),
-    );
-    this.#untilReady.add(ready);
-    try {
-      await ready.promise;
-    } finally {
-      this.#untilReady.delete(ready);
-    }
+  whenReady(): Promise<void> {
+    return this.#readiness.wait();
   }
 
   /** The names of the channels that the bridge is in, as far as the caller may know, sorted. */
   channels(caller?: Caller): string[] {
-    return this.#listFor(caller).map(({ name }) => name);
+    return this.#reading.list(caller).map(({ name }) => name);
   }
 
   /** The channels that the bridge is in, as far as the caller may know, sorted by name. */
   summaries(caller?: Caller): ChannelSummary[] {
-    const after = this.#presentAfter();
-    return this.#listFor(caller).map((channel) => {
-      const { name, topic } = channel;
-      return { name, members: channel.users(after).length, topic };
-    });
+    return this.#reading.summaries(caller);
   }
 
   /**
@@ -176,7 +157,7 @@ export class Bridge {
     if (caller !== undefined && this.#channels.get(wanted) === null) {
       this.#options.speakers?.requireVoice(caller.principal);
     }
-    const { name } = await this.#enter(wanted, caller);
+    const { name } = await this.#entry.enter(wanted, caller);
     const user = this.#userOf(caller);
     const refusal = user?.join(name) ?? null;
     if (refusal !== null) throw new Conflict(`${name} refuses you: ${refusal}`);
@@ -196,7 +177,7 @@ export class Bridge {
     const user = this.#userOf(caller);
     user?.part(name);
     await user?.settled();
-    const { agent: id } = useOf(caller);
+    const id = agentOf(caller);
     const nick = caller?.principal.name ?? "";
     const isDone = id === null ||
       this.#channels.release(name, { id, nick }, this.#access.watching(name, id));
@@ -216,32 +197,7 @@ export class Bridge {
     query: MessageQuery,
     caller?: Caller,
   ): Promise<ChannelMessage[]> {
-    const name = readChannelName(channel);
-    checkQuery(query, this.#options.bufferSize);
-    const entered = await this.#visit(name, caller);
-    const read = entered === null ? this.#firstMessages(name, query) : this.#read(entered, query);
-    const messages = await read;
-    if (query.waitSeconds) this.#access.assertReadable(name, caller);
-    return messages;
-  }
-
-  async #read(entered: Channel, query: MessageQuery): Promise<ChannelMessage[]> {
-    const { since, before, limit = this.#options.bufferSize } = query;
-    if (before !== undefined) return await this.#playback.readBefore(entered, before, limit);
-    const missed = since === undefined ? [] : await this.#playback.readAfter(entered, since, limit);
-    return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
-  }
-
-  /** What is said first in a channel that is not there yet, for somebody who waits for it. */
-  async #firstMessages(name: string, query: MessageQuery): Promise<ChannelMessage[]> {
-    const { before, waitSeconds = 0, limit = this.#options.bufferSize } = query;
-    if (waitSeconds === 0 || before !== undefined) return [];
-    const { log, end } = this.#channels.awaitLog(name);
-    try {
-      return await this.#readers.read(log, { ...query, since: undefined, limit });
-    } finally {
-      end();
-    }
+    return await this.#reading.messages(readChannelName(channel), query, caller);
   }
 
   /**
@@ -259,33 +215,7 @@ export class Bridge {
     follower: ChannelFollower,
     caller?: Caller,
   ): Promise<Following> {
-    const name = readChannelName(channel);
-    const entered = await this.#visit(name, caller) ??
-      await this.#make(name, caller);
-    const options = { channel: entered, playback: this.#playback, follower };
-    const following = await ChannelFollowing.open(options, start);
-    try {
-      this.#access.assertReadable(name, caller);
-    } catch (error) {
-      following.close();
-      throw error;
-    }
-    const unwatch = this.#access.watch(name, caller, (reason) => {
-      close();
-      follower.end(reason);
-    });
-    const close = () => {
-      entered.usedAt = this.#scheduler.now();
-      unwatch();
-      following.close();
-    };
-    const cut = () => {
-      if (!following.live) return false;
-      this.#cut++;
-      close();
-      return true;
-    };
-    return { close, cut, more: () => following.more() };
+    return await this.#reading.follow(readChannelName(channel), start, follower, caller);
   }
 
   /**
@@ -301,21 +231,7 @@ export class Bridge {
    * what {@link join} throws
    */
   async post(channel: string, post: NewPost, caller: Caller): Promise<void> {
-    const name = readChannelName(channel);
-    const composed = compose(post, caller.principal);
-    this.#options.speakers?.requireVoice(caller.principal);
-    this.#assertChannel(name);
-    const entered = await this.#enter(name, caller);
-    if (!this.#link.up) throw new Unavailable("The IRC connection was lost");
-    const user = this.#userOf(caller);
-    if (user === null) {
-      await this.#say(entered.name, composed, caller.principal);
-      return entered.setPresent(composed.speaker ?? this.nick, this.#scheduler.now());
-    }
-    const pieces = cut(composed, user.room(entered.name));
-    this.#options.speakers?.admit(caller.principal, pieces.length);
-    await this.#sayAs(user, entered.name, pieces);
-    await user.settled();
+    await this.#posting.post(readChannelName(channel), post, caller);
   }
 
   /**
@@ -328,7 +244,7 @@ export class Bridge {
    */
   async tell(nick: string, post: Composition): Promise<void> {
     await this.whenReady();
-    await this.#say(nick, post, null);
+    await this.#posting.say(nick, post, null);
   }
 
   /**
@@ -339,13 +255,7 @@ export class Bridge {
    * Forbidden where the caller may not read it
    */
   async users(channel: string, caller?: Caller): Promise<string[]> {
-    const name = readChannelName(channel);
-    await this.whenReady();
-    this.#access.assertReadable(name, caller);
-    const found = this.#channels.get(name);
-    if (found === null) throw new NotFound(`The bridge is not in ${name}`);
-    found.usedAt = this.#scheduler.now();
-    return found.users(this.#presentAfter());
+    return await this.#reading.users(readChannelName(channel), caller);
   }
 
   /**
@@ -355,7 +265,8 @@ export class Bridge {
    */
   presence(channel: string, nick: string, caller: Caller): void {
     const name = readChannelName(channel);
-    const speaker = this.#speaker(nick, caller);
+    if (!isNick(nick)) throw new Invalid('"nick" must be an IRC nick of 1 to 64 characters');
+    const speaker = speakerName(caller.principal, nick) ?? this.nick;
     if (!this.#access.mayRead(name, caller)) return;
     this.#channels.get(name)?.setPresent(speaker, this.#scheduler.now());
   }
@@ -363,18 +274,17 @@ export class Bridge {
   stats(): BridgeStats {
     return {
       channels: this.#channels.list().length,
-      received: this.#received,
-      posted: this.#posted,
+      received: this.#intake.received,
+      posted: this.#intake.posted,
       disconnects: this.#disconnects,
-      waiting: this.#readers.waiting,
-      cut: this.#cut,
+      waiting: this.#reading.waiting,
+      cut: this.#reading.cut,
     };
   }
 
   async #stop(): Promise<void> {
     const reason = "The server is shutting down";
-    this.#ready = false;
-    for (const waiting of this.#untilReady) waiting.refuse(new Unavailable(reason));
+    this.#readiness.end(reason);
     this.#access.close();
     this.#channels.close(reason);
     this.#outbox.clear(new Unavailable(reason));
@@ -382,90 +292,10 @@ export class Bridge {
     await this.#link.stop(reason);
   }
 
-  /** Enters a channel for somebody who joins it or speaks in it. */
-  async #enter(name: string, caller: Caller | undefined): Promise<Channel> {
-    await this.whenReady();
-    this.#access.assertJoinable(name, caller);
-    return await this.#channels.enter(name, { ...useOf(caller), lasting: true });
-  }
-
-  /** A channel for somebody who reads it; null where nobody is in it. */
-  async #visit(name: string, caller: Caller | undefined): Promise<Channel | null> {
-    await this.whenReady();
-    this.#access.assertReadable(name, caller);
-    if (!this.#exists(name)) return null;
-    const entered = await this.#channels.enter(name, { ...useOf(caller), lasting: false });
-    this.#access.assertReadable(name, caller);
-    return entered;
-  }
-
-  /** Makes a channel for a stream of the operator. */
-  async #make(name: string, caller: Caller | undefined): Promise<Channel> {
-    if (useOf(caller).agent === null) return await this.#enter(name, caller);
-    throw new NotFound(`There is no channel ${name}: join it or speak in it first`);
-  }
-
-  #exists(name: string): boolean {
-    return this.#channels.has(name) || (this.#options.hasChannel?.(name) ?? false);
-  }
-
-  #listFor(caller: Caller | undefined): Channel[] {
-    return this.#channels.list().filter(({ name }) => this.#access.sees(name, caller));
-  }
-
-  /** @throws Conflict where the name is an agent's, and no channel has it */
-  #assertChannel(name: string): void {
-    const nick = name.slice(1);
-    if (this.#exists(name) || !this.#options.speakers?.isAgent(nick)) return;
-    throw new Conflict(
-      `"${nick}" is an agent, and nobody is in ${name}: POST /v1/agents/${nick}/messages ` +
-        "sends to the agent alone",
-    );
-  }
-
-  #speaker(nick: string | null, { principal }: Caller): string {
-    if (nick !== null && !isNick(nick)) {
-      throw new Invalid('"nick" must be an IRC nick of 1 to 64 characters');
-    }
-    return speakerName(principal, nick) ?? this.nick;
-  }
-
   /** The caller as a user of the IRC server; null where the bridge has to speak for it. */
   #userOf(caller: Caller | undefined): Speaker | null {
     if (caller === undefined) return null;
     return this.#options.speakers?.speaker(caller.principal) ?? null;
-  }
-
-  /**
-   * Says something to a channel or a nick in somebody's place.
-   *
-   * @param payer whose rate it is taken from; null for nobody's
-   */
-  async #say(target: string, post: Composition, payer: Principal | null): Promise<void> {
-    const speaker = post.speaker ?? this.nick;
-    const isOwn = foldCase(speaker) === foldCase(this.nick);
-    const saidFor = isOwn ? null : { nick: speaker, account: post.account };
-    const prefix = post.isEnvelope || isOwn ? "" : `[${speaker}] `;
-    const pieces = cut(post, this.#link.room(target) - byteLength(prefix));
-    const delay = this.#link.admit(pieces.length);
-    if (payer !== null) this.#options.speakers?.admit(payer, pieces.length);
-    const { labels, confirmed } = this.#outbox.add(
-      pieces.map((text) => ({ nick: speaker, text, speaker: saidFor })),
-      delay,
-    );
-    this.#link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, saidFor);
-    await confirmed;
-  }
-
-  /** Has a user say something; over when the bridge has heard it. */
-  async #sayAs(user: Speaker, channel: string, texts: readonly string[]): Promise<void> {
-    const last = user.say(channel, texts).at(-1);
-    if (last !== undefined) await this.#outbox.arrival(last);
-  }
-
-  /** Whoever was here over HTTP after this time still counts as present. */
-  #presentAfter(): number {
-    return this.#scheduler.now() - this.#options.webUserTtlMilliseconds();
   }
 
   #handle(event: LinkEvent): void {
@@ -475,14 +305,12 @@ export class Bridge {
       case "down":
         return this.#linkDown();
       case "message":
-        return this.#receive(event);
+        return this.#intake.receive(event);
       case "redaction":
-        this.#options.onRedacted?.(event.id);
-        this.#channels.get(event.channel)?.log.remove(({ id }) => isLineOf(event.id, id));
-        return;
+        return this.#intake.redact(event.channel, event.id);
       case "refusal":
         if (event.label === null || this.#playback.refuse(event.label)) break;
-        return this.#outbox.refuse(event.label, refusalError(event));
+        return this.#posting.refuse(event.label, event);
       case "playback":
         return this.#playback.take(event);
     }
@@ -493,77 +321,18 @@ export class Bridge {
     const session = this.#disconnects;
     this.#channels.enterAll().then(() => {
       if (this.#stopping !== null || session !== this.#disconnects) return;
-      this.#ready = true;
+      this.#readiness.begin();
       this.#options.log.info("The bridge is up", { channels: this.channels() });
-      for (const waiting of this.#untilReady) waiting.confirm();
       this.#options.onUp?.();
     });
   }
 
   #linkDown(): void {
-    this.#ready = false;
+    this.#readiness.interrupt();
     this.#disconnects++;
     this.#channels.linkLost();
     const error = new Unavailable("The IRC connection was lost");
     this.#outbox.clear(error);
     this.#playback.clear(error);
   }
-
-  /** Takes a message in for its channel: one of ours under the name that it was sent for. */
-  #receive(heard: LinkMessage): void {
-    const { label } = heard;
-    const sent = label === null ? null : this.#outbox.confirm(label);
-    if (sent === null && heard.text === "") return;
-    const found = this.#channels.get(heard.channel);
-    if (found !== null) {
-      if (sent !== null) this.#posted++;
-      this.#received++;
-      const shown = sent === null ? textOf(heard) : textOfSent(sent, heard);
-      const message = { id: this.#ids.of(heard), ...shown };
-      const held = { message, heard, isOurs: sent !== null };
-      if (found.held === null) this.#keep(found, held);
-      else found.hold(held, this.#options.bufferSize);
-    }
-    if (heard.id !== null) this.#outbox.arrived(heard.id);
-  }
-
-  /** Takes a message into its channel's log. */
-  #keep(channel: Channel, { message, heard, isOurs }: HeldMessage): void {
-    const logged = channel.log.append(message, heard.time);
-    if (isOurs) this.#options.onPosted?.(channel.name, logged);
-    else this.#options.onHeard?.({ ...heard, id: message.id, channel: channel.name });
-  }
-
-  /**
-   * Reads back what was said in a channel before the bridge came, or while it was away; what is said
-   * meanwhile follows. Where the server plays nothing back, the log goes on where it is.
-   */
-  async #recall(channel: Channel): Promise<void> {
-    if (!this.#playback.available) return;
-    channel.held = [];
-    const { name, log } = channel;
-    await this.#playback.fill(channel, this.#options.bufferSize).catch((error: unknown) => {
-      const message = "What was said in a channel could not be read back";
-      this.#options.log.warn(message, { channel: name, error });
-    });
-    const held = channel.held;
-    channel.held = null;
-    for (const one of held) {
-      if (log.microsecondsOf(one.message.id) === null) this.#keep(channel, one);
-    }
-  }
-}
-
-/** Why the server would not take a message. */
-function refusalError({ code, channel: target, reason }: LinkRefusal): Error {
-  if (code === NO_SUCH_NICK && isNick(target)) {
-    return new NotFound(`There is nobody of the nick "${target}" on IRC`);
-  }
-  return new Conflict(`IRC refused the message: ${reason}`);
-}
-
-/** On whose behalf a caller uses a channel. */
-function useOf(caller: Caller | undefined): Pick<ChannelUse, "agent"> {
-  const { kind, id = null } = caller?.principal ?? {};
-  return { agent: kind === "agent" ? id : null };
 }

@@ -1,12 +1,12 @@
 import { Conflict, TimedOut, TooMany, Unavailable } from "../errors.ts";
 import { foldCase, isChannelName } from "../irc/mod.ts";
-import type { Log } from "../log.ts";
-import { MessageLog } from "../messages/mod.ts";
+import type { MessageLog } from "../messages/mod.ts";
+import { AwaitedLogs } from "./awaited_logs.ts";
 import { Channel } from "./channel.ts";
 import { Confirmation } from "./confirmation.ts";
+import { LastingChannels, type LastingChannelsOptions } from "./lasting_channels.ts";
 import type { LinkEvent } from "./link_events.ts";
 import type { ChannelText } from "./options.ts";
-import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /** How long the server has to let us into a channel, or out. */
@@ -43,46 +43,32 @@ export interface ChannelUse {
   readonly lasting: boolean;
 }
 
-export interface ChannelsOptions {
-  /** Names of the channels to be in always. */
-  readonly kept: readonly string[];
+export interface ChannelsOptions extends LastingChannelsOptions {
   readonly max: number;
   /** Channels that one agent may keep alive alone. */
   readonly maxPerAgent: number;
   /** Whether an agent alone keeps a channel alive. */
   readonly keepsAlone: (agent: string, channel: string) => boolean;
-  readonly store: ChannelStore | null;
-  /** What the store held at the start. */
-  readonly restored: readonly StoredChannel[];
   /** Messages kept for each. */
   readonly bufferSize: number;
   readonly link: ChannelLink;
   /** Reads back what was said in a channel that the bridge has entered. Must not reject. */
   readonly recall: (channel: Channel) => Promise<void>;
   readonly scheduler: Scheduler;
-  readonly log: Log;
-}
-
-interface AwaitedLog {
-  readonly log: MessageLog<ChannelText>;
-  waiting: number;
 }
 
 /** The channels that the bridge is in, compared without regard to case. */
 export class Channels {
   readonly #options: ChannelsOptions;
   readonly #channels = new Map<string, Channel>();
-  readonly #kept: Map<string, string>;
-  /** Logs for which somebody waits although the bridge is not in their channels. */
-  readonly #awaited = new Map<string, AwaitedLog>();
-  /** What the bridge was in before the restart, until it has asked to be let in again. */
-  #restored: readonly StoredChannel[];
+  readonly #lasting: LastingChannels;
+  readonly #logs: AwaitedLogs;
   #cancelSweep: () => void = () => {};
 
   constructor(options: ChannelsOptions) {
     this.#options = options;
-    this.#kept = new Map(options.kept.map((name) => [foldCase(name), name]));
-    this.#restored = options.restored;
+    this.#lasting = new LastingChannels(options);
+    this.#logs = new AwaitedLogs(options.bufferSize, options.log);
   }
 
   /** A channel that the bridge is in, or was in when the connection was lost. */
@@ -116,7 +102,7 @@ export class Channels {
     channel.use(use.agent, this.#options.scheduler.now());
     await channel.entering?.promise;
     await channel.recalled;
-    if (use.lasting) await this.#store(channel, use.agent);
+    if (use.lasting) await this.#lasting.note(channel, use.agent);
     if (this.#channels.get(key) === channel) return channel;
     throw new Conflict(`The bridge was removed from ${channel.name}`);
   }
@@ -131,27 +117,15 @@ export class Channels {
     const channel = this.get(name);
     if (channel === null) return false;
     channel.forgetUse(agent.id);
-    if (this.#kept.has(foldCase(name)) || channel.log.followers > own) return false;
+    if (this.#lasting.keeps(name) || channel.log.followers > own) return false;
     const { scheduler, link } = this.#options;
     return !channel.isUsed(scheduler.now() - IDLE_MILLISECONDS) &&
       !channel.hasOthers(link.nick, agent.nick);
   }
 
-  /**
-   * The log of a channel that the bridge is not in, for somebody who waits until it is.
-   *
-   * @returns the log, and a function that ends the wait
-   */
+  /** As {@link AwaitedLogs.await}. */
   awaitLog(name: string): { readonly log: MessageLog<ChannelText>; readonly end: () => void } {
-    const key = foldCase(name);
-    const awaited = this.#awaited.get(key) ?? { log: this.#newLog(name), waiting: 0 };
-    this.#awaited.set(key, awaited);
-    awaited.waiting++;
-    const end = () => {
-      awaited.waiting--;
-      if (awaited.waiting === 0 && this.#awaited.get(key) === awaited) this.#awaited.delete(key);
-    };
-    return { log: awaited.log, end };
+    return this.#logs.await(name);
   }
 
   /**
@@ -161,8 +135,7 @@ export class Channels {
    */
   async leave(name: string, reason: string): Promise<void> {
     const key = foldCase(name);
-    await this.#options.store?.remove(name);
-    this.#kept.delete(key);
+    await this.#lasting.forget(name);
     await this.#channels.get(key)?.entering?.promise.catch(() => {});
     const channel = this.#channels.get(key);
     if (channel === undefined) return;
@@ -180,8 +153,8 @@ export class Channels {
 
   /** Enters what the bridge was in and what it keeps. Resolves when each was answered. */
   async enterAll(): Promise<void> {
-    for (const name of this.#kept.values()) {
-      if (!this.#channels.has(foldCase(name))) this.#create(name);
+    for (const name of this.#lasting.kept) {
+      if (!this.has(name)) this.#create(name);
     }
     this.#restore();
     const channels = [...this.#channels.values()];
@@ -206,7 +179,7 @@ export class Channels {
   /** Ends everything. */
   close(reason: string): void {
     this.linkLost();
-    for (const { log } of this.#awaited.values()) log.end(reason);
+    this.#logs.close(reason);
     for (const channel of [...this.#channels.values()]) this.#drop(channel, reason);
   }
 
@@ -257,10 +230,7 @@ export class Channels {
     channel.removeMember(nick);
     if (!this.#isUs(nick)) return;
     this.#drop(channel, "The bridge left the channel");
-    if (channel.stored === null || channel.leaving !== null) return;
-    this.#options.store?.remove(name).catch((error: unknown) => {
-      this.#options.log.warn("It could not be noted that a channel is left", { error });
-    });
+    if (channel.leaving === null) this.#lasting.removedFrom(channel);
   }
 
   #named(name: string, nicks: readonly string[]): void {
@@ -307,7 +277,7 @@ export class Channels {
   #assertFew(agent: string, name: string): void {
     const { maxPerAgent, keepsAlone } = this.#options;
     const isCounted = (channel: string) =>
-      !this.#kept.has(foldCase(channel)) && keepsAlone(agent, channel);
+      !this.#lasting.keeps(channel) && keepsAlone(agent, channel);
     if (!isCounted(name)) return;
     const own = [...this.#channels.values()]
       .filter((channel) => channel.opener === agent && isCounted(channel.name));
@@ -318,48 +288,22 @@ export class Channels {
     );
   }
 
-  /** Notes that the bridge comes back to a channel. What the operator uses is no agent's any more. */
-  async #store(channel: Channel, agent: string | null): Promise<void> {
-    const { store } = this.#options;
-    if (store === null || this.#kept.has(foldCase(channel.name))) return;
-    if (agent === null && channel.opener !== null) channel.stored = channel.opener = null;
-    const storing = channel.stored ??= store.put(channel);
-    try {
-      await storing;
-    } catch (error) {
-      if (channel.stored === storing) channel.stored = null;
-      throw error;
-    }
-  }
-
   /** Makes the channels of the time before the restart, to be entered with the others. */
   #restore(): void {
     const { max, scheduler } = this.#options;
-    for (const { name, opener } of this.#restored) {
+    for (const { name, opener } of this.#lasting.takeRestored()) {
       if (this.has(name) || this.#channels.size >= max) continue;
       const channel = this.#create(name);
       channel.opener = opener;
       channel.stored = Promise.resolve();
       channel.use(opener, scheduler.now());
     }
-    this.#restored = [];
   }
 
   #create(name: string): Channel {
-    const key = foldCase(name);
-    const messages = this.#awaited.get(key)?.log ?? this.#newLog(name);
-    this.#awaited.delete(key);
-    const channel = new Channel(name, messages, this.#options.scheduler.now());
-    this.#channels.set(key, channel);
+    const channel = new Channel(name, this.#logs.take(name), this.#options.scheduler.now());
+    this.#channels.set(foldCase(name), channel);
     return channel;
-  }
-
-  #newLog(name: string): MessageLog<ChannelText> {
-    const { bufferSize, log } = this.#options;
-    return new MessageLog<ChannelText>({
-      capacity: bufferSize,
-      onFailure: (error) => log.error("A reader of a channel failed", { channel: name, error }),
-    });
   }
 
   /** Asks to be let in. The promise never rejects: a channel that we are not let into is dropped. */
@@ -402,14 +346,14 @@ export class Channels {
     this.#scheduleSweep();
     for (const channel of [...this.#channels.values()]) {
       const idle = scheduler.now() - channel.usedAt;
-      if (this.#kept.has(foldCase(channel.name)) || idle < IDLE_MILLISECONDS) continue;
+      if (this.#lasting.keeps(channel.name) || idle < IDLE_MILLISECONDS) continue;
       if (channel.log.followers > 0 || channel.entering !== null) continue;
       this.leave(channel.name, "Nobody reads here").catch((error: unknown) => {
         log.warn("An idle channel was not left", { channel: channel.name, error });
       });
     }
-    for (const name of this.#kept.values()) {
-      if (!this.#channels.has(foldCase(name))) this.#request(this.#create(name));
+    for (const name of this.#lasting.kept) {
+      if (!this.has(name)) this.#request(this.#create(name));
     }
   }
 

@@ -1,14 +1,17 @@
 /**
  * The bridge: a bot on IRC whose channels HTTP and MCP clients read and write.
  *
- * {@link Bridge} is what they call. Below it, a `Link` is the way to the server, which comes back by
- * itself and tells what happens as `LinkEvent`s; each of its connections is a `LinkSession`, which
- * logs in, lets lines out at the network's `Pace` (`Pacer`) and finds out by `PendingAcks` what became
- * of a message where the server does not label its answers. `Channels` are those that the bridge is
- * in, each with its members and its `MessageLog`, which history, streams and waiting readers all
- * read. The `Outbox` knows which echo belongs to which post, and `Hearing` finds out whether any
- * come. irc-framework speaks IRC, over whatever carries lines (`transportOver`), and sees what
- * `LineFilter` lets through.
+ * {@link Bridge} is what they call. `ChannelEntry` takes callers into channels, as far as
+ * `ChannelAccess` lets them; `ChannelReading` answers what was said and who is there; `Posting` says
+ * what they want to say. `Channels` are those that the bridge is in, each with its members and its
+ * `MessageLog`, which history, streams and waiting readers all read and which `Intake` fills.
+ *
+ * Below, a `Link` is the way to the server, which comes back by itself and tells what happens as
+ * `LinkEvent`s; each of its connections is a `LinkSession`, which logs in, lets lines out at the
+ * network's `Pace` (`Pacer`) and finds out by `PendingAcks` what became of a message where the server
+ * does not label its answers. The `Outbox` knows which echo belongs to which post, and `Hearing`
+ * finds out whether any come. irc-framework speaks IRC, over whatever carries lines
+ * (`transportOver`), and sees what `LineFilter` lets through.
  */
 export { Bridge } from "./bridge.ts";
 export type {

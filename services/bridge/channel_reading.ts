@@ -1,0 +1,151 @@
+import { NotFound } from "../errors.ts";
+import type { Caller } from "../identity/mod.ts";
+import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { ChannelAccess } from "./access.ts";
+import type { Channel } from "./channel.ts";
+import type { ChannelEntry } from "./channel_entry.ts";
+import type { Channels } from "./channels.ts";
+import { ChannelFollowing, type FollowingStart } from "./following.ts";
+import type { ChannelFollower, ChannelMessage, ChannelSummary, Following } from "./options.ts";
+import type { Playback } from "./playback.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** Most readers that wait at once. */
+const MAX_WAITING = 5000;
+
+export interface ChannelReadingOptions {
+  readonly readiness: Readiness;
+  readonly entry: ChannelEntry;
+  readonly access: ChannelAccess;
+  readonly channels: Channels;
+  readonly playback: Playback;
+  /** Messages that a channel's log keeps; the most that one query may ask for. */
+  readonly bufferSize: number;
+  /** How long presence over HTTP lasts at present. */
+  readonly webUserTtlMilliseconds: () => number;
+  readonly scheduler: Scheduler;
+}
+
+/** What callers may learn of channels: which there are, what was said, what is said, who is there. */
+export class ChannelReading {
+  readonly #options: ChannelReadingOptions;
+  readonly #readers: MessageReaders;
+  #cut = 0;
+
+  constructor(options: ChannelReadingOptions) {
+    this.#options = options;
+    this.#readers = new MessageReaders({ scheduler: options.scheduler, max: MAX_WAITING });
+  }
+
+  /** Readers that wait for a message. */
+  get waiting(): number {
+    return this.#readers.waiting;
+  }
+
+  /** Followers that were cut because they fell behind. */
+  get cut(): number {
+    return this.#cut;
+  }
+
+  /** The channels that the bridge is in, as far as the caller may know, sorted by name. */
+  list(caller: Caller | undefined): Channel[] {
+    const { access, channels } = this.#options;
+    return channels.list().filter(({ name }) => access.sees(name, caller));
+  }
+
+  /** As {@link list}, with the figures that a list shows. */
+  summaries(caller: Caller | undefined): ChannelSummary[] {
+    const after = this.#presentAfter();
+    return this.list(caller).map((channel) => {
+      const { name, topic } = channel;
+      return { name, members: channel.users(after).length, topic };
+    });
+  }
+
+  /** As `Bridge.messages`, of the channel with this name. */
+  async messages(
+    name: string,
+    query: MessageQuery,
+    caller: Caller | undefined,
+  ): Promise<ChannelMessage[]> {
+    const { entry, access, bufferSize } = this.#options;
+    checkQuery(query, bufferSize);
+    const entered = await entry.visit(name, caller);
+    const read = entered === null ? this.#firstMessages(name, query) : this.#read(entered, query);
+    const messages = await read;
+    if (query.waitSeconds) access.assertReadable(name, caller);
+    return messages;
+  }
+
+  /** As `Bridge.follow`, of the channel with this name. */
+  async follow(
+    name: string,
+    start: FollowingStart,
+    follower: ChannelFollower,
+    caller: Caller | undefined,
+  ): Promise<Following> {
+    const { entry, access, playback, scheduler } = this.#options;
+    const entered = await entry.visitOrMake(name, caller);
+    const following = await ChannelFollowing.open({ channel: entered, playback, follower }, start);
+    try {
+      access.assertReadable(name, caller);
+    } catch (error) {
+      following.close();
+      throw error;
+    }
+    const unwatch = access.watch(name, caller, (reason) => {
+      close();
+      follower.end(reason);
+    });
+    const close = () => {
+      entered.usedAt = scheduler.now();
+      unwatch();
+      following.close();
+    };
+    const cut = () => {
+      if (!following.live) return false;
+      this.#cut++;
+      close();
+      return true;
+    };
+    return { close, cut, more: () => following.more() };
+  }
+
+  /** As `Bridge.users`, of the channel with this name. */
+  async users(name: string, caller: Caller | undefined): Promise<string[]> {
+    const { readiness, access, channels, scheduler } = this.#options;
+    await readiness.wait();
+    access.assertReadable(name, caller);
+    const found = channels.get(name);
+    if (found === null) throw new NotFound(`The bridge is not in ${name}`);
+    found.usedAt = scheduler.now();
+    return found.users(this.#presentAfter());
+  }
+
+  async #read(entered: Channel, query: MessageQuery): Promise<ChannelMessage[]> {
+    const { playback, bufferSize } = this.#options;
+    const { since, before, limit = bufferSize } = query;
+    if (before !== undefined) return await playback.readBefore(entered, before, limit);
+    const missed = since === undefined ? [] : await playback.readAfter(entered, since, limit);
+    return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
+  }
+
+  /** The first messages of a channel that is not there yet, for a caller who waits for them. */
+  async #firstMessages(name: string, query: MessageQuery): Promise<ChannelMessage[]> {
+    const { before, waitSeconds = 0, limit = this.#options.bufferSize } = query;
+    if (waitSeconds === 0 || before !== undefined) return [];
+    const { log, end } = this.#options.channels.awaitLog(name);
+    try {
+      return await this.#readers.read(log, { ...query, since: undefined, limit });
+    } finally {
+      end();
+    }
+  }
+
+  /** Presence over HTTP that was noted after this time still counts. */
+  #presentAfter(): number {
+    const { scheduler, webUserTtlMilliseconds } = this.#options;
+    return scheduler.now() - webUserTtlMilliseconds();
+  }
+}

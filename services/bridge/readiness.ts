@@ -1,0 +1,62 @@
+import { Unavailable } from "../errors.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { Confirmation } from "./confirmation.ts";
+
+/** How long a request waits for the bridge to be up. */
+const READY_MILLISECONDS = 5000;
+
+/** Whether the bridge is up, and the callers that wait until it is. */
+export class Readiness {
+  readonly #scheduler: Scheduler;
+  readonly #waiting = new Set<Confirmation>();
+  #up = false;
+  #ended: string | null = null;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  get up(): boolean {
+    return this.#up;
+  }
+
+  /** Notes that the bridge is up, unless it has been stopped, and lets in the callers that wait. */
+  begin(): void {
+    if (this.#ended !== null) return;
+    this.#up = true;
+    for (const waiting of this.#waiting) waiting.confirm();
+  }
+
+  /** Notes that the bridge is down for now. */
+  interrupt(): void {
+    this.#up = false;
+  }
+
+  /** Refuses every caller, now and later, with Unavailable for this reason. */
+  end(reason: string): void {
+    this.#up = false;
+    this.#ended = reason;
+    for (const waiting of this.#waiting) waiting.refuse(new Unavailable(reason));
+  }
+
+  /**
+   * Resolves when the bridge is up.
+   *
+   * @throws Unavailable after 5 seconds, or when the bridge stops
+   */
+  async wait(): Promise<void> {
+    if (this.#up) return;
+    if (this.#ended !== null) throw new Unavailable(this.#ended);
+    const ready = new Confirmation(
+      this.#scheduler,
+      READY_MILLISECONDS,
+      () => new Unavailable("The bridge is not connected to IRC"),
+    );
+    this.#waiting.add(ready);
+    try {
+      await ready.promise;
+    } finally {
+      this.#waiting.delete(ready);
+    }
+  }
+}
