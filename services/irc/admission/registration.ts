@@ -131,7 +131,7 @@ function mayEnter({ state, client, reply }: CommandCall, password: string | null
 
 /** Whether guests have taken all places but those that are kept for accounts. */
 function isFullOfGuests({ limits, clients }: ServerState): boolean {
-  const most = Math.floor((limits.connections ?? Infinity) * GUEST_PART);
+  const most = Math.ceil((limits.connections ?? Infinity) * GUEST_PART);
   if (clients.size <= most) return false;
   let guests = 0;
   for (const { registered, account, transport } of clients) {

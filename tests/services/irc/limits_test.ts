@@ -121,15 +121,47 @@ Deno.test("a long answer does not overrun the asker's send queue", async () => {
 });
 
 Deno.test("connections are bounded in all", async () => {
-  await using server = startServer({ limits: { connections: 2 } });
-  const first = await server.client("a");
-  await server.client("b");
+  const accounts = new TestAccounts({ a: "pw", b: "pw", c: "pw" });
+  await using server = startServer({ accounts, limits: { connections: 2 } });
+  const first = await server.member("a", "pw");
+  await server.member("b", "pw");
   const third = await server.dial();
   assert.deepEqual(await third.untilClosed(), ["ERROR Too many connections"]);
   first.send("QUIT");
   await first.untilClosed();
-  await server.client("c");
+  await server.member("c", "pw");
   assert.equal(server.server.stats().refused.connections, 1);
+});
+
+Deno.test("the oldest connection that is not registered makes room, and no guest does", async () => {
+  await using server = startServer({ limits: { connections: 4 } });
+  const guest = await server.client("guest");
+  const unborn = await server.dial();
+  unborn.send("NICK unborn");
+  await unborn.sync();
+  const others = [await server.dial(), await server.dial(), await server.dial()];
+  const gone = ["ERROR Closing link: * (Too many connections)"];
+  assert.deepEqual(await unborn.untilClosed(), gone);
+  await others[1]?.register("second", "");
+  await server.dial();
+  assert.deepEqual(await others[0]?.untilClosed(), gone);
+  await guest.sync();
+  await others[1]?.sync();
+  assert.equal(server.server.stats().displaced, 2);
+});
+
+Deno.test("guests leave a quarter of the connections to accounts", async () => {
+  const accounts = new TestAccounts({ worker: "pw" });
+  await using server = startServer({ accounts, limits: { connections: 4 } });
+  for (const nick of ["a", "b", "c"]) await server.client(nick);
+  const fourth = await server.dial();
+  fourth.send("NICK d", "USER d 0 * :d");
+  const reason = "There are too many guests; log in to an account with SASL";
+  assert.deepEqual(await fourth.untilClosed(), [
+    `FAIL * ACCOUNT_REQUIRED ${reason}`,
+    `ERROR Closing link: * (${reason})`,
+  ]);
+  await server.member("worker", "pw");
 });
 
 Deno.test("who does not register in time is closed, who falls silent is asked and closed", async () => {

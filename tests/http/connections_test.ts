@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { HttpConnections } from "../../http/connections.ts";
+import type { HttpConnection } from "../../http/connection.ts";
+import { silentLog } from "../../services/log.ts";
+
+const LIMITS = {
+  total: 4,
+  perAddress: 2,
+  headerMilliseconds: 60_000,
+  idleMilliseconds: 60_000,
+} as const;
+
+/** A table whose connections all leave at the end of a test. */
+class Table implements Disposable {
+  readonly connections = new HttpConnections({
+    limits: LIMITS,
+    isExempt: (address) => address === "127.0.0.1",
+    onExhausted() {},
+    log: silentLog,
+  });
+  readonly #entered: HttpConnection[] = [];
+
+  enter(address: string): HttpConnection {
+    const connection = this.connections.enter(address);
+    assert.ok(connection);
+    this.#entered.push(connection);
+    return connection;
+  }
+
+  [Symbol.dispose](): void {
+    for (const connection of this.#entered) this.connections.leave(connection);
+  }
+}
+
+function areCut(connections: readonly HttpConnection[]): boolean[] {
+  return connections.map(({ signal }) => signal.aborted);
+}
+
+Deno.test("the oldest stranger of an address makes room for its next connection", () => {
+  using table = new Table();
+  const other = table.enter("192.0.2.2");
+  const own = [table.enter("192.0.2.1"), table.enter("::ffff:192.0.2.1"), table.enter("192.0.2.1")];
+  assert.deepEqual(areCut(own), [true, false, false]);
+  assert.equal(other.signal.aborted, false);
+  assert.equal(table.connections.stats().closed.address, 1);
+});
+
+Deno.test("an IPv6 /64 counts as one address", () => {
+  using table = new Table();
+  const own = ["2001:db8::1", "2001:db8::2", "2001:db8:0:0:ffff::3"].map((text) =>
+    table.enter(text)
+  );
+  assert.deepEqual(areCut(own), [true, false, false]);
+});
+
+Deno.test("an exempt address has no bound of its own, but shares the total", () => {
+  using table = new Table();
+  const own = Array.from({ length: 5 }, () => table.enter("127.0.0.1"));
+  assert.deepEqual(areCut(own), [true, false, false, false, false]);
+  assert.equal(table.connections.stats().closed.full, 1);
+});
+
+Deno.test("a connection with a credential counts for no address and makes room for nobody", () => {
+  using table = new Table();
+  const trusted = [table.enter("192.0.2.1"), table.enter("192.0.2.1")];
+  for (const connection of trusted) connection.trust();
+  const strangers = [table.enter("192.0.2.1"), table.enter("192.0.2.1"), table.enter("192.0.2.3")];
+  assert.deepEqual(areCut(trusted), [false, false]);
+  assert.deepEqual(areCut(strangers), [true, false, false]);
+});
+
+Deno.test("nobody is let in where every connection has shown a credential", () => {
+  using table = new Table();
+  for (let count = 0; count < LIMITS.total; count++) table.enter("127.0.0.1").trust();
+  assert.equal(table.connections.enter("192.0.2.1"), null);
+  assert.equal(table.connections.stats().connections, LIMITS.total);
+});
+
+Deno.test("lower bounds close strangers, the oldest first, and spare the others", () => {
+  using table = new Table();
+  const all = Array.from({ length: 4 }, () => table.enter("127.0.0.1"));
+  all[0]?.trust();
+  table.connections.reconfigure({ ...LIMITS, total: 2 });
+  assert.deepEqual(areCut(all), [false, true, true, false]);
+  table.connections.reconfigure({ ...LIMITS, total: 0 });
+  assert.deepEqual(areCut(all), [false, true, true, true]);
+});
