@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { startProgram } from "../support/program.ts";
+import { readPage, readUserPages } from "./pages.ts";
+
+const METHODS = "GET|POST|PUT|PATCH|DELETE";
+
+/** Finds the endpoints that the code spans of one paragraph name, such as `GET /v1/agents`. */
+function endpointsIn(spans: readonly string[]): string[] {
+  const found: string[] = [];
+  let methods: string[] = [];
+  let path = "";
+  let isComplete = false;
+  for (const span of spans) {
+    const [, method, rest] = new RegExp(`^(${METHODS})(?: (/\\S*))?$`).exec(span) ?? [];
+    if (method !== undefined) {
+      // "`GET`, `POST /v1/tokens`" names two endpoints.
+      methods = isComplete ? [method] : [...methods, method];
+      isComplete = rest !== undefined;
+      path = rest ?? path;
+    } else if (isComplete && /^\/[a-z]+$/.test(span)) {
+      // "`POST /v1/agents/{nick}/revoke`, `/adopt`" names two as well.
+      path = path.replace(/\/[^/]*$/, span);
+    } else continue;
+    if (isComplete) found.push(...methods.map((method) => `${method} ${path.split("?", 1)[0]}`));
+  }
+  return found;
+}
+
+/** The paths that code spans and blocks name without a method. */
+function pathsIn(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => text.match(/\/v1(?:\/[\w{}.-]+)+/g) ?? []);
+}
+
+Deno.test("every endpoint that the documentation names exists, and docs/http.md names all", async () => {
+  await using program = await startProgram();
+  const { paths } = await (await fetch(`${program.api}/openapi.json`)).json();
+  const served = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+  );
+  const patterns = Object.keys(paths).map((path) =>
+    new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}(?:/|$)`)
+  );
+  const prefixes = Object.keys(paths);
+  const unknown: string[] = [];
+  for (const page of await readUserPages()) {
+    const endpoints = page.spans.flatMap(endpointsIn);
+    unknown.push(...endpoints.filter((one) => !served.includes(one)));
+    const texts = [...page.spans.flat(), ...page.blocks.map(({ text }) => text)];
+    unknown.push(
+      ...pathsIn(texts).filter((path) =>
+        !patterns.some((pattern) => pattern.test(path)) &&
+        !prefixes.some((served) => served.startsWith(`${path}/`))
+      ),
+    );
+  }
+  assert.deepEqual(unknown, []);
+
+  const named = new Set((await readPage("docs/http.md")).spans.flatMap(endpointsIn));
+  assert.deepEqual(served.filter((one) => !named.has(one)), []);
+});
+
+Deno.test("docs/mcp.md lists the tools with their arguments, and who may call them", async () => {
+  await using program = await startProgram();
+  const response = await fetch(program.mcp, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${program.token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+  });
+  const { result } = await response.json();
+  const offered = result.tools.map((
+    { name, inputSchema }: { name: string; inputSchema: { properties?: object } },
+  ) => [name, Object.keys(inputSchema.properties ?? {}).toSorted()]);
+
+  const text = await Deno.readTextFile(new URL("../../docs/mcp.md", import.meta.url));
+  const [, table = ""] = /^## Tools\n(.*?)^### /ms.exec(text) ?? [];
+  const listed = Array.from(
+    table.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm),
+    ([, name, cell = ""]) => [name, Array.from(cell.matchAll(/`(\w+)`/g), ([, a]) => a).toSorted()],
+  );
+  assert.deepEqual(listed.toSorted(), offered.toSorted());
+});
+
+Deno.test("every metric that docs/operating.md names is served", async () => {
+  await using program = await startProgram();
+  const response = await fetch(`${program.api}/v1/metrics`, {
+    headers: { authorization: `Bearer ${program.token}` },
+  });
+  const served = await response.text();
+  const { spans } = await readPage("docs/operating.md");
+  const named = spans.flat().filter((span) => /^muster_\w+[a-z]$/.test(span));
+  assert.ok(named.length > 0);
+  for (const name of named) assert.match(served, new RegExp(`^# TYPE ${name} `, "m"));
+});
