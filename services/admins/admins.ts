@@ -1,6 +1,6 @@
 import { ulid } from "ulid";
 import type { Sessions } from "../agents/mod.ts";
-import { type Change, type Database, Duplicate, statement, Unchanged } from "../database/mod.ts";
+import { type Change, type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import { newEvent, type Origin, SYSTEM } from "../events/mod.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type Revocations,
   type Secret,
   sha256,
+  type WebSessions,
 } from "../identity/mod.ts";
 import type { AdminRequest } from "./schemas.ts";
 
@@ -34,6 +35,7 @@ export interface AdminsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly passwords: Passwords;
+  readonly webSessions: Pick<WebSessions, "endingAllOf">;
   readonly revocations: Revocations;
   /** The sessions on IRC. */
   readonly sessions: Sessions;
@@ -96,14 +98,14 @@ export class Admins {
    * @throws Unavailable where too many passwords wait to be hashed
    */
   async setPassword(username: string, password: string, caller: Caller): Promise<void> {
-    const { database: { tables }, accounts, passwords, revocations, sessions } = this.#options;
+    const { accounts, passwords, webSessions, revocations, sessions } = this.#options;
     const account = this.#find(username);
     const { id, name } = account;
     const secret = { scheme: "argon2id", value: await passwords.hash(password) } as const;
     await this.#change(username, {
       statements: [
         accounts.newSecret(account, secret),
-        statement(tables.deleteFrom("web_sessions").where("account_id", "=", id)),
+        webSessions.endingAllOf(id),
       ],
       events: [this.#event("admin.password_changed", name, originOf(caller))],
     });

@@ -12,6 +12,7 @@ import {
   type Revocations,
   type ScramVerifiers,
   sha256,
+  type Tokens,
 } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { SpeechControls } from "./speech_controls.ts";
@@ -45,6 +46,7 @@ export interface AgentsOptions {
   readonly accounts: AccountDirectory;
   readonly identity: Identity;
   readonly scram: ScramVerifiers;
+  readonly tokens: Pick<Tokens, "endingAllOf">;
   readonly revocations: Revocations;
   readonly sessions: Pick<Sessions, "isOnline">;
   readonly provisioning: Provisioning;
@@ -66,6 +68,7 @@ export class Agents {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #scram: ScramVerifiers;
+  readonly #tokens: Pick<Tokens, "endingAllOf">;
   readonly #revocations: Revocations;
   readonly #sessions: Pick<Sessions, "isOnline">;
   readonly #provisioning: Provisioning;
@@ -78,6 +81,7 @@ export class Agents {
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#scram = options.scram;
+    this.#tokens = options.tokens;
     this.#revocations = options.revocations;
     this.#sessions = options.sessions;
     this.#provisioning = options.provisioning;
@@ -161,16 +165,13 @@ export class Agents {
   ): Promise<Registration> {
     const account = findActiveAgent(this.#accounts, nick);
     const { id, name } = account;
-    const { tables } = this.#database;
     const write = async ({ passphrase, statements }: AccountChange) => {
       const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
       await commitOn(this.#database, name, {
         statements: [
           this.#accounts.newSecret(account, secret),
           await this.#scram.keeping(id, secret, passphrase),
-          ...(keepsTokens
-            ? []
-            : [statement(tables.deleteFrom("tokens").where("owner_id", "=", id))]),
+          ...(keepsTokens ? [] : [this.#tokens.endingAllOf(id)]),
           ...statements,
         ],
         events: [
@@ -232,14 +233,15 @@ export class Agents {
    */
   async revoke(nick: string, caller: Caller): Promise<void> {
     const { id, name } = findActiveAgent(this.#accounts, nick);
-    const { tables } = this.#database;
     const now = this.#clock();
     await this.#provisioning.suspend({ id, name }, async ({ statements }) => {
       await commitOn(this.#database, name, {
         statements: [
           this.#accounts.revocation(id, now),
-          statement(tables.deleteFrom("tokens").where("owner_id", "=", id)),
-          statement(tables.deleteFrom("inbox_messages").where("account_id", "=", id)),
+          this.#tokens.endingAllOf(id),
+          statement(
+            this.#database.tables.deleteFrom("inbox_messages").where("account_id", "=", id),
+          ),
           ...statements,
         ],
         events: [newEvent("agent.revoked", { nick: name }, originOf(caller), now)],

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { FolderLock, FolderLockError } from "../database/sqlite/mod.ts";
 
 /** The data folder cannot be used; the message says why in one sentence. */
 export class DataFolderError extends Error {
@@ -14,9 +14,9 @@ const LOCK_FILE = "lock";
  */
 export class DataFolder {
   readonly path: string;
-  readonly #lock: DatabaseSync;
+  readonly #lock: FolderLock;
 
-  private constructor(path: string, lock: DatabaseSync) {
+  private constructor(path: string, lock: FolderLock) {
     this.path = path;
     this.#lock = lock;
   }
@@ -55,24 +55,12 @@ export class DataFolder {
   }
 }
 
-function takeLock(path: string): DatabaseSync {
-  let lock: DatabaseSync;
+function takeLock(path: string): FolderLock {
   try {
-    lock = new DatabaseSync(join(path, LOCK_FILE));
-  } catch {
-    throw new DataFolderError(`The data folder "${path}" cannot be written`);
-  }
-  try {
-    lock.exec("PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
-    return lock;
+    return FolderLock.take(join(path, LOCK_FILE));
   } catch (error) {
-    lock.close();
-    const locked = error instanceof Error && /locked/.test(error.message);
-    throw new DataFolderError(
-      locked
-        ? `The data folder "${path}" is in use by another muster`
-        : `The data folder "${path}" cannot be locked: ${reason(error)}`,
-    );
+    if (!(error instanceof FolderLockError)) throw error;
+    throw new DataFolderError(`The data folder "${path}" ${error.message}`);
   }
 }
 

@@ -42,9 +42,9 @@ export async function openExternal(
   const { config, database, scheduler, log, room, folder } = stores;
   const secrets = await readSecrets(config);
   const connect = await connectionTo(config);
-  const accounts = makeAccounts(stores, secrets, connect);
+  const accounts = await makeAccounts(stores, secrets, connect);
   const { key } = await openKeyFile(folder.file("network_key"));
-  const network = openNetwork({
+  const network = await openNetwork({
     ...{ database, accounts: room.accounts, network: accounts, key, scheduler, log },
     address: config.irc.addr,
     random: Math.random,
@@ -137,11 +137,11 @@ async function readAuthority(path: string): Promise<string> {
   }
 }
 
-function makeAccounts(
+async function makeAccounts(
   { config, database, scheduler, log }: Stores,
   secrets: Secrets,
   connect: Connect,
-): NetworkAccounts {
+): Promise<NetworkAccounts> {
   const { ergo, services, password } = config.irc;
   const shared = {
     ...{ connect, scheduler, log },
@@ -151,7 +151,7 @@ function makeAccounts(
     nickServ: services.nickserv,
   };
   const login = { name: services.account, password: secrets.services };
-  const instance = instanceIn(database);
+  const instance = await instanceIn(database);
   if (ergo.api_addr !== "") {
     const api = new ErgoApi({ address: ergo.api_addr, token: secrets.apiToken, scheduler });
     const console = new IrcConsole({ ...shared, login: login.name === "" ? null : login });

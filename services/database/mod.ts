@@ -14,3 +14,4 @@ export { DAMAGED, type JournalKey, type NewEvent, type Trim } from "./journal.ts
 export { DatabaseError, migrate } from "./migrate.ts";
 export type { Statement } from "./protocol.ts";
 export type { Tables } from "./schema.ts";
+export { type LogReport, verifyLog } from "./verification.ts";

@@ -23,6 +23,7 @@ export interface Tables {
   inbox_messages: InboxMessagesTable;
   bridge_channels: BridgeChannelsTable;
   agent_channels: AgentChannelsTable;
+  instance: InstanceTable;
 }
 
 /** Whoever can log in: one namespace of names for agents, people and admins. */
@@ -237,4 +238,10 @@ export interface InboxMessagesTable {
   /** What else is known of the message: a JSON object. */
   about: string;
   body: string;
+}
+
+/** One row: which instance of muster the database belongs to. */
+export interface InstanceTable {
+  /** 20 hex digits. */
+  id: Fixed<string>;
 }

@@ -10,4 +10,4 @@ export { Retention, type RetentionOptions } from "./retention.ts";
 export { type EventRoom, type EventRoomOptions, openEvents } from "./open.ts";
 export type { LoggedEvent } from "./rows.ts";
 export { type EventTypes, newEvent, type Origin, SYSTEM } from "./types.ts";
-export { type LogReport, verifyLog } from "./verification.ts";
+export { type LogReport, verifyLog } from "../database/mod.ts";

@@ -71,8 +71,8 @@ export async function openIdentity(options: IdentityRoomOptions): Promise<Identi
   const path = join(folder, "api_token");
   const operatorToken = await OperatorToken.open({ ...shared, path, pinned });
   const key = await TokenKey.open(join(folder, "token_key"));
-  const tokens = new Tokens({ ...shared, key });
-  const webSessions = new WebSessions(shared);
+  const tokens = await Tokens.open({ ...shared, key });
+  const webSessions = await WebSessions.open(shared);
   const passwords = new Passwords();
   const scram = new ScramVerifiers({ database, key, log });
   const { attempts, window } = options;

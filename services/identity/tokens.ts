@@ -1,6 +1,11 @@
-import type { StatementSync } from "node:sqlite";
 import { ulid } from "ulid";
-import { type Database, statement, Unchanged } from "../database/mod.ts";
+import {
+  type Database,
+  type Directory,
+  type Statement,
+  statement,
+  Unchanged,
+} from "../database/mod.ts";
 import { Conflict, Invalid, NotFound } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
@@ -45,8 +50,22 @@ export interface TokensOptions {
 
 const FORM = /^[0-9a-f]{40}$/;
 
-/** Tokens that an account holds beside its passphrase: narrower, and ended one by one. */
-export class Tokens {
+/** What a token stands for, as it is held in memory. */
+interface HeldToken {
+  readonly id: string;
+  /** The internal id of the owner's account. */
+  readonly ownerId: string;
+  /** With those that they include; shared by tokens of the same scopes. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** Unix milliseconds, or null. */
+  readonly expiresAt: number | null;
+}
+
+/**
+ * Tokens that an account holds beside its passphrase: narrower, and ended one by one. What each
+ * stands for is held in memory, so that a request costs no read.
+ */
+export class Tokens implements Directory {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #key: TokenKey;
@@ -54,9 +73,12 @@ export class Tokens {
   readonly #expiries: Expiries;
   readonly #clock: () => number;
   readonly #lastUsed: DeferredTimes;
-  readonly #byHash: StatementSync;
+  /** By the SHA-256 of the token, in hex. */
+  readonly #byHash = new Map<string, HeldToken>();
+  /** Sets of scopes, by the column that holds them. */
+  readonly #scopes = new Map<string, ReadonlySet<Scope>>();
 
-  constructor(options: TokensOptions) {
+  private constructor(options: TokensOptions) {
     const { database, accounts, key, revocations, expiries, clock, log } = options;
     this.#database = database;
     this.#accounts = accounts;
@@ -65,12 +87,23 @@ export class Tokens {
     this.#expiries = expiries;
     this.#clock = clock;
     this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
-    this.#byHash = database.prepare(
-      `SELECT tokens.id, tokens.scopes, tokens.expires_at, tokens.owner_id,
-              accounts.name, accounts.kind
-       FROM tokens JOIN accounts ON accounts.id = tokens.owner_id
-       WHERE tokens.token_hash = ? AND accounts.revoked_at IS NULL`,
-    );
+  }
+
+  /** Reads what every token stands for from the database. */
+  static async open(options: TokensOptions): Promise<Tokens> {
+    const tokens = new Tokens(options);
+    await options.database.keepCurrent(tokens);
+    options.accounts.onChanged((id, account) => {
+      if (account === null || account.revokedAt !== null) tokens.#dropAllOf(id);
+    });
+    return tokens;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("tokens")
+      .select(["id", "owner_id", "scopes", "expires_at", "token_hash"]).execute();
+    this.#byHash.clear();
+    for (const row of rows) this.#hold(row);
   }
 
   /**
@@ -105,7 +138,9 @@ export class Tokens {
       expires_at: expiresAt,
       last_used: null,
     };
-    const insertion = statement(this.#database.tables.insertInto("tokens").values(row));
+    const insertion = statement(this.#database.tables.insertInto("tokens").values(row), {
+      committed: () => this.#hold(row),
+    });
     const data = { id, name, owner: owner.name, scopes };
     try {
       await this.#database.commit({
@@ -140,7 +175,10 @@ export class Tokens {
     try {
       await this.#database.commit({
         statements: [
-          statement(tables.deleteFrom("tokens").where("id", "=", id), { mustChange: true }),
+          statement(tables.deleteFrom("tokens").where("id", "=", id), {
+            mustChange: true,
+            committed: () => this.#drop((token) => token.id === id),
+          }),
         ],
         events: [
           newEvent("token.revoked", { id, name: row.name }, originOf(caller), this.#clock()),
@@ -161,33 +199,56 @@ export class Tokens {
    */
   authenticate(token: string, digest: string): Principal | null {
     if (!FORM.test(token)) return null;
-    const row = this.#byHash.get(digest);
-    if (row === undefined) return null;
-    const kind = row["kind"];
-    if (kind !== "agent" && kind !== "admin" || !this.#accounts.isEnabled(kind)) return null;
+    const held = this.#byHash.get(digest);
+    const owner = held === undefined ? null : this.#accounts.get(held.ownerId);
+    if (held === undefined || owner === null || owner.revokedAt !== null) return null;
+    const { id: accountId, kind, name } = owner;
+    if (kind === "person" || !this.#accounts.isEnabled(kind)) return null;
     const now = this.#clock();
-    const expiresAt = row["expires_at"] === null ? null : Number(row["expires_at"]);
+    const { id: tokenId, expiresAt, scopes } = held;
     if (expiresAt !== null && expiresAt <= now) return null;
-    const accountId = String(row["owner_id"]);
-    const tokenId = String(row["id"]);
     this.#lastUsed.set(tokenId, now);
     if (expiresAt !== null) {
       this.#expiries.set(tokenId, expiresAt, { kind: "token", accountId, tokenId });
     }
-    return {
-      kind,
-      id: accountId,
-      name: String(row["name"]),
-      scopes: withImplied(JSON.parse(String(row["scopes"]))),
-      project: null,
-      tokenId,
-      sessionId: null,
-    };
+    return { kind, id: accountId, name, scopes, project: null, tokenId, sessionId: null };
+  }
+
+  /** The statement that ends every token of an account. */
+  endingAllOf(accountId: string): Statement {
+    const removal = this.#database.tables.deleteFrom("tokens").where("owner_id", "=", accountId);
+    return statement(removal, { committed: () => this.#dropAllOf(accountId) });
   }
 
   /** Writes when the tokens were last used. */
   async close(): Promise<void> {
     await this.#lastUsed.flush();
+  }
+
+  #hold(
+    row: {
+      readonly id: string;
+      readonly owner_id: string | null;
+      readonly scopes: string;
+      readonly expires_at: number | null;
+      readonly token_hash: string;
+    },
+  ): void {
+    const { id, owner_id: ownerId, expires_at: expiresAt } = row;
+    if (ownerId === null) return;
+    const scopes = this.#scopes.get(row.scopes) ?? withImplied(JSON.parse(row.scopes));
+    this.#scopes.set(row.scopes, scopes);
+    this.#byHash.set(row.token_hash, { id, ownerId, scopes, expiresAt });
+  }
+
+  #dropAllOf(accountId: string): void {
+    this.#drop(({ ownerId }) => ownerId === accountId);
+  }
+
+  #drop(isGone: (token: HeldToken) => boolean): void {
+    for (const [hash, token] of this.#byHash) {
+      if (isGone(token)) this.#byHash.delete(hash);
+    }
   }
 
   #ownerFor(request: TokenRequest): Account {

@@ -1,6 +1,11 @@
-import type { StatementSync } from "node:sqlite";
 import { ulid } from "ulid";
-import { type Database, statement, Unchanged } from "../database/mod.ts";
+import {
+  type Database,
+  type Directory,
+  type Statement,
+  statement,
+  Unchanged,
+} from "../database/mod.ts";
 import { Unauthorized } from "../errors.ts";
 import { newEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
@@ -53,18 +58,28 @@ export interface WebSessionsOptions {
   readonly log: Log;
 }
 
+/** A session as it is held in memory. */
+interface HeldSession {
+  readonly id: string;
+  readonly accountId: string;
+  readonly secretHash: string;
+  /** As the database has it, in Unix milliseconds. */
+  lastUsed: number;
+}
+
 /**
  * The sessions of admins on the web pages. The database holds the hash of what the cookie holds, so
  * that sessions outlive a restart and a stolen database opens none.
  */
-export class WebSessions {
+export class WebSessions implements Directory {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #revocations: Revocations;
   readonly #expiries: Expiries;
   readonly #clock: () => number;
   readonly #lastUsed: DeferredTimes;
-  readonly #byHash: StatementSync;
+  readonly #byId = new Map<string, HeldSession>();
+  readonly #byHash = new Map<string, HeldSession>();
 
   constructor({ database, accounts, revocations, expiries, clock, log }: WebSessionsOptions) {
     this.#database = database;
@@ -73,12 +88,25 @@ export class WebSessions {
     this.#expiries = expiries;
     this.#clock = clock;
     this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
-    this.#byHash = database.prepare(
-      `SELECT web_sessions.id, web_sessions.account_id, web_sessions.last_used, accounts.name
-       FROM web_sessions JOIN accounts ON accounts.id = web_sessions.account_id
-       WHERE web_sessions.secret_hash = ? AND accounts.kind = 'admin'
-         AND accounts.revoked_at IS NULL`,
-    );
+  }
+
+  /** Reads the sessions from the database. */
+  static async open(options: WebSessionsOptions): Promise<WebSessions> {
+    const sessions = new WebSessions(options);
+    await options.database.keepCurrent(sessions);
+    options.accounts.onChanged((id, account) => {
+      if (account === null) sessions.#drop(({ accountId }) => accountId === id);
+    });
+    return sessions;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("web_sessions").selectAll().execute();
+    this.#byId.clear();
+    this.#byHash.clear();
+    for (const { id, account_id: accountId, secret_hash: secretHash, last_used } of rows) {
+      this.#hold({ id, accountId, secretHash, lastUsed: last_used });
+    }
   }
 
   /**
@@ -91,30 +119,21 @@ export class WebSessions {
     const now = this.#clock();
     const id = ulid(now);
     const secret = newSecret();
-    const surplus = await tables.selectFrom("web_sessions").select("id")
-      .where("account_id", "=", account.id).orderBy("id", "desc")
-      .limit(-1).offset(MAX_PER_ACCOUNT - 1).execute();
+    const surplus = [...this.#byId.values()].filter(({ accountId }) => accountId === account.id)
+      .sort((one, other) => one.id < other.id ? 1 : -1).slice(MAX_PER_ACCOUNT - 1);
     const session = this.#describe(id, account, secret, now);
     const origin = originOf({ ...from, principal: session.principal });
-    const row = {
-      id,
-      account_id: account.id,
-      secret_hash: sha256(secret),
-      created_at: now,
-      last_used: now,
-    };
+    const held = { id, accountId: account.id, secretHash: sha256(secret), lastUsed: now };
+    const over = now - LIFETIME - WRITING_DELAY;
     try {
       await this.#database.commit({
         statements: [
           this.#accounts.guardPassword(account),
-          statement(
-            tables.deleteFrom("web_sessions")
-              .where("last_used", "<", now - LIFETIME - WRITING_DELAY),
-          ),
-          ...surplus.map((old) =>
-            statement(tables.deleteFrom("web_sessions").where("id", "=", old.id))
-          ),
-          statement(tables.insertInto("web_sessions").values(row)),
+          statement(tables.deleteFrom("web_sessions").where("last_used", "<", over), {
+            committed: () => this.#drop(({ lastUsed }) => lastUsed < over),
+          }),
+          ...surplus.map((old) => this.#removal(old.id)),
+          this.#insertion(held),
         ],
         events: [newEvent("admin.logged_in", { username: account.name }, origin, now)],
       });
@@ -133,15 +152,15 @@ export class WebSessions {
    */
   find(secret: string): WebSession | null {
     if (!FORM.test(secret) || !this.#accounts.isEnabled("admin")) return null;
-    const row = this.#byHash.get(sha256(secret));
-    if (row === undefined) return null;
-    const id = String(row["id"]);
+    const held = this.#byHash.get(sha256(secret));
+    const account = held === undefined ? null : this.#accounts.get(held.accountId);
+    if (held === undefined || account?.kind !== "admin" || account.revokedAt !== null) return null;
+    const { id } = held;
     const now = this.#clock();
-    const lastUsed = this.#lastUsed.latest(id, null) ?? Number(row["last_used"]);
+    const lastUsed = this.#lastUsed.latest(id, null) ?? held.lastUsed;
     if (now >= lastUsed + LIFETIME) return null;
     const renewed = now - lastUsed >= RENEWAL;
     if (renewed) this.#lastUsed.set(id, now);
-    const account = { id: String(row["account_id"]), name: String(row["name"]) };
     return { ...this.#describe(id, account, secret, renewed ? now : lastUsed), renewed };
   }
 
@@ -149,10 +168,9 @@ export class WebSessions {
   async close(caller: Caller): Promise<void> {
     const { id: accountId, sessionId, name } = caller.principal;
     if (accountId === null || sessionId === null) return;
-    const { tables } = this.#database;
     const data = { username: name };
     await this.#database.commit({
-      statements: [statement(tables.deleteFrom("web_sessions").where("id", "=", sessionId))],
+      statements: [this.#removal(sessionId)],
       events: [newEvent("admin.logged_out", data, originOf(caller), this.#clock())],
     });
     this.#ended(accountId, sessionId);
@@ -161,6 +179,42 @@ export class WebSessions {
   /** Writes when the sessions were last used; before the database is closed. */
   async flush(): Promise<void> {
     await this.#lastUsed.flush();
+  }
+
+  /** The statement that ends every session of an admin. */
+  endingAllOf(accountId: string): Statement {
+    const removal = this.#database.tables.deleteFrom("web_sessions")
+      .where("account_id", "=", accountId);
+    const committed = () => this.#drop((session) => session.accountId === accountId);
+    return statement(removal, { committed });
+  }
+
+  #insertion(held: HeldSession): Statement {
+    const { id, accountId, secretHash, lastUsed } = held;
+    const row = { id, account_id: accountId, secret_hash: secretHash };
+    return statement(
+      this.#database.tables.insertInto("web_sessions")
+        .values({ ...row, created_at: lastUsed, last_used: lastUsed }),
+      { committed: () => this.#hold(held) },
+    );
+  }
+
+  #removal(sessionId: string): Statement {
+    const removal = this.#database.tables.deleteFrom("web_sessions").where("id", "=", sessionId);
+    return statement(removal, { committed: () => this.#drop(({ id }) => id === sessionId) });
+  }
+
+  #hold(session: HeldSession): void {
+    this.#byId.set(session.id, session);
+    this.#byHash.set(session.secretHash, session);
+  }
+
+  #drop(isGone: (session: HeldSession) => boolean): void {
+    for (const session of this.#byId.values()) {
+      if (!isGone(session)) continue;
+      this.#byId.delete(session.id);
+      this.#byHash.delete(session.secretHash);
+    }
   }
 
   #describe(
@@ -200,6 +254,12 @@ export class WebSessions {
       statements: Array.from(times, ([id, time]) =>
         statement(
           tables.updateTable("web_sessions").set({ last_used: time }).where("id", "=", id),
+          {
+            committed: () => {
+              const session = this.#byId.get(id);
+              if (session !== undefined) session.lastUsed = time;
+            },
+          },
         )),
     });
   }

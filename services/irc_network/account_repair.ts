@@ -203,7 +203,7 @@ export class AccountRepair {
   async #setStatuses(entry: LedgerEntry, account: Account | null): Promise<string[]> {
     const left: string[] = [];
     for (const channel of entry.channels) {
-      const status = this.#statusIn(channel, account);
+      const status = await this.#statusIn(channel, account);
       const kept = await this.#setStatus(channel, entry.name, status);
       if (!kept && status !== null) left.push(channel);
     }
@@ -229,9 +229,9 @@ export class AccountRepair {
     return kept;
   }
 
-  #statusIn(channel: string, account: Account | null): NetworkStatus | null {
+  async #statusIn(channel: string, account: Account | null): Promise<NetworkStatus | null> {
     if (account === null || account.revokedAt !== null) return null;
-    const agent = this.#options.ledger.agent(account.id);
+    const agent = await this.#options.ledger.agent(account.id);
     if (agent === null || !agent.channels.some((name) => foldCase(name) === foldCase(channel))) {
       return null;
     }

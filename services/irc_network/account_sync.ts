@@ -72,14 +72,19 @@ export class AccountSync {
 
   /** Starts with a comparison. */
   start(): void {
-    const { strangers } = this.#options.ledger;
-    if (strangers > 0) {
-      this.#options.log.warn(
-        "Agents have no account on the IRC network yet; `muster agent rotate` makes it",
-        { agents: strangers },
-      );
-    }
+    this.#warnOfStrangers().catch((error: unknown) => {
+      this.#options.log.error("The accounts of the IRC network cannot be read", { error });
+    });
     this.compare();
+  }
+
+  async #warnOfStrangers(): Promise<void> {
+    const agents = await this.#options.ledger.strangers();
+    if (agents === 0) return;
+    this.#options.log.warn(
+      "Agents have no account on the IRC network yet; `muster agent rotate` makes it",
+      { agents },
+    );
   }
 
   /** Compares both sides as soon as possible. */
@@ -199,7 +204,7 @@ export class AccountSync {
   async #settleAll(): Promise<void> {
     const { ledger, locks, log } = this.#options;
     const failures: unknown[] = [];
-    for (const { name } of ledger.unsettled()) {
+    for (const { name } of await ledger.unsettled()) {
       if (this.#closed || failures.length > 1) break;
       try {
         await locks.hold(name, () => this.#settle(name));
@@ -218,7 +223,7 @@ export class AccountSync {
   }
 
   async #settle(name: string): Promise<void> {
-    const entry = this.#options.ledger.find(name);
+    const entry = await this.#options.ledger.find(name);
     if (entry === null || entry.unsettledSince === null) return;
     await this.#options.repair.settle(entry);
   }
@@ -226,7 +231,7 @@ export class AccountSync {
   /** Notes which network this is. */
   async #arrive(now: number): Promise<void> {
     const { database, ledger, address } = this.#options;
-    const statements = ledger.moving(address, now);
+    const statements = await ledger.moving(address, now);
     if (statements.length > 0) await database.commit({ statements });
   }
 
@@ -243,7 +248,7 @@ export class AccountSync {
       : new Map(list.map((account) => [foldCase(account.account), account]));
     let after = "";
     while (!this.#closed) {
-      const page = ledger.belonging(after, PAGE);
+      const page = await ledger.belonging(after, PAGE);
       for (const entry of page) {
         const found = there === null
           ? await network.find(entry.name)
@@ -283,7 +288,7 @@ export class AccountSync {
   #unsettle({ name }: LedgerEntry, passphrase: boolean): Promise<void> {
     const { database, ledger, locks, scheduler } = this.#options;
     return locks.hold(name, async () => {
-      const entry = ledger.find(name);
+      const entry = await ledger.find(name);
       if (entry === null || entry.unsettledSince !== null) return;
       await database.commit({
         statements: [

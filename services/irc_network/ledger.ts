@@ -1,5 +1,11 @@
-import type { StatementSync } from "node:sqlite";
-import { type Database, type Statement, statement } from "../database/mod.ts";
+import type { Selectable } from "kysely";
+import {
+  type Database,
+  type Directory,
+  type Statement,
+  statement,
+  type Tables,
+} from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
 /** Most unsettled accounts that are read at once. */
@@ -52,47 +58,41 @@ export interface AgentFacts {
  * An entry is written before the network is asked for a change, and is settled together with the
  * change here.
  */
-export class Ledger {
+export class Ledger implements Directory {
   readonly #database: Database;
-  readonly #byName: StatementSync;
-  readonly #unsettled: StatementSync;
-  readonly #belonging: StatementSync;
-  readonly #count: StatementSync;
-  readonly #agent: StatementSync;
-  readonly #strangers: StatementSync;
-  readonly #address: StatementSync;
+  /** Whether each entry is settled, by its folded name. */
+  readonly #settled = new Map<string, boolean>();
 
-  constructor(database: Database) {
+  private constructor(database: Database) {
     this.#database = database;
-    const select = "SELECT * FROM network_accounts";
-    this.#byName = database.prepare(`${select} WHERE name_folded = ?`);
-    this.#unsettled = database.prepare(
-      `${select} WHERE unsettled_since IS NOT NULL ORDER BY unsettled_since LIMIT ${MAX_UNSETTLED}`,
-    );
-    this.#belonging = database.prepare(
-      `${select} WHERE account_id IS NOT NULL AND name_folded > ? ORDER BY name_folded LIMIT ?`,
-    );
-    this.#count = database.prepare(
-      "SELECT count(*) AS unsettled FROM network_accounts WHERE unsettled_since IS NOT NULL",
-    );
-    this.#address = database.prepare(`SELECT value FROM settings WHERE key = '${ADDRESS_KEY}'`);
-    this.#agent = database.prepare("SELECT type, channels FROM agents WHERE account_id = ?");
-    this.#strangers = database.prepare(
-      `SELECT count(*) AS strangers FROM accounts
-       WHERE kind = 'agent' AND revoked_at IS NULL
-         AND id NOT IN (SELECT account_id FROM network_accounts WHERE account_id IS NOT NULL)`,
-    );
+  }
+
+  /** Reads from the database which entries there are. */
+  static async open(database: Database): Promise<Ledger> {
+    const ledger = new Ledger(database);
+    await database.keepCurrent(ledger);
+    return ledger;
+  }
+
+  async load(): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("network_accounts")
+      .select(["name_folded", "unsettled_since"]).execute();
+    this.#settled.clear();
+    for (const row of rows) this.#settled.set(row.name_folded, row.unsettled_since === null);
   }
 
   /** The entry of this name, compared without regard to case, or null. */
-  find(name: string): LedgerEntry | null {
-    const row = this.#byName.get(foldCase(name));
+  async find(name: string): Promise<LedgerEntry | null> {
+    if (!this.#settled.has(foldCase(name))) return null;
+    const row = await this.#entries().where("name_folded", "=", foldCase(name)).executeTakeFirst();
     return row === undefined ? null : entryOf(row);
   }
 
   /** Entries that are not settled, those that have waited longest first; not more than 1,000. */
-  unsettled(): LedgerEntry[] {
-    return this.#unsettled.all().map(entryOf);
+  async unsettled(): Promise<LedgerEntry[]> {
+    const rows = await this.#entries().where("unsettled_since", "is not", null)
+      .orderBy("unsettled_since").limit(MAX_UNSETTLED).execute();
+    return rows.map(entryOf);
   }
 
   /**
@@ -100,25 +100,35 @@ export class Ledger {
    *
    * @param after the last name of the page before, or ""
    */
-  belonging(after: string, limit: number): LedgerEntry[] {
-    return this.#belonging.all(foldCase(after), limit).map(entryOf);
+  async belonging(after: string, limit: number): Promise<LedgerEntry[]> {
+    const rows = await this.#entries().where("account_id", "is not", null)
+      .where("name_folded", ">", foldCase(after)).orderBy("name_folded").limit(limit).execute();
+    return rows.map(entryOf);
   }
 
   /** How many entries are not settled. */
   get unsettledCount(): number {
-    return Number(this.#count.get()?.["unsettled"]);
+    let count = 0;
+    for (const settled of this.#settled.values()) if (!settled) count++;
+    return count;
   }
 
   /** How many agents that may log in have no account on the network that muster knows of. */
-  get strangers(): number {
-    return Number(this.#strangers.get()?.["strangers"]);
+  async strangers(): Promise<number> {
+    const { tables } = this.#database;
+    const row = await tables.selectFrom("accounts")
+      .leftJoin("network_accounts", "network_accounts.account_id", "accounts.id")
+      .select(({ fn }) => fn.countAll<number>().as("strangers"))
+      .where("kind", "=", "agent").where("revoked_at", "is", null)
+      .where("network_accounts.account_id", "is", null).executeTakeFirst();
+    return Number(row?.strangers ?? 0);
   }
 
   /** What decides the status of an account in channels; null where it is no agent. */
-  agent(accountId: string): AgentFacts | null {
-    const row = this.#agent.get(accountId);
-    if (row === undefined) return null;
-    return { type: String(row["type"]), channels: JSON.parse(String(row["channels"])) };
+  async agent(accountId: string): Promise<AgentFacts | null> {
+    const row = await this.#database.tables.selectFrom("agents").select(["type", "channels"])
+      .where("account_id", "=", accountId).executeTakeFirst();
+    return row === undefined ? null : { type: row.type, channels: JSON.parse(row.channels) };
   }
 
   /** The statement that writes an entry, whether there was one of its name or not. */
@@ -138,7 +148,10 @@ export class Ledger {
       this.#database.tables.insertInto("network_accounts")
         .values({ name_folded: foldCase(name), ...columns })
         .onConflict((conflict) => conflict.column("name_folded").doUpdateSet(columns)),
-      { mustChange: true },
+      {
+        mustChange: true,
+        committed: () => this.#settled.set(foldCase(name), unsettledSince === null),
+      },
     );
   }
 
@@ -149,18 +162,20 @@ export class Ledger {
    * @param address where the network is
    * @param now Unix milliseconds
    */
-  moving(address: string, now: number): Statement[] {
-    const known = this.#address.get()?.["value"];
-    if (known === address) return [];
+  async moving(address: string, now: number): Promise<Statement[]> {
     const { tables } = this.#database;
+    const known = await tables.selectFrom("settings").select("value")
+      .where("key", "=", ADDRESS_KEY).executeTakeFirst();
+    if (known?.value === address) return [];
     const noting = tables.insertInto("settings").values({ key: ADDRESS_KEY, value: address })
       .onConflict((conflict) => conflict.column("key").doUpdateSet({ value: address }));
     if (known === undefined) return [statement(noting)];
-    const doubting = tables.updateTable("network_accounts").set({
-      ...{ made: 0, marked: 0 },
-      unsettled_since: now,
-    });
-    return [statement(noting), statement(doubting)];
+    const doubting = tables.updateTable("network_accounts")
+      .set({ made: 0, marked: 0, unsettled_since: now });
+    const committed = () => {
+      for (const name of this.#settled.keys()) this.#settled.set(name, false);
+    };
+    return [statement(noting), statement(doubting, { committed })];
   }
 
   /** The statement that strikes an entry out. */
@@ -168,26 +183,30 @@ export class Ledger {
     return statement(
       this.#database.tables.deleteFrom("network_accounts")
         .where("name_folded", "=", foldCase(name)),
+      { committed: () => this.#settled.delete(foldCase(name)) },
     );
+  }
+
+  #entries() {
+    return this.#database.tables.selectFrom("network_accounts").selectAll();
   }
 }
 
 /** The id of this instance of muster, which lies in its database: 20 hex digits. */
-export function instanceIn(database: Database): string {
-  const row = database.prepare("SELECT id FROM instance").get();
-  return String(row?.["id"]);
+export async function instanceIn({ tables }: Database): Promise<string> {
+  const row = await tables.selectFrom("instance").select("id").executeTakeFirstOrThrow();
+  return row.id;
 }
 
-function entryOf(row: ReturnType<StatementSync["all"]>[number]): LedgerEntry {
-  const text = (column: string) => row[column] === null ? null : String(row[column]);
+function entryOf(row: Selectable<Tables["network_accounts"]>): LedgerEntry {
   return {
-    name: String(row["name"]),
-    accountId: text("account_id"),
-    made: row["made"] === 1,
-    marked: row["marked"] === 1,
-    salt: text("salt"),
-    nextSalt: text("next_salt"),
-    unsettledSince: row["unsettled_since"] === null ? null : Number(row["unsettled_since"]),
-    channels: JSON.parse(String(row["channels"])),
+    name: row.name,
+    accountId: row.account_id,
+    made: row.made === 1,
+    marked: row.marked === 1,
+    salt: row.salt,
+    nextSalt: row.next_salt,
+    unsettledSince: row.unsettled_since,
+    channels: JSON.parse(row.channels),
   };
 }

@@ -35,14 +35,14 @@ export interface NetworkRoom {
 }
 
 /** Puts the services of this room together; nothing is asked of the network yet. */
-export function openNetwork(options: NetworkRoomOptions): NetworkRoom {
+export async function openNetwork(options: NetworkRoomOptions): Promise<NetworkRoom> {
   const { database, network, scheduler } = options;
   const passphrases = new NetworkPassphrases(options.key);
   const shared = {
     ...options,
     clock: () => scheduler.now(),
-    instance: instanceIn(database),
-    ledger: new Ledger(database),
+    instance: await instanceIn(database),
+    ledger: await Ledger.open(database),
     locks: new NameLocks(),
     rights: new Rights(options),
     passphrases,

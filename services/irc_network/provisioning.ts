@@ -76,7 +76,7 @@ export class NetworkProvisioning implements Provisioning {
       await this.#assertRights();
       this.#assertOpen(id, name);
       await this.#settleFirst(name).catch(ignoreRefusal);
-      const entry = ledger.find(name);
+      const entry = await ledger.find(name);
       const there = await network.find(name);
       if (there !== null && this.#isForeign(there)) throw belongsElsewhere(name);
       if (entry === null && there !== null) throw existsThere(name);
@@ -91,7 +91,7 @@ export class NetworkProvisioning implements Provisioning {
           await this.#make(before, passphrase);
         });
         const marked = before.marked || await network.mark(name, passphrase);
-        const channels = entry?.channels ?? ledger.agent(id)?.channels ?? [];
+        const channels = entry?.channels ?? (await ledger.agent(id))?.channels ?? [];
         await this.#settled(
           { ...before, made: true, marked, salt, channels },
           (statements) => write({ name, passphrase, statements }),
@@ -106,14 +106,14 @@ export class NetworkProvisioning implements Provisioning {
     return locks.hold(name, async () => {
       await this.#assertRights();
       this.#assertOpen(id, name);
-      const entry = ledger.find(name);
+      const entry = await ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
       if (await this.#belongsElsewhere(name)) return await this.#forget(entry, write);
       const begun = { ...entry, nextSalt: entry.nextSalt ?? entry.salt ?? newSecret() };
       await this.#changing(begun, async () => {
         await network.suspend(name, "Agent revoked").catch(ignoreMissing);
         await this.#settled(
-          { ...entry, channels: ledger.agent(id)?.channels ?? [] },
+          { ...entry, channels: (await ledger.agent(id))?.channels ?? [] },
           (statements) => write({ name, passphrase: "", statements }),
         );
       });
@@ -125,12 +125,12 @@ export class NetworkProvisioning implements Provisioning {
     return locks.hold(name, async () => {
       await this.#assertRights();
       if (this.#options.accounts.find(name)?.id !== id) throw changedMeanwhile(name);
-      const entry = ledger.find(name);
+      const entry = await ledger.find(name);
       if (entry === null) return await write({ name, passphrase: "", statements: [] });
       if (await this.#belongsElsewhere(name)) return await this.#forget(entry, write);
       await this.#changing(entry, async () => {
         await network.remove(name);
-        const channels = ledger.agent(id)?.channels ?? [];
+        const channels = (await ledger.agent(id))?.channels ?? [];
         if (channels.length === 0) {
           const statements = [ledger.striking(entry)];
           return await write({ name, passphrase: "", statements });
@@ -148,7 +148,7 @@ export class NetworkProvisioning implements Provisioning {
     return locks.hold(account.name, async () => {
       await this.#assertRights();
       await this.#settleFirst(account.name);
-      const entry = ledger.find(account.name);
+      const entry = await ledger.find(account.name);
       const there = await network.find(account.name);
       if (there === null) throw new NotFound(`There is no IRC account "${account.name}"`);
       if (this.#isForeign(there)) throw belongsElsewhere(there.account);
@@ -240,7 +240,7 @@ export class NetworkProvisioning implements Provisioning {
 
   /** Ends what an earlier change left, so that it is known how the account is on the network. */
   async #settleFirst(name: string): Promise<void> {
-    const entry = this.#options.ledger.find(name);
+    const entry = await this.#options.ledger.find(name);
     if (entry === null || entry.unsettledSince === null) return;
     await this.#options.repair.settle(entry);
   }

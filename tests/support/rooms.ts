@@ -120,7 +120,7 @@ export interface RoomsOptions {
       readonly clock: TestClock;
       readonly log: TestLog;
     },
-  ) => Provisioning;
+  ) => Promise<Provisioning>;
 }
 
 /** The services, and what stands in for the world around them. */
@@ -170,11 +170,11 @@ export async function openRooms(
     await database.close();
     throw error;
   });
-  const { accounts, revocations, identity, logins, passwords, scram } = room;
+  const { accounts, revocations, identity, logins, passwords, scram, tokens, webSessions } = room;
   const serverAddress = () => "irc://irc.example:6667";
   const shared = {
-    ...{ database, accounts, scram, revocations, sessions, serverAddress },
-    provisioning: options.provisioning?.({ database, accounts, clock, log }) ??
+    ...{ database, accounts, scram, tokens, webSessions, revocations, sessions, serverAddress },
+    provisioning: await options.provisioning?.({ database, accounts, clock, log }) ??
       new EmbeddedProvisioning(sessions),
     clock: clock.read,
   };

@@ -31,14 +31,14 @@ export async function openNetworked(
 ): Promise<Networked> {
   let network: NetworkRoom | undefined;
   const rooms = await openRooms(folder, {
-    provisioning: (surroundings) => {
+    provisioning: async (surroundings) => {
       const scheduler = surroundings.clock;
       const api = new ErgoApi({ address: ergo.address, token: ergo.token, scheduler });
-      network = openNetwork({
+      network = await openNetwork({
         ...surroundings,
         network: new ErgoAccounts({
           ...{ api, console: ergo.console },
-          instance: instanceIn(surroundings.database),
+          instance: await instanceIn(surroundings.database),
         }),
         address: ergo.address,
         key,

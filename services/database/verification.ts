@@ -1,12 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import {
-  type ChainedRow,
-  DAMAGED,
-  DatabaseError,
-  eventHash,
-  GENESIS,
-  Seal,
-} from "../database/mod.ts";
+import { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
+import { DAMAGED } from "./journal.ts";
+import { DatabaseError } from "./migrate.ts";
 
 /** Rows that are read at once. */
 const PAGE = 1000;

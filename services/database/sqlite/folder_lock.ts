@@ -1,0 +1,49 @@
+import { DatabaseSync } from "node:sqlite";
+
+/** The lock was not taken; the message ends the sentence "The folder …". */
+export class FolderLockError extends Error {
+  override readonly name = "FolderLockError";
+}
+
+/**
+ * A lock on a file. The operating system ends it with the process, however that ends.
+ *
+ * It is the lock that SQLite takes on a database, which every runtime and every version of the
+ * program understands.
+ */
+export class FolderLock {
+  readonly #connection: DatabaseSync;
+
+  private constructor(connection: DatabaseSync) {
+    this.#connection = connection;
+  }
+
+  /**
+   * Takes the lock, or fails at once.
+   *
+   * @param path the file, which is made where there is none
+   * @throws FolderLockError
+   */
+  static take(path: string): FolderLock {
+    let connection: DatabaseSync;
+    try {
+      connection = new DatabaseSync(path);
+    } catch {
+      throw new FolderLockError("cannot be written");
+    }
+    try {
+      connection.exec("PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+      return new FolderLock(connection);
+    } catch (error) {
+      connection.close();
+      const reason = error instanceof Error ? error.message : String(error);
+      if (/locked/.test(reason)) throw new FolderLockError("is in use by another muster");
+      throw new FolderLockError(`cannot be locked: ${reason}`);
+    }
+  }
+
+  /** Gives the lock back. */
+  close(): void {
+    this.#connection.close();
+  }
+}
