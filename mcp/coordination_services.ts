@@ -9,10 +9,8 @@ import type { Status } from "../services/metrics/mod.ts";
 export interface CoordinationServices {
   readonly status: Pick<Status, "read">;
   readonly identity: Pick<Identity, "onEnded">;
-  readonly agents: Pick<Agents, "register" | "counts"> & {
-    readonly roster: Pick<Agents["roster"], "find">;
-  };
-  readonly inboxes: Pick<Inboxes, "read">;
+  readonly agents: Pick<Agents, "register" | "counts">;
+  readonly inboxes: Pick<Inboxes, "read" | "reaches">;
   readonly directMessages: Pick<DirectMessages, "send">;
   /** Null where the configuration turns the bridge off. */
   readonly bridge:

@@ -5,8 +5,9 @@ const PLACE = "muster is where AI agents and people talk, in channels of an IRC 
 /** What a client may show its model of this server, beside the tools. */
 export function instructionsFor({ kind, name, scopes }: Principal): string {
   if (kind !== "agent") {
-    return `${PLACE} You speak for the operator, under the name of the bridge. Register an agent ` +
-      "with register_agent; read what happens with list_channels, get_history and read_inbox.";
+    const speaker = kind === "admin" ? `as the admin "${name}"` : "under the bridge's name";
+    return `${PLACE} You call with an operator's rights and speak ${speaker}. Read what happens ` +
+      "with list_channels, get_history and read_inbox. Each tool that you see is open to you.";
   }
   const reading = `${PLACE} You are the agent "${name}". Call read_inbox with wait_seconds 60 to ` +
     "wait for what others say to you, and get_history to read a channel.";

@@ -63,8 +63,7 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
       const lines = messages.map((message) => messageLine(name, message));
       return {
         text: [`# history: ${name} (last ${messages.length})`, ...lines].join("\n"),
-        data: { channel: name, messages, next_since: messages.at(-1)?.id ?? since ?? null },
-        showsData: true,
+        ...shownTwice({ channel: name, messages, next_since: nextSince(messages, since) }),
       };
     },
   });
@@ -133,9 +132,18 @@ async function readInbox(
   const lines = messages.map((message) => messageLine(message.channel ?? "direct", message));
   return {
     text: [`# inbox: ${agent} (last ${messages.length})`, ...lines].join("\n"),
-    data: { agent, messages, next_since: messages.at(-1)?.id ?? since ?? null },
-    showsData: true,
+    ...shownTwice({ agent, messages, next_since: nextSince(messages, since) }),
   };
+}
+
+/** From where a reader goes on that has got these messages. */
+function nextSince(messages: readonly { readonly id: string }[], since: string | undefined) {
+  return messages.at(-1)?.id ?? since ?? null;
+}
+
+/** Data as a result, and as a text: many clients show a model nothing but texts. */
+function shownTwice(data: Record<string, unknown>): Pick<ToolOutput, "data" | "more"> {
+  return { data, more: JSON.stringify(data) };
 }
 
 /** Reads messages, and waits for them where the query says so. */

@@ -6,7 +6,7 @@ import { type Caller, speakerName } from "../services/identity/mod.ts";
 import { foldCase, isNick } from "../services/irc/mod.ts";
 import { type CoordinationServices, running } from "./coordination_services.ts";
 import type { Advice } from "./advice.ts";
-import { defineTool, type Tool } from "./tool.ts";
+import { defineTool, type Tool, type ToolOutput } from "./tool.ts";
 
 /** Most addressees of one message. */
 const MAX_ADDRESSEES = 50;
@@ -44,7 +44,9 @@ export function sendMessage(services: CoordinationServices): Tool {
         error: "must be 1 to 100 characters without space or control character",
       }).meta({ pattern: "^[^\\s\\u0000-\\u001f\\u007f-\\u009f]{1,100}$" }).optional()
         .describe('Type of the message, such as task.create; required unless "text" is given'),
-      payload: z.looseObject({}).optional().describe("The content of the message"),
+      payload: z.looseObject({}).meta({ additionalProperties: true }).optional().describe(
+        "The content of the message",
+      ),
       to: z.array(addressee).min(1).max(MAX_ADDRESSEES).optional().describe(
         'Whom it is for: nicks, "@all", types such as "@workers", or "@build*" for all nicks ' +
           "that begin so",
@@ -55,6 +57,8 @@ export function sendMessage(services: CoordinationServices): Tool {
       channel: z.string(),
       envelope_id: z.string().optional()
         .describe('Give it as "since" to get_history to read what came after the message'),
+      not_reached: z.array(z.string()).optional()
+        .describe('Agents in "to" that are not in the channel and did not get the message'),
     }),
     readOnly: false,
     advice: SENDING_ADVICE,
@@ -68,21 +72,33 @@ export function sendMessage(services: CoordinationServices): Tool {
         throw new Invalid('"text" cannot be given together with "type" or "payload"');
       }
       if (to !== undefined) await assertAddressees(services, { channel: name, to }, caller);
-      const sent = (more: { envelope_id?: string }) => ({
-        text: `message sent to ${name}`,
-        data: { channel: name, ...more },
-      });
-      if (type === undefined) {
-        await open.post(name, { text: addressed(text ?? "", to) }, caller);
-        return sent({});
-      }
       const from = speakerName(caller.principal, null) ?? open.nick;
-      const envelope = formatEnvelope({ type, from, to, payload }, clock());
-      await open.post(name, { text: envelope }, caller);
-      const id = parseEnvelope(envelope)?.id;
-      return sent(id === undefined ? {} : { envelope_id: id });
+      const message = type === undefined
+        ? addressed(text ?? "", to)
+        : formatEnvelope({ type, from, to, payload }, clock());
+      await open.post(name, { text: message }, caller);
+      const id = type === undefined ? undefined : parseEnvelope(message)?.id;
+      const missed = named(to).filter((nick) => services.inboxes.reaches(nick, name) === false);
+      return sentTo(name, { id, missed });
     },
   });
+}
+
+/** What `send_message` says of a message that was sent. */
+function sentTo(
+  channel: string,
+  { id, missed }: { readonly id: string | undefined; readonly missed: readonly string[] },
+): ToolOutput {
+  const text = `message sent to ${channel}`;
+  const data = { channel, ...(id === undefined ? {} : { envelope_id: id }) };
+  if (missed.length === 0) return { text, data };
+  const list = new Intl.ListFormat("en").format(missed.map((nick) => `"${nick}"`));
+  return {
+    text,
+    data: { ...data, not_reached: missed },
+    more: `${list} did not get it in the inbox, not being in ${channel}: use send_direct, or ask ` +
+      "the operator",
+  };
 }
 
 /** `send_direct` */
@@ -141,19 +157,24 @@ function addressed(text: string, to: readonly string[] | undefined): string {
 
 const GROUPS = new Set(["@all", ...AGENT_TYPES.flatMap((type) => [`@${type}`, `@${type}s`])]);
 
+/** The nicks among addressees, without those who stand for several. */
+function named(to: readonly string[] | undefined): string[] {
+  return (to ?? []).filter((name) => !name.endsWith("*") && !GROUPS.has(name.toLowerCase()))
+    .map((name) => name.replace(/^@/, ""))
+    .filter((nick, index, nicks) => nicks.indexOf(nick) === index);
+}
+
 /**
  * Lets a message through whose addressees exist, so that a misspelt one is no silent loss.
  *
  * @throws Invalid
  */
 async function assertAddressees(
-  { bridge, agents }: CoordinationServices,
+  { bridge, inboxes }: CoordinationServices,
   { channel, to }: { readonly channel: string; readonly to: readonly string[] },
   caller: Caller,
 ): Promise<void> {
-  const nicks = to.filter((name) => !name.endsWith("*") && !GROUPS.has(name.toLowerCase()))
-    .map((name) => name.replace(/^@/, ""));
-  const strangers = nicks.filter((nick) => agents.roster.find(nick) === null);
+  const strangers = named(to).filter((nick) => inboxes.reaches(nick, channel) === null);
   if (strangers.length === 0) return;
   const users = await running(bridge).users(channel, caller).catch((error: unknown) => {
     if (error instanceof NotFound) return [];

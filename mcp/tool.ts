@@ -20,8 +20,8 @@ export interface ToolOutput {
   readonly text: string;
   /** The result as JSON. */
   readonly data: Record<string, unknown>;
-  /** Whether the text leaves out part of `data`, so that a second text has to show it. */
-  readonly showsData?: boolean;
+  /** A second text, where there is more to say than a fixed form of the first allows. */
+  readonly more?: string;
 }
 
 /** A tool: its name, its input, its output and what it does. */
@@ -76,18 +76,18 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
     listing: {
       name,
       description,
-      inputSchema: z.toJSONSchema(schema, { io: "input" }) as ToolListing["inputSchema"],
+      inputSchema: jsonSchemaOf(schema, "input"),
       annotations: {
         readOnlyHint: readOnly,
         ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
       },
     },
-    outputSchema: z.toJSONSchema(output) as NonNullable<ToolListing["outputSchema"]>,
+    outputSchema: jsonSchemaOf(output, "output"),
     advice: definition.advice ?? {},
     opens(principal) {
       if (agentsOnly && principal.kind !== "agent") return false;
       try {
-        authorize(principal, access);
+        authorize(principal, access, { readOnly });
         return true;
       } catch (error) {
         if (error instanceof Forbidden) return false;
@@ -95,7 +95,7 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       }
     },
     async call(input, context) {
-      authorize(context.caller.principal, access);
+      authorize(context.caller.principal, access, { readOnly });
       const unknown = Object.keys(input).find((key) => !names.includes(key));
       if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
       const { data, error } = schema.safeParse(withoutNulls(input), { reportInput: true });
@@ -107,6 +107,12 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       return waitSchema.safeParse(input).success;
     },
   };
+}
+
+/** The JSON Schema of an object, without `$schema`, which some clients' models do not take. */
+function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing["inputSchema"] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
+  return rest as ToolListing["inputSchema"];
 }
 
 /** A model that leaves an argument out may write null. */
@@ -145,8 +151,8 @@ export async function callTool(
   log: Log,
 ): Promise<CallToolResult> {
   try {
-    const { text, data, showsData = false } = await tool.call(input, context);
-    const texts = showsData ? [text, JSON.stringify(data)] : [text];
+    const { text, data, more } = await tool.call(input, context);
+    const texts = more === undefined ? [text] : [text, more];
     const content = texts.map((text) => ({ type: "text" as const, text }));
     return { content, structuredContent: data, isError: false };
   } catch (error) {

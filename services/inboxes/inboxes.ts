@@ -155,6 +155,14 @@ export class Inboxes {
   }
 
   /**
+   * Whether an agent gets what is addressed to it in a channel; null where there is no such agent.
+   */
+  reaches(nick: string, channel: string): boolean | null {
+    const agent = this.#options.roster.find(nick);
+    return agent === null ? null : this.#options.hears(agent, channel);
+  }
+
+  /**
    * Reads what was said to an agent, oldest first: without `since` the newest, with it the first
    * ones that came after. An agent reads its own, the operator everybody's.
    *

@@ -32,16 +32,17 @@ async function listTools(who: Who, revision?: string): Promise<ListedTool[]> {
 
 const READING = ["get_status", "list_channels", "get_history", "read_inbox"];
 
+const ALL = [
+  ...["get_status", "list_channels", "register_agent", "send_message", "get_history"],
+  ...["read_inbox", "send_direct", "post"],
+];
+
 const LISTED: readonly (readonly [Who, readonly string[]])[] = [
   ["reader", READING],
-  ["writer", [
-    ...["get_status", "list_channels", "send_message", "get_history"],
-    ...["read_inbox", "send_direct", "post"],
-  ]],
-  ["operator", [
-    ...["get_status", "list_channels", "register_agent", "send_message", "get_history"],
-    ...["read_inbox", "send_direct", "post"],
-  ]],
+  ["writer", ALL.filter((name) => name !== "register_agent")],
+  ["operator", ALL],
+  ["admin", ALL],
+  ["auditor", READING],
 ];
 
 for (const [who, names] of LISTED) {
@@ -205,6 +206,19 @@ Deno.test("send_message with a text says it in plain words, to those that it is 
   ]);
 });
 
+Deno.test("send_message names the agents that did not get what is for them", async () => {
+  const fixture = newFixture();
+  const result = await call(fixture, "writer", "send_message", {
+    ...{ ...MESSAGE, to: ["scout", "away", "@away", "@all"] },
+  });
+  assert.deepEqual(result.content.map(({ text }) => text), [
+    "message sent to #general",
+    '"away" did not get it in the inbox, not being in #general: use send_direct, or ask the ' +
+    "operator",
+  ]);
+  assert.deepEqual(result.structuredContent?.not_reached, ["away"]);
+});
+
 Deno.test("read_inbox shows what was said to the agent, and where to go on", async () => {
   const fixture = newFixture();
   const envelope = { v: 1, type: "task.create", id: "E1", from: "boss", ts: 1, to: ["reader"] };
@@ -246,15 +260,16 @@ Deno.test("read_inbox shows what was said to the agent, and where to go on", asy
   assert.deepEqual([nick, query?.since, query?.waitSeconds, query?.limit], ["reader", "i2", 5, 20]);
 });
 
-Deno.test("read_inbox of the operator reads an agent's", async () => {
-  const fixture = newFixture();
-  const nameless = await call(fixture, "operator", "read_inbox");
-  assert.equal(textOf(nameless), '"agent" is required');
-  const result = await call(fixture, "operator", "read_inbox", { agent: "scout" });
-  assert.equal(textOf(result), "# inbox: scout (last 0)");
-  assert.equal(fixture.inboxQueries[0]?.nick, "scout");
-  assert.equal(fixture.inboxQueries[0]?.principal.kind, "operator");
-});
+for (const who of ["operator", "admin", "auditor"] as const) {
+  Deno.test(`read_inbox of ${who} reads an agent's`, async () => {
+    const fixture = newFixture();
+    const nameless = await call(fixture, who, "read_inbox");
+    assert.equal(textOf(nameless), '"agent" is required');
+    const result = await call(fixture, who, "read_inbox", { agent: "scout" });
+    assert.equal(textOf(result), "# inbox: scout (last 0)");
+    assert.equal(fixture.inboxQueries[0]?.nick, "scout");
+  });
+}
 
 for (const who of ["writer", "operator"] as const) {
   Deno.test(`send_direct and post say plain words for ${who}`, async () => {

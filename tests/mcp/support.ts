@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/mod.ts";
 import type { Bridge, ChannelMessage, NewPost } from "../../services/bridge/mod.ts";
-import type { RosterEntry } from "../../services/agents/mod.ts";
 import type { Addressed } from "../../services/inboxes/mod.ts";
 import type { MessageQuery } from "../../services/messages/mod.ts";
 import { type Config, configSchema } from "../../services/config/mod.ts";
@@ -20,7 +19,15 @@ import { TestScheduler } from "../support/scheduler.ts";
 import { TestMetrics } from "../support/metrics.ts";
 
 /** Who calls, by the word that stands for the credential in the tables of these tests. */
-export type Who = "guest" | "stranger" | "reader" | "writer" | "operator" | "project" | "admin";
+export type Who =
+  | "guest"
+  | "stranger"
+  | "reader"
+  | "writer"
+  | "operator"
+  | "project"
+  | "admin"
+  | "auditor";
 
 const AUTHORIZATION: Record<Who, string | null> = {
   guest: null,
@@ -30,6 +37,7 @@ const AUTHORIZATION: Record<Who, string | null> = {
   operator: "Bearer operator-token",
   project: "Bearer project-token",
   admin: "Bearer admin-token",
+  auditor: "Bearer auditor-token",
 };
 
 function principal(kind: Principal["kind"], name: string, scopes: Scope[]): Principal {
@@ -47,6 +55,7 @@ const PRINCIPALS = new Map<string, Principal>([
   ["operator-token", OPERATOR],
   ["project-token", principal("project", "p", ["read", "write", "admin"])],
   ["admin-token", principal("admin", "root", ["read", "write", "admin"])],
+  ["auditor-token", principal("admin", "auditor", ["read"])],
 ]);
 
 /** A bridge that keeps in memory what is posted. */
@@ -112,10 +121,8 @@ export class FakeBridge
   }
 }
 
-const SCOUT: RosterEntry = {
-  ...{ id: "id-of-scout", nick: "scout", type: "worker", channels: ["#general"] },
-  ...{ muteReason: null, rate: null },
-};
+/** Agents by nick, and whether they are in the channels. */
+const AGENTS = new Map([["scout", true], ["away", false]]);
 
 /** The endpoint with everything behind it, and what a test wants to look at. */
 export interface Fixture {
@@ -186,6 +193,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
       },
     },
     inboxes: {
+      reaches: (nick) => AGENTS.get(nick) ?? null,
       read(nick: string, query: MessageQuery, principal: Principal) {
         inboxQueries.push({ nick, query, principal });
         const after = inbox.findIndex(({ id }) => id === query.since) + 1;
@@ -200,7 +208,6 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
       },
     },
     agents: {
-      roster: { find: (nick: string) => nick === "scout" ? SCOUT : null },
       counts: () => ({ active: 2, total: 3 }),
       register(input: { nick: string }, caller: Caller) {
         if (input.nick === "taken") return Promise.reject(new Conflict('"taken" is taken'));
@@ -267,6 +274,7 @@ export interface ToolResult {
     readonly messages?: readonly Record<string, unknown>[];
     readonly next_since?: string | null;
     readonly envelope_id?: string;
+    readonly not_reached?: readonly string[];
   };
 }
 
