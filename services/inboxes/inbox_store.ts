@@ -1,3 +1,4 @@
+// deno-lint-ignore boundaries/sqlite -- still reads without waiting; see issue 10
 import type { StatementSync } from "node:sqlite";
 import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";

@@ -1,0 +1,87 @@
+/**
+ * A plugin of `deno lint` for the rules of the layout (CONTRIBUTING.md): who may import SQLite, that
+ * arrows point down, and that each folder of services/ has one door.
+ */
+import { relative, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname ?? ".", "../..");
+
+/** Folders whose modules may import `node:sqlite`. */
+const SQLITE_FOLDERS = ["services/database/", "services/irc_server/history/", "services/fossil/"];
+
+/** Folders whose modules may not import it. Tests, scripts and the bench look into files. */
+const BOUND_FOLDERS = ["services/", "routes/", "mcp/", "cli/", "http/", "web/"];
+
+/** What stands above services/. */
+const ABOVE_SERVICES = ["routes/", "mcp/", "cli/", "http/", "web/"];
+
+type Check = (importer: string, specifier: string) => string | null;
+
+/** A rule about every import and re-export of a module. */
+function importRule(check: Check): Deno.lint.Rule {
+  return {
+    create(context) {
+      const importer = relative(ROOT, resolve(ROOT, context.filename));
+      const visit = (source: Deno.lint.Node | null | undefined) => {
+        if (source?.type !== "Literal" || typeof source.value !== "string") return;
+        const message = check(importer, source.value);
+        if (message !== null) context.report({ node: source, message });
+      };
+      return {
+        ImportDeclaration: ({ source }) => visit(source),
+        ImportExpression: ({ source }) => visit(source),
+        ExportNamedDeclaration: ({ source }) => visit(source),
+        ExportAllDeclaration: ({ source }) => visit(source),
+      };
+    },
+  };
+}
+
+function isIn(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(folder));
+}
+
+/** The module that a relative import names, from the root of the tree; null for a package. */
+function target(importer: string, specifier: string): string | null {
+  if (!specifier.startsWith(".")) return null;
+  return relative(ROOT, resolve(ROOT, importer, "..", specifier));
+}
+
+/** `services/x/…` gives `services/x/`; a file that lies in services/ itself gives null. */
+function folderOf(path: string): string | null {
+  return /^services\/[^/]+\//.exec(path)?.[0] ?? null;
+}
+
+const sqlite: Check = (importer, specifier) => {
+  if (specifier !== "node:sqlite") return null;
+  if (!isIn(importer, BOUND_FOLDERS) || isIn(importer, SQLITE_FOLDERS)) return null;
+  return `Only ${SQLITE_FOLDERS.join(", ")} may import node:sqlite: read through Database.tables`;
+};
+
+const downward: Check = (importer, specifier) => {
+  const module = target(importer, specifier);
+  if (module === null || !importer.startsWith("services/") || !isIn(module, ABOVE_SERVICES)) {
+    return null;
+  }
+  return `services/ may not import ${module}: arrows point down`;
+};
+
+const door: Check = (importer, specifier) => {
+  const module = target(importer, specifier);
+  const folder = module === null ? null : folderOf(module);
+  if (module === null || folder === null || !importer.startsWith("services/")) return null;
+  if (importer.startsWith(folder) || module.endsWith("/mod.ts")) return null;
+  return `Import ${folder}mod.ts: ${module} is behind that door`;
+};
+
+/** The plugin, for `deno.json`. */
+const plugin: Deno.lint.Plugin = {
+  name: "boundaries",
+  rules: {
+    "sqlite": importRule(sqlite),
+    "downward": importRule(downward),
+    "door": importRule(door),
+  },
+};
+
+export default plugin;
