@@ -8,7 +8,7 @@ const HANDSHAKE_PART = 1 / 8;
 const LEAST_HANDSHAKES = 16;
 
 /** How often it is looked for connections that wait too long, in milliseconds. */
-const SWEEP_MILLISECONDS = 1000;
+const SWEEP_MILLISECONDS = 250;
 
 /** The bounds of all HTTP connections together. */
 export interface ConnectionLimits {
@@ -148,7 +148,7 @@ export class HttpConnections {
     if (neighbours?.size === 0) this.#strangersOf.delete(connection.network);
   };
 
-  /** A deadline is kept to within a quarter, or a second. */
+  /** A deadline is kept to within a quarter of it, or of a second. */
   #startSweeper(): ReturnType<typeof setInterval> {
     const { headerMilliseconds, idleMilliseconds } = this.#limits;
     const shortest = Math.min(headerMilliseconds, idleMilliseconds);

@@ -27,7 +27,7 @@ const MORE_RELAYED = 16;
 const HANDSHAKE_SECONDS = 10;
 
 /** How often it is looked for clients that take too long. */
-const SWEEP_MILLISECONDS = 1000;
+const SWEEP_MILLISECONDS = 250;
 
 export interface ConnectOptions {
   /** Account that the client is logged in to already. */
