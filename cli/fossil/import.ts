@@ -3,6 +3,7 @@ import {
   type GitNotices,
   type GitProgress,
   importGitStream,
+  readPieces,
 } from "../../services/fossil/mod.ts";
 import { CommandFailed, print, printBytes, printError, visible } from "../output.ts";
 import { printJson } from "./format.ts";
@@ -26,7 +27,7 @@ export async function importStream(file: string, options: ImportCommandOptions):
   using progress = new TerminalProgress();
   const report = await explaining(file, () => {
     const create = { admin: user, ...projectName === undefined ? {} : { projectName } };
-    return importGitStream(file, create, Deno.stdin.readable, {
+    return importGitStream(file, create, readPieces(Deno.stdin), {
       ...mainBranch === undefined ? {} : { mainBranch },
       isPartial: partial,
       progress: (state) => show(progress, state),

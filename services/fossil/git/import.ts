@@ -6,6 +6,7 @@ import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type BranchPlan, mainRefOf, planBranches, UNNAMED } from "./branches.ts";
 import { checkCompleteness } from "./completeness.ts";
+import { GarbageCollector } from "./garbage.ts";
 import {
   COMMIT_PROPERTY,
   formatHeaders,
@@ -31,12 +32,12 @@ import type { GitImportOptions, GitImportReport } from "./types.ts";
 /** Largest file by default, in bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 /** One transaction takes in commands until it has so many bytes of content, or so many commands. */
-const BATCH_BYTES = 4 * 1024 * 1024;
+const BATCH_BYTES = 1024 * 1024;
 const BATCH_COMMANDS = 2000;
 /** Check-ins and tags of one transaction. */
-const BATCH_WRITES = 250;
+const BATCH_WRITES = 100;
 /** Files of the trees that are kept for the children of their commits, at most. */
-const MAX_KEPT_FILES = 50_000;
+const MAX_KEPT_FILES = 20_000;
 /** What the import does, nobody has sent. */
 const NOBODY = { user: null, ip: null };
 
@@ -49,6 +50,7 @@ const NOBODY = { user: null, ip: null };
  * The main branch becomes "trunk". The user of a check-in is the author, as `Name <address>`, its
  * date is that of the committer.
  *
+ * @param stream pieces of the stream, each of which is used until the next one is asked for.
  * @see {@link https://git-scm.com/docs/git-fast-import}
  * @throws {FossilError} `conflict` where the repository is not empty; `invalid` with the number of
  * the line where the stream is malformed, is empty, or may have been cut short; `limit` where it has
@@ -123,11 +125,13 @@ async function readStream(
   const commands = new CommandReader(reader, maxFileBytes);
   let batch: GitCommand[] = [];
   let bytes = 0;
+  const garbage = new GarbageCollector();
   const flush = () => {
     signal?.throwIfAborted();
     repository.write(NOBODY, () => batch.forEach((command) => intake.take(command)));
     batch = [];
     bytes = 0;
+    garbage.collect();
     progress?.({ phase: "read", bytes: reader.bytes, commits: spool.size, total: null });
   };
   try {
@@ -199,12 +203,14 @@ class HistoryWriter {
 
   writeCommits(): void {
     const { spool, options } = this.#source;
+    const garbage = new GarbageCollector();
     for (let start = 0; start < spool.size; start += BATCH_WRITES) {
       options.signal?.throwIfAborted();
       const end = Math.min(start + BATCH_WRITES, spool.size);
       this.#repository.write(NOBODY, () => {
         for (let id = start; id < end; id++) this.#writeCommit(id);
       });
+      garbage.collect();
       options.progress?.({ phase: "write", bytes: 0, commits: end, total: spool.size });
     }
   }

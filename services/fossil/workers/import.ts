@@ -14,14 +14,14 @@ import { FossilError } from "../error.ts";
 import {
   createEmptyRepository,
   type FossilImportReport,
+  GarbageCollector,
   type GitImportOptions,
   type GitImportReport,
   importFossil,
   importGit,
+  readPieces,
 } from "../git/mod.ts";
 import type { Repository } from "../repository.ts";
-import type { HashMemory } from "./hash_protocol.ts";
-import { verifyWith } from "./verify.ts";
 import type { Watch } from "./watch.ts";
 
 /** A repository to be made from the file `source`. */
@@ -44,15 +44,14 @@ export async function importRepository(
   path: string,
   { create, source, format, git }: ImportOptions,
   watch: Watch,
-  hashing: HashMemory,
 ): Promise<ImportReport> {
   if (format === "fossil") {
     const fill = (draft: Repository) => importFossil(draft, source, { progress: watch.progress });
-    const report = await throughDraft({ path, create, hashing }, fill, watch.check);
+    const report = await throughDraft({ path, create }, fill, watch.check);
     return { ...report, format };
   }
   using file = await Deno.open(source);
-  const report = await importStream({ path, create, hashing }, file.readable, {
+  const report = await importStream({ path, create }, readPieces(file), {
     ...git,
     progress: ({ commits, total }) => watch.progress(commits, total),
   });
@@ -71,15 +70,13 @@ export async function importGitStream(
   stream: AsyncIterable<Uint8Array>,
   options: GitImportOptions = {},
 ): Promise<GitImportReport> {
-  return await importStream({ path, create, hashing: null }, stream, options);
+  return await importStream({ path, create }, stream, options);
 }
 
-/** What is made, and with which help. */
+/** What is made. */
 interface Making {
   readonly path: string;
   readonly create: CreateOptions;
-  /** Another thread that hashes; null saves the 40 MB that it takes. */
-  readonly hashing: HashMemory | null;
 }
 
 function importStream(
@@ -98,18 +95,19 @@ function importStream(
 /** An import reads little twice, so what it keeps is small. */
 const DRAFT_OPTIONS: StoreOptions = {
   isDraft: true,
-  cacheBytes: 16 * 1024 * 1024,
-  unpackedBytes: 4 * 1024 * 1024,
+  cacheBytes: 8 * 1024 * 1024,
+  unpackedBytes: 1024 * 1024,
 };
 
 /**
  * Has a repository made in a draft, where nothing is durable and pages are left half empty, then
- * verifies it and copies it to where it belongs. The file appears whole or not at all.
+ * verifies it and copies it to where it belongs. The file appears whole or not at all. Hashing in a
+ * second thread would save a tenth of the time and take 40 MB.
  *
  * @param check is called again and again after the filling; where it throws, the import ends.
  */
 async function throughDraft<Report>(
-  { path, create, hashing }: Making,
+  { path, create }: Making,
   fill: (draft: Repository) => Report | Promise<Report>,
   check: (report: Report) => void,
 ): Promise<Report> {
@@ -118,10 +116,12 @@ async function throughDraft<Report>(
   const sha3 = await loadSha3();
   using draft = openDraft(path, create, { ...DRAFT_OPTIONS, sha3 });
   const report = await fill(draft);
-  const progress = () => check(report);
-  const [damage] = hashing === null
-    ? draft.verify({ progress, hashes: hashingHere(sha3) })
-    : await verifyWith(hashing, draft, progress);
+  const garbage = new GarbageCollector();
+  const progress = () => {
+    garbage.collect();
+    check(report);
+  };
+  const [damage] = draft.verify({ progress, hashes: hashingHere(sha3) });
   if (damage !== undefined) {
     throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
   }

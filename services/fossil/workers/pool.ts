@@ -130,9 +130,8 @@ export class RepositoryPool {
     callOptions: CallOptions = {},
   ): Promise<ImportedRepository> {
     const wantsProgress = callOptions.onProgress !== undefined;
-    using helper = new HashHelper();
     const { repository, result } = await this.#make(path, callOptions, (real) => {
-      return { kind: "import", path: real, options, wantsProgress, hashing: helper.memory };
+      return { kind: "import", path: real, options, wantsProgress };
     });
     return { repository, report: result as ImportReport };
   }

@@ -49,7 +49,6 @@ export type JobRequest =
     readonly path: string;
     readonly options: ImportOptions;
     readonly wantsProgress: boolean;
-    readonly hashing: HashMemory;
   }
   | { readonly kind: "open"; readonly path: string }
   | { readonly kind: "create"; readonly path: string; readonly options: NewRepositoryOptions }

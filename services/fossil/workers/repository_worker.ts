@@ -42,8 +42,8 @@ class RepositoryWorker {
         this.#keep(request.path, Repository.create(request.path, request.options));
         return;
       case "import": {
-        const { path, options, hashing } = request;
-        return importRepository(path, options, this.#watchOf(null, request), hashing);
+        const { path, options } = request;
+        return importRepository(path, options, this.#watchOf(null, request));
       }
       case "backup":
         this.#close(request.path);

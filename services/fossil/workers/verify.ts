@@ -1,5 +1,5 @@
 import { loadSha3 } from "../codec/mod.ts";
-import type { Damage, Examination, Progress } from "../content/mod.ts";
+import type { Examination, Progress } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { HashHelper } from "./hash_helper.ts";
 import type { HashMemory } from "./hash_protocol.ts";
@@ -25,14 +25,4 @@ export async function examineWith(
 ): Promise<Examination> {
   const hashes = new SharedHashCheck(memory, await loadSha3());
   return repository.examine({ progress, hashes });
-}
-
-/** Decodes every artifact, and hashes it here or in the helper's thread. Gives what is damaged. */
-export async function verifyWith(
-  memory: HashMemory,
-  repository: Repository,
-  progress: Progress = () => {},
-): Promise<Damage[]> {
-  const hashes = new SharedHashCheck(memory, await loadSha3());
-  return repository.verify({ progress, hashes });
 }

@@ -7,4 +7,5 @@ export {
   type GitTag,
 } from "./commands.ts";
 export { formatPath } from "./path.ts";
+export { readPieces } from "./pieces.ts";
 export { StreamReader } from "./reader.ts";

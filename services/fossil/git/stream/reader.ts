@@ -5,7 +5,10 @@ import { FossilError } from "../../error.ts";
 const MAX_LINE_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** Lines and counted bytes of a stream that comes in pieces; keeps no more than it is asked for. */
+/**
+ * Lines and counted bytes of a stream that comes in pieces; keeps no more than it is asked for. A
+ * piece is not used any more when the next one is asked for.
+ */
 export class StreamReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #piece: Uint8Array = new Uint8Array(0);
@@ -45,7 +48,8 @@ export class StreamReader {
       if (!await this.#fill()) return this.#endOfLine(parts, length === 0);
       const feed = this.#piece.indexOf(LINE_FEED, this.#position);
       const end = feed < 0 ? this.#piece.length : feed;
-      parts.push(this.#piece.subarray(this.#position, end));
+      const part = this.#piece.subarray(this.#position, end);
+      parts.push(feed < 0 ? part.slice() : part);
       length += end - this.#position;
       if (length > MAX_LINE_BYTES) {
         this.#lineNumber++;
