@@ -5,8 +5,8 @@ import { openedBy } from "./documentation/mod.ts";
 import { allow } from "./middleware/principal.ts";
 
 /**
- * What a route has that is open to some only: the middleware that sees to it, and what the API's
- * document says of it.
+ * Restricts a route to some callers: the middleware that enforces it, and its entry in the OpenAPI
+ * document.
  *
  * @param more middleware that comes after it
  */

@@ -8,7 +8,7 @@ export interface AppEnv {
   Bindings: {
     /** The address of the socket. */
     readonly remoteAddress: string;
-    /** To be called once the request has shown a valid credential: its connection is then kept. */
+    /** Call this once the request has shown a valid credential; its connection is then kept. */
     readonly trust?: () => void;
   };
   Variables: {
@@ -24,12 +24,12 @@ export interface AppEnv {
   };
 }
 
-/** An empty application of our kind, to which a group of routes is added. */
+/** Creates an empty application, to which a group adds its routes. */
 export function newRoutes(): OpenAPIHono<AppEnv> {
   return new OpenAPIHono<AppEnv>({ strict: false, defaultHook: invalidRequest });
 }
 
-/** Who calls, from where, in which request. */
+/** The origin of a request: principal, address and request id. */
 export function callerOf(context: Context<AppEnv>): Caller {
   return {
     principal: context.get("principal"),

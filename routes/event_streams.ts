@@ -40,7 +40,7 @@ export interface StreamSource<Item extends object> {
   readonly frames: EventFrames<Item>;
 }
 
-/** The events of one kind of stream: each item is encoded once, whoever gets it. */
+/** The events of one kind of stream. Each item is encoded once for all its readers. */
 export class EventFrames<Item extends object> {
   readonly #format: (item: Item) => string;
   readonly #frames = new WeakMap<Item, Uint8Array<ArrayBuffer>>();
@@ -91,9 +91,9 @@ export interface Followed {
 }
 
 /**
- * The open event streams (WHATWG HTML, "Server-sent events"). What all of them do at once is done
- * once: a message is encoded for the first stream and the bytes go to every one, and one timer
- * keeps all connections alive. Who has a stream open counts as present. A stream ends with the credential that it was opened by.
+ * The open event streams (WHATWG HTML, "Server-sent events"). Streams share their work: each message
+ * is encoded once for all of them, and one timer keeps all connections alive. A caller with an open
+ * stream counts as present. A stream ends with the credential that it was opened by.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;

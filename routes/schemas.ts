@@ -88,7 +88,7 @@ export const waitSchema = wholeNumber(
   MAX_WAIT_SECONDS,
 );
 
-/** The cursor of whoever reads messages. */
+/** The cursor of a reader of messages. */
 export const sinceSchema = z.string().min(1).optional().openapi({
   description: "Only what came after this timestamp, or after the message of this id",
 });

@@ -28,7 +28,7 @@ interface CommitOptions extends WriteOptions {
 /** `muster fossil commit`: a check-in whose tree is a folder on disk. */
 export async function commit(file: string, options: CommitOptions): Promise<void> {
   const { from, message, tag = [], close = false, allowEmpty = false, allowFork = false } = options;
-  if (!isFolder(from)) throw new CommandFailed(`"${from}" is no folder.`);
+  if (!isFolder(from)) throw new CommandFailed(`"${from}" is no folder`);
   const checkin = await writingAs(file, options, (session, author) => {
     const { parent, newBranch } = placeOf(session, options);
     const uuid = writeCheckin(session.repository, {

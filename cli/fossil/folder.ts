@@ -58,7 +58,7 @@ export function* filesOf(folder: string, repository: string): Generator<FolderFi
       if (info.isDirectory) {
         if (!SKIPPED_FOLDERS.includes(name)) pending.push(`${path}/`);
       } else if (info.isFile || info.isSymlink) yield new FolderFile(path, location, info);
-      else throw new CommandFailed(`"${path}" is no file, folder or symbolic link.`);
+      else throw new CommandFailed(`"${path}" is no file, folder or symbolic link`);
     }
   }
 }

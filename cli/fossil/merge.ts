@@ -32,9 +32,9 @@ export async function merge(file: string, name: string, options: MergeOptions): 
   const { checkin, preview: { isMerged, conflicts, files } } = result;
   if (options.json === true) printJson({ uuid: checkin, files, conflicts });
   else printResult(result);
-  if (isMerged) throw new CommandFailed(`"${name}" is merged already.`);
+  if (isMerged) throw new CommandFailed(`"${name}" is merged already`);
   if (conflicts.length > 0) {
-    throw new CommandFailed(`Nothing is merged: ${conflicts.length} files are in conflict.`);
+    throw new CommandFailed(`Nothing is merged: ${conflicts.length} files are in conflict`);
   }
 }
 
@@ -72,7 +72,7 @@ function sidesOf(
 ): { ours: string; theirs: string } {
   const ours = resolveCheckin(reader, into).uuid;
   if (into !== undefined && branchOf(repository, ours) !== into) {
-    throw new CommandFailed(`There is no branch "${into}".`);
+    throw new CommandFailed(`There is no branch "${into}"`);
   }
   return { ours, theirs: resolveCheckin(reader, name).uuid };
 }

@@ -76,7 +76,7 @@ async function write(
   options: TicketOptions,
 ): Promise<void> {
   if ((id === undefined) !== (options.new === true)) {
-    throw new CommandFailed("Name a ticket to change it, or give --new to make one.", 2);
+    throw new CommandFailed("Name a ticket to change it, or give --new to make one", 2);
   }
   const written = await writingAs(
     file,
@@ -102,6 +102,6 @@ function fieldsOf({ set = [], append = [] }: TicketOptions): TicketField[] {
 
 function fieldOf(text: string, append: boolean): TicketField {
   const equals = text.indexOf("=");
-  if (equals < 1) throw new CommandFailed(`"${text}" is not of the form name=value.`, 2);
+  if (equals < 1) throw new CommandFailed(`"${text}" is not of the form name=value`, 2);
   return { name: text.slice(0, equals), value: text.slice(equals + 1), append };
 }

@@ -72,7 +72,7 @@ async function write(
   title: string | undefined,
   { mimetype, message, json, ...options }: WikiOptions,
 ): Promise<void> {
-  if (title === undefined) throw new CommandFailed("Name the page.", 2);
+  if (title === undefined) throw new CommandFailed("Name the page", 2);
   const text = options.delete === true ? "" : await readStandardInput("The text of the page");
   const uuid = await writingAs(file, options, ({ repository }, author) =>
     writeWiki(repository, {

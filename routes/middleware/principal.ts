@@ -14,8 +14,8 @@ const STREAM_PATH = /^\/v1\/channels\/[^/]+\/stream$/;
 const EVENTS_PATH = "/v1/events";
 
 /**
- * Finds out who calls, from the `Authorization` header, or from the query of an event stream, to
- * which a browser cannot give a header.
+ * Finds the principal of a request from the `Authorization` header. Event streams may carry the token
+ * in the query, because a browser's `EventSource` cannot set a header.
  */
 export function authenticate(identity: Identity) {
   return createMiddleware<AppEnv>(async (context, next) => {

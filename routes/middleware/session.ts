@@ -17,8 +17,8 @@ const CSRF_COOKIE = "muster_csrf";
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Finds out who calls from the session cookie; for the web pages and the repository API, never for
- * a path below `/v1/`.
+ * Finds the principal of the session cookie, for the web pages and the repository API; never for a
+ * path below `/v1/`.
  */
 export function authenticateSession(sessions: WebSessions) {
   return createMiddleware<AppEnv>(async (context, next) => {

@@ -12,10 +12,9 @@ const MAX_WAITING = 1000;
 const PAUSE = 5;
 
 /**
- * Lets requests that come all at once go on one by one, so that whatever else happens in the
- * program comes in between and does not wait for the whole of them. Who comes alone goes on at
- * once; where too many wait the answer is 503. It stands before whatever takes time, and behind
- * what refuses a flood from one place.
+ * Lets simultaneous requests proceed one by one, so that other work of the program can run between
+ * them. A single request proceeds at once. If too many wait, the answer is 503. Place this before
+ * slow middleware and after the middleware that refuses floods from one address.
  */
 export function takeTurns() {
   const turns = new Turns();

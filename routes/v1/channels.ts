@@ -182,7 +182,7 @@ const listUsers = createRoute({
   responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
 });
 
-/** For whoever only asks whether a stream could be opened. */
+/** A listener for requests that only check whether a stream could be opened (HEAD). */
 const SILENT = { message() {}, end() {} };
 
 /** `/v1/channels…` */

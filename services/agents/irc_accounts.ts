@@ -78,7 +78,7 @@ export class IrcAccounts {
   }
 
   /**
-   * Makes an account for the person who asks for it, and who is the one that the event names.
+   * Creates an account for the person who asks for it. The event names that person as the actor.
    *
    * @param address the person's IP address
    * @throws Invalid, Conflict, Unavailable as {@link create} does

@@ -1,6 +1,6 @@
 /**
- * The registry of agents and the IRC accounts of people. What agents may say is set by
- * `SpeechControls` and enforced by `SendLimits`.
+ * The registry of agents and the IRC accounts of people. `SpeechControls` sets what agents may say, and
+ * `SendLimits` enforces it.
  */
 export { channelStatusOf } from "./channels.ts";
 export { Agents, type AgentsOptions, type Registration } from "./agents.ts";

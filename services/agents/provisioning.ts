@@ -67,7 +67,7 @@ export interface Sessions {
   /** Forgets what was said to the account and by it. */
   forgetAccount(account: string): void;
   isOnline(account: string): boolean;
-  /** Takes the status of operator from whoever came first into channels that are muster's now. */
+  /** Removes `+o` from users who joined these channels first; the channels now belong to muster. */
   claimChannels(channels: readonly string[]): void;
 }
 

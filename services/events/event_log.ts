@@ -48,8 +48,8 @@ export interface EventPage {
 }
 
 /**
- * The event log for its readers. A number is the cursor everywhere: whoever names the last one that
- * it has seen gets what came after it, without gap or repeat, however long it was away.
+ * The event log for its readers. An event's number is the cursor: a reader that names the last number
+ * it has seen gets every later event, without gap or repeat, however long it was away.
  */
 export class EventLog {
   readonly #rows: EventRows;

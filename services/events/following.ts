@@ -4,7 +4,7 @@ import type { LoggedEvent } from "./rows.ts";
 /** Events that a follower is given at once. */
 const BATCH = 100;
 
-/** Whoever follows the log. */
+/** A reader that follows the log. */
 export interface EventFollower {
   /** An event. After the last one of a batch, none comes until the follower asks for more. */
   message(event: LoggedEvent): void;

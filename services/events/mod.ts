@@ -1,8 +1,7 @@
 /**
- * The event log: what happened, who did it and what caused it, as rows that only ever are appended.
- * `types.ts` types every event; the rows themselves are written by the database, in the transaction
- * of the change that they tell of. Texts of messages, prompts and secrets are never in it, nor who
- * is in which channel, which a restart forgets.
+ * The event log: what happened, who did it and what caused it, in append-only rows. `types.ts` types
+ * every event. The database writes each row in the transaction of the change that it records. The log
+ * never holds message texts, prompts, secrets or channel membership.
  */
 export { EventLog, type EventLogOptions, type EventPage, type EventQuery } from "./event_log.ts";
 export { type EventFollower, Following } from "./following.ts";

@@ -9,7 +9,7 @@ export interface LoggedEvent {
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly type: string;
-  /** Kind and name of whoever did it, such as `operator` or `agent:coder-1`. */
+  /** Kind and name of the actor, such as `operator` or `agent:coder-1`. */
   readonly actor: string;
   /** The actor's internal id, which its name may outlive. */
   readonly actor_id: string | null;

@@ -74,7 +74,7 @@ export interface EventTypes {
   "irc.moderation_omitted": { count: number };
 }
 
-/** Who did something, from where, and in which request. */
+/** The origin of a change: actor, address and request. */
 export interface Origin {
   /** Kind and name of the principal, such as `operator` or `agent:coder-1`. */
   readonly actor: string;

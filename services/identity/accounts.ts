@@ -12,7 +12,7 @@ export interface Secret {
   readonly value: string;
 }
 
-/** Whoever can log in. */
+/** An account: a name that can log in. */
 export interface Account {
   /** Everything that belongs to the account hangs on this; a later owner of the name has another. */
   readonly id: string;

@@ -18,7 +18,7 @@ export interface IdentityOptions {
 /** What an agent's nick and passphrase are good for. */
 const PASSPHRASE_SCOPES: ReadonlySet<Scope> = new Set(["read", "write"]);
 
-/** Finds out who calls: every credential stands for one principal. */
+/** Finds the principal of a credential. */
 export class Identity {
   readonly #operatorToken: OperatorToken;
   readonly #tokens: Tokens;
@@ -36,10 +36,10 @@ export class Identity {
   }
 
   /**
-   * Finds whoever a credential stands for.
+   * Returns the principal of a credential.
    *
    * @param address the client's IP address
-   * @throws Unauthorized where it stands for nobody
+   * @throws Unauthorized if the credential is not valid
    * @throws TooMany after too many wrong passwords, Unavailable while too many are being checked
    */
   async authenticate(credential: Credential, address: string): Promise<Principal> {

@@ -12,9 +12,9 @@ export interface KeyFile {
 }
 
 /**
- * Reads a key, or makes it where there is none yet.
+ * Reads a key, or creates it if the file does not exist.
  *
- * @throws SecretFileError as {@link readKeyFile} does, or where the file cannot be written
+ * @throws SecretFileError as {@link readKeyFile} does, or if the file cannot be written
  */
 export async function openKeyFile(path: string): Promise<KeyFile> {
   const held = await readKeyFile(path);

@@ -71,10 +71,10 @@ interface Lock<Accepted> {
 }
 
 /**
- * Checks names and passwords, however they come in. Wrong ones count against the place they come
- * from and the name together, so that whoever has the right one is not locked out from elsewhere;
- * and against the place alone, unless it is this machine, where programs of many may meet. A wrong
- * answer costs the same whether the name exists or not.
+ * Checks names and passwords for every protocol. A wrong password counts against its address and name
+ * together, so nobody can lock an account out from elsewhere. It also counts against the address
+ * alone, except on loopback, which many programs share. A wrong answer takes the same time whether or
+ * not the name exists.
  */
 export class Logins {
   readonly #accounts: AccountDirectory;

@@ -1,11 +1,10 @@
 /**
- * Who is calling and what they may do: the API token, the tokens, passwords and web sessions of
- * accounts, and the one namespace of accounts that IRC and the API share.
+ * Authentication and authorization: the API token, the tokens, passwords and web sessions of accounts,
+ * and the one namespace of accounts that IRC and the API share.
  *
- * {@link openIdentity} puts the room together. A credential comes in through `Identity`, or, where
- * it is a name and a password, through `Logins`; {@link authorize} is the one place that says who
- * may do what; `Revocations` tells when a credential is good for nothing any more; `Refusals` counts
- * what was refused, wherever it was presented.
+ * {@link openIdentity} builds the parts. `Identity` checks credentials, and `Logins` checks names and
+ * passwords. {@link authorize} alone decides what a principal may do. `Revocations` announces ended
+ * credentials. `Refusals` counts refused credentials for every protocol.
  */
 export {
   type Account,

@@ -37,5 +37,5 @@ export function isServiceName(name: string): boolean {
   return SERVICES.some((service) => foldCase(service) === foldCase(name));
 }
 
-/** The name of whoever holds the API token. */
+/** The name of the operator, who holds the API token. */
 export const OPERATOR_NAME = "operator";

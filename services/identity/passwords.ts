@@ -7,7 +7,7 @@ const WORKERS = 2;
 /** Passwords that may wait for a worker; one more is refused. */
 const MAX_WAITING = 64;
 
-/** Longest password, in UTF-16 units: more only costs whoever has to hash it. */
+/** Longest password, in UTF-16 units: a longer one only costs time to hash. */
 export const MAX_PASSWORD_LENGTH = 1024;
 
 /** PHC string format, as this file and other programs write it. */
@@ -64,7 +64,7 @@ export class Passwords {
     return response.matches;
   }
 
-  /** Ends the workers. Whoever waits is refused. */
+  /** Ends the workers. Rejects every check that still waits. */
   close(): void {
     this.#closed = true;
     const error = new Unavailable("Passwords are not checked any more");

@@ -5,9 +5,9 @@ import { OPERATOR_NAME } from "./names.ts";
 export const SCOPES = ["read", "write", "admin", "status:write"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Whoever a credential stands for. */
+/** The owner of a credential. */
 export interface Principal {
-  /** `operator` is whoever holds the API token. */
+  /** `operator` is the holder of the API token. */
   readonly kind: "operator" | "agent" | "admin" | "project";
   /** Internal id of the account; null for the operator. */
   readonly id: string | null;
@@ -22,7 +22,7 @@ export interface Principal {
   readonly sessionId: string | null;
 }
 
-/** Who calls, from where, in which request: what a service method that changes something takes. */
+/** The origin of a call: principal, address and request. Methods that change state take one. */
 export interface Caller {
   readonly principal: Principal;
   /** The client's IP address, or null where there is none. */
@@ -35,7 +35,7 @@ export type Credential =
   | { readonly kind: "bearer"; readonly token: string }
   | { readonly kind: "basic"; readonly name: string; readonly password: string };
 
-/** Whoever holds the API token. */
+/** The holder of the API token. */
 export const OPERATOR: Principal = Object.freeze({
   kind: "operator",
   id: null,

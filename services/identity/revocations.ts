@@ -24,7 +24,7 @@ export interface Ended {
 
 export type EndedListener = (ended: Ended) => void;
 
-/** Tells whoever keeps something open for a principal that the principal's credential ended. */
+/** Announces ended credentials, so that the sessions and streams they opened end too. */
 export class Revocations {
   readonly #listeners = new Set<EndedListener>();
   readonly #log: Log;

@@ -53,7 +53,7 @@ export class ScramVerifiers {
   readonly #database: Database;
   readonly #key: TokenKey;
   readonly #log: Log;
-  /** Accounts, as they are now, of which a verifier is kept. A change makes another object. */
+  /** Accounts with a kept verifier. A change of an account creates a new object. */
   readonly #kept = new WeakSet<Account>();
   #learning: Promise<void> | null = null;
   /** The chosen password that is being worked on, and those that wait for it. */
@@ -99,7 +99,7 @@ export class ScramVerifiers {
   }
 
   /**
-   * What a proof is checked against. For nobody, and for accounts of which nothing is kept, it is
+   * What a proof is checked against. For unknown names, and accounts without a kept verifier, it is
    * invented: always the same for one name, and no proof fits it.
    */
   async verifierOf(account: Account | null, name: string): Promise<ScramVerifier> {

@@ -16,10 +16,9 @@ export class TokenKey {
   }
 
   /**
-   * Reads the key, or makes it where there is none yet.
+   * Reads the key, or creates it if the file does not exist.
    *
-   * @throws SecretFileError where the file holds something else: a new key in its place would make
-   *   every token another one
+   * @throws SecretFileError if the file holds anything else: a new key would invalidate every token
    */
   static async open(path: string): Promise<TokenKey> {
     const { key } = await openKeyFile(path);

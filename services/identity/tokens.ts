@@ -193,7 +193,7 @@ export class Tokens implements Directory {
   }
 
   /**
-   * Whoever a token stands for, or null where it stands for nobody.
+   * Returns the owner of a token, or null if the token is not valid.
    *
    * @param digest SHA-256 of the token
    */

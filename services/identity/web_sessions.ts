@@ -146,9 +146,9 @@ export class WebSessions implements Directory {
   }
 
   /**
-   * The session that a cookie stands for; asking is using it.
+   * Finds the session of a cookie, and counts this as a use of the session.
    *
-   * @returns null where there is none, or none any more
+   * @returns null if there is no such session or it has expired
    */
   find(secret: string): WebSession | null {
     if (!FORM.test(secret) || !this.#accounts.isEnabled("admin")) return null;
@@ -270,7 +270,7 @@ export function isCsrfToken(session: WebSession, token: string): boolean {
   return sameDigest(sha256(token), sha256(session.csrfToken));
 }
 
-/** Derived, so that nothing more is stored: whoever knows it does not know the session's secret. */
+/** Derives the CSRF token. It needs no storage and does not reveal the session's secret. */
 function csrfTokenOf(secret: string): string {
   return sha256(`muster csrf ${secret}`);
 }

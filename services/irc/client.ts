@@ -54,7 +54,7 @@ export class Client {
   readonly transport: Transport;
   /** Above modes, bans, kicks and throttles. */
   readonly privileged: boolean;
-  /** Whether it is a user without a connection, for whom the program around speaks. */
+  /** Whether it is a user without a connection, in whose name the embedding program speaks. */
   readonly virtual: boolean = false;
   /** Unix time in milliseconds. */
   readonly connectedAt: number;
@@ -66,7 +66,7 @@ export class Client {
   realname = "";
   /** What other users see in place of the address: the cloak, or what an operator gave. */
   host = "";
-  /** What is made of the address. */
+  /** The host name derived from the address, which other users see. */
   cloak = "";
   account: string | null = null;
   /** Sum of the bits of {@linkcode Cap}. */

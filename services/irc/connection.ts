@@ -101,7 +101,7 @@ export class Connection implements TransportReceiver {
       }
       const drained = client.transport.drained();
       if (drained) {
-        // Whoever does not read the answers is not given more of them.
+        // A client that does not read its answers gets no more of them.
         this.#waitFor(drained);
         break;
       }

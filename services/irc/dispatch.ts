@@ -44,15 +44,15 @@ export function dispatch(
 }
 
 /**
- * How much a message takes from the sender's rate. What clients ask by themselves for everybody
- * who joins is cheap for those who have an account.
+ * The cost of a message, taken from the sender's rate. Queries that clients send by themselves for
+ * each joining user cost little for clients with an account.
  */
 export function costOf(client: Client, message: Message): number {
   if (client.account === null) return 1;
   return COMMANDS.get(message.command)?.isAutomatic?.(message.params) ? AUTOMATIC_COST : 1;
 }
 
-/** Answers a line over the limit, of which nothing is carried out. */
+/** Refuses a line that exceeds the limit; no part of it is executed. */
 export function refuseTooLong(state: ServerState, client: Client, message: Message | null): void {
   refuse(state, client, message, (reply) => reply.numeric(ERR_INPUTTOOLONG));
 }

@@ -1,8 +1,7 @@
 /**
  * An IRC server as a library: see README.md.
  *
- * It imports nothing of the rest of muster; what it needs from it, {@linkcode IrcServerOptions}
- * says.
+ * It imports nothing from the rest of muster. {@linkcode IrcServerOptions} declares what it needs.
  */
 export { IrcServer } from "./server.ts";
 export type { Ban, Bans, BanSubject, BanWish } from "./admission/bans.ts";

@@ -44,7 +44,7 @@ export type ScramVerification =
   | { kind: "accepted"; account: string; serverSignature: Uint8Array }
   | Exclude<Verification, { kind: "accepted" }>;
 
-/** What SCRAM-SHA-256 asks of whoever keeps the accounts. */
+/** The accounts as SCRAM-SHA-256 needs them. */
 export interface ScramAccounts {
   /** For a name that nobody has it is invented, and always the same. */
   challenge(name: string): Promise<ScramChallenge>;
@@ -52,7 +52,7 @@ export interface ScramAccounts {
   verify(name: string, proof: ScramProof, address: string): Promise<ScramVerification>;
 }
 
-/** What the server asks of whoever keeps the accounts. */
+/** The store of accounts; the embedding program implements it. */
 export interface Accounts {
   /** Absent where SCRAM-SHA-256 is not offered. */
   readonly scram?: ScramAccounts;
@@ -76,8 +76,8 @@ export interface Accounts {
   /** Checks the credentials given with OPER. */
   verifyOperator(name: string, password: string, address: string): Promise<Verification>;
   /**
-   * Makes an account for the person who asks for it. Absent where people cannot do so. `address` is
-   * the client's, for throttling.
+   * Registers an account for a client. Absent if clients cannot register accounts. `address` is the
+   * client's, for throttling.
    */
   register?(name: string, password: string, address: string): Promise<AccountRegistration>;
   /** Why the account may send no messages at present, as a sentence; null where it may. */
@@ -97,12 +97,12 @@ export interface Accounts {
   actsOnMessages?(account: string): boolean;
 }
 
-/** Who did something, as told to an observer. */
+/** The user that caused an observed event. */
 export interface ObservedActor {
   nick: string;
   account: string | null;
   address: string;
-  /** The name under which OPER was accepted; absent for who is no operator. */
+  /** The name that OPER accepted; absent if the user is no IRC operator. */
   operator?: string;
 }
 
@@ -157,7 +157,7 @@ export interface IrcObserver {
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
   /** The modes of a channel changed, or an account left it: others may read it now than before. */
   accessChanged?(event: { channel: string }): void;
-  /** Who may change the topic of a channel has done so. */
+  /** Somebody with the right to do so changed the topic of a channel. */
   topicChanged?(event: { actor: ObservedActor; channel: string }): void;
   /** A message was accepted, to be sent to a channel or a user. TAGMSG is none. */
   messageSent?(message: ObservedMessage): void;
@@ -215,7 +215,7 @@ export interface IrcLimits {
   historyMessages: number;
   /** Bytes of all that is kept. */
   historyBytes: number;
-  /** Messages of a channel that are sent to whoever joins and does not ask for them. */
+  /** How many messages of a channel a joining client receives if it cannot ask for history. */
   replayMessages: number;
 }
 
@@ -271,11 +271,11 @@ export interface IrcServerOptions {
   /** `auto`: clients from loopback may come without an account, others may not. */
   requireAccount: "auto" | boolean;
   /**
-   * Whether accounts can also be made by who is not connected yet; default yes. Where there is a
-   * `password`, never: who has an account is not asked for it.
+   * Whether clients can register an account before they are connected; the default is true. Never
+   * with a server `password`, because clients with an account need not send it.
    */
   registerBeforeConnect?: boolean;
-  /** Where there is none, clients are told nothing of TLS. */
+  /** The `sts` capability; absent if the server does not offer it. */
   sts?: StsPolicy;
   /**
    * Client-only tags, in lower case and without their `+`, that are passed on for privileged clients

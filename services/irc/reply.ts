@@ -27,7 +27,7 @@ interface HeldMessage {
 export class Reply {
   readonly #state: ServerState;
   readonly #client: Client;
-  /** Null where there is none, or the answer has it already. */
+  /** Null if the command has no label, or the answer already carries it. */
   #label: string | null;
   #held: HeldMessage[] = [];
   /** The reference of the batch in which a long labelled answer goes out. */

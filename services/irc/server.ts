@@ -41,8 +41,8 @@ export interface ConnectOptions {
 /**
  * An IRC server inside this program.
  *
- * Clients come over TCP, TLS or from within the process. The server keeps no files; who may log in
- * is asked of {@linkcode IrcServerOptions.accounts}.
+ * Clients connect over TCP, TLS or from within the process. The server keeps no files;
+ * {@linkcode IrcServerOptions.accounts} decides who may log in.
  */
 export class IrcServer {
   readonly #state: ServerState;
@@ -127,9 +127,9 @@ export class IrcServer {
   }
 
   /**
-   * Adds a user without a connection, who is like any other to everybody else. It has to go when a
-   * client of the same account takes its nick. Null where the nick cannot be had, also because its
-   * own account has it, and once the server closes.
+   * Adds a user without a connection. Others see it as they see any user. It leaves when a client of
+   * the same account takes its nick. Returns null if the nick is in use, even by the same account,
+   * and once the server closes.
    */
   addUser(identity: UserIdentity): User | null {
     if (this.#closing.signal.aborted) return null;
@@ -138,8 +138,8 @@ export class IrcServer {
   }
 
   /**
-   * Closes every live session of the account, now, and takes the status of operator from whoever
-   * got it with the account's password. Returns how many sessions there were.
+   * Closes every session of the account at once, and removes the IRC operator status of clients that
+   * got it with the account's password. Returns the number of sessions.
    */
   disconnectAccount(account: string, reason: string): number {
     return this.#state.disconnectAccount(account, reason);
@@ -208,9 +208,9 @@ export class IrcServer {
   }
 
   /**
-   * Ends every client that is banned by now, and gives how many there were.
+   * Disconnects every client that a ban matches, and returns their number.
    *
-   * @param bans those that are looked at, where the others hit nobody who is still here
+   * @param bans the bans to check, if the others were enforced before
    */
   enforceBans(bans?: Pick<Bans, "find">): number {
     return [...this.#state.clients].filter((client) => {

@@ -26,7 +26,7 @@ const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 export interface MessageContent {
   params: readonly string[];
   text?: MessageText;
-  /** The nick of somebody on another network for whom the client speaks. */
+  /** The nick of a user on another network in whose name the client speaks. */
   relayedFrom?: string;
   /** Client-only tags that travel along. */
   clientTags?: readonly (readonly [string, string])[];
@@ -39,7 +39,7 @@ export interface PendingLogin {
   readonly registering: { readonly client: Client; readonly account: string } | null;
 }
 
-/** Who is connected, what channels there are: everything that commands read and change. */
+/** Clients, channels and everything else that commands read and change. */
 export class ServerState {
   readonly log: IrcLogger;
   readonly cloakKey: Uint8Array;
@@ -176,7 +176,7 @@ export class ServerState {
     return this.channels.get(foldCase(name));
   }
 
-  /** The channel of this name; where there is none, the one that is given, or else a new one. */
+  /** The channel of this name. If it does not exist, `restored` or a new channel takes its place. */
   channel(name: string, restored?: Channel): Channel {
     const folded = foldCase(name);
     let channel = this.channels.get(folded);
@@ -188,7 +188,7 @@ export class ServerState {
     return channel;
   }
 
-  /** Gives a channel another name, which must be free. What is kept of it follows. */
+  /** Renames a channel; the name must be free. The stored channel is renamed too. */
   renameChannel(channel: Channel, name: string): void {
     const { name: before, foldedName } = channel;
     channel.name = name;
@@ -277,7 +277,7 @@ export class ServerState {
     return sessions.length;
   }
 
-  /** Forgets what was kept for an account that is no more: who has the name next may be another. */
+  /** Forgets the data of a deleted account: the next owner of the name may be somebody else. */
   forgetAccount(account: string): void {
     this.history.forgetUser(account);
     this.readMarkers.forget(account);

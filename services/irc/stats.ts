@@ -1,4 +1,4 @@
-/** What an administrator is told of a running server: figures, and who is connected. */
+/** Statistics of a running server, and its list of clients, for administrators. */
 
 import type { RefusalKind } from "./admission/admission.ts";
 import type { ServerState } from "./state.ts";

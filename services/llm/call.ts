@@ -5,7 +5,7 @@ import type { Exchange } from "./exchange.ts";
 import { isObject, type JsonObject } from "./json.ts";
 import type { Outcome } from "./stats.ts";
 
-/** Who calls which model of which backend. */
+/** The caller, the backend and the model of a call. */
 export interface CallAbout {
   readonly caller: Caller;
   readonly backend: Backend;
@@ -14,7 +14,7 @@ export interface CallAbout {
   readonly streamed: boolean;
 }
 
-/** One call of a model, from its request to its end, which comes once, whoever brings it. */
+/** One call of a model, from its request to its end. It ends exactly once. */
 export class Call {
   readonly about: CallAbout;
   /** What the provider told so far. */

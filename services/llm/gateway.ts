@@ -34,7 +34,7 @@ export type Completion =
   | { readonly kind: "whole"; readonly text: string }
   | {
     readonly kind: "stream";
-    /** The `chat.completion.chunk` objects; whoever cancels this ends the call. */
+    /** The `chat.completion.chunk` objects. Cancelling the stream ends the call. */
     readonly chunks: ReadableStream<string>;
     /** Resolves when the call is over, however it ended. */
     readonly ended: Promise<void>;

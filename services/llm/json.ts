@@ -16,9 +16,9 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * The object in the text of a provider's answer.
+ * Parses a provider's answer as a JSON object.
  *
- * @throws SyntaxError where there is none
+ * @throws SyntaxError if it is none
  */
 export function parseObject(text: string): JsonObject {
   const value = parseJson(text);

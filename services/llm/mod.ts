@@ -1,6 +1,6 @@
 /**
- * The LLM gateway: backends of models, and chat completions that are passed to them in the common
- * format, whatever format their providers speak.
+ * The LLM gateway: backends of models, and chat completions in one common format, which the gateway
+ * translates for each provider.
  */
 export {
   type Backend,

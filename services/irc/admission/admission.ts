@@ -49,9 +49,9 @@ export class Admission {
   /**
    * Counts a connection, which {@linkcode leave} ends whether it was refused or not.
    *
-   * @param open connections that there are already
-   * @param makeRoom ends the oldest connection that is not registered, of the network or of all;
-   *   false where there is none
+   * @param open the number of open connections
+   * @param makeRoom closes the oldest unregistered connection, of the network or of all; returns false
+   *   if there is none
    */
   enter(
     address: string,

@@ -1,4 +1,4 @@
-/** Who is kept off the server (K-lines): what a ban is, and how it ends a client. */
+/** Bans from the server (K-lines), and how they disconnect clients. */
 
 import type { Client } from "../client.ts";
 import { ERR_YOUREBANNEDCREEP } from "../protocol/numerics.ts";
@@ -9,7 +9,7 @@ import type { ServerState } from "../state.ts";
 export interface Ban {
   /** A mask `nick!user@host`, an address, a network, or `account:` and a name. */
   readonly mask: string;
-  /** What whoever is banned is told; may be empty. */
+  /** The reason that the banned client sees; may be empty. */
   readonly reason: string;
   readonly setBy: string;
   /** Unix milliseconds. */
@@ -31,21 +31,21 @@ export interface BanWish {
   readonly reason: string;
   /** Milliseconds; null for one without an end. */
   readonly duration: number | null;
-  /** Who asks, and is not to be hit. */
+  /** The client that sets the ban, which the ban must not match. */
   readonly spares: BanSubject;
 }
 
-/** What the server asks of whoever keeps the bans. */
+/** The store of bans; the embedding program implements it. */
 export interface Bans {
-  /** The ban on an address, whoever comes from it; null where there is none. */
+  /** The ban on an address, for every user behind it; null if there is none. */
   findByAddress(address: string): Ban | null;
-  /** The ban that holds for a client; null where there is none. */
+  /** The ban that matches a client; null if there is none. */
   find(subject: BanSubject): Ban | null;
   /** All that hold at present, the oldest first. */
   all(): readonly Ban[];
   /** Adds a ban, or replaces the one of the same mask. Gives a sentence where it refuses. */
   add(wish: BanWish, actor: ObservedActor): Promise<string | null>;
-  /** Takes a ban away. Gives a sentence where there is none. */
+  /** Removes a ban. Resolves to an error text if there is none. */
   remove(mask: string, actor: ObservedActor): Promise<string | null>;
 }
 

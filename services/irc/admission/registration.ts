@@ -61,8 +61,8 @@ export function changeNick(call: CommandCall, nick: string): void {
 }
 
 /**
- * Renames whoever uses the nick of an account without being logged in to it, once the account is
- * made. Spared is the client that makes the account and is about to be logged in to it.
+ * Renames a client that uses the nick of a new account without being logged in to it. The client that
+ * registers the account keeps its nick, because it is about to be logged in.
  */
 export function freeNick(state: ServerState, account: string): void {
   const holder = state.findClient(account);
@@ -141,8 +141,8 @@ function isFullOfGuests({ limits, clients }: ServerState): boolean {
 }
 
 /**
- * Makes sure that the nick is free for the client, and says whether it is. Whoever holds the nick
- * of the client's own account, or is an older session of it, has to go.
+ * Frees the nick for the client if it can, and returns whether the nick is free. Disconnects a client
+ * that uses the nick of the client's account, and older sessions of the same account.
  */
 export function claimNick(state: ServerState, client: Client, nick: string): boolean {
   const holder = state.findClient(nick);

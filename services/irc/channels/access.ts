@@ -1,4 +1,4 @@
-/** Who may come into a channel, and who may read it: one rule for every way to a channel. */
+/** Decides who may join a channel and who may read it, for every protocol. */
 
 import type { Channel } from "./channel.ts";
 import type { Client } from "../client.ts";

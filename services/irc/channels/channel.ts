@@ -37,7 +37,7 @@ export class Channel {
   readonly createdAt: number;
   /** Account to which the channel belongs: the first member that had one. */
   founder: string | null = null;
-  /** Whether it is kept beyond its members; who is what in it, the accounts say then. */
+  /** Whether it outlives its members. Accounts then decide the status of each member. */
   isKept = false;
   /** Every member with its statuses, in the order of joining. */
   readonly members = new Map<Client, number>();
@@ -116,7 +116,7 @@ export class Channel {
       !this.#isListed("e", client);
   }
 
-  /** Whether somebody who is no client, but has this mask, may say nothing: banned or muted. */
+  /** Whether a ban or mute silences a speaker with this mask that is no client of this server. */
   silencesMask(mask: string): boolean {
     const isListed = (letter: string) =>
       this.list(letter).some(({ test }) => test.matches({ account: null }, [mask]));

@@ -44,7 +44,7 @@ export class ChannelControl {
     this.#state = state;
   }
 
-  /** Whether a user is operator in a channel; null where it is not in it, or there is none. */
+  /** Whether a user is operator in a channel; null if it is no member or the channel does not exist. */
   isOperator(nick: string, channel: string): boolean | null {
     const [found, client] = [this.#state.findChannel(channel), this.#state.findClient(nick)];
     if (found === undefined || client === undefined || !found.members.has(client)) return null;
@@ -58,7 +58,7 @@ export class ChannelControl {
     return { nick: client.nick, account: client.account, privileged: client.privileged };
   }
 
-  /** What can be kept of a channel as it is now, or null where there is none. */
+  /** The present state of a channel, as a keeper stores it; null if the channel does not exist. */
   state(channel: string): KeptChannel | null {
     const found = this.#state.findChannel(channel);
     return found === undefined ? null : keptForm(found);
@@ -109,8 +109,8 @@ export class ChannelControl {
   }
 
   /**
-   * Takes the status of operator from everybody who has it in a channel by having come first, now
-   * that the channel belongs to the program. Does nothing where it is kept.
+   * Removes the operator status of members who got it by joining first, because the channel now
+   * belongs to the program. Does nothing in a kept channel.
    */
   claim(channel: string): void {
     const found = this.#state.findChannel(channel);

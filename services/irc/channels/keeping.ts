@@ -12,7 +12,7 @@ export interface KeptEntry {
   readonly setAt: number;
 }
 
-/** What is kept of a channel: all but its members. */
+/** The stored state of a channel: everything but its members. */
 export interface KeptChannel {
   readonly name: string;
   /** Unix milliseconds. */
@@ -26,9 +26,9 @@ export interface KeptChannel {
   readonly lists: Readonly<Record<string, readonly KeptEntry[]>>;
 }
 
-/** What the server asks of whoever keeps channels. */
+/** A store of channels that outlive their members; the embedding program implements it. */
 export interface ChannelKeeper {
-  /** What is kept of a channel; null where it is not. */
+  /** The stored state of a channel; null if it is not kept. */
   find(channel: string): KeptChannel | null;
   /**
    * Takes note that something of a channel that is kept is different now. What is asked for next
@@ -81,8 +81,8 @@ export function keptChannel({ options }: ServerState, name: string): Channel | u
 }
 
 /**
- * Tells whoever keeps a channel that its topic or its modes are others now. A promise resolves when
- * that is kept: whoever has changed it waits for it with its next command.
+ * Reports a change of topic or modes to the keeper of the channel. The promise resolves when the
+ * change is stored; the client that made it waits until then with its next command.
  */
 export function noteChange({ options }: ServerState, channel: Channel): void | Promise<void> {
   if (channel.isKept) return options.channels?.changed(keptForm(channel));

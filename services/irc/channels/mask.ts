@@ -13,7 +13,7 @@ export const EXTENDED_MASKS = ACCOUNT + MUTE;
 /** The letter of masks that match accounts; told as `ACCOUNTEXTBAN` (IRCv3 account-extban). */
 export const ACCOUNT_MASK = ACCOUNT;
 
-/** Modes whose lists say who may speak, where a mask can be about that alone. */
+/** Modes whose lists can hold masks that affect speech only. */
 const SPEECH_LISTS: ReadonlySet<string> = new Set(["b", "e"]);
 
 const EXTENDED = /^([A-Za-z]):(.*)$/s;

@@ -215,8 +215,8 @@ function applyList(
 }
 
 /**
- * Members know each other by cloaks, and lists match those. Who may know addresses may name one: the
- * list then has its cloak, so that nobody else learns it.
+ * Replaces an address in a mask by its cloak, for clients that may see addresses. Lists match cloaks,
+ * and the address stays secret.
  */
 function cloaked({ state, client }: CommandCall, mask: string): string {
   if (!client.isOperator && !client.privileged) return mask;

@@ -107,7 +107,7 @@ export function sendChannel(call: CommandCall, channel: Channel): void | Promise
   return pending ? pending.then(end) : end();
 }
 
-/** Why the client may not join; `channel` is absent where there is none of that name yet. */
+/** The reason why the client may not join. `channel` is absent if it does not exist yet. */
 export function joinRefusal(
   state: ServerState,
   client: Client,
@@ -180,7 +180,7 @@ export function joinMessages(
   };
 }
 
-/** The two forms of JOIN, and away-notify for whoever comes in away. */
+/** Sends both forms of JOIN, and AWAY if the joining client is away. */
 function announceJoin(state: ServerState, client: Client, channel: Channel, reply: Reply): void {
   const { plain, extended } = joinMessages(state, client, channel);
   const away = client.away === null

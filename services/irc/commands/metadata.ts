@@ -66,7 +66,7 @@ export function metadata(call: CommandCall): void | Promise<void> {
   return definition.handler(call, target);
 }
 
-/** Who is not connected yet can only mean itself. */
+/** A client that is not registered yet can only name itself. */
 function findTarget({ state, client }: CommandCall, name: string): MetadataTarget | undefined {
   if (name === "*") return client;
   if (!client.registered) return undefined;

@@ -17,7 +17,7 @@ import {
 /** Characters of nicks or masks in one line, which leaves room for the rest of a classic one. */
 const LINE_LENGTH = 380;
 
-/** MONITOR + nicks, - nicks, C to clear, L to list, S to be told who is there. */
+/** MONITOR: `+` and `-` with nicks, `C` to clear, `L` to list, `S` for who is online. */
 export function monitor(call: CommandCall): void {
   const { state, client, command, params, reply } = call;
   const subcommand = (params[0] ?? "").toUpperCase();

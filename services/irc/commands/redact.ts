@@ -13,10 +13,10 @@ import { maySpeak, standingOf } from "./messages.ts";
 const REDACTABLE: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"]);
 
 /**
- * REDACT target msgid [reason], of a message that the history still has. Its author may; in a
- * channel its operators may and IRC operators too. The author is the account, and for a guest the
- * connection. Who has the capability is told; who fetches the history later does not get the
- * message, and with `draft/event-playback` learns that it was redacted.
+ * REDACT target msgid [reason], of a message that the history still has. Its author may redact it,
+ * and in a channel also channel operators and IRC operators. The author is the account, or for a guest
+ * the connection. Clients with the capability receive REDACT. Later reads of the history omit the
+ * message; with `draft/event-playback` they show that it was redacted.
  */
 export async function redact(call: CommandCall): Promise<void> {
   const { state, client, params: [target = "", id = ""] } = call;
@@ -67,7 +67,7 @@ function redactBetween(call: CommandCall, target: string, entry: HistoryEntry | 
   observe(call, entry, null, true);
 }
 
-/** Whether it is a message at all; else the client is told that there is none. */
+/** Whether the entry is a message; if not, tells the client that there is none. */
 function isRedactable(call: CommandCall, entry: HistoryEntry | null): entry is HistoryEntry {
   if (entry && REDACTABLE.has(entry.message.command)) return true;
   const { params: [target = "", id = ""], command, reply } = call;
@@ -85,7 +85,7 @@ function isAuthor({ state, client }: CommandCall, { time, message: { tags } }: H
   return time >= (state.options.accounts.accountSince?.(tags.account) ?? 0);
 }
 
-/** The reason is speech: who may not speak in the channel gives none. */
+/** The reason counts as speech: a client that may not speak in the channel cannot give one. */
 function reasonIn(call: CommandCall, channel: Channel): string | undefined {
   const { client, params } = call;
   const mayGive = client.isOperator || maySpeak(channel, client, standingOf(channel, client));

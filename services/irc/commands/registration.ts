@@ -14,7 +14,7 @@ export function pass({ client, params, reply }: CommandCall): void {
   client.registration.password = params[0] ?? "";
 }
 
-/** NICK nick. Before registration only its form is judged; who may have it is judged at the end. */
+/** NICK nick. Before registration it checks only the form; the end of registration checks the rest. */
 export function nick(call: CommandCall): void {
   const { client, params, reply } = call;
   const wanted = params[0] ?? "";

@@ -13,15 +13,15 @@ import { joinMessages, sendChannel } from "./membership.ts";
 /** How long a channel keeps a new name. */
 const RENAME_PAUSE_MILLISECONDS = 60_000;
 
-/** Nicks that one RENAME may have sent to members who do not know it, and see a channel anew. */
+/** Most nicks that one RENAME sends to members without the capability, which see PART and JOIN. */
 const NAMES_SENT = 1_000_000;
 
 /**
- * RENAME channel name [reason], by an operator of the channel. Who has the capability is told so;
- * others leave the old channel and are in the new one.
+ * RENAME channel name [reason], by an operator of the channel. Clients with the capability receive
+ * RENAME; the others see themselves part the old channel and join the new one.
  *
- * A channel whose name is known elsewhere keeps it: one that is registered, that agents are assigned
- * to, or that is read over HTTP, where its readers would go on with an empty channel.
+ * A channel that others know by name cannot be renamed: a registered one, one in an agent's
+ * registration, or one with readers over HTTP, who would be left with an empty channel.
  */
 export function rename(call: CommandCall): void | Promise<void> {
   const { state, client, params, reply } = call;

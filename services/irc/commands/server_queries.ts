@@ -40,8 +40,7 @@ export function links({ state, reply }: CommandCall): void {
 }
 
 /**
- * STATS letter: `u` tells how long the server runs, `k` operators who is banned; other letters have
- * nothing to tell.
+ * STATS letter: `u` shows the uptime, `k` shows the bans to IRC operators. Other letters show nothing.
  */
 export async function stats({ state, client, params, reply }: CommandCall): Promise<void> {
   const letter = params[0] || "*";

@@ -12,7 +12,7 @@ const MASK_MATCHES = 500;
 /** What WHOX shows in place of an address that is nobody else's business. */
 const HIDDEN_ADDRESS = "255.255.255.255";
 
-/** One who is listed, and the channel under which. */
+/** A listed client, and the channel to list it under. */
 interface Listed {
   readonly call: CommandCall;
   readonly user: Client;

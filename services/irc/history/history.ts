@@ -52,7 +52,7 @@ class Log {
   }
 }
 
-/** Who reads the messages of a user: an account, or a client that has none. */
+/** The reader of a user's messages: an account, or a client without one. */
 type Owner = string | Client;
 
 export interface HistoryOptions {
@@ -306,7 +306,7 @@ export class History {
   }
 }
 
-/** What only says who is typing is kept by nobody. */
+/** Typing notifications are not kept. */
 function isKept({ command, tags }: Outbound): boolean {
   return command !== "TAGMSG" || (tags.client ?? []).some(([key]) => !PASSING_TAGS.has(key));
 }

@@ -6,8 +6,8 @@ import { parseMessage } from "../protocol/message.ts";
 import { type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 
 /**
- * A message as JSON holds it; what is usual is left out, and the connection of a guest, which means
- * nothing to a later run of the server.
+ * A message as JSON. Default values are left out, and so is a guest's connection, which means nothing
+ * to a later run of the server.
  */
 interface StoredMessage {
   /** Source, command and parameters. */
@@ -33,7 +33,7 @@ export function recordOf({ id, time, kind, message, extended }: HistoryEntry): H
   return { id, time, kind, content: JSON.stringify(stored) };
 }
 
-/** The entry of which this is the record. Throws SyntaxError where the content is none of ours. */
+/** Decodes the entry of a record. Throws SyntaxError if this server did not write the content. */
 export function entryOf({ id, time, kind, content }: HistoryRecord): HistoryEntry {
   const stored = JSON.parse(content) as StoredEntry;
   const { account = null, relayer, bot = false, client } = stored;

@@ -109,7 +109,7 @@ function locate(
   };
 }
 
-/** How many of the entries that are shown lie before a place in the log, of which they are a part. */
+/** Counts the shown entries before a place in the log. */
 function shownBefore(
   log: readonly HistoryEntry[],
   shown: readonly HistoryEntry[],

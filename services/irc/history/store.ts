@@ -1,6 +1,6 @@
 /** What keeps history beyond memory has to offer. The server declares it; the program fills it. */
 
-/** Whose log: a channel's, or that of what an account exchanged with whoever has a nick. */
+/** Names a log: that of a channel, or of an account's conversation with a nick. */
 export interface HistoryTarget {
   /** The account, folded; null for a channel. */
   readonly account: string | null;
@@ -91,8 +91,8 @@ export interface HistoryStore {
   redact(id: string): void;
 
   /**
-   * Forgets what was said in a channel while it admitted only some: it begins anew, and whoever
-   * opens it now may be another.
+   * Forgets what was said in a channel while it admitted only some users. Somebody else may open the
+   * channel next.
    */
   forgetConfined(target: HistoryTarget): void;
 

@@ -1,4 +1,4 @@
-/** Who is told of metadata, and in which form: that of `draft/metadata-2` or of `draft/metadata-3`. */
+/** Notices of metadata: who receives them, as `draft/metadata-2` or as `draft/metadata-3`. */
 
 import { Cap } from "../protocol/capabilities.ts";
 import { Channel } from "../channels/channel.ts";
@@ -39,7 +39,7 @@ export function valueNumeric(
     : state.messageFromServer(RPL_KEYVALUE.code, { params: [...params, EVERYBODY], text: value });
 }
 
-/** What a client is told, unasked or in answer to SYNC, of a value or that there is none. */
+/** The notice of a value, or of its absence: sent unasked, or in answer to SYNC. */
 function valueNotice(
   state: ServerState,
   receiver: Client,
@@ -118,7 +118,7 @@ export function sendCurrent(
   if (values.length > 0) reply.nested("metadata", [name], values);
 }
 
-/** Tells those who did not see a user before what they subscribed to. */
+/** Sends a user's metadata to clients that see the user for the first time, if they subscribed. */
 export function introduce(state: ServerState, user: Client, to: Iterable<Client>): void {
   if (state.metadata.valuesOf(user).size === 0) return;
   for (const receiver of to) {

@@ -11,7 +11,7 @@ import {
   type WebSocketListenOptions,
 } from "./websocket_listener.ts";
 
-/** Connections of proxies that may be about to say whose they are. */
+/** Most connections of proxies that have not sent their PROXY header yet. */
 const MAX_INTRODUCTIONS = 1000;
 
 /** Where listeners listen to which only relays connect. */
@@ -27,8 +27,8 @@ export interface ListenOptions {
   /** Absent for plain TCP. */
   tls?: TlsCertificate;
   /**
-   * Addresses of proxies: their connections begin with a header of the PROXY protocol, which says
-   * whose they are. Nobody else's do.
+   * Addresses of proxies. Their connections, and no others, begin with a header of the PROXY protocol,
+   * which names the client's address.
    */
   proxies?: readonly string[];
 }
@@ -82,7 +82,7 @@ export class Listeners {
   readonly #relays: Relay[] = [];
   readonly #origins = new RelayedOrigins();
   readonly #accepting = new Set<Promise<void>>();
-  /** Connections of which it is not known yet whose they are. */
+  /** Connections whose PROXY header has not arrived yet. */
   readonly #unintroduced = new Set<Deno.Conn>();
   readonly #introductions = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -153,7 +153,7 @@ export class Listeners {
     for (const port of this.#tlsPorts) port.guard();
   }
 
-  /** Closes the ports, and connections of which nobody knows yet whose they are. */
+  /** Closes the ports, and connections whose PROXY header has not arrived yet. */
   async stop(): Promise<void> {
     this.#closing.abort();
     for (const listener of this.#streams.keys()) listener.close();

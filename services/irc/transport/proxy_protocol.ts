@@ -1,6 +1,6 @@
 /**
- * The PROXY protocol, versions 1 and 2, as HAProxy's document "The PROXY protocol" describes it: what
- * a proxy writes before the bytes of a client, to tell whose they are.
+ * The PROXY protocol, versions 1 and 2, as HAProxy's document "The PROXY protocol" specifies it: a
+ * header in front of a connection's bytes that names the client's address.
  */
 
 import { canonicalIpv4, canonicalIpv6 } from "../protocol/addresses.ts";

@@ -21,7 +21,7 @@ export interface WebSocketListenOptions {
   addressOf?: (address: string, headers: Headers) => string;
 }
 
-/** What a listener is told beside what whoever opens it wants. */
+/** The server's side of a listener, apart from the options of its opener. */
 export interface WebSocketSurroundings {
   /** Whether the clients' connections come over TLS. */
   readonly secure: boolean;

@@ -26,7 +26,7 @@ export interface Service {
 /** What became of a nick that its owner wants back. */
 export type ReleasedNick = "released" | "absent" | "own" | "refused";
 
-/** The user who asks something of a service, and what the service can do for it. */
+/** The user that sent a command to a service, and what the service can do for that user. */
 export class ServiceCaller {
   readonly #call: CommandCall;
   readonly #service: ServiceUser;
@@ -89,7 +89,7 @@ export class ServiceCaller {
     return result;
   }
 
-  /** Ends who has a nick that is the user's own by its account. */
+  /** Disconnects the client that uses a nick of the user's account. */
   release(nick: string): ReleasedNick {
     const { state, client } = this.#call;
     const holder = state.findClient(nick);

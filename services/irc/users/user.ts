@@ -1,4 +1,4 @@
-/** Users for whom the program around speaks, whether they have a connection of their own or not. */
+/** Users in whose name the embedding program speaks, with or without a connection of their own. */
 
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
@@ -65,8 +65,8 @@ export function standingOf(
 }
 
 /**
- * A user for whom the program around speaks. One with a connection keeps it and is not moved into
- * channels; a client of it that asked for `echo-message` sees what is said in its name.
+ * A user in whose name the embedding program speaks. A user with a connection keeps it and is not
+ * moved into channels. Its client sees what is said in its name if it enabled `echo-message`.
  */
 export class User {
   readonly #state: ServerState;
@@ -104,8 +104,8 @@ export class User {
   }
 
   /**
-   * Says something in a channel: each text is a message, and the first refusal ends it. Who has no
-   * connection joins the channel first; who has one need not be in a channel that it may join.
+   * Sends messages to a channel, one for each text, and stops at the first refusal. A user without a
+   * connection joins the channel first. A user with one need not be a member if it could join.
    *
    * @param texts one line each, of at most {@link room} bytes
    */

@@ -58,7 +58,7 @@ export type BackendRequest = z.infer<typeof backendRequestSchema>;
 export const backendChangeSchema = z.object({ ...fields, name: slug, api_key: noKey }).partial();
 export type BackendChange = z.infer<typeof backendChangeSchema>;
 
-/** What is written of a backend. */
+/** The stored definition of a backend. */
 export type BackendDefinition = Readonly<Omit<BackendRequest, "api_key">>;
 
 /** The backends of a configuration file. */

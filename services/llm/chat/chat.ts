@@ -49,7 +49,7 @@ export function bearerHeaders({ credentials }: Endpoint): Record<string, string>
   return credentials.kind === "key" ? { authorization: `Bearer ${credentials.key}` } : {};
 }
 
-/** The key of an API that takes one; empty where there is none. */
+/** The API key; empty for a provider without keys. */
 export function keyOf({ credentials }: Endpoint): string {
   return credentials.kind === "key" ? credentials.key : "";
 }
