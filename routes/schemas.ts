@@ -65,6 +65,16 @@ export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) 
   >;
 }
 
+/**
+ * What somebody says. The service judges it; the pattern tells readers of the document which control
+ * characters it may hold: tab, line ends and the formatting of IRC.
+ */
+export const spokenTextSchema = z.string().min(1).openapi({
+  description: "At most 64 KiB and 100 lines",
+  pattern: "^[^\\u0000\\u0001\\u0005-\\u0008\\u000b\\u000c\\u000e\\u0010\\u0012-\\u0015" +
+    "\\u0017-\\u001c\\u007f-\\u009f]*$",
+});
+
 /** The nick that a request names. */
 export const nickSchema = z.string().regex(NICK_PATTERN, {
   error: "must be an IRC nick of 1 to 64 characters",

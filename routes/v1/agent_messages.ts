@@ -10,6 +10,7 @@ import {
   jsonRequest,
   nickSchema,
   sinceSchema,
+  spokenTextSchema,
   waitSchema,
   wholeNumber,
 } from "../schemas.ts";
@@ -83,7 +84,7 @@ const sendMessage = createRoute({
         nick: nickSchema.optional().openapi({
           description: "Under whose name; default: the caller's own, or the bridge's",
         }),
-        text: z.string().openapi({ description: "At most 64 KiB and 100 lines" }),
+        text: spokenTextSchema,
       }).openapi("NewDirectMessage"),
       { text: "The build is green again." },
     ),

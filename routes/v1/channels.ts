@@ -16,6 +16,7 @@ import {
   nickSchema,
   queryTokenSchema,
   sinceSchema,
+  spokenTextSchema,
   waitSchema,
   wholeNumber,
 } from "../schemas.ts";
@@ -70,7 +71,7 @@ function messageQuery(bufferSize: number) {
 
 const postSchema = z.object({
   nick: nickSchema.optional().openapi({ description: "Under whose name; default: the bridge's" }),
-  text: z.string().min(1).openapi({ description: "At most 64 KiB and 100 lines" }),
+  text: spokenTextSchema,
 }).openapi("NewMessage");
 
 const presenceSchema = z.object({ nick: nickSchema }).openapi("Presence");

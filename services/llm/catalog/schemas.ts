@@ -10,9 +10,10 @@ const slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, {
 
 const baseUrl = z.string().max(2048).refine(isBaseUrl, {
   error: "must be an http or https URL without user, query and fragment, or empty",
-}).overwrite((text) => text.replace(/\/+$/, "")).describe(
-  "Where the provider's API is; empty means the provider's own address",
-);
+}).meta({ pattern: "^(?:https?://[^\\s?#@]+)?$" }).overwrite((text) => text.replace(/\/+$/, ""))
+  .describe(
+    "Where the provider's API is; empty means the provider's own address",
+  );
 
 const variable = z.string().regex(/^(?:(?!MUSTER_)[A-Za-z_][A-Za-z0-9_]{0,127})?$/, {
   error: "must be the name of an environment variable, not one of muster's own, or empty",
