@@ -28,7 +28,7 @@ function getStatus({ status, agents }: CoordinationServices): Tool {
     name: "get_status",
     description: "Returns the state of the service and how many agents are registered. Use it to " +
       "check the connection.",
-    access: "agent:read",
+    resource: "coordination",
     input: {},
     output: z.object({
       status: z.string(),
@@ -51,7 +51,7 @@ function listChannels({ bridge }: CoordinationServices): Tool {
     name: "list_channels",
     description: "Lists the channels that you may know of, with the number of members and the " +
       "topic. Use it to find out where to read (get_history) or speak (post, send_message).",
-    access: "agent:read",
+    resource: "coordination",
     input: {},
     output: z.object({
       channels: z.array(z.object({ name: z.string(), members: z.int(), topic: z.string() })),
@@ -75,7 +75,7 @@ function registerAgent({ agents }: CoordinationServices): Tool {
     name: "register_agent",
     description: "Registers a new agent and returns its password, which nobody can read again: " +
       "hand it to the agent at once.",
-    access: "operator",
+    resource: "server",
     input: {
       nick: nick.describe("Unique name of the agent, also its IRC nick"),
       type: type.describe("The agent's role"),

@@ -172,7 +172,7 @@ class Endpoint {
       throw new Unauthorized("An Authorization header with a Bearer token is required");
     }
     const principal = await this.#services.identity.authenticate(credential, address);
-    authorize(principal, "agent:read");
+    authorize(principal, "read", { kind: "coordination" });
     return { principal, address, requestId };
   }
 

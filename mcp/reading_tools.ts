@@ -39,7 +39,7 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
     description: "Reads messages of a channel, oldest first: the newest, or those after " +
       '"since" or before "before". To follow a channel, call it again with "since" set to ' +
       'next_since and "wait_seconds" to 60. For what others said to you, use read_inbox.',
-    access: "agent:read",
+    resource: "coordination",
     input: {
       channel: z.string().describe("Name of the channel, such as #general"),
       ...rangeShape(bufferSize),
@@ -79,7 +79,7 @@ export function readOwnInbox(services: CoordinationServices, waits: Waits): Tool
       'call it again with "since" set to next_since and "wait_seconds" to 60. Reading removes ' +
       "nothing. Answer a message to you alone with send_direct, and others with post or " +
       "send_message in their channel.",
-    access: "agent:read",
+    resource: "coordination",
     agentsOnly: true,
     input: rangeShape(INBOX_CAPACITY),
     output: inboxSchema,
@@ -97,7 +97,7 @@ export function readAgentsInbox(services: CoordinationServices, waits: Waits): T
     name: "read_inbox",
     description: "Reads what others said to an agent, oldest first: messages to it alone, and " +
       "messages in channels that name it. Reading removes nothing.",
-    access: "operator",
+    resource: "server",
     input: { agent: z.string().describe("Nick of the agent"), ...rangeShape(INBOX_CAPACITY) },
     output: inboxSchema,
     readOnly: true,

@@ -37,7 +37,7 @@ export function sendMessage(services: CoordinationServices): Tool {
       'act on. Give "type" and "payload", or "text" in their place for plain words. "to" puts the ' +
       "message into the inboxes of those agents of the channel; without it, it is for whoever " +
       'reads the channel. To wait for answers, call read_inbox with "wait_seconds".',
-    access: "agent:write",
+    resource: "coordination",
     input: {
       channel,
       type: z.string().regex(/^[^\s\p{Cc}]{1,100}$/u, {
@@ -108,7 +108,7 @@ export function sendDirect({ directMessages }: CoordinationServices): Tool {
     description: "Says something to one agent or person alone. Use it to answer a message that " +
       "read_inbox shows as said to you alone. An agent finds it in its inbox, also later; a person " +
       "must be on IRC now. Everything else belongs in a channel, where others can follow it.",
-    access: "agent:write",
+    resource: "coordination",
     input: { to: z.string().describe("Nick of the agent or person"), text },
     output: z.object({ to: z.string(), sent: z.literal(true) }),
     readOnly: false,
@@ -133,7 +133,7 @@ export function post({ bridge }: CoordinationServices): Tool {
       "Says something in plain words in a channel, for people and agents alike. Name an " +
       "agent in the text, and the message is in its inbox too. Use send_message for typed " +
       "messages that programs act on, and send_direct for what is for one reader alone.",
-    access: "agent:write",
+    resource: "coordination",
     input: { channel, text },
     output: z.object({ channel: z.string(), posted: z.literal(true) }),
     readOnly: false,

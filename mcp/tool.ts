@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ToolListing } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { Forbidden, Invalid } from "../services/errors.ts";
-import { type Access, authorize, type Caller, type Principal } from "../services/identity/mod.ts";
+import { authorize, type Caller, type Principal, type Resource } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import { suggest } from "../services/suggest.ts";
 import { describeIssue } from "../services/validation/mod.ts";
@@ -29,8 +29,8 @@ export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly name: string;
   /** What it does, when to use it and what to do next, for a model. */
   readonly description: string;
-  /** Who may call it; nobody else sees it in `tools/list`. */
-  readonly access: Access;
+  /** What it acts on: only those who may read it, or change it, see the tool in `tools/list`. */
+  readonly resource: Exclude<Resource["kind"], "project">;
   /** Whether only agents may call it; absent: no. */
   readonly agentsOnly?: boolean;
   /** Validates the arguments, and is what `tools/list` shows as `inputSchema`. */
@@ -68,7 +68,9 @@ const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 
 /** Makes a tool whose arguments are validated by the very schema that it shows. */
 export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
-  const { name, description, access, agentsOnly = false, output, readOnly } = definition;
+  const { name, description, agentsOnly = false, output, readOnly } = definition;
+  const action = readOnly ? "read" : "write";
+  const resource = { kind: definition.resource };
   const schema = z.strictObject(definition.input);
   const names = Object.keys(definition.input);
   return {
@@ -87,7 +89,7 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
     opens(principal) {
       if (agentsOnly && principal.kind !== "agent") return false;
       try {
-        authorize(principal, access, { readOnly });
+        authorize(principal, action, resource);
         return true;
       } catch (error) {
         if (error instanceof Forbidden) return false;
@@ -95,7 +97,7 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       }
     },
     async call(input, context) {
-      authorize(context.caller.principal, access, { readOnly });
+      authorize(context.caller.principal, action, resource);
       const unknown = Object.keys(input).find((key) => !names.includes(key));
       if (unknown !== undefined) throw new Invalid(describeUnknown(unknown, { name, names }));
       const { data, error } = schema.safeParse(withoutNulls(input), { reportInput: true });

@@ -1,3 +1,4 @@
+import type { Hono } from "hono";
 import { bodyLimitsOf, TrustedProxies } from "../http/mod.ts";
 import type { AdminLogin, Admins } from "../services/admins/mod.ts";
 import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
@@ -20,7 +21,7 @@ import { agentMessageRoutes } from "./v1/agent_messages.ts";
 import { agentRoutes } from "./v1/agents.ts";
 import { channelRoutes } from "./v1/channels.ts";
 import { Completions } from "./v1/completions.ts";
-import { newRoutes } from "./context.ts";
+import { type AppEnv, newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
 import { eventRoutes } from "./v1/events.ts";
 import { healthRoutes } from "./health.ts";
@@ -37,12 +38,13 @@ import { refuseOtherMethods } from "./middleware/methods.ts";
 import { notFoundHandler } from "./middleware/not_found.ts";
 import { observe } from "./middleware/observation.ts";
 import { answerOptions } from "./middleware/options.ts";
-import { authenticate } from "./middleware/principal.ts";
+import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { requestId } from "./middleware/request_id.ts";
 import { securityHeaders } from "./middleware/security.ts";
 import { openApiRoutes } from "./openapi.ts";
 import { settingsRoutes } from "./v1/settings.ts";
 import { statusRoutes } from "./v1/status.ts";
+import { type Group, type QueryToken, ROUTES } from "./table.ts";
 import { tokenRoutes } from "./v1/tokens.ts";
 
 /** What the HTTP API serves. */
@@ -76,50 +78,65 @@ export interface ApiServices {
   readonly bridge: Bridge | null;
 }
 
-/** The HTTP API: every group of the contract, behind the middleware that all of them share. */
+/** The HTTP API: every group of routes, behind the middleware that all of them share. */
 export function createApp(services: ApiServices) {
-  const { config, log, metrics, status, identity, agents, ircAccounts, bridge } = services;
+  const { config, log } = services;
   const app = newRoutes();
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler(app));
 
   app.use(requestId());
-  app.use(observe({ metrics, log }));
+  app.use(observe(services));
   app.use(securityHeaders());
   if (config.cors.origins.length > 0) app.use(cors(config.cors.origins));
   app.use(clientAddress(new TrustedProxies(config.trusted_proxies)));
   app.use(answerOptions(app));
   const bodyLimits = bodyLimitsOf(config);
   app.use(limitBody(bodyLimits));
-  app.use("/v1/*", authenticate(identity), jsonBody(bodyLimits));
-
+  acceptQueryTokens(app, services);
+  app.use("/v1/*", authenticate(services, "bearer", "basic"), jsonBody(bodyLimits));
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
-  app.route("/", healthRoutes(status));
-  app.route("/", statusRoutes(status));
-  app.route("/", metricRoutes(metrics));
-  app.route("/", agentRoutes(agents));
-  app.route("/", agentMessageRoutes(services));
-  app.route("/", accountRoutes(ircAccounts));
-  app.route("/", ircRoutes(services));
-  app.route("/", tokenRoutes(services));
-  const completions = new Completions({ gateway: services.llm.gateway, identity });
-  app.route("/", llmRoutes(services.llm, completions));
-  app.route("/", openAiRoutes(services.llm, completions));
-  app.route("/", adminRoutes(services.admins));
-  app.route("/", loginRoutes({ ...services, bodyLimits }));
-  const streams = new EventStreams({
-    max: config.limits.streams,
-    identity,
-    scheduler: systemScheduler,
-    metrics,
-  });
-  app.route(
-    "/",
-    channelRoutes({ bridge, bufferSize: config.bridge.buffer_size, identity, agents, streams }),
-  );
-  app.route("/", settingsRoutes(services.policies));
-  app.route("/", eventRoutes({ eventLog: services.eventLog, streams }));
+  for (const group of Object.values(createGroups(services))) app.route("/", group);
   app.route("/", openApiRoutes(app));
   return app;
+}
+
+/** The routes of each group of the table, but those that describe all of them. */
+export function createGroups(
+  services: ApiServices,
+): Record<Exclude<Group, "openapi">, Hono<AppEnv>> {
+  const { config, metrics, status, identity, agents, bridge, llm, eventLog } = services;
+  const completions = new Completions({ gateway: llm.gateway, identity });
+  const scheduler = systemScheduler;
+  const streams = new EventStreams({ max: config.limits.streams, identity, scheduler, metrics });
+  const bufferSize = config.bridge.buffer_size;
+  return {
+    health: healthRoutes(status),
+    status: statusRoutes(status),
+    metrics: metricRoutes(metrics),
+    agents: agentRoutes(agents),
+    agentMessages: agentMessageRoutes(services),
+    accounts: accountRoutes(services.ircAccounts),
+    irc: ircRoutes(services),
+    tokens: tokenRoutes(services),
+    llm: llmRoutes(llm, completions),
+    openai: openAiRoutes(llm, completions),
+    admins: adminRoutes(services.admins),
+    login: loginRoutes({ ...services, bodyLimits: bodyLimitsOf(config) }),
+    channels: channelRoutes({ bridge, bufferSize, identity, agents, streams }),
+    settings: settingsRoutes(services.policies),
+    events: eventRoutes({ eventLog, streams }),
+  };
+}
+
+/** Authenticates by the query too where the table says so, before the header alone counts. */
+function acceptQueryTokens(app: Hono<AppEnv>, services: AuthenticateOptions): void {
+  const rows: [string, readonly [string, string, QueryToken?]][] = Object.entries(ROUTES);
+  for (const [name, [, , queryToken]] of rows) {
+    if (queryToken === undefined) continue;
+    const [, path = ""] = name.split(" ");
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    app.use(pattern, authenticate(services, "bearer", "basic", queryToken));
+  }
 }

@@ -1,20 +1,17 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Status } from "../services/metrics/mod.ts";
 import { newRoutes } from "./context.ts";
+import { route } from "./route.ts";
 import { errorSchema, json } from "./schemas.ts";
 
 const healthSchema = z.object({ status: z.literal("ok") }).openapi("Health");
 
-const getHealth = createRoute({
-  method: "get",
-  path: "/healthz",
+const getHealth = route("GET /healthz", {
   summary: "Whether the process serves; needs no token",
   responses: { 200: json(healthSchema, "It does") },
 });
 
-const getReadiness = createRoute({
-  method: "get",
-  path: "/readyz",
+const getReadiness = route("GET /readyz", {
   summary: "Whether every part is up; needs no token",
   responses: {
     200: json(healthSchema, "Every part is up"),

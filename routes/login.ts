@@ -1,23 +1,19 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import type { BodyLimits } from "../http/mod.ts";
 import { type AdminLogin, loginSchema } from "../services/admins/mod.ts";
 import { NotFound } from "../services/errors.ts";
 import type { WebSessions } from "../services/identity/mod.ts";
 import { type AppEnv, callerOf, newRoutes } from "./context.ts";
-import { openedBy } from "./documentation/mod.ts";
+import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { sameOrigin } from "./middleware/origin.ts";
-import {
-  authenticateSession,
-  clearSessionCookies,
-  readSession,
-  setSessionCookies,
-} from "./middleware/session.ts";
+import { clearSessionCookies, readSession, setSessionCookies } from "./middleware/session.ts";
 import { takeTurns } from "./middleware/turns.ts";
+import { route } from "./route.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
-export interface LoginRoutesOptions {
+export interface LoginRoutesOptions extends AuthenticateOptions {
   /** Null where the configuration turns admins off. */
   readonly adminLogin: AdminLogin | null;
   readonly webSessions: WebSessions;
@@ -30,43 +26,41 @@ const sessionSchema = loggedInSchema.extend({
   expires_at: z.iso.datetime().openapi({ description: "Later after each use" }),
 }).openapi("Session");
 
-const endSession = createRoute({
-  method: "post",
-  path: "/logout",
-  security: [...openedBy("session"), {}],
+const endSession = route("POST /logout", {
   summary: "End the session of the cookie; without one there is nothing to do",
   responses: { 204: { description: "Nobody is logged in" }, ...errors(404, 503) },
 });
 
 /** `POST /login`, `POST /logout` and `GET /session`: the sessions of the web pages. */
-export function loginRoutes({ adminLogin: login, webSessions, bodyLimits }: LoginRoutesOptions) {
+export function loginRoutes(options: LoginRoutesOptions) {
+  const { adminLogin: login, webSessions, bodyLimits } = options;
   if (login === null) return disabledRoutes();
 
-  const beginSession = createRoute({
-    method: "post",
-    path: "/login",
-    summary: "Log in as an admin",
-    middleware: [sameOrigin(), countAttempt(login), takeTurns(), jsonBody(bodyLimits)],
-    request: {
-      body: jsonRequest(loginSchema.meta({ id: "LoginRequest" }), {
-        username: "admin",
-        password: "correct horse battery",
-      }),
+  const beginSession = route(
+    "POST /login",
+    {
+      summary: "Log in as an admin",
+      request: {
+        body: jsonRequest(loginSchema.meta({ id: "LoginRequest" }), {
+          username: "admin",
+          password: "correct horse battery",
+        }),
+      },
+      responses: {
+        200: json(loggedInSchema, "Logged in; the answer sets the session's cookies"),
+        ...errors(400, 404, 413, 429, 503),
+      },
     },
-    responses: {
-      200: json(loggedInSchema, "Logged in; the answer sets the session's cookies"),
-      ...errors(400, 404, 413, 429, 503),
-    },
-  });
+    sameOrigin(),
+    countAttempt(login),
+    takeTurns(),
+    jsonBody(bodyLimits),
+  );
 
-  const showSession = createRoute({
-    method: "get",
-    path: "/session",
-    security: openedBy("session"),
+  const showSession = route("GET /session", {
     summary: "Who is logged in, by the session's cookie",
-    middleware: [authenticateSession(webSessions)],
     responses: { 200: json(sessionSchema, "The session"), ...errors(404) },
-  });
+  }, authenticate(options, "cookie"));
 
   return newRoutes()
     .openapi(beginSession, async (context) => {

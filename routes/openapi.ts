@@ -1,18 +1,15 @@
-import { createRoute, type OpenAPIHono, z } from "@hono/zod-openapi";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { type AppEnv, newRoutes } from "./context.ts";
 import { describeApi, type Page, renderDocumentation } from "./documentation/mod.ts";
+import { route } from "./route.ts";
 import { json } from "./schemas.ts";
 
-const getDocument = createRoute({
-  method: "get",
-  path: "/openapi.json",
+const getDocument = route("GET /openapi.json", {
   summary: "This API as a document of OpenAPI 3.1; needs no credential",
   responses: { 200: json(z.object({ openapi: z.string() }), "The document") },
 });
 
-const getPage = createRoute({
-  method: "get",
-  path: "/docs",
+const getPage = route("GET /docs", {
   summary: "The document as a page to read; needs no credential",
   responses: {
     200: { content: { "text/html": { schema: z.string() } }, description: "The page" },

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
-import { createMiddleware } from "hono/factory";
-import { Forbidden, Unauthorized } from "../../services/errors.ts";
+import { Forbidden } from "../../services/errors.ts";
 import {
   isCsrfToken,
   SESSION_SECONDS,
@@ -17,26 +16,14 @@ const CSRF_COOKIE = "muster_csrf";
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Finds the principal of the session cookie, for the web pages and the repository API; never for a
- * path below `/v1/`.
- */
-export function authenticateSession(sessions: WebSessions) {
-  return createMiddleware<AppEnv>(async (context, next) => {
-    const session = readSession(context, sessions);
-    if (session === null) throw new Unauthorized("Nobody is logged in, or the session has ended");
-    context.set("principal", session.principal);
-    context.set("session", session);
-    if (session.renewed) setSessionCookies(context, session);
-    await next();
-  });
-}
-
-/**
  * The session that the request's cookie stands for, or null.
  *
  * @throws Forbidden where the request may change something and lacks the session's CSRF token
  */
-export function readSession(context: Context<AppEnv>, sessions: WebSessions): WebSession | null {
+export function readSession(
+  context: Context<AppEnv>,
+  sessions: Pick<WebSessions, "find">,
+): WebSession | null {
   const secret = getCookie(context, SESSION_COOKIE);
   const session = secret === undefined ? null : sessions.find(secret);
   if (session !== null) context.env.trust?.();

@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { type IrcAccounts, personSchema } from "../../services/agents/mod.ts";
 import { MAX_PASSWORD_LENGTH } from "../../services/identity/mod.ts";
 import { textSchema } from "../../services/validation/mod.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
 const accountSchema = z.object({
@@ -18,11 +18,8 @@ const newAccountSchema = accountSchema.extend({
 /** The routes whose bodies hold a password of at least so many characters. */
 function passwordRoutes(minPasswordLength: number) {
   const password = textSchema(minPasswordLength, MAX_PASSWORD_LENGTH);
-  const createAccount = createRoute({
-    method: "post",
-    path: "/v1/irc/accounts",
+  const createAccount = route("POST /v1/irc/accounts", {
     summary: "Make the IRC account of a person",
-    ...openTo("operator"),
     request: {
       body: jsonRequest(personSchema.extend({ password }).meta({ id: "IrcAccountRequest" }), {
         account: "ann",
@@ -31,11 +28,8 @@ function passwordRoutes(minPasswordLength: number) {
     },
     responses: { 201: json(newAccountSchema, "The account"), ...errors(400, 409, 413, 503) },
   });
-  const setPassword = createRoute({
-    method: "put",
-    path: "/v1/irc/accounts/{account}/password",
+  const setPassword = route("PUT /v1/irc/accounts/{account}/password", {
     summary: "Replace the password of a person's IRC account and close its sessions",
-    ...openTo("operator"),
     request: {
       params: z.object({ account: z.string() }),
       body: jsonRequest(z.object({ password }).meta({ id: "IrcPasswordRequest" }), {
@@ -47,19 +41,13 @@ function passwordRoutes(minPasswordLength: number) {
   return { createAccount, setPassword };
 }
 
-const listAccounts = createRoute({
-  method: "get",
-  path: "/v1/irc/accounts",
+const listAccounts = route("GET /v1/irc/accounts", {
   summary: "The IRC accounts of people",
-  ...openTo("operator"),
   responses: { 200: json(z.array(accountSchema), "The accounts, by name"), ...errors() },
 });
 
-const deleteAccount = createRoute({
-  method: "delete",
-  path: "/v1/irc/accounts/{account}",
+const deleteAccount = route("DELETE /v1/irc/accounts/{account}", {
   summary: "Remove the IRC account of a person and close its sessions",
-  ...openTo("operator"),
   request: { params: z.object({ account: z.string() }) },
   responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
 });

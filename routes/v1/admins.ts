@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { type Admins, adminSchema, passwordSchema } from "../../services/admins/mod.ts";
 import { NotFound } from "../../services/errors.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
 const accountSchema = z.object({
@@ -12,19 +12,13 @@ const accountSchema = z.object({
 
 const params = z.object({ username: z.string() });
 
-const listAdmins = createRoute({
-  method: "get",
-  path: "/v1/admins",
+const listAdmins = route("GET /v1/admins", {
   summary: "Who may log in to the web pages",
-  ...openTo("operator"),
   responses: { 200: json(z.array(accountSchema), "The admins, by name"), ...errors(404) },
 });
 
-const createAdmin = createRoute({
-  method: "post",
-  path: "/v1/admins",
+const createAdmin = route("POST /v1/admins", {
   summary: "Make an admin",
-  ...openTo("operator"),
   request: {
     body: jsonRequest(adminSchema.meta({ id: "AdminRequest" }), {
       username: "ann",
@@ -34,11 +28,8 @@ const createAdmin = createRoute({
   responses: { 201: { description: "It is made" }, ...errors(400, 404, 409, 413, 503) },
 });
 
-const setPassword = createRoute({
-  method: "put",
-  path: "/v1/admins/{username}/password",
+const setPassword = route("PUT /v1/admins/{username}/password", {
   summary: "Replace an admin's password and end its sessions",
-  ...openTo("operator"),
   request: {
     params,
     body: jsonRequest(passwordSchema.meta({ id: "PasswordRequest" }), {
@@ -48,11 +39,8 @@ const setPassword = createRoute({
   responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 413, 503) },
 });
 
-const deleteAdmin = createRoute({
-  method: "delete",
-  path: "/v1/admins/{username}",
+const deleteAdmin = route("DELETE /v1/admins/{username}", {
   summary: "Remove an admin with its sessions and tokens; the last one cannot be removed",
-  ...openTo("operator"),
   request: { params },
   responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
 });

@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Waits } from "../../http/mod.ts";
 import { type DirectMessages, INBOX_CAPACITY, type Inboxes } from "../../services/inboxes/mod.ts";
 import type { Identity } from "../../services/identity/mod.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import {
   errors,
   json,
@@ -43,15 +43,12 @@ const messageSchema = z.object({
   }),
 }).openapi("AddressedMessage");
 
-const listMessages = createRoute({
-  method: "get",
-  path: "/v1/agents/{nick}/messages",
+const listMessages = route("GET /v1/agents/{nick}/messages", {
   summary: "An agent's inbox: messages to it alone and mentions in channels, oldest first",
   description: "Open to the agent itself and the operator. Reading consumes nothing. A channel's " +
     "message counts where the agent was registered with the channel or is in it, and where the " +
     "text holds its nick as a word of its own, @all, its type (@worker, @workers), or @prefix*; " +
     "an envelope where its `to` lists one of these. The newest messages are kept, over restarts, as long as `irc.history` says.",
-  ...openTo("agent:read"),
   request: {
     params: z.object({ nick: z.string() }),
     query: z.object({
@@ -66,9 +63,7 @@ const listMessages = createRoute({
   },
 });
 
-const sendMessage = createRoute({
-  method: "post",
-  path: "/v1/agents/{nick}/messages",
+const sendMessage = route("POST /v1/agents/{nick}/messages", {
   summary: "Say something to one agent or person alone",
   description:
     "The nick may be an agent's or that of anybody on IRC: an answer to a message needs " +
@@ -76,7 +71,6 @@ const sendMessage = createRoute({
     "it on IRC. An agent speaks under its own nick; for others the bridge speaks, with the name in " +
     "front. 404 if nobody has the name; 409 if its owner can get no message now: a person who is " +
     "not on IRC, the bridge, a service such as NickServ.",
-  ...openTo("agent:write"),
   request: {
     params: z.object({ nick: z.string() }),
     body: jsonRequest(

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import {
   adoptionSchema,
   agentChangeSchema,
@@ -8,9 +8,9 @@ import {
   registrationSchema,
   rotationSchema,
 } from "../../services/agents/mod.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
+import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
 const agentSchema = z.object({
@@ -44,28 +44,19 @@ const credentialsSchema = z.object({
 
 const params = z.object({ nick: z.string() });
 
-const listAgents = createRoute({
-  method: "get",
-  path: "/v1/agents",
+const listAgents = route("GET /v1/agents", {
   summary: "Every agent, revoked ones included",
-  ...openTo("agent:read"),
   responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors() },
 });
 
-const getAgent = createRoute({
-  method: "get",
-  path: "/v1/agents/{nick}",
+const getAgent = route("GET /v1/agents/{nick}", {
   summary: "One agent",
-  ...openTo("agent:read"),
   request: { params },
   responses: { 200: json(agentSchema, "The agent"), ...errors(404) },
 });
 
-const registerAgent = createRoute({
-  method: "post",
-  path: "/v1/agents/register",
+const registerAgent = route("POST /v1/agents/register", {
   summary: "Register an agent",
-  ...openTo("operator"),
   request: {
     body: jsonRequest(registrationSchema.meta({ id: "RegistrationRequest" }), {
       nick: "scout",
@@ -78,11 +69,8 @@ const registerAgent = createRoute({
   },
 });
 
-const rotateAgent = createRoute({
-  method: "post",
-  path: "/v1/agents/{nick}/rotate",
+const rotateAgent = route("POST /v1/agents/{nick}/rotate", {
   summary: "Replace an agent's passphrase, and end its tokens, IRC sessions and streams",
-  ...openTo("operator", optionalBody()),
   request: {
     params,
     body: {
@@ -94,13 +82,10 @@ const rotateAgent = createRoute({
     200: json(credentialsSchema, "What the agent logs in to IRC with from now on"),
     ...errors(400, 404, 409, 413, 503),
   },
-});
+}, optionalBody());
 
-const adoptAgent = createRoute({
-  method: "post",
-  path: "/v1/agents/{nick}/adopt",
+const adoptAgent = route("POST /v1/agents/{nick}/adopt", {
   summary: "Make an existing IRC account an agent",
-  ...openTo("operator", optionalBody()),
   request: {
     params,
     body: {
@@ -112,31 +97,22 @@ const adoptAgent = createRoute({
     },
   },
   responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
-});
+}, optionalBody());
 
-const revokeAgent = createRoute({
-  method: "post",
-  path: "/v1/agents/{nick}/revoke",
+const revokeAgent = route("POST /v1/agents/{nick}/revoke", {
   summary: "End everything that an agent can log in with, and keep its record",
-  ...openTo("operator"),
   request: { params },
   responses: { 204: { description: "It is revoked" }, ...errors(404, 409, 503) },
 });
 
-const deleteAgent = createRoute({
-  method: "delete",
-  path: "/v1/agents/{nick}",
+const deleteAgent = route("DELETE /v1/agents/{nick}", {
   summary: "Remove an agent and free its nick",
-  ...openTo("operator"),
   request: { params },
   responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
 });
 
-const changeAgent = createRoute({
-  method: "patch",
-  path: "/v1/agents/{nick}",
+const changeAgent = route("PATCH /v1/agents/{nick}", {
   summary: "Give an agent a rate for its messages, or with null take it away",
-  ...openTo("operator"),
   request: {
     params,
     body: jsonRequest(agentChangeSchema.meta({ id: "AgentChange" }), {
@@ -146,11 +122,8 @@ const changeAgent = createRoute({
   responses: { 200: json(agentSchema, "The agent"), ...errors(400, 404, 409, 413, 503) },
 });
 
-const pauseAgent = createRoute({
-  method: "post",
-  path: "/v1/agents/{nick}/pause",
+const pauseAgent = route("POST /v1/agents/{nick}/pause", {
   summary: "Refuse every message of an agent until it is resumed, and keep its sessions",
-  ...openTo("operator", optionalBody()),
   request: {
     params,
     body: {
@@ -159,13 +132,10 @@ const pauseAgent = createRoute({
     },
   },
   responses: { 204: { description: "It is paused" }, ...errors(400, 404, 409, 413, 503) },
-});
+}, optionalBody());
 
-const resumeAgent = createRoute({
-  method: "post",
-  path: "/v1/agents/{nick}/resume",
+const resumeAgent = route("POST /v1/agents/{nick}/resume", {
   summary: "Let a paused agent speak again",
-  ...openTo("operator"),
   request: { params },
   responses: { 204: { description: "It may speak" }, ...errors(404, 409, 503) },
 });

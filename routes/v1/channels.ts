@@ -1,14 +1,13 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Waits } from "../../http/mod.ts";
 import type { Agents } from "../../services/agents/mod.ts";
 import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
 import { NotFound } from "../../services/errors.ts";
 import type { Identity } from "../../services/identity/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
-import { openedBy } from "../documentation/mod.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
+import { route } from "../route.ts";
 import {
   errors,
   json,
@@ -76,19 +75,13 @@ const postSchema = z.object({
 
 const presenceSchema = z.object({ nick: nickSchema }).openapi("Presence");
 
-const listChannels = createRoute({
-  method: "get",
-  path: "/v1/channels",
+const listChannels = route("GET /v1/channels", {
   summary: "The channels that the bridge is in",
-  ...openTo("agent:read"),
   responses: { 200: json(z.array(z.string()), "Names with #, sorted"), ...errors(404, 503) },
 });
 
-const joinChannel = createRoute({
-  method: "post",
-  path: "/v1/channels/{channel}/join",
+const joinChannel = route("POST /v1/channels/{channel}/join", {
   summary: "Have the bridge join a channel",
-  ...openTo("agent:write"),
   request: { params: parameters },
   responses: {
     204: { description: "The bridge is in it" },
@@ -96,21 +89,15 @@ const joinChannel = createRoute({
   },
 });
 
-const partChannel = createRoute({
-  method: "delete",
-  path: "/v1/channels/{channel}",
+const partChannel = route("DELETE /v1/channels/{channel}", {
   summary: "Have the bridge leave a channel",
-  ...openTo("agent:write"),
   request: { params: parameters },
   responses: { 204: { description: "The bridge is not in it" }, ...errors(400, 404, 503, 504) },
 });
 
 function listMessages(bufferSize: number) {
-  return createRoute({
-    method: "get",
-    path: "/v1/channels/{channel}/messages",
+  return route("GET /v1/channels/{channel}/messages", {
     summary: "Messages of a channel, oldest first",
-    ...openTo("agent:read"),
     request: { params: parameters, query: messageQuery(bufferSize) },
     responses: {
       200: json(
@@ -122,12 +109,8 @@ function listMessages(bufferSize: number) {
   });
 }
 
-const streamMessages = createRoute({
-  method: "get",
-  path: "/v1/channels/{channel}/stream",
+const streamMessages = route("GET /v1/channels/{channel}/stream", {
   summary: "New messages of a channel as server-sent events",
-  ...openTo("agent:read"),
-  security: openedBy("apiToken", "adminToken", "agentToken", "passphrase", "queryToken"),
   request: {
     params: parameters,
     query: z.object({
@@ -153,11 +136,8 @@ const streamMessages = createRoute({
   },
 });
 
-const postMessage = createRoute({
-  method: "post",
-  path: "/v1/channels/{channel}/messages",
+const postMessage = route("POST /v1/channels/{channel}/messages", {
   summary: "Say something in a channel",
-  ...openTo("agent:write"),
   request: { params: parameters, body: jsonRequest(postSchema, { text: "hello, agents" }) },
   responses: {
     204: { description: "IRC has it" },
@@ -165,20 +145,14 @@ const postMessage = createRoute({
   },
 });
 
-const refreshPresence = createRoute({
-  method: "post",
-  path: "/v1/channels/{channel}/presence",
+const refreshPresence = route("POST /v1/channels/{channel}/presence", {
   summary: "Tell that somebody is in a channel over HTTP",
-  ...openTo("agent:write"),
   request: { params: parameters, body: jsonRequest(presenceSchema, { nick: "ann" }) },
   responses: { 204: { description: "Noted" }, ...errors(400, 404) },
 });
 
-const listUsers = createRoute({
-  method: "get",
-  path: "/v1/channels/{channel}/users",
+const listUsers = route("GET /v1/channels/{channel}/users", {
   summary: "Who is in a channel",
-  ...openTo("agent:read"),
   request: { params: parameters },
   responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
 });

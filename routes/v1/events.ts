@@ -1,10 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { wantsEventStream } from "../../http/mod.ts";
 import type { EventLog, LoggedEvent } from "../../services/events/mod.ts";
-import { openTo } from "../access.ts";
 import { newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
-import { openedBy } from "../documentation/mod.ts";
+import { route } from "../route.ts";
 import { errors, queryTokenSchema, wholeNumber } from "../schemas.ts";
 
 /** Most events of one answer. */
@@ -64,14 +63,10 @@ const query = z.object({
   limit: wholeNumber("How many; not for a stream", 1, MAX_LIMIT),
 });
 
-const listEvents = createRoute({
-  method: "get",
-  path: "/v1/events",
+const listEvents = route("GET /v1/events", {
   summary: "The event log: everything that changed, who did it and what caused it",
   description: "With `Accept: text/event-stream` the answer is a stream that goes on with every " +
     "new event. Each has an `id`, after which `Last-Event-ID` resumes without gap or repeat.",
-  ...openTo("operator"),
-  security: openedBy("apiToken", "adminToken", "queryToken"),
   request: {
     query: query.extend({ token: queryTokenSchema }),
     headers: z.object({

@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { NotFound } from "../../services/errors.ts";
 import type { ConnectedClient } from "../../services/irc/mod.ts";
 import { banRequestSchema, type IrcBans } from "../../services/irc_server/bans/mod.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
 const banSchema = z.object({
@@ -28,19 +28,13 @@ const clientSchema = z.object({
   queued_bytes: z.int().openapi({ description: "What waits to be sent to it" }),
 }).openapi("IrcClient");
 
-const listBans = createRoute({
-  method: "get",
-  path: "/v1/irc/bans",
+const listBans = route("GET /v1/irc/bans", {
   summary: "Who is kept off the IRC server",
-  ...openTo("operator"),
   responses: { 200: json(z.array(banSchema), "The bans, oldest first"), ...errors(404) },
 });
 
-const createBan = createRoute({
-  method: "post",
-  path: "/v1/irc/bans",
+const createBan = route("POST /v1/irc/bans", {
   summary: "Keep somebody off the IRC server, or change the ban of the same mask",
-  ...openTo("operator"),
   request: {
     body: jsonRequest(banRequestSchema.meta({ id: "IrcBanRequest" }), {
       mask: "192.0.2.0/24",
@@ -54,22 +48,16 @@ const createBan = createRoute({
   },
 });
 
-const deleteBan = createRoute({
-  method: "delete",
-  path: "/v1/irc/bans/{ban}",
+const deleteBan = route("DELETE /v1/irc/bans/{ban}", {
   summary: "Take a ban away",
-  ...openTo("operator"),
   request: {
     params: z.object({ ban: z.string().openapi({ description: "Its id or its mask" }) }),
   },
   responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
 });
 
-const listClients = createRoute({
-  method: "get",
-  path: "/v1/irc/clients",
+const listClients = route("GET /v1/irc/clients", {
   summary: "Who is connected to the IRC server",
-  ...openTo("operator"),
   responses: {
     200: json(z.array(clientSchema), "The connections, oldest first"),
     ...errors(404),

@@ -1,13 +1,13 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import {
   backendChangeSchema,
   backendRequestSchema,
   completionRequestSchema,
   type Llm,
 } from "../../services/llm/mod.ts";
-import { openTo } from "../access.ts";
 import { type Completions } from "./completions.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
 const backendSchema = z.object({
@@ -42,19 +42,13 @@ const completionSchema = z.looseObject({}).openapi("ChatCompletion", {
 
 const parameters = z.object({ name: z.string() });
 
-const listBackends = createRoute({
-  method: "get",
-  path: "/v1/llm/backends",
+const listBackends = route("GET /v1/llm/backends", {
   summary: "The LLM backends; the first one is the default",
-  ...openTo("operator"),
   responses: { 200: json(z.array(backendSchema), "The configured ones first"), ...errors() },
 });
 
-const createBackend = createRoute({
-  method: "post",
-  path: "/v1/llm/backends",
+const createBackend = route("POST /v1/llm/backends", {
   summary: "Make an LLM backend",
-  ...openTo("operator"),
   request: {
     body: jsonRequest(backendRequestSchema.meta({ id: "LlmBackendRequest" }), {
       name: "main",
@@ -65,11 +59,8 @@ const createBackend = createRoute({
   responses: { 201: json(backendSchema, "The backend"), ...errors(400, 409, 413, 429, 503) },
 });
 
-const changeBackend = createRoute({
-  method: "put",
-  path: "/v1/llm/backends/{name}",
+const changeBackend = route("PUT /v1/llm/backends/{name}", {
   summary: "Change what is named of an LLM backend",
-  ...openTo("operator"),
   request: {
     params: parameters,
     body: jsonRequest(backendChangeSchema.meta({ id: "LlmBackendChange" }), { allow: ["gpt-*"] }),
@@ -77,20 +68,14 @@ const changeBackend = createRoute({
   responses: { 200: json(backendSchema, "The backend"), ...errors(400, 404, 409, 413, 503) },
 });
 
-const deleteBackend = createRoute({
-  method: "delete",
-  path: "/v1/llm/backends/{name}",
+const deleteBackend = route("DELETE /v1/llm/backends/{name}", {
   summary: "Remove an LLM backend",
-  ...openTo("operator"),
   request: { params: parameters },
   responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
 });
 
-const listModels = createRoute({
-  method: "get",
-  path: "/v1/llm/backends/{name}/models",
+const listModels = route("GET /v1/llm/backends/{name}/models", {
   summary: "Ask a backend's provider which models it has",
-  ...openTo("operator"),
   request: { params: parameters },
   responses: {
     200: json(z.array(z.string()), "Those that are let through, in the provider's order"),
@@ -98,27 +83,18 @@ const listModels = createRoute({
   },
 });
 
-const discover = createRoute({
-  method: "post",
-  path: "/v1/llm/discover",
+const discover = route("POST /v1/llm/discover", {
   summary: "Which providers have a key in the environment of this process",
-  ...openTo("operator"),
   responses: { 200: json(z.array(discoveredSchema), "Nothing is made of them"), ...errors() },
 });
 
-const listKnown = createRoute({
-  method: "get",
-  path: "/v1/llm/known",
+const listKnown = route("GET /v1/llm/known", {
   summary: "Every provider that muster knows",
-  ...openTo("operator"),
   responses: { 200: json(z.array(providerSchema), "The providers, by name"), ...errors() },
 });
 
-const complete = createRoute({
-  method: "post",
-  path: "/v1/llm/complete",
+const complete = route("POST /v1/llm/complete", {
   summary: "Have a model answer",
-  ...openTo("agent:write"),
   request: {
     body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" }), {
       model: "gpt-5",

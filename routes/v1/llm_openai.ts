@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { completionRequestSchema, type Llm } from "../../services/llm/mod.ts";
-import { openTo } from "../access.ts";
 import type { Completions } from "./completions.ts";
 import { newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { json, jsonRequest, openAiErrors } from "../schemas.ts";
 
 const modelSchema = z.object({
@@ -15,11 +15,8 @@ const modelSchema = z.object({
 const listSchema = z.object({ object: z.literal("list"), data: z.array(modelSchema) })
   .openapi("OpenAiModelList");
 
-const complete = createRoute({
-  method: "post",
-  path: "/v1/llm/openai/chat/completions",
+const complete = route("POST /v1/llm/openai/chat/completions", {
   summary: "Have a model answer, for clients made for OpenAI's API",
-  ...openTo("agent:write"),
   request: {
     body: jsonRequest(completionRequestSchema, {
       model: "main/gpt-5",
@@ -38,11 +35,8 @@ const complete = createRoute({
   },
 });
 
-const listModels = createRoute({
-  method: "get",
-  path: "/v1/llm/openai/models",
+const listModels = route("GET /v1/llm/openai/models", {
   summary: "The models of all backends, for clients made for OpenAI's API",
-  ...openTo("agent:write"),
   responses: {
     200: json(listSchema, "Each as `backend/model`"),
     ...openAiErrors(401, 403, 429, 500, 503),

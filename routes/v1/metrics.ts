@@ -1,17 +1,14 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Metrics } from "../../services/metrics/mod.ts";
-import { openTo } from "../access.ts";
 import { newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors } from "../schemas.ts";
 
 /** Version 0.0.4 of the text format of Prometheus. */
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-const getMetrics = createRoute({
-  method: "get",
-  path: "/v1/metrics",
+const getMetrics = route("GET /v1/metrics", {
   summary: "Figures for Prometheus",
-  ...openTo("operator"),
   responses: {
     200: {
       content: { "text/plain": { schema: z.string() } },

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { Invalid, NotFound } from "../../services/errors.ts";
 import {
   type JsonObject,
@@ -7,28 +7,22 @@ import {
   policyPatchSchema,
   policyWarnings,
 } from "../../services/policies/mod.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
 const policies = policiesSchema.meta({ id: "Policies" });
 
-const getSettings = createRoute({
-  method: "get",
-  path: "/v1/settings",
+const getSettings = route("GET /v1/settings", {
   summary: "What can be set while the program runs",
-  ...openTo("operator"),
   responses: {
     200: json(z.object({ policies }).openapi("Settings"), "The settings"),
     ...errors(404),
   },
 });
 
-const getPolicies = createRoute({
-  method: "get",
-  path: "/v1/settings/policies",
+const getPolicies = route("GET /v1/settings/policies", {
   summary: "The policies of the bots",
-  ...openTo("operator"),
   responses: {
     200: json(policies, "The policies, with defaults for what nobody has set"),
     ...errors(404),
@@ -40,11 +34,8 @@ const warningsHeader = z.string().openapi({
   example: '["There is no field of \\"warden\\" called \\"burts\\"; did you mean \\"burst\\"?"]',
 });
 
-const putPolicies = createRoute({
-  method: "put",
-  path: "/v1/settings/policies",
+const putPolicies = route("PUT /v1/settings/policies", {
   summary: "Change policies: what is named is set, what is null is removed, the rest stays",
-  ...openTo("operator"),
   request: {
     body: jsonRequest(policyPatchSchema.meta({ id: "PolicyChange" }), {
       warden: { enabled: true, messages_per_second: 2 },

@@ -1,7 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Status } from "../../services/metrics/mod.ts";
-import { openTo } from "../access.ts";
 import { newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors, json } from "../schemas.ts";
 
 const statusSchema = z.object({
@@ -11,11 +11,8 @@ const statusSchema = z.object({
   started: z.iso.datetime(),
 }).openapi("Status");
 
-const getStatus = createRoute({
-  method: "get",
-  path: "/v1/status",
+const getStatus = route("GET /v1/status", {
   summary: "How the service is",
-  ...openTo("agent:read"),
   responses: { 200: json(statusSchema, "The state of the service"), ...errors() },
 });
 

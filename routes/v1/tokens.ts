@@ -1,11 +1,11 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import {
   type OperatorToken,
   tokenRequestSchema,
   type Tokens,
 } from "../../services/identity/mod.ts";
-import { openTo } from "../access.ts";
 import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
 import { errors, json, jsonRequest } from "../schemas.ts";
 
 const tokenSchema = z.object({
@@ -23,11 +23,8 @@ const issuedTokenSchema = tokenSchema.extend({
   token: z.string().openapi({ description: "Told this once only" }),
 }).openapi("IssuedToken");
 
-const createToken = createRoute({
-  method: "post",
-  path: "/v1/tokens",
+const createToken = route("POST /v1/tokens", {
   summary: "Make a token for an account",
-  ...openTo("operator"),
   request: {
     body: jsonRequest(tokenRequestSchema.meta({ id: "TokenRequest" }), {
       owner: "scout",
@@ -38,28 +35,19 @@ const createToken = createRoute({
   responses: { 201: json(issuedTokenSchema, "The token"), ...errors(400, 404, 409, 413, 503) },
 });
 
-const listTokens = createRoute({
-  method: "get",
-  path: "/v1/tokens",
+const listTokens = route("GET /v1/tokens", {
   summary: "Every token, without the token itself",
-  ...openTo("operator"),
   responses: { 200: json(z.array(tokenSchema), "The tokens, oldest first"), ...errors() },
 });
 
-const revokeToken = createRoute({
-  method: "delete",
-  path: "/v1/tokens/{id}",
+const revokeToken = route("DELETE /v1/tokens/{id}", {
   summary: "End a token at once",
-  ...openTo("operator"),
   request: { params: z.object({ id: z.string() }) },
   responses: { 204: { description: "It is ended" }, ...errors(404, 503) },
 });
 
-const rotateApiToken = createRoute({
-  method: "post",
-  path: "/v1/tokens/api/rotate",
+const rotateApiToken = route("POST /v1/tokens/api/rotate", {
   summary: "Replace the operator's API token at once, and close what was opened with it",
-  ...openTo("operator"),
   responses: {
     200: json(
       z.object({

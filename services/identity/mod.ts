@@ -25,7 +25,13 @@ export { ScramVerifiers } from "./scram.ts";
 export { isServiceName } from "./names.ts";
 export { OperatorToken } from "./operator_token.ts";
 export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
-export { type Access, authorize, speakerName } from "./permissions.ts";
+export {
+  type Action,
+  authorize,
+  type ProjectRole,
+  type Resource,
+  speakerName,
+} from "./permissions.ts";
 export {
   type Caller,
   type Credential,

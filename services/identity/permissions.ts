@@ -1,45 +1,100 @@
 import { Forbidden } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, Scope } from "./principal.ts";
+
+/** `status` reports how a check of a commit went. */
+export type Action = "read" | "write" | "status" | "admin";
+
+/** What a member may do in a project. `admin` includes `write`, and `write` includes `read`. */
+export type ProjectRole = "read" | "write" | "admin";
 
 /**
- * Who an operation is open to: the operator and admins alone, or also an agent with its own
- * credential, for reading or for writing.
- */
-export type Access = "operator" | "agent:read" | "agent:write";
-
-/**
- * Lets a principal through to an operation. The operator may do everything, and so may an admin with
- * a token of scope `admin`. An admin's token with `read` alone reads everything.
+ * What an action is done to.
  *
- * @param readOnly whether the operation changes nothing, as a GET
+ * - `server`: accounts, tokens, bans, settings, events: what only its operator manages
+ * - `coordination`: agents, channels and messages: what agents work with
+ * - `models`: language models, which cost money
+ * - `project`: a repository and all that belongs to it
+ */
+export type Resource = { readonly kind: "server" | "coordination" | "models" } | {
+  readonly kind: "project";
+  readonly id: string;
+  /** The principal's role in the project; null where it is not a member. */
+  readonly role: ProjectRole | null;
+};
+
+/** What a principal came with. The API token opens everything, so it stands in no table. */
+type Holder = "agent" | "adminToken" | "session" | "projectToken";
+
+type ScopesNeeded = Readonly<Partial<Record<Holder, Scope>>>;
+
+/** The scope that an action needs. What is absent here is closed. */
+const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeeded>>> = {
+  server: {
+    read: { adminToken: "read" },
+    write: { adminToken: "admin" },
+  },
+  coordination: {
+    read: { agent: "read", adminToken: "read" },
+    write: { agent: "write", adminToken: "admin" },
+  },
+  models: {
+    read: { agent: "write", adminToken: "read" },
+    write: { agent: "write", adminToken: "admin" },
+  },
+  project: {
+    read: { agent: "read", adminToken: "read", session: "read", projectToken: "read" },
+    write: { agent: "write", adminToken: "admin", session: "write", projectToken: "write" },
+    status: { agent: "write", adminToken: "admin", session: "write", projectToken: "status:write" },
+    admin: { agent: "admin", adminToken: "admin", session: "admin", projectToken: "admin" },
+  },
+};
+
+/** The roles that open an action in a project to a member. */
+const ROLES_NEEDED: Record<Action, readonly ProjectRole[]> = {
+  read: ["read", "write", "admin"],
+  write: ["write", "admin"],
+  status: ["write", "admin"],
+  admin: ["admin"],
+};
+
+/** Agents and sessions need a role in a project; admins' tokens open every project. */
+const NEEDS_ROLE: ReadonlySet<Holder> = new Set(["agent", "session"]);
+
+/** Why a holder never gets to a resource for which the table has no scope. */
+const CLOSED: Record<Holder, string> = {
+  agent: "Only the operator's API token and admins' tokens open this",
+  adminToken: "Only the operator's API token opens this",
+  session: "A session opens the web pages, and never a path below /v1/",
+  projectToken: "This credential opens repositories alone, and never a path below /v1/",
+};
+
+/**
+ * Lets a principal do something, or refuses. A right is the lesser of the credential's scopes and,
+ * in a project, the role.
+ *
  * @throws Forbidden
  */
-export function authorize(
-  principal: Principal,
-  access: Access,
-  { readOnly = access === "agent:read" }: { readonly readOnly?: boolean } = {},
-): void {
+export function authorize(principal: Principal, action: Action, resource: Resource): void {
   if (principal.kind === "operator") return;
-  if (principal.kind === "admin") return authorizeAdmin(principal, readOnly);
-  if (principal.kind === "project") {
-    throw new Forbidden("This credential opens repositories alone, and never a path below /v1/");
+  const holder = holderOf(principal);
+  const scope = SCOPES_NEEDED[resource.kind][action]?.[holder];
+  if (scope === undefined) throw new Forbidden(CLOSED[holder]);
+  if (!principal.scopes.has(scope)) throw new Forbidden(`This token has no scope "${scope}"`);
+  if (resource.kind !== "project") return;
+  if (holder === "projectToken" && principal.project !== resource.id) {
+    throw new Forbidden("This token is for another project");
   }
-  if (access === "operator") {
-    throw new Forbidden("Only the operator's API token and admins' tokens open this");
-  }
-  const scope = access === "agent:read" ? "read" : "write";
-  if (!principal.scopes.has(scope)) {
-    throw new Forbidden(`This token has no scope "${scope}"`);
+  if (NEEDS_ROLE.has(holder) && !ROLES_NEEDED[action].some((role) => role === resource.role)) {
+    throw new Forbidden(
+      `Only members with the role ${ROLES_NEEDED[action].join(" or ")} may do this`,
+    );
   }
 }
 
-function authorizeAdmin({ scopes, tokenId }: Principal, readOnly: boolean): void {
-  if (tokenId === null) {
-    throw new Forbidden("A session opens the web pages, and never a path below /v1/");
-  }
-  const scope = readOnly ? "read" : "admin";
-  if (!scopes.has(scope)) throw new Forbidden(`This token has no scope "${scope}"`);
+function holderOf({ kind, tokenId }: Principal): Holder {
+  if (kind === "admin") return tokenId === null ? "session" : "adminToken";
+  return kind === "project" ? "projectToken" : "agent";
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Tables of requests: who asks what, and what comes back. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createApp } from "../../routes/app.ts";
+import { type ApiServices, createApp } from "../../routes/app.ts";
 import { configSchema } from "../../services/config/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import type { IrcServer } from "../../services/irc/mod.ts";
@@ -61,6 +61,7 @@ const TEST_SERVER: Pick<IrcServer, "clients"> = {
 export class TestApi {
   readonly rooms: Rooms;
   readonly metrics = new TestMetrics();
+  readonly services: ApiServices;
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
 
@@ -76,14 +77,8 @@ export class TestApi {
     });
     const config = configSchema.parse({});
     const { metrics } = this;
-    this.#app = createApp({
-      ...rooms,
-      config,
-      metrics,
-      status,
-      bridge: null,
-      ircServer: TEST_SERVER,
-    });
+    this.services = { ...rooms, config, metrics, status, bridge: null, ircServer: TEST_SERVER };
+    this.#app = createApp(this.services);
   }
 
   async send(scenario: Omit<Scenario, "status">): Promise<Response> {

@@ -7,7 +7,7 @@ import { EventStreams } from "../../../routes/event_streams.ts";
 import { clientAddress } from "../../../routes/middleware/address.ts";
 import { jsonBody } from "../../../routes/middleware/body.ts";
 import { errorHandler } from "../../../routes/middleware/errors.ts";
-import { authenticate } from "../../../routes/middleware/principal.ts";
+import { authenticate } from "../../../routes/middleware/authenticate.ts";
 import { requestId } from "../../../routes/middleware/request_id.ts";
 import type { Bridge } from "../../../services/bridge/mod.ts";
 import type { TokenRequest } from "../../../services/identity/mod.ts";
@@ -42,7 +42,8 @@ function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, ma
   const app = newRoutes();
   app.onError(errorHandler(silentLog));
   app.use(requestId(), clientAddress(new TrustedProxies([])));
-  app.use("/v1/*", authenticate(rooms.identity), jsonBody(BODY_LIMITS));
+  app.use("/v1/channels/:channel/stream", authenticate(rooms, "bearer", "basic", "token"));
+  app.use("/v1/*", authenticate(rooms, "bearer", "basic"), jsonBody(BODY_LIMITS));
   const { identity, agents } = rooms;
   const metrics = new TestMetrics();
   const streams = new EventStreams({ max: maxStreams, identity, scheduler, metrics });

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { Forbidden } from "../../../services/errors.ts";
 import {
-  type Access,
+  type Action,
   authorize,
   OPERATOR,
   type Principal,
+  type ProjectRole,
+  type Resource,
   type Scope,
   speakerName,
 } from "../../../services/identity/mod.ts";
@@ -14,9 +16,9 @@ function principal(kind: Principal["kind"], ...scopes: Scope[]): Principal {
   return { kind, id: "1", name: "Coder", scopes: new Set(scopes), ...held };
 }
 
-function isAllowed(who: Principal, access: Access): boolean {
+function isAllowed(who: Principal, action: Action, resource: Resource): boolean {
   try {
-    authorize(who, access);
+    authorize(who, action, resource);
     return true;
   } catch (error) {
     assert.ok(error instanceof Forbidden);
@@ -24,32 +26,59 @@ function isAllowed(who: Principal, access: Access): boolean {
   }
 }
 
+const PROJECT_TOKEN = {
+  ...principal("project", "read", "write", "admin", "status:write"),
+  project: "p1",
+};
+const SESSION = { ...principal("admin", "read", "write", "admin"), tokenId: null, sessionId: "3" };
+
 Deno.test("authorize() opens to each kind of principal what the table says", () => {
-  const table: readonly (readonly [Principal, boolean, boolean, boolean])[] = [
-    [OPERATOR, true, true, true],
-    [principal("agent", "read", "write"), true, true, false],
-    [principal("agent", "read"), true, false, false],
-    [principal("agent", "write"), false, true, false],
-    [principal("agent", "read", "write", "admin"), true, true, false],
-    [principal("agent"), false, false, false],
-    [principal("admin", "read", "write", "admin"), true, true, true],
-    [principal("admin", "read", "write"), true, false, false],
-    [principal("admin", "read"), true, false, false],
-    [principal("admin"), false, false, false],
-    [{ ...principal("admin", "read", "write", "admin"), tokenId: null }, false, false, false],
-    [principal("project", "read", "write", "admin", "status:write"), false, false, false],
+  const table: readonly (readonly [Principal, string])[] = [
+    [OPERATOR, "rw rw rw"],
+    [principal("agent", "read", "write"), "-- rw rw"],
+    [principal("agent", "read"), "-- r- --"],
+    [principal("agent", "write"), "-- -w rw"],
+    [principal("agent", "read", "write", "admin"), "-- rw rw"],
+    [principal("agent"), "-- -- --"],
+    [principal("admin", "read", "write", "admin"), "rw rw rw"],
+    [principal("admin", "read", "write"), "r- r- r-"],
+    [principal("admin", "read"), "r- r- r-"],
+    [principal("admin"), "-- -- --"],
+    [SESSION, "-- -- --"],
+    [PROJECT_TOKEN, "-- -- --"],
   ];
-  for (const [who, ...expected] of table) {
-    const accesses = ["agent:read", "agent:write", "operator"] as const;
-    const label = `${who.kind} ${[...who.scopes].join(" ")}`;
-    assert.deepEqual(accesses.map((access) => isAllowed(who, access)), expected, label);
+  for (const [who, expected] of table) {
+    const rights = (["server", "coordination", "models"] as const).map((kind) => {
+      const read = isAllowed(who, "read", { kind }) ? "r" : "-";
+      return read + (isAllowed(who, "write", { kind }) ? "w" : "-");
+    });
+    assert.equal(rights.join(" "), expected, `${who.kind} ${[...who.scopes].join(" ")}`);
   }
 });
 
-Deno.test("authorize() opens what only reads to admins' tokens that read", () => {
-  authorize(principal("admin", "read"), "operator", { readOnly: true });
-  for (const who of [principal("agent", "read"), principal("admin")]) {
-    assert.throws(() => authorize(who, "operator", { readOnly: true }), Forbidden);
+Deno.test("authorize() opens to members of a project what their role and their scopes allow", () => {
+  const member = principal("agent", "read", "write", "admin");
+  const table: readonly (readonly [Principal, ProjectRole | null, string])[] = [
+    [OPERATOR, null, "read write status admin"],
+    [member, null, ""],
+    [member, "read", "read"],
+    [member, "write", "read write status"],
+    [member, "admin", "read write status admin"],
+    [principal("agent", "read"), "admin", "read"],
+    [principal("agent", "read", "write"), "admin", "read write status"],
+    [principal("admin", "read", "write", "admin"), null, "read write status admin"],
+    [principal("admin", "read"), null, "read"],
+    [SESSION, null, ""],
+    [SESSION, "write", "read write status"],
+    [PROJECT_TOKEN, null, "read write status admin"],
+    [{ ...PROJECT_TOKEN, project: "p2" }, null, ""],
+    [{ ...PROJECT_TOKEN, scopes: new Set<Scope>(["status:write"]) }, null, "status"],
+  ];
+  for (const [who, role, expected] of table) {
+    const actions = (["read", "write", "status", "admin"] as const)
+      .filter((action) => isAllowed(who, action, { kind: "project", id: "p1", role }));
+    const label = `${who.kind} ${[...who.scopes].join(" ")}, ${role}`;
+    assert.equal(actions.join(" "), expected, label);
   }
 });
 

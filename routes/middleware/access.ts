@@ -1,0 +1,14 @@
+import { createMiddleware } from "hono/factory";
+import { authorize, type Resource } from "../../services/identity/mod.ts";
+import type { AppEnv } from "../context.ts";
+
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/** Lets through whom {@link authorize} lets read what GET and HEAD ask for, or else write. */
+export function allow(resource: Resource) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const action = READING.has(context.req.method) ? "read" : "write";
+    authorize(context.get("principal"), action, resource);
+    await next();
+  });
+}

@@ -1,0 +1,65 @@
+import { createMiddleware } from "hono/factory";
+import type { HonoRequest } from "hono";
+import { readAuthorization, wantsEventStream } from "../../http/mod.ts";
+import { Unauthorized } from "../../services/errors.ts";
+import type { Credential, Identity, WebSessions } from "../../services/identity/mod.ts";
+import type { AppEnv } from "../context.ts";
+import type { QueryToken } from "../table.ts";
+import { readSession, setSessionCookies } from "./session.ts";
+
+/**
+ * Where a credential may stand: in the header `Authorization` with the scheme Bearer or Basic, in a
+ * session's cookie, which also needs the CSRF token for changes, or in the query.
+ */
+export type CredentialSource = "bearer" | "basic" | "cookie" | QueryToken;
+
+export interface AuthenticateOptions {
+  readonly identity: Pick<Identity, "authenticate">;
+  readonly webSessions: Pick<WebSessions, "find">;
+}
+
+/**
+ * Finds the principal of a request by the credentials that its routes accept. A header wins over a
+ * token in the query, and a token over a cookie. A request that already has a principal passes.
+ *
+ * @throws Unauthorized where the request shows no such credential, or one that is not valid
+ */
+export function authenticate(
+  { identity, webSessions }: AuthenticateOptions,
+  ...accepted: readonly CredentialSource[]
+) {
+  const sources = new Set(accepted);
+  return createMiddleware<AppEnv>(async (context, next) => {
+    if (context.get("principal") !== undefined) return await next();
+    const credential = credentialOf(context.req, sources);
+    if (credential !== null) {
+      context.set("principal", await identity.authenticate(credential, context.get("address")));
+      context.env.trust?.();
+      return await next();
+    }
+    const session = sources.has("cookie") ? readSession(context, webSessions) : null;
+    if (session === null) throw new Unauthorized(lacking(sources));
+    context.set("principal", session.principal);
+    context.set("session", session);
+    if (session.renewed) setSessionCookies(context, session);
+    await next();
+  });
+}
+
+function credentialOf(
+  request: HonoRequest,
+  sources: ReadonlySet<CredentialSource>,
+): Credential | null {
+  const shown = readAuthorization(request.header("authorization"));
+  if (shown !== null && sources.has(shown.kind)) return shown;
+  const isInQuery = sources.has("token") ||
+    (sources.has("token of streams") && wantsEventStream(request.header("accept")));
+  const token = isInQuery ? request.query("token") ?? "" : "";
+  return token === "" ? null : { kind: "bearer", token };
+}
+
+function lacking(sources: ReadonlySet<CredentialSource>): string {
+  return sources.has("bearer")
+    ? "An Authorization header with a Bearer token is required"
+    : "Nobody is logged in, or the session has ended";
+}

@@ -1,0 +1,54 @@
+import { createRoute, type RouteConfig } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import type { AppEnv } from "./context.ts";
+import { openedBy, type SecurityScheme } from "./documentation/mod.ts";
+import { allow } from "./middleware/access.ts";
+import { type Endpoint, type Opens, type QueryToken, ROUTES } from "./table.ts";
+
+type MethodOf<Name extends Endpoint> = Name extends `${infer Method} ${string}` ? Lowercase<Method>
+  : never;
+
+type PathOf<Name extends Endpoint> = Name extends `${string} ${infer Path}` ? Path : never;
+
+/** What the table does not say of a route. */
+type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
+
+/** The credentials that open what a route acts on, as the API's document names them. */
+const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
+  nothing: [],
+  session: ["session"],
+  "session or nothing": ["session"],
+  server: ["apiToken", "adminToken"],
+  coordination: ["apiToken", "adminToken", "agentToken", "passphrase"],
+  models: ["apiToken", "adminToken", "agentToken", "passphrase"],
+};
+
+/**
+ * Makes a route of the table: who may call it is checked, and told in the API's document.
+ *
+ * @param middleware comes after that check
+ */
+export function route<Name extends Endpoint, Described extends Description>(
+  name: Name,
+  description: Described,
+  ...middleware: readonly MiddlewareHandler<AppEnv>[]
+) {
+  const [, opens, queryToken]: readonly [string, Opens, QueryToken?] = ROUTES[name];
+  const [method, path] = name.split(" ") as [string, PathOf<Name>];
+  return createRoute({
+    ...description,
+    method: method.toLowerCase() as MethodOf<Name>,
+    path,
+    middleware: [...guardOf(opens), ...middleware],
+    security: [
+      ...openedBy(...SCHEMES[opens], ...(queryToken === undefined ? [] : ["queryToken" as const])),
+      ...(opens === "session or nothing" ? [{}] : []),
+    ],
+  });
+}
+
+/** What checks the caller's rights; a session is for the route's own middleware. */
+function guardOf(opens: Opens): readonly MiddlewareHandler<AppEnv>[] {
+  if (opens === "nothing" || opens === "session" || opens === "session or nothing") return [];
+  return [allow({ kind: opens })];
+}

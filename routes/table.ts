@@ -1,0 +1,99 @@
+import type { Resource } from "../services/identity/mod.ts";
+
+/**
+ * What a route acts on, which `authorize` opens to a principal or not: what reads (GET) needs the
+ * right to read, everything else the right to write. `session` is open to those who are logged in to
+ * the web pages, `nothing` to everybody.
+ */
+export type Opens =
+  | Exclude<Resource["kind"], "project">
+  | "session"
+  | "session or nothing"
+  | "nothing";
+
+/**
+ * How a credential comes that is not in the header `Authorization`, for clients that cannot set
+ * one: in the parameter `token` of the query, always or where the client accepts an event stream.
+ */
+export type QueryToken = "token" | "token of streams";
+
+/**
+ * Every route: the group that answers it (in `app.ts`), what it acts on, and where a token may stand
+ * besides the header.
+ */
+export const ROUTES = {
+  "GET /healthz": ["health", "nothing"],
+  "GET /readyz": ["health", "nothing"],
+  "GET /openapi.json": ["openapi", "nothing"],
+  "GET /docs": ["openapi", "nothing"],
+  "POST /login": ["login", "nothing"],
+  "POST /logout": ["login", "session or nothing"],
+  "GET /session": ["login", "session"],
+
+  "GET /v1/status": ["status", "coordination"],
+  "GET /v1/metrics": ["metrics", "server"],
+  "GET /v1/events": ["events", "server", "token of streams"],
+
+  "GET /v1/agents": ["agents", "coordination"],
+  "POST /v1/agents/register": ["agents", "server"],
+  "GET /v1/agents/{nick}": ["agents", "coordination"],
+  "PATCH /v1/agents/{nick}": ["agents", "server"],
+  "DELETE /v1/agents/{nick}": ["agents", "server"],
+  "POST /v1/agents/{nick}/adopt": ["agents", "server"],
+  "POST /v1/agents/{nick}/pause": ["agents", "server"],
+  "POST /v1/agents/{nick}/resume": ["agents", "server"],
+  "POST /v1/agents/{nick}/revoke": ["agents", "server"],
+  "POST /v1/agents/{nick}/rotate": ["agents", "server"],
+  "GET /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
+  "POST /v1/agents/{nick}/messages": ["agentMessages", "coordination"],
+
+  "GET /v1/channels": ["channels", "coordination"],
+  "DELETE /v1/channels/{channel}": ["channels", "coordination"],
+  "POST /v1/channels/{channel}/join": ["channels", "coordination"],
+  "GET /v1/channels/{channel}/messages": ["channels", "coordination"],
+  "POST /v1/channels/{channel}/messages": ["channels", "coordination"],
+  "POST /v1/channels/{channel}/presence": ["channels", "coordination"],
+  "GET /v1/channels/{channel}/stream": ["channels", "coordination", "token"],
+  "GET /v1/channels/{channel}/users": ["channels", "coordination"],
+
+  "GET /v1/irc/accounts": ["accounts", "server"],
+  "POST /v1/irc/accounts": ["accounts", "server"],
+  "DELETE /v1/irc/accounts/{account}": ["accounts", "server"],
+  "PUT /v1/irc/accounts/{account}/password": ["accounts", "server"],
+  "GET /v1/irc/bans": ["irc", "server"],
+  "POST /v1/irc/bans": ["irc", "server"],
+  "DELETE /v1/irc/bans/{ban}": ["irc", "server"],
+  "GET /v1/irc/clients": ["irc", "server"],
+
+  "GET /v1/tokens": ["tokens", "server"],
+  "POST /v1/tokens": ["tokens", "server"],
+  "POST /v1/tokens/api/rotate": ["tokens", "server"],
+  "DELETE /v1/tokens/{id}": ["tokens", "server"],
+  "GET /v1/admins": ["admins", "server"],
+  "POST /v1/admins": ["admins", "server"],
+  "DELETE /v1/admins/{username}": ["admins", "server"],
+  "PUT /v1/admins/{username}/password": ["admins", "server"],
+  "GET /v1/settings": ["settings", "server"],
+  "GET /v1/settings/policies": ["settings", "server"],
+  "PUT /v1/settings/policies": ["settings", "server"],
+
+  "GET /v1/llm/backends": ["llm", "server"],
+  "POST /v1/llm/backends": ["llm", "server"],
+  "PUT /v1/llm/backends/{name}": ["llm", "server"],
+  "DELETE /v1/llm/backends/{name}": ["llm", "server"],
+  "GET /v1/llm/backends/{name}/models": ["llm", "server"],
+  "POST /v1/llm/discover": ["llm", "server"],
+  "GET /v1/llm/known": ["llm", "server"],
+  "POST /v1/llm/complete": ["llm", "models"],
+  "POST /v1/llm/openai/chat/completions": ["openai", "models"],
+  "GET /v1/llm/openai/models": ["openai", "models"],
+} as const satisfies Record<
+  string,
+  readonly [group: string, opens: Opens, queryToken?: QueryToken]
+>;
+
+/** A route as the table names it, such as `GET /v1/agents/{nick}`. */
+export type Endpoint = keyof typeof ROUTES;
+
+/** The groups that answer routes. */
+export type Group = (typeof ROUTES)[Endpoint][0];

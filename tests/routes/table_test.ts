@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { type ApiServices, createApp, createGroups } from "../../routes/app.ts";
+import { ROUTES } from "../../routes/table.ts";
+import { Bridge } from "../../services/bridge/mod.ts";
+import { withApi } from "../support/scenarios.ts";
+
+interface Routed {
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+}
+
+/** What an app answers, as the table writes it; middleware answers every method. */
+function endpointsOf({ routes }: Routed): string[] {
+  const handled = routes.filter(({ method }) => method !== "ALL");
+  const names = handled.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+  return [...new Set(names)].sort();
+}
+
+/** Services with a bridge to make routes of, which nobody calls. */
+async function withServices(run: (services: ApiServices) => void): Promise<void> {
+  await withApi(({ services }) => {
+    run({ ...services, bridge: Object.create(Bridge.prototype) });
+    return Promise.resolve();
+  });
+}
+
+Deno.test("the table of routes names every route of the app, and nothing else", async () => {
+  await withServices((services) => {
+    const others = ["GET /"];
+    assert.deepEqual(
+      endpointsOf(createApp(services)),
+      [...Object.keys(ROUTES), ...others].sort(),
+    );
+  });
+});
+
+Deno.test("each group answers the routes that the table gives it", async () => {
+  await withServices((services) => {
+    for (const [name, group] of Object.entries(createGroups(services))) {
+      const rows = Object.entries(ROUTES).filter(([, [owner]]) => owner === name);
+      assert.deepEqual(endpointsOf(group), rows.map(([endpoint]) => endpoint).sort(), name);
+    }
+  });
+});
