@@ -3,7 +3,7 @@ import { VERSION } from "../../services/version.ts";
 import type { AppEnv } from "../context.ts";
 import { DESCRIPTIONS } from "../schemas.ts";
 import { groupOf, GROUPS } from "./groups.ts";
-import { openedBy, SECURITY_SCHEMES } from "./security.ts";
+import { SECURITY_SCHEMES } from "./security.ts";
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<AppEnv>["getOpenAPI31Document"]>;
 
@@ -71,7 +71,6 @@ function complete({ path, method, operation }: PlacedOperation): void {
   const isBelowVersion = path.startsWith("/v1/");
   operation.operationId ??= operationId(method, path);
   operation.tags ??= [groupOf(path)];
-  operation.security ??= isBelowVersion ? openedBy("apiToken", "adminToken") : [];
   for (const status of isBelowVersion ? BEFORE_EVERY_ENDPOINT : [500] as const) {
     addError(operation, status);
   }
