@@ -97,6 +97,7 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
 Deno.test("nobody fills the log: what one actor does beyond sixty times a minute is counted", async () => {
   await withRooms(async (rooms) => {
     await anAgent(rooms, "scout");
+    const pendingBefore = rooms.clock.pending;
     const moderation = moderationOf(rooms);
     const toggle = (times: number, nick: string) => {
       for (let turn = 0; turn < times; turn++) {
@@ -117,6 +118,6 @@ Deno.test("nobody fills the log: what one actor does beyond sixty times a minute
       address: "192.0.2.7",
       data: { count: 40 },
     }]);
-    assert.equal(rooms.clock.pending, 0);
+    assert.equal(rooms.clock.pending, pendingBefore);
   });
 });
