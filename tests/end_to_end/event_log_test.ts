@@ -38,7 +38,7 @@ Deno.test("without the policy store the API says why there are no settings", asy
 
 Deno.test("log prints what happened on IRC and over HTTP, and goes on with what happens", async () => {
   await using program = await startProgram();
-  const { passphrase } = await registerAgent(program, "scout");
+  const { passphrase } = await registerAgent(program, "scout", { type: "orchestrator" });
   await using scout = await IrcClient.connect(program.irc);
   await scout.register({ nick: "scout", password: passphrase });
   await using ann = await IrcClient.connect(program.irc);
