@@ -107,7 +107,7 @@ Deno.test("whatever a user of IRC sees, a reader over HTTP or MCP sees too", asy
         limit: 1000,
         ...since,
       });
-      const told: Said[] = result.structuredContent.messages;
+      const told: Said[] = JSON.parse(result.content[1].text).messages;
       assert.deepEqual(told.map(({ nick, text }) => `${nick} ${text}`), seen);
     }),
     { numRuns: 30 },
