@@ -20,10 +20,12 @@ export class FakeProvider implements AsyncDisposable {
   /** What was asked, in order. */
   readonly seen: SeenRequest[] = [];
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
+  readonly #closing = new AbortController();
 
   constructor(answer: Answer) {
+    const { signal } = this.#closing;
     this.#server = Deno.serve(
-      { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+      { hostname: "127.0.0.1", port: 0, signal, onListen: () => {} },
       async (request) => {
         const url = new URL(request.url);
         const text = await request.text();
@@ -32,9 +34,10 @@ export class FakeProvider implements AsyncDisposable {
           path: url.pathname + url.search,
           headers: request.headers,
           body: text === "" ? undefined : JSON.parse(text),
-          left: new Promise<void>((resolve) =>
-            request.signal.addEventListener("abort", () => resolve())
-          ),
+          left: new Promise<void>((resolve) => {
+            if (request.signal.aborted) resolve();
+            else request.signal.addEventListener("abort", () => resolve());
+          }),
         };
         this.seen.push(seen);
         return await answer(seen);
@@ -55,8 +58,10 @@ export class FakeProvider implements AsyncDisposable {
     return request;
   }
 
+  /** Closes every connection: an answer that a test left open keeps nothing waiting. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.shutdown();
+    this.#closing.abort();
+    await this.#server.finished;
   }
 }
 
