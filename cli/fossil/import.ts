@@ -21,7 +21,7 @@ interface ImportCommandOptions {
 /** `muster fossil import`: makes a repository of the `git fast-export` stream on standard input. */
 export async function importStream(file: string, options: ImportCommandOptions): Promise<void> {
   if (Deno.stdin.isTerminal()) {
-    throw new CommandFailed('A "git fast-export" stream is expected on standard input.', 2);
+    throw new CommandFailed('A "git fast-export" stream is expected on standard input', 2);
   }
   const { user = defaultUser(), projectName, mainBranch, partial = false, json = false } = options;
   using progress = new TerminalProgress();
@@ -62,7 +62,7 @@ export async function exportStream(
   { mainBranch }: { readonly mainBranch?: string },
 ): Promise<void> {
   if (Deno.stdout.isTerminal()) {
-    throw new CommandFailed('The stream is for a file or for "git fast-import".', 2);
+    throw new CommandFailed('The stream is for a file or for "git fast-import"', 2);
   }
   using progress = new TerminalProgress();
   const { notices } = await reading(file, ({ repository }) => {

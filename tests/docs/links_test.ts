@@ -22,3 +22,11 @@ Deno.test("the README leads to every page of docs/", async () => {
     if (path !== "README.md") assert.ok(targets.includes(path), path);
   }
 });
+
+Deno.test("every file that CONTRIBUTING names exists", async () => {
+  const { spans } = await readPage("CONTRIBUTING.md");
+  const isPath = /^(cli|docs|routes|scripts|services|tests)\/[a-z0-9_./]+$/;
+  const paths = spans.flat().filter((span) => isPath.test(span));
+  assert.ok(paths.length > 20);
+  for (const path of paths) assert.ok(await exists(path), path);
+});
