@@ -38,6 +38,8 @@ export class TestNetwork implements AsyncDisposable {
   readonly #options: NetworkOptions;
   #server: Running | null = null;
   #services: Running | null = null;
+  /** How often the server was started. */
+  #starts = 0;
 
   private constructor(plan: NetworkPlan, options: NetworkOptions) {
     this.plan = plan;
@@ -92,9 +94,16 @@ export class TestNetwork implements AsyncDisposable {
     }
   }
 
-  /** Starts the server; services that run come back to it by themselves. */
+  /**
+   * Starts the server; services that run come back to it by themselves.
+   *
+   * Each start has a server id of its own, because InspIRCd counts clients' ids from the beginning
+   * again. Atheme keeps the SASL session of a client that left before it was registered for up to a
+   * minute, and leaves a new client with the same id without an answer.
+   */
   async startServer(): Promise<void> {
-    const config = inspircdConfig(this.plan, this.#options.modern ?? true);
+    const id = `${this.#starts++}AA`;
+    const config = inspircdConfig(this.plan, id, this.#options.modern ?? true);
     const path = await this.#write("inspircd.conf", config);
     this.#server = new Running("inspircd", ["--nofork", "--nopid", `--config=${path}`]);
     await this.#server.unlessItEnds(listening(this.address));

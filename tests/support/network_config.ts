@@ -48,12 +48,15 @@ const MODERN_MODULES = new Set([
   "sasl",
 ]);
 
-/** @param modern whether the server offers what the last ten years have brought */
-export function inspircdConfig(plan: NetworkPlan, modern: boolean): string {
+/**
+ * @param id the server's id, a digit and two letters
+ * @param modern whether the server offers what the last ten years have brought
+ */
+export function inspircdConfig(plan: NetworkPlan, id: string, modern: boolean): string {
   const { folder, port, tlsPort, linkPort, operator } = plan;
   const modules = INSPIRCD_MODULES.filter((name) => modern || !MODERN_MODULES.has(name));
   return [
-    tag("server", { name: NETWORK, description: "Test", network: "Test", id: "0AA" }),
+    tag("server", { name: NETWORK, description: "Test", network: "Test", id }),
     tag("admin", { name: "Test", nick: "test", email: "test@network.test" }),
     tag("bind", { address: "127.0.0.1", port, type: "clients" }),
     tag("bind", { address: "127.0.0.1", port: tlsPort, type: "clients", sslprofile: "tls" }),
