@@ -17,7 +17,7 @@ import {
 import type { Log } from "../log.ts";
 import { SpeechControls } from "./speech_controls.ts";
 import { Presence } from "./presence.ts";
-import type { AccountChange, Provisioning, Sessions } from "./provisioning.ts";
+import type { Provisioning, Sessions } from "./provisioning.ts";
 import {
   type Agent,
   type AgentRow,
@@ -129,26 +129,26 @@ export class Agents {
     const now = this.#clock();
     const origin = originOf(caller);
     const id = ulid(now);
-    const write = async ({ passphrase, statements }: AccountChange) => {
-      const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
-      await this.#database.commit({
-        statements: [
-          this.#accounts.insertion({ id, name: nick, kind: "agent", secret, createdAt: now }),
-          this.roster.insertion({ id, name: nick }, request, rate, now),
-          await this.#scram.keeping(id, secret, passphrase),
-          ...statements,
-        ],
-        events: [
-          newEvent("agent.registered", { nick, type, channels }, origin, now),
-          ...(rate === null
-            ? []
-            : [newEvent("agent.rate_changed", { nick, ...rateColumns(rate) }, origin, now)]),
-        ],
-      }).catch((error: unknown) => {
-        throw error instanceof Duplicate ? nameTaken(nick) : error;
-      });
-    };
-    const passphrase = await this.#provisioning.register({ id, name: nick, channels }, null, write);
+    using change = await this.#provisioning.register({ id, name: nick, channels }, null);
+    const { passphrase } = change;
+    const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
+    await this.#database.commit({
+      statements: [
+        this.#accounts.insertion({ id, name: nick, kind: "agent", secret, createdAt: now }),
+        this.roster.insertion({ id, name: nick }, request, rate, now),
+        await this.#scram.keeping(id, secret, passphrase),
+        ...change.statements,
+      ],
+      events: [
+        newEvent("agent.registered", { nick, type, channels }, origin, now),
+        ...(rate === null
+          ? []
+          : [newEvent("agent.rate_changed", { nick, ...rateColumns(rate) }, origin, now)]),
+      ],
+    }).catch((error: unknown) => {
+      throw error instanceof Duplicate ? nameTaken(nick) : error;
+    });
+    change.settle();
     return this.#registration(nick, passphrase);
   }
 
@@ -165,27 +165,27 @@ export class Agents {
   ): Promise<Registration> {
     const account = findActiveAgent(this.#accounts, nick);
     const { id, name } = account;
-    const write = async ({ passphrase, statements }: AccountChange) => {
-      const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
-      await commitOn(this.#database, name, {
-        statements: [
-          this.#accounts.newSecret(account, secret),
-          await this.#scram.keeping(id, secret, passphrase),
-          ...(keepsTokens ? [] : [this.#tokens.endingAllOf(id)]),
-          ...statements,
-        ],
-        events: [
-          newEvent(
-            "agent.rotated",
-            { nick: name, tokens_kept: keepsTokens },
-            originOf(caller),
-            this.#clock(),
-          ),
-        ],
-      });
-      this.#revocations.announce({ kind: keepsTokens ? "password" : "account", accountId: id });
-    };
-    const passphrase = await this.#provisioning.rotate({ id, name }, write);
+    using change = await this.#provisioning.rotate({ id, name });
+    const { passphrase } = change;
+    const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
+    await commitOn(this.#database, name, {
+      statements: [
+        this.#accounts.newSecret(account, secret),
+        await this.#scram.keeping(id, secret, passphrase),
+        ...(keepsTokens ? [] : [this.#tokens.endingAllOf(id)]),
+        ...change.statements,
+      ],
+      events: [
+        newEvent(
+          "agent.rotated",
+          { nick: name, tokens_kept: keepsTokens },
+          originOf(caller),
+          this.#clock(),
+        ),
+      ],
+    });
+    this.#revocations.announce({ kind: keepsTokens ? "password" : "account", accountId: id });
+    change.settle();
     return this.#registration(name, passphrase);
   }
 
@@ -205,23 +205,25 @@ export class Agents {
     const { type, channels } = request;
     const now = this.#clock();
     const id = account?.id ?? ulid(now);
-    const write = async ({ name, passphrase, statements }: AccountChange) => {
-      const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
-      await commitOn(this.#database, name, {
-        statements: [
-          account === null
-            ? this.#accounts.insertion({ id, name, kind: "agent", secret, createdAt: now })
-            : this.#accounts.adoption(id),
-          this.roster.insertion({ id, name }, request, null, now),
-          ...statements,
-        ],
-        events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
-      }).catch((error: unknown) => {
-        throw error instanceof Duplicate ? nameTaken(name) : error;
-      });
-    };
-    const known = account !== null;
-    await this.#provisioning.adopt({ id, name: account?.name ?? nick, channels }, known, write);
+    using change = await this.#provisioning.adopt(
+      { id, name: account?.name ?? nick, channels },
+      account !== null,
+    );
+    const { name, passphrase } = change;
+    const secret = { scheme: "sha256", value: sha256(passphrase) } as const;
+    await commitOn(this.#database, name, {
+      statements: [
+        account === null
+          ? this.#accounts.insertion({ id, name, kind: "agent", secret, createdAt: now })
+          : this.#accounts.adoption(id),
+        this.roster.insertion({ id, name }, request, null, now),
+        ...change.statements,
+      ],
+      events: [newEvent("agent.adopted", { nick: name, type, channels }, originOf(caller), now)],
+    }).catch((error: unknown) => {
+      throw error instanceof Duplicate ? nameTaken(name) : error;
+    });
+    change.settle();
     return await this.get(nick);
   }
 
@@ -234,20 +236,18 @@ export class Agents {
   async revoke(nick: string, caller: Caller): Promise<void> {
     const { id, name } = findActiveAgent(this.#accounts, nick);
     const now = this.#clock();
-    await this.#provisioning.suspend({ id, name }, async ({ statements }) => {
-      await commitOn(this.#database, name, {
-        statements: [
-          this.#accounts.revocation(id, now),
-          this.#tokens.endingAllOf(id),
-          statement(
-            this.#database.tables.deleteFrom("inbox_messages").where("account_id", "=", id),
-          ),
-          ...statements,
-        ],
-        events: [newEvent("agent.revoked", { nick: name }, originOf(caller), now)],
-      });
-      this.#ended(id);
+    using change = await this.#provisioning.suspend({ id, name });
+    await commitOn(this.#database, name, {
+      statements: [
+        this.#accounts.revocation(id, now),
+        this.#tokens.endingAllOf(id),
+        statement(this.#database.tables.deleteFrom("inbox_messages").where("account_id", "=", id)),
+        ...change.statements,
+      ],
+      events: [newEvent("agent.revoked", { nick: name }, originOf(caller), now)],
     });
+    this.#ended(id);
+    change.settle();
   }
 
   /**
@@ -258,13 +258,13 @@ export class Agents {
   async delete(nick: string, caller: Caller): Promise<void> {
     const account = findAgent(this.#accounts, nick);
     const { id, name } = account;
-    await this.#provisioning.remove(account, "Agent deleted", async ({ statements }) => {
-      await commitOn(this.#database, name, {
-        statements: [this.#accounts.removal(account), ...statements],
-        events: [newEvent("agent.deleted", { nick: name }, originOf(caller), this.#clock())],
-      });
-      this.#ended(id);
+    using change = await this.#provisioning.remove(account, "Agent deleted");
+    await commitOn(this.#database, name, {
+      statements: [this.#accounts.removal(account), ...change.statements],
+      events: [newEvent("agent.deleted", { nick: name }, originOf(caller), this.#clock())],
     });
+    this.#ended(id);
+    change.settle();
   }
 
   /** Notes a call of the agent over HTTP or MCP. */

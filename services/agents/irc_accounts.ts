@@ -99,18 +99,18 @@ export class IrcAccounts {
     const now = clock();
     const id = ulid(now);
     const keeping = await scram.keeping(id, secret, password);
-    await provisioning.register({ id, name }, password, async ({ statements }) => {
-      await database.commit({
-        statements: [
-          accounts.insertion({ id, name, kind: "person", secret, createdAt: now }),
-          keeping,
-          ...statements,
-        ],
-        events: [newEvent("account.created", { account: name }, originFor(id), now)],
-      }).catch((error: unknown) => {
-        throw error instanceof Duplicate ? nameTaken(name) : error;
-      });
+    using change = await provisioning.register({ id, name }, password);
+    await database.commit({
+      statements: [
+        accounts.insertion({ id, name, kind: "person", secret, createdAt: now }),
+        keeping,
+        ...change.statements,
+      ],
+      events: [newEvent("account.created", { account: name }, originFor(id), now)],
+    }).catch((error: unknown) => {
+      throw error instanceof Duplicate ? nameTaken(name) : error;
     });
+    change.settle();
     return { ...describe(name, now), server: this.#options.serverAddress() };
   }
 
@@ -182,15 +182,15 @@ export class IrcAccounts {
     const account = accounts.find(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
     const event = newEvent("account.deleted", { account: account.name }, originOf(caller), clock());
-    await provisioning.remove(account, "Account deleted", async ({ statements }) => {
-      await database.commit({
-        statements: [accounts.removal(account), ...statements],
-        events: [event],
-      }).catch((error: unknown) => {
-        throw error instanceof Unchanged ? noSuchAccount(name) : error;
-      });
-      revocations.announce({ kind: "account", accountId: account.id });
+    using change = await provisioning.remove(account, "Account deleted");
+    await database.commit({
+      statements: [accounts.removal(account), ...change.statements],
+      events: [event],
+    }).catch((error: unknown) => {
+      throw error instanceof Unchanged ? noSuchAccount(name) : error;
     });
+    revocations.announce({ kind: "account", accountId: account.id });
+    change.settle();
   }
 }
 

@@ -18,7 +18,6 @@ export {
   type Provisioned,
   type Provisioning,
   type Sessions,
-  type WriteChange,
 } from "./provisioning.ts";
 export type { Agent } from "./records.ts";
 export type { Roster, RosterEntry } from "./roster.ts";

@@ -11,51 +11,61 @@ export interface Provisioned {
   readonly channels?: readonly string[];
 }
 
-/** What the transaction takes in that makes a change known here. */
-export interface AccountChange {
+/**
+ * A change of an account that is made where the account is used, and not yet here. It goes on in
+ * three steps: prepare it, commit its statements, settle it.
+ *
+ *     using change = await provisioning.rotate(account);
+ *     await database.commit({ statements: [...change.statements] });
+ *     change.settle();
+ *
+ * No other change of the account begins before this one is settled or disposed. Disposing a change
+ * that is not settled undoes it.
+ */
+export interface AccountChange extends Disposable {
   /** The name as IRC has it. */
   readonly name: string;
-  /** What the account is logged in to with from now on, where that is changed. */
+  /** What opens the account from now on; "" where the change gives no passphrase. */
   readonly passphrase: string;
+  /** What the transaction must write along with the change. */
   readonly statements: readonly Statement[];
+  /** Ends a change that is in the database, and applies it to live sessions. */
+  settle(): void;
 }
 
-/** Writes a change into the database and tells everybody in this process about it. */
-export type WriteChange = (change: AccountChange) => Promise<void>;
-
 /**
- * Brings changes of accounts to where they are used: an IRC server in this process asks the
- * database, a network has accounts of its own. A change is over when both sides have it. One that
- * fails has changed nothing, and what it left behind on a network is taken back.
+ * Prepares changes of accounts where they are used. An IRC server in this process asks the database,
+ * so there is nothing to prepare. A network has accounts of its own.
  *
- * Every method rejects with what `write` rejects with; where IRC is a network also with Unavailable,
- * if that cannot be reached, and with Conflict, if it refuses.
+ * Where IRC is a network, every method rejects with Unavailable if the network cannot be reached, and
+ * with Conflict if it refuses. What a failed change left behind on the network is taken back.
  */
 export interface Provisioning {
   /**
    * Makes an account.
    *
    * @param password what its owner chose; null for a passphrase that is made here
-   * @returns the password or the passphrase
+   * @returns the change, with the password or the passphrase
    */
-  register(account: Provisioned, password: string | null, write: WriteChange): Promise<string>;
+  register(account: Provisioned, password: string | null): Promise<AccountChange>;
   /**
    * Gives an account another passphrase and ends the sessions that began with the old one.
    *
-   * @returns the new passphrase
+   * @returns the change, with the new passphrase
    */
-  rotate(account: Provisioned, write: WriteChange): Promise<string>;
-  /** Lets nobody log in to an account any more, and ends its sessions. */
-  suspend(account: Provisioned, write: WriteChange): Promise<void>;
+  rotate(account: Provisioned): Promise<AccountChange>;
+  /** Blocks every login to an account and ends its sessions. */
+  suspend(account: Provisioned): Promise<AccountChange>;
   /** Removes an account, frees its nick and ends its sessions. */
-  remove(account: Provisioned, reason: string, write: WriteChange): Promise<void>;
+  remove(account: Provisioned, reason: string): Promise<AccountChange>;
   /**
    * Takes over an account with its password.
    *
    * @param known whether it has a record here
-   * @throws NotFound where there is no such account
+   * @returns the change; its passphrase opens nothing on IRC
+   * @throws NotFound if there is no such account
    */
-  adopt(account: Provisioned, known: boolean, write: WriteChange): Promise<void>;
+  adopt(account: Provisioned, known: boolean): Promise<AccountChange>;
 }
 
 /** The live sessions on IRC, as far as they are known here. */
@@ -79,46 +89,40 @@ export class EmbeddedProvisioning implements Provisioning {
     this.#sessions = sessions;
   }
 
-  async register(
-    { name, channels = [] }: Provisioned,
-    password: string | null,
-    write: WriteChange,
-  ): Promise<string> {
-    const passphrase = password ?? newSecret();
-    await write({ name, passphrase, statements: [] });
-    this.#sessions.freeNick(name);
-    this.#sessions.claimChannels(channels);
-    return passphrase;
+  register(account: Provisioned, password: string | null): Promise<AccountChange> {
+    return this.#prepare(account.name, password ?? newSecret(), () => this.#welcome(account));
   }
 
-  async rotate({ name }: Provisioned, write: WriteChange): Promise<string> {
-    const passphrase = newSecret();
-    await write({ name, passphrase, statements: [] });
-    this.#sessions.disconnectAccount(name, "Passphrase changed");
-    return passphrase;
+  rotate({ name }: Provisioned): Promise<AccountChange> {
+    return this.#prepare(name, newSecret(), () => {
+      this.#sessions.disconnectAccount(name, "Passphrase changed");
+    });
   }
 
-  async suspend({ name }: Provisioned, write: WriteChange): Promise<void> {
-    await this.#end(name, "Agent revoked", write);
+  suspend({ name }: Provisioned): Promise<AccountChange> {
+    return this.#prepare(name, "", () => this.#dismiss(name, "Agent revoked"));
   }
 
-  async remove({ name }: Provisioned, reason: string, write: WriteChange): Promise<void> {
-    await this.#end(name, reason, write);
+  remove({ name }: Provisioned, reason: string): Promise<AccountChange> {
+    return this.#prepare(name, "", () => this.#dismiss(name, reason));
   }
 
-  async adopt(
-    { name, channels = [] }: Provisioned,
-    known: boolean,
-    write: WriteChange,
-  ): Promise<void> {
-    if (!known) throw new NotFound(`There is no IRC account "${name}"`);
-    await write({ name, passphrase: "", statements: [] });
+  adopt(account: Provisioned, known: boolean): Promise<AccountChange> {
+    const { name } = account;
+    if (!known) return Promise.reject(new NotFound(`There is no IRC account "${name}"`));
+    return this.#prepare(name, "", () => this.#welcome(account));
+  }
+
+  #prepare(name: string, passphrase: string, settle: () => void): Promise<AccountChange> {
+    return Promise.resolve({ name, passphrase, statements: [], settle, [Symbol.dispose]() {} });
+  }
+
+  #welcome({ name, channels = [] }: Provisioned): void {
     this.#sessions.freeNick(name);
     this.#sessions.claimChannels(channels);
   }
 
-  async #end(name: string, reason: string, write: WriteChange): Promise<void> {
-    await write({ name, passphrase: "", statements: [] });
+  #dismiss(name: string, reason: string): void {
     this.#sessions.disconnectAccount(name, reason);
     this.#sessions.forgetAccount(name);
   }

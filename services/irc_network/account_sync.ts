@@ -207,7 +207,8 @@ export class AccountSync {
     for (const { name } of await ledger.unsettled()) {
       if (this.#closed || failures.length > 1) break;
       try {
-        await locks.hold(name, () => this.#settle(name));
+        using _lock = await locks.acquire(name);
+        await this.#settle(name);
       } catch (error) {
         if (!(error instanceof ServiceError) || error instanceof Unavailable) {
           failures.push(error);
@@ -285,20 +286,13 @@ export class AccountSync {
   }
 
   /** @param passphrase whether the passphrase there is another one */
-  #unsettle({ name }: LedgerEntry, passphrase: boolean): Promise<void> {
+  async #unsettle({ name }: LedgerEntry, passphrase: boolean): Promise<void> {
     const { database, ledger, locks, scheduler } = this.#options;
-    return locks.hold(name, async () => {
-      const entry = await ledger.find(name);
-      if (entry === null || entry.unsettledSince !== null) return;
-      await database.commit({
-        statements: [
-          ledger.saving({
-            ...entry,
-            nextSalt: passphrase ? entry.salt : entry.nextSalt,
-            unsettledSince: scheduler.now(),
-          }),
-        ],
-      });
-    });
+    using _lock = await locks.acquire(name);
+    const entry = await ledger.find(name);
+    if (entry === null || entry.unsettledSince !== null) return;
+    const nextSalt = passphrase ? entry.salt : entry.nextSalt;
+    const unsettled = { ...entry, nextSalt, unsettledSince: scheduler.now() };
+    await database.commit({ statements: [ledger.saving(unsettled)] });
   }
 }

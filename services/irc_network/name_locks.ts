@@ -1,36 +1,37 @@
 import { Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 
-/** Tasks that may wait in all; one more is refused. */
-const MAX_WAITING = 1000;
+/** Locks that may be held or waited for in all; one more is refused. */
+const MAX_LOCKS = 1000;
 
-/** Lets the changes of one account go on one after the other. */
+/** Locks on the names of accounts, so that changes of one account come one after the other. */
 export class NameLocks {
-  /** The end of the last task of each name that has any. */
+  /** The end of the last lock on each name that has any. */
   readonly #last = new Map<string, Promise<void>>();
-  #waiting = 0;
+  #count = 0;
 
   /**
-   * Runs a task when all earlier ones of the same name are over, however they ended.
+   * Waits until every earlier lock on a name is released, and locks the name.
    *
-   * @throws Unavailable where too many tasks wait
+   * @returns the lock; disposing it releases the name
+   * @throws Unavailable if too many locks are held or waited for
    */
-  async hold<T>(name: string, task: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= MAX_WAITING) {
+  async acquire(name: string): Promise<Disposable> {
+    if (this.#count >= MAX_LOCKS) {
       throw new Unavailable("Too many changes wait for the IRC network");
     }
     const key = foldCase(name);
     const before = this.#last.get(key);
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    this.#last.set(key, over);
-    this.#waiting++;
-    try {
-      await before;
-      return await task();
-    } finally {
-      this.#waiting--;
-      if (this.#last.get(key) === over) this.#last.delete(key);
-      end();
-    }
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    this.#last.set(key, released);
+    this.#count++;
+    await before;
+    return {
+      [Symbol.dispose]: () => {
+        this.#count--;
+        if (this.#last.get(key) === released) this.#last.delete(key);
+        release();
+      },
+    };
   }
 }

@@ -1,4 +1,4 @@
-import type { Provisioned, Provisioning, WriteChange } from "../agents/mod.ts";
+import type { AccountChange, Provisioned, Provisioning } from "../agents/mod.ts";
 import type { Database } from "../database/mod.ts";
 import { Conflict, NotFound, Unavailable } from "../errors.ts";
 import { type AccountDirectory, newSecret } from "../identity/mod.ts";
@@ -7,6 +7,7 @@ import { BLANK, type Ledger, type LedgerEntry } from "./ledger.ts";
 import { belongsElsewhere, isForeign } from "./marks.ts";
 import type { NameLocks } from "./name_locks.ts";
 import type { NetworkAccount, NetworkAccounts } from "./network.ts";
+import { NetworkChange } from "./network_change.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 import type { Rights } from "./rights.ts";
 import type { AccountRepair } from "./account_repair.ts";
@@ -30,10 +31,9 @@ export interface NetworkProvisioningOptions {
 /**
  * Provisioning on a network that has accounts of its own.
  *
- * What is about to change is noted in the ledger first, then the network is asked, then the change
- * and the settled entry are written in one transaction. Wherever this is cut off, the entry stays
- * unsettled, and the network is brought back to what the database says. Changes of one account come
- * one after the other.
+ * The ledger notes what is about to change, then the network is asked, then one transaction writes
+ * the change and the settled entry. Wherever this is cut off, the entry stays unsettled, and the
+ * network is brought back to what the database says.
  */
 export class NetworkProvisioning implements Provisioning {
   readonly #options: NetworkProvisioningOptions;
@@ -42,124 +42,112 @@ export class NetworkProvisioning implements Provisioning {
     this.#options = options;
   }
 
-  register(account: Provisioned, password: string | null, write: WriteChange): Promise<string> {
-    const { network, locks, passphrases } = this.#options;
-    const { id, name } = account;
-    return locks.hold(name, async () => {
-      await this.#assertRights();
-      await this.#settleFirst(name);
-      const there = await network.find(name);
-      if (there !== null) throw this.#isForeign(there) ? belongsElsewhere(name) : existsThere(name);
-      const salt = newSecret();
-      const begun = { ...BLANK, name, nextSalt: salt };
-      return await this.#changing(begun, async () => {
-        const passphrase = passphrases.derive(salt);
-        await this.#make(begun, passphrase);
-        if (password !== null) {
-          await this.#note({ ...begun, made: true });
-          await network.setPassphrase(name, password);
-        }
-        const made = { ...BLANK, name, accountId: id, made: true, marked: true };
-        const told = password ?? passphrase;
-        await this.#settled(
-          { ...made, salt: password === null ? salt : null, channels: account.channels ?? [] },
-          (statements) => write({ name, passphrase: told, statements }),
-        );
-        return told;
-      });
-    });
+  async register(
+    { id, name, channels = [] }: Provisioned,
+    password: string | null,
+  ): Promise<AccountChange> {
+    const { network, passphrases } = this.#options;
+    using cleanup = new DisposableStack();
+    const change = cleanup.use(await NetworkChange.begin(name, this.#options));
+    await this.#assertRights();
+    await this.#settleFirst(name);
+    const there = await network.find(name);
+    if (there !== null) throw this.#isForeign(there) ? belongsElsewhere(name) : existsThere(name);
+    const salt = newSecret();
+    const begun = { ...BLANK, name, nextSalt: salt };
+    await change.note(begun);
+    const passphrase = passphrases.derive(salt);
+    await this.#make(begun, passphrase);
+    if (password !== null) {
+      await change.note({ ...begun, made: true });
+      await network.setPassphrase(name, password);
+    }
+    const made = { ...BLANK, name, accountId: id, made: true, marked: true, channels };
+    change.save({ ...made, salt: password === null ? salt : null }, password ?? passphrase);
+    cleanup.move();
+    return change;
   }
 
-  rotate({ id, name }: Provisioned, write: WriteChange): Promise<string> {
-    const { network, ledger, locks, passphrases } = this.#options;
-    return locks.hold(name, async () => {
-      await this.#assertRights();
-      this.#assertOpen(id, name);
-      await this.#settleFirst(name).catch(ignoreRefusal);
-      const entry = await ledger.find(name);
-      const there = await network.find(name);
-      if (there !== null && this.#isForeign(there)) throw belongsElsewhere(name);
-      if (entry === null && there !== null) throw existsThere(name);
-      if (there?.suspended === true) throw suspendedThere(name);
-      const salt = newSecret();
-      const before = entry ?? { ...BLANK, name, accountId: id };
-      const begun = { ...before, nextSalt: salt };
-      return await this.#changing(begun, async () => {
-        const passphrase = passphrases.derive(salt);
-        await network.setPassphrase(name, passphrase).catch(async (error: unknown) => {
-          if (!(error instanceof NotFound)) throw error;
-          await this.#make(before, passphrase);
-        });
-        const marked = before.marked || await network.mark(name, passphrase);
-        const channels = entry?.channels ?? (await ledger.agent(id))?.channels ?? [];
-        await this.#settled(
-          { ...before, made: true, marked, salt, channels },
-          (statements) => write({ name, passphrase, statements }),
-        );
-        return passphrase;
-      });
+  async rotate({ id, name }: Provisioned): Promise<AccountChange> {
+    const { network, ledger, passphrases } = this.#options;
+    using cleanup = new DisposableStack();
+    const change = cleanup.use(await NetworkChange.begin(name, this.#options));
+    await this.#assertRights();
+    this.#assertOpen(id, name);
+    await this.#settleFirst(name).catch(ignoreRefusal);
+    const entry = await ledger.find(name);
+    const there = await network.find(name);
+    if (there !== null && this.#isForeign(there)) throw belongsElsewhere(name);
+    if (entry === null && there !== null) throw existsThere(name);
+    if (there?.suspended === true) throw suspendedThere(name);
+    const salt = newSecret();
+    const before = entry ?? { ...BLANK, name, accountId: id };
+    await change.note({ ...before, nextSalt: salt });
+    const passphrase = passphrases.derive(salt);
+    await network.setPassphrase(name, passphrase).catch(async (error: unknown) => {
+      if (!(error instanceof NotFound)) throw error;
+      await this.#make(before, passphrase);
     });
+    const marked = before.marked || await network.mark(name, passphrase);
+    const channels = entry?.channels ?? (await ledger.agent(id))?.channels ?? [];
+    change.save({ ...before, made: true, marked, salt, channels }, passphrase);
+    cleanup.move();
+    return change;
   }
 
-  suspend({ id, name }: Provisioned, write: WriteChange): Promise<void> {
-    const { network, ledger, locks } = this.#options;
-    return locks.hold(name, async () => {
-      await this.#assertRights();
-      this.#assertOpen(id, name);
-      const entry = await ledger.find(name);
-      if (entry === null) return await write({ name, passphrase: "", statements: [] });
-      if (await this.#belongsElsewhere(name)) return await this.#forget(entry, write);
-      const begun = { ...entry, nextSalt: entry.nextSalt ?? entry.salt ?? newSecret() };
-      await this.#changing(begun, async () => {
-        await network.suspend(name, "Agent revoked").catch(ignoreMissing);
-        await this.#settled(
-          { ...entry, channels: (await ledger.agent(id))?.channels ?? [] },
-          (statements) => write({ name, passphrase: "", statements }),
-        );
-      });
-    });
+  async suspend({ id, name }: Provisioned): Promise<AccountChange> {
+    const { network, ledger } = this.#options;
+    using cleanup = new DisposableStack();
+    const change = cleanup.use(await NetworkChange.begin(name, this.#options));
+    await this.#assertRights();
+    this.#assertOpen(id, name);
+    const entry = await ledger.find(name);
+    if (entry !== null && await this.#belongsElsewhere(name)) {
+      change.strike(entry);
+    } else if (entry !== null) {
+      await change.note({ ...entry, nextSalt: entry.nextSalt ?? entry.salt ?? newSecret() });
+      await network.suspend(name, "Agent revoked").catch(ignoreMissing);
+      change.save({ ...entry, channels: (await ledger.agent(id))?.channels ?? [] });
+    }
+    cleanup.move();
+    return change;
   }
 
-  remove({ id, name }: Provisioned, _reason: string, write: WriteChange): Promise<void> {
-    const { network, ledger, locks } = this.#options;
-    return locks.hold(name, async () => {
-      await this.#assertRights();
-      if (this.#options.accounts.find(name)?.id !== id) throw changedMeanwhile(name);
-      const entry = await ledger.find(name);
-      if (entry === null) return await write({ name, passphrase: "", statements: [] });
-      if (await this.#belongsElsewhere(name)) return await this.#forget(entry, write);
-      await this.#changing(entry, async () => {
-        await network.remove(name);
-        const channels = (await ledger.agent(id))?.channels ?? [];
-        if (channels.length === 0) {
-          const statements = [ledger.striking(entry)];
-          return await write({ name, passphrase: "", statements });
-        }
-        await this.#settled(
-          { ...entry, accountId: null, made: false, channels },
-          (statements) => write({ name, passphrase: "", statements }),
-        );
-      });
-    });
+  async remove({ id, name }: Provisioned): Promise<AccountChange> {
+    const { accounts, network, ledger } = this.#options;
+    using cleanup = new DisposableStack();
+    const change = cleanup.use(await NetworkChange.begin(name, this.#options));
+    await this.#assertRights();
+    if (accounts.find(name)?.id !== id) throw changedMeanwhile(name);
+    const entry = await ledger.find(name);
+    if (entry !== null && await this.#belongsElsewhere(name)) {
+      change.strike(entry);
+    } else if (entry !== null) {
+      await change.note(entry);
+      await network.remove(name);
+      const channels = (await ledger.agent(id))?.channels ?? [];
+      if (channels.length === 0) change.strike(entry);
+      else change.save({ ...entry, accountId: null, made: false, channels });
+    }
+    cleanup.move();
+    return change;
   }
 
-  adopt(account: Provisioned, _known: boolean, write: WriteChange): Promise<void> {
-    const { network, ledger, locks } = this.#options;
-    return locks.hold(account.name, async () => {
-      await this.#assertRights();
-      await this.#settleFirst(account.name);
-      const entry = await ledger.find(account.name);
-      const there = await network.find(account.name);
-      if (there === null) throw new NotFound(`There is no IRC account "${account.name}"`);
-      if (this.#isForeign(there)) throw belongsElsewhere(there.account);
-      if (there.suspended === true) throw suspendedThere(there.account);
-      const name = entry?.name ?? there.account;
-      const adopted = { ...(entry ?? BLANK), name, accountId: account.id, made: true };
-      await this.#settled(
-        { ...adopted, channels: account.channels ?? [] },
-        (statements) => write({ name, passphrase: newSecret(), statements }),
-      );
-    });
+  async adopt({ id, name, channels = [] }: Provisioned): Promise<AccountChange> {
+    const { network, ledger } = this.#options;
+    using cleanup = new DisposableStack();
+    const change = cleanup.use(await NetworkChange.begin(name, this.#options));
+    await this.#assertRights();
+    await this.#settleFirst(name);
+    const entry = await ledger.find(name);
+    const there = await network.find(name);
+    if (there === null) throw new NotFound(`There is no IRC account "${name}"`);
+    if (this.#isForeign(there)) throw belongsElsewhere(there.account);
+    if (there.suspended === true) throw suspendedThere(there.account);
+    const adopted = entry ?? { ...BLANK, name: there.account };
+    change.save({ ...adopted, accountId: id, made: true, channels }, newSecret());
+    cleanup.move();
+    return change;
   }
 
   #isForeign(there: NetworkAccount): boolean {
@@ -169,12 +157,6 @@ export class NetworkProvisioning implements Provisioning {
   async #belongsElsewhere(name: string): Promise<boolean> {
     const there = await this.#options.network.find(name);
     return there !== null && this.#isForeign(there);
-  }
-
-  /** Ends an account here alone, as on the network it belongs to another muster. */
-  async #forget(entry: LedgerEntry, write: WriteChange): Promise<void> {
-    const statements = [this.#options.ledger.striking(entry)];
-    await write({ name: entry.name, passphrase: "", statements });
   }
 
   /** Begins nothing that cannot be completed. */
@@ -207,35 +189,6 @@ export class NetworkProvisioning implements Provisioning {
       }
       throw error;
     }
-  }
-
-  /** Notes that an account may change on the network, and changes it. */
-  async #changing<T>(begun: LedgerEntry, change: () => Promise<T>): Promise<T> {
-    await this.#note(begun);
-    try {
-      return await change();
-    } catch (error) {
-      this.#options.sync.wake();
-      throw error;
-    }
-  }
-
-  async #note(entry: LedgerEntry): Promise<void> {
-    const { database, ledger, clock } = this.#options;
-    const unsettled = { ...entry, unsettledSince: clock() };
-    await database.commit({ statements: [ledger.saving(unsettled)] });
-  }
-
-  /** Writes a change together with its entry, which is settled but for the status in channels and the mark. */
-  async #settled(
-    entry: LedgerEntry,
-    write: (statements: Parameters<WriteChange>[0]["statements"]) => Promise<void>,
-  ): Promise<void> {
-    const { ledger, sync, clock } = this.#options;
-    const open = entry.channels.length > 0 || !entry.marked;
-    const unsettledSince = open ? clock() : null;
-    await write([ledger.saving({ ...entry, nextSalt: null, unsettledSince })]);
-    if (open) sync.wake();
   }
 
   /** Ends what an earlier change left, so that it is known how the account is on the network. */

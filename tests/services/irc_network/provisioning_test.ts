@@ -105,6 +105,44 @@ Deno.test("a change that the network made and did not confirm is taken back", as
   });
 });
 
+Deno.test("a change that the database refuses is taken back on the network, and the next one goes on", async () => {
+  await withNetwork(async (rooms) => {
+    const { agents, database, ergo, ircAccounts } = rooms;
+    const execute = (sql: string) =>
+      database.commit({ statements: [{ sql, parameters: [], mustChange: false }] });
+    const refuse = () =>
+      execute(
+        "CREATE TRIGGER refusing BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no room'); END",
+      );
+    const relent = () => execute("DROP TRIGGER refusing");
+    const passphrase = await anAgent(rooms, "coder", { channels: ["#ops"] });
+    await rooms.pass(0);
+    ergo.add("Ann", "her own");
+    await refuse();
+    await assert.rejects(anAgent(rooms, "other"), /no room/);
+    const person = { account: "bob", password: "correcthorse" };
+    await assert.rejects(ircAccounts.create(person, BY_OPERATOR), /no room/);
+    for (const change of ["rotate", "revoke", "delete"] as const) {
+      await assert.rejects(agents[change]("coder", BY_OPERATOR), /no room/, change);
+      await relent();
+      await rooms.pass(0);
+      assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true], change);
+      await refuse();
+    }
+    const adoption = adoptionSchema.parse({});
+    await assert.rejects(agents.adopt("ann", adoption, BY_OPERATOR), /no room/);
+    await relent();
+    await rooms.pass(0);
+    assert.deepEqual([ergo.get("other"), ergo.get("bob")], [undefined, undefined]);
+    assert.equal(rooms.sync.stats().unsettled, 0);
+
+    await agents.rotate("coder", BY_OPERATOR);
+    await agents.adopt("ann", adoption, BY_OPERATOR);
+    await anAgent(rooms, "other");
+    assert.ok(ergo.takes("ann", "her own"));
+  });
+});
+
 Deno.test("killed between the network's change and ours, both sides agree after the start", async () => {
   const moments = [
     { change: "register", fault: "/v1/ns/saregister" },
