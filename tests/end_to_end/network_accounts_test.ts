@@ -132,3 +132,27 @@ Deno.test("an operator without rights, or with a wrong password, stops registrat
   });
   assert.equal(ergo.get("late"), undefined);
 });
+
+Deno.test("a second muster answers 409 when it is asked to register or adopt an agent of the first", async () => {
+  await using ergo = new FakeErgo();
+  await using irc = new FakeErgoIrc(ergo);
+  await withFolder(async (folder) => {
+    await using first = await start(folder, ergo, irc);
+    const passphrase = await register(first, "coder");
+    await withFolder(async (other) => {
+      await using second = await start(other, ergo, irc);
+      const refusals = [
+        await call(second, "POST", "/v1/agents/register", { nick: "Coder" }),
+        await call(second, "POST", "/v1/agents/coder/adopt", {}),
+      ];
+      for (const refusal of refusals) {
+        assert.equal(refusal.status, 409);
+        assert.match((await refusal.json()).error, /"coder".* belongs to another muster/i);
+      }
+      assert.deepEqual(await (await call(second, "GET", "/v1/agents")).json(), []);
+      assert.equal(await second.stop(), 0);
+    });
+    assert.deepEqual(await takes(first, ergo, "coder", passphrase), [true, true]);
+    await register(first, "writer");
+  });
+});

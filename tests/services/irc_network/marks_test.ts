@@ -80,6 +80,22 @@ Deno.test("of two musters that hold one agent from before, the first to look kee
   });
 });
 
+Deno.test("of two musters that adopt one account in the same instant, one keeps it", async () => {
+  await withTwo(async (ours, theirs) => {
+    const both = [ours, theirs];
+    ours.ergo.add("Ann", "her own");
+    await Promise.all(both.map(({ agents }) => agents.adopt("ann", ADOPTION, BY_OPERATOR)));
+    await Promise.all(both.map((rooms) => rooms.pass(0)));
+    const rotations = await Promise.allSettled(
+      both.map(({ agents }) => agents.rotate("ann", BY_OPERATOR)),
+    );
+    const [kept] = rotations.flatMap((it) => it.status === "fulfilled" ? [it.value] : []);
+    const [lost] = rotations.flatMap((it) => it.status === "rejected" ? [it.reason] : []);
+    assert.match(String(lost), ELSEWHERE);
+    assert.ok(ours.ergo.takes("ann", kept?.credentials.passphrase ?? ""));
+  });
+});
+
 Deno.test("a mark outlives new passphrases, restarts and a data folder that moves", async () => {
   await withTwo(async (ours, theirs, folder) => {
     const { ergo } = ours;
