@@ -221,7 +221,7 @@ Deno.test({
       await using terminal = await Terminal.open(folder, `${command} agent list; echo done; cat`);
       await terminal.expect("done");
       const lines = (await terminal.screen()).split("\n").filter((line) => line.trim() !== "");
-      assert.equal(lines.length, 3);
+      assert.equal(lines.length, 3, lines.join("\n"));
       assert.match(lines[1] ?? "", /^scout .*…$/);
       assert.ok((lines[1] ?? "").length <= 100);
     });
