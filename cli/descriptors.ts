@@ -1,4 +1,4 @@
-/** The file descriptors of the process, of which every connection takes one. */
+/** The file descriptors of the process. Every connection uses one. */
 
 import type { Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";

@@ -27,7 +27,7 @@ export interface BoundAddresses {
   readonly ircWebSocketTls: Address | null;
 }
 
-/** Writes down where the parts listen, for whoever gave port 0 and must find them. */
+/** Writes the addresses of the listeners to a file, for commands that must find a port 0. */
 export function writeEndpoints(
   folder: string,
   { api, mcp, irc, ircs, ircWebSocket, ircWebSocketTls }: BoundAddresses,

@@ -9,7 +9,7 @@ import type { Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";
 import { LineWriter } from "./line_writer.ts";
 
-/** How long the end of the program waits for whoever reads the log, in milliseconds. */
+/** How long the program waits at its end for the reader of the log, in milliseconds. */
 const FLUSH_LIMIT = 1000;
 
 /**

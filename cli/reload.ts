@@ -69,7 +69,7 @@ export class Reloader {
     }
   }
 
-  /** Replacing a listener is felt by whoever connects just then, so that it is not done in vain. */
+  /** Replacing a listener can fail new connections, so this happens only if something changed. */
   async #renewedCertificate(config: Config): Promise<Certificate | null> {
     const before = this.#certificate;
     const present = before === null ? null : await readCertificate(config);

@@ -34,7 +34,7 @@ const MAX_BATCH = 100;
 /** How long all waits of one batch may take, in milliseconds; a single call may take as long. */
 const MAX_BATCH_WAIT = 60_000;
 
-/** Who calls, and as of which revision that is answered. */
+/** The caller, and the revision of the protocol to answer with. */
 interface Session {
   readonly context: ToolContext;
   readonly revision: string;

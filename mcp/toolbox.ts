@@ -1,7 +1,7 @@
 import type { Principal } from "../services/identity/mod.ts";
 import type { Tool } from "./tool.ts";
 
-/** The tools of a server, of which each caller sees those that it may call. */
+/** The tools of a server. Each caller sees the tools that it may call. */
 export class Toolbox {
   readonly #tools: readonly Tool[];
 

@@ -3,7 +3,7 @@
 /** Marks that take no cell: they combine with the character before, or are invisible. */
 const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 
-/** East Asian wide and fullwidth characters, and emoji, each of which takes two cells. */
+/** East Asian wide and fullwidth characters, and emoji: two cells each. */
 const WIDE =
   /^[\u{1100}-\u{115f}\u{2e80}-\u{303e}\u{3041}-\u{a4cf}\u{a960}-\u{a97c}\u{ac00}-\u{d7a3}\u{f900}-\u{faff}\u{fe30}-\u{fe6f}\u{ff00}-\u{ff60}\u{ffe0}-\u{ffe6}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
 

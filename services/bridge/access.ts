@@ -3,7 +3,7 @@ import type { Caller, Principal } from "../identity/mod.ts";
 import { type ChannelStanding, foldCase } from "../irc/mod.ts";
 import type { Speakers } from "./options.ts";
 
-/** A reader whose stream is open, and who may be shut out meanwhile. */
+/** A reader with an open stream, which ends if the channel shuts the reader out. */
 interface Watched {
   readonly channel: string;
   readonly principal: Principal;
@@ -11,8 +11,7 @@ interface Watched {
 }
 
 /**
- * Who may read and join which channels. For agents the rules of IRC decide; the operator may do
- * everything.
+ * Decides who may read and join which channels: IRC's rules for agents, everything for the operator.
  */
 export class ChannelAccess {
   readonly #speakers: Speakers | null;
@@ -39,9 +38,9 @@ export class ChannelAccess {
   }
 
   /**
-   * Lets a caller through who may read a channel, or would if it were there.
+   * Passes if the caller may read the channel, or could if it existed.
    *
-   * @throws NotFound where the caller may not know of it, Forbidden where it refuses the caller
+   * @throws NotFound if the caller may not know of it, Forbidden if the channel refuses the caller
    */
   assertReadable(channel: string, caller: Caller | undefined): void {
     const standing = this.#standing(channel, caller);

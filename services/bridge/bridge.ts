@@ -30,8 +30,8 @@ import { Readiness } from "./readiness.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 
 /**
- * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps what was said,
- * tells who is there, and speaks for those who have no IRC client.
+ * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps messages, lists
+ * members, and posts for callers without an IRC client.
  *
  * Every method that takes a channel takes its name with or without `#` and throws Invalid where it
  * is none. Those that return a promise wait up to 5 seconds for the bridge to be up and then reject
@@ -146,7 +146,7 @@ export class Bridge {
   }
 
   /**
-   * Joins a channel, unless the bridge is in it. A caller who is a user of the server joins too.
+   * Joins a channel, unless the bridge is in it. A caller that is a user of the server joins too.
    *
    * @throws Conflict where the channel refuses it, Forbidden where it would be new and the caller
    * is paused, TooMany, TimedOut
@@ -165,9 +165,8 @@ export class Bridge {
   }
 
   /**
-   * Leaves a channel and ends its readers. Where the bridge is not in it, nothing happens. For an
-   * agent, who leaves it as a user of the server, the bridge stays as long as somebody else uses the
-   * channel or the configuration names it.
+   * Leaves a channel and ends its readers. Does nothing if the bridge is not in the channel. If an
+   * agent leaves, the bridge stays while somebody else uses the channel or the configuration names it.
    *
    * @throws TimedOut, Unavailable
    */
@@ -219,12 +218,12 @@ export class Bridge {
   }
 
   /**
-   * Says something in a channel, which is joined where the bridge is not in it. Resolves when IRC
-   * has it.
+   * Posts to a channel, and joins it first if the bridge is not in it. Resolves when IRC has
+   * confirmed the post.
    *
-   * A caller who is a user of the server says it itself. For others the bridge does, line by line,
-   * with the speaker's name in front unless it is the bridge. An envelope goes out as it is, on one
-   * line.
+   * A caller that is a user of the server posts under its own nick. The bridge posts for others, line
+   * by line, with the speaker's name in front unless it is the bridge. An envelope is one line and
+   * stays as it is.
    *
    * @throws Invalid and TooLarge for the text, Forbidden where the caller may not use the nick or
    * is paused, TooMany, Conflict where IRC refuses it, TimedOut where IRC did not confirm it, and
@@ -248,8 +247,7 @@ export class Bridge {
   }
 
   /**
-   * The nicks in a channel, sorted: the bridge, who is there on IRC, and who was there over HTTP
-   * lately.
+   * The nicks in a channel, sorted: the bridge, members on IRC, and recent visitors over HTTP.
    *
    * @throws NotFound where the bridge is not in the channel or the caller may not know of it,
    * Forbidden where the caller may not read it

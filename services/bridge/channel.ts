@@ -7,7 +7,7 @@ import type { ChannelText } from "./options.ts";
 /** Most people of the web that a channel remembers; the one seen longest ago is forgotten. */
 const MAX_PRESENT = 1000;
 
-/** Most agents of which a channel knows when they used it; who did longest ago is forgotten. */
+/** Most agents whose last use a channel remembers; it forgets the one that used it longest ago. */
 const MAX_USERS = 100;
 
 /** A message that waits for those before it. */
@@ -78,7 +78,7 @@ export class Channel {
     return [...this.#uses.values()].some((usedAt) => usedAt > after);
   }
 
-  /** Whether somebody is in it on IRC who has none of these nicks. */
+  /** Whether anybody else than these nicks is in it on IRC. */
   hasOthers(...nicks: readonly string[]): boolean {
     const folded = new Set(nicks.map(foldCase));
     return [...this.#members.keys()].some((member) => !folded.has(member));
@@ -115,7 +115,7 @@ export class Channel {
     if (oldest !== undefined) this.#present.delete(oldest);
   }
 
-  /** The nicks of everybody on IRC and of whoever was here over HTTP after this time, sorted. */
+  /** The nicks of members on IRC and of visitors over HTTP since this time, sorted. */
   users(after: number): string[] {
     const users = new Map(this.#members);
     for (const [key, { nick, seenAt }] of this.#present) {

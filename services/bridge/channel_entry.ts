@@ -25,7 +25,7 @@ export class ChannelEntry {
   }
 
   /**
-   * Enters a channel for a caller who joins it or speaks in it.
+   * Enters a channel for a caller that joins it or posts to it.
    *
    * @throws Conflict where the channel refuses the caller or the bridge, TooMany, TimedOut,
    * Unavailable
@@ -38,7 +38,7 @@ export class ChannelEntry {
   }
 
   /**
-   * Enters a channel for a caller who reads it; null, and nothing happens, where nobody is in it.
+   * Enters a channel for a caller that reads it. Returns null and does nothing if nobody is in it.
    *
    * @throws NotFound where the caller may not know of it, Forbidden where it refuses the caller, and
    * what {@link enter} throws

@@ -27,7 +27,7 @@ export interface ChannelReadingOptions {
   readonly scheduler: Scheduler;
 }
 
-/** What callers may learn of channels: which there are, what was said, what is said, who is there. */
+/** Reading of channels: the list, past messages, new messages and members. */
 export class ChannelReading {
   readonly #options: ChannelReadingOptions;
   readonly #readers: MessageReaders;

@@ -183,7 +183,7 @@ export class Channels {
     for (const channel of [...this.#channels.values()]) this.#drop(channel, reason);
   }
 
-  /** Takes in who is where. */
+  /** Updates the members of channels. */
   handle(event: LinkEvent): void {
     switch (event.kind) {
       case "join":
@@ -217,7 +217,7 @@ export class Channels {
       return channel.addMember(nick);
     }
     if (!this.#isUs(nick) || !isChannelName(name)) return;
-    // A confirmation that came too late, or an operator of the network who wants us there.
+    // A late confirmation, or an operator of the network made us join.
     if (this.#channels.size >= this.#options.max) {
       return this.#options.link.part(name, "Too many channels");
     }

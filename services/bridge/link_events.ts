@@ -41,7 +41,7 @@ export interface LinkMessage {
   readonly kind: "message";
   readonly channel: string;
   readonly nick: string;
-  /** The account of who said it; null where the server does not tell, or there is none. */
+  /** The speaker's account; null if there is none or the server does not tell. */
   readonly account: string | null;
   /** For whom the bridge said it; null where it speaks for itself, or somebody else does. */
   readonly speaker: LinkSpeaker | null;
@@ -50,14 +50,14 @@ export interface LinkMessage {
   readonly id: string | null;
   /** Unix milliseconds. */
   readonly time: number;
-  /** The label of our own message of which this is the echo. */
+  /** The label of our own message that this echoes. */
   readonly label: string | null;
 }
 
-/** Somebody for whom the bridge speaks. */
+/** A caller in whose name the bridge speaks. */
 export interface LinkSpeaker {
   readonly nick: string;
-  /** The account that is proven to have asked for it; null where there is none. */
+  /** The caller's proven account; null if there is none. */
   readonly account: string | null;
 }
 

@@ -47,7 +47,7 @@ const CLASSIC_LINE_BYTES = 512;
 /** `user@host` of ours before the server has told it: as long as one can be. */
 const LONGEST_USER_HOST = 32 + 1 + 64;
 
-/** Who is told the password where nothing else is said. */
+/** The default nick that receives the password. */
 const NICK_SERVICE = "NickServ";
 
 export interface LinkSessionOptions {
@@ -154,8 +154,7 @@ export class LinkSession {
   }
 
   /**
-   * Says something to a channel, line by line. The events that tell what became of a line carry its
-   * label.
+   * Posts to a channel, line by line. The events about the fate of a line carry its label.
    *
    * @param texts each at most {@link room} bytes
    * @param speaker for whom it is said; null for the bridge itself
@@ -379,7 +378,7 @@ export class LinkSession {
   }
 }
 
-/** The tags by which we tell ourselves, when we hear it again, for whom we said something. */
+/** The tags that identify the speaker when our own message comes back. */
 function tagsOf({ nick, account }: LinkSpeaker): [string, string][] {
   return [
     [SPEAKER_TAG, nick],

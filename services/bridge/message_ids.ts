@@ -39,7 +39,7 @@ export function isLineOf(message: string, id: string): boolean {
   return id === message || id.startsWith(`${message}.`);
 }
 
-/** The id of the message of which this may be the id of a further line. */
+/** The id of the whole message, if this may be the id of a further line of one. */
 export function messageOfLine(id: string): string {
   return id.replace(/\.\d+$/, "");
 }

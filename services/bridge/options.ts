@@ -8,12 +8,12 @@ import type { Scheduler } from "../scheduler.ts";
 import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 import type { Connect } from "./transport.ts";
 
-/** What is said in a channel, and by whom. */
+/** A message of a channel and its speaker. */
 export interface ChannelText {
   /** The IRC server's id of the message, where it gives one. */
   readonly id: string;
   readonly nick: string;
-  /** The account that is proven to have said it; null where there is none. */
+  /** The speaker's proven account; null if there is none. */
   readonly account: string | null;
   readonly text: string;
   /** `bridge` where the operator said it under the name of somebody else; absent elsewhere. */
@@ -28,7 +28,7 @@ export interface HeardMessage {
   readonly id: string;
   readonly channel: string;
   readonly nick: string;
-  /** The account of who said it; null where the network does not tell, or there is none. */
+  /** The speaker's account; null if there is none or the network does not tell. */
   readonly account: string | null;
   readonly text: string;
   /** Unix milliseconds. */
@@ -43,7 +43,7 @@ export interface BridgeLogin {
   readonly nickServ?: string;
 }
 
-/** Somebody who reads a channel as it goes on. */
+/** A reader that follows a channel. */
 export type ChannelFollower = Follower<ChannelText>;
 
 /** A user of the IRC server who needs no bridge to speak there. */
@@ -64,7 +64,7 @@ export interface Speaker {
   say(channel: string, texts: readonly string[]): readonly string[];
 }
 
-/** Who speaks, and how much. */
+/** Decides who may speak, and how much. */
 export interface Speakers {
   /** The principal as a user of the IRC server; null where the bridge has to speak for it. */
   speaker(principal: Principal): Speaker | null;

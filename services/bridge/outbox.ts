@@ -16,7 +16,7 @@ const ENTRY_BYTES = 256;
 
 /** Messages that were given to us together, and what waits for them. */
 interface Post {
-  /** Those of which nothing was heard yet, by label. */
+  /** Unconfirmed messages by label. */
   readonly open: Map<string, Sent>;
   /** How many echoes had come when it went out. */
   readonly echoesBefore: number;

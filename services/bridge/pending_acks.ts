@@ -1,6 +1,6 @@
 import { foldCase } from "../irc/mod.ts";
 
-/** A message of ours of which nothing was heard yet. */
+/** A message of ours that is not confirmed yet. */
 export interface Unanswered {
   readonly label: string;
   readonly channel: string;
@@ -53,7 +53,7 @@ export class PendingAcks {
     return NOT_ABOUT_MESSAGES.has(code) ? null : this.#takeFirst(channel);
   }
 
-  /** The messages before an answered PING of which nothing was heard, in order. */
+  /** Messages sent before an answered PING and still unconfirmed, in order. */
   passed(token: string): Unanswered[] {
     const end = this.#entries.findIndex((entry) => "token" in entry && entry.token === token);
     if (end === -1) return [];

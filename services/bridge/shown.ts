@@ -22,12 +22,12 @@ export function textOf({ nick, account, speaker, text }: LinkMessage): Shown {
   return spokenBy(speaker, text.startsWith(prefix) ? text.slice(prefix.length) : text);
 }
 
-/** The same of a message of ours, of which IRC has sent us the echo. */
+/** The same for a message of ours that IRC has echoed. */
 export function textOfSent({ nick, text, speaker }: Sent, { account }: LinkMessage): Shown {
   return speaker === null ? { nick, account, text } : spokenBy(speaker, text);
 }
 
-/** Who speaks by the account of that name speaks for itself; else it is the operator who does. */
+/** A speaker with the account of its nick speaks for itself; otherwise the operator speaks. */
 function spokenBy({ nick, account }: LinkSpeaker, text: string): Shown {
   const isOwn = account !== null && foldCase(account) === foldCase(nick);
   return isOwn ? { nick, account, text } : { nick, account, text, via: "bridge" };

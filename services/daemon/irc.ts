@@ -17,7 +17,7 @@ import type { IrcAddresses } from "./irc_host.ts";
 import type { People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
-/** The IRC server of this program, and who is kept off it. */
+/** The embedded IRC server and its bans. */
 export interface EmbeddedIrc {
   readonly server: IrcServer;
   readonly bans: IrcBans;

@@ -20,7 +20,7 @@ export interface IrcHost {
   /** Null where IRC is a network. */
   readonly server: IrcServer | null;
   readonly bans: IrcBans | null;
-  /** What keeps the accounts on a network; null where there is none. */
+  /** Keeps accounts on an existing network in step; null without one. */
   readonly network: AccountSync | null;
   readonly addresses: IrcAddresses;
   /** What of the bridge depends on where IRC is. */

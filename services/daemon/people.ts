@@ -17,7 +17,7 @@ export interface LaterIrc {
   readonly address: () => string;
 }
 
-/** Everybody who can log in, and what is kept for them. */
+/** Accounts, and the services built on them. */
 export interface People {
   readonly agents: Agents;
   readonly ircAccounts: IrcAccounts;

@@ -10,7 +10,7 @@ import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
 import type { DaemonOptions } from "./options.ts";
 
-/** What outlives the process, and who is known: the ground that all other services stand on. */
+/** The data folder, the databases and identity, on which all other services depend. */
 export interface Stores {
   readonly config: Config;
   readonly folder: DataFolder;

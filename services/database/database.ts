@@ -83,8 +83,8 @@ export function statement(
 }
 
 /**
- * The app database: a SQLite file that the main thread reads and one worker writes, so that nothing
- * waits for a disk but whoever asked for the write. A write that was acknowledged is on disk.
+ * The app database: a SQLite file that the main thread reads and one worker writes. Only the caller of
+ * a write waits for the disk. An acknowledged write is on disk.
  */
 export class Database {
   /** Builds queries of every kind and executes those that read. */
@@ -272,7 +272,7 @@ export class Database {
     }
   }
 
-  /** The writer itself broke: whoever waits is told, and the next write starts a new one. */
+  /** The writer broke: rejects pending writes. The next write starts a new writer. */
   #fail(message: string): void {
     this.#trouble = message;
     this.#writer?.terminate();

@@ -8,8 +8,8 @@ export class DatabaseError extends Error {
 }
 
 /**
- * Brings the database at `path` to the present shape, making it where there is none. Before an
- * existing one is changed, it is copied beside itself as `<path>.v<version>`.
+ * Migrates the database at `path` to the present schema; creates it if it does not exist. Copies an
+ * existing one to `<path>.v<version>` before changing it.
  *
  * @param migrations the history of the shape; a test may pass a longer one
  * @throws DatabaseError where the file is no database of this program or comes from a newer one
@@ -46,7 +46,7 @@ function readVersion(database: DatabaseSync, path: string): number {
   }
 }
 
-/** Copies a database of which nobody else has a connection: first its log is folded into it. */
+/** Copies a database without other connections, after a checkpoint of its write-ahead log. */
 function copyAside(database: DatabaseSync, path: string, version: number): void {
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   Deno.copyFileSync(path, `${path}.v${version}`);

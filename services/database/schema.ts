@@ -26,7 +26,7 @@ export interface Tables {
   instance: InstanceTable;
 }
 
-/** Whoever can log in: one namespace of names for agents, people and admins. */
+/** Accounts: agents, people and admins share one namespace. */
 export interface AccountsTable {
   id: Fixed<string>;
   name: Fixed<string>;
@@ -159,7 +159,7 @@ export interface IrcChannelsTable {
   state: string;
 }
 
-/** Who has a status in a channel whenever it joins. */
+/** Accounts with a status in a registered channel. */
 export interface IrcChannelAccessTable {
   channel_id: Fixed<string>;
   account_id: Fixed<string>;
@@ -177,7 +177,7 @@ export interface EventsTable {
   seq: Fixed<number>;
   time: Fixed<number>;
   type: Fixed<string>;
-  /** Kind and name of the principal who did it, such as `operator` or `agent:coder-1`. */
+  /** Kind and name of the actor, such as `operator` or `agent:coder-1`. */
   actor: Fixed<string>;
   /** The actor's internal id, which its name may outlive. */
   actor_id: Fixed<string | null>;

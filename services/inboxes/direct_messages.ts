@@ -36,11 +36,11 @@ export class DirectMessages {
   }
 
   /**
-   * Says something to whoever has this nick. Resolves when it is in the agent's inbox, or IRC has it.
+   * Sends a message to the user of a nick. Resolves when it is in the agent's inbox, or IRC has it.
    *
    * @throws Invalid and TooLarge for the text, and where the receiver is the speaker; Forbidden where
    * the caller may not use the nick or is paused; NotFound where nobody has the name; Conflict where
-   * it belongs to somebody who can take no message, such as a person who is not on IRC; TooMany,
+   * the receiver can take no message, such as a person who is not on IRC; TooMany,
    * Unavailable while IRC is away, TimedOut where it did not confirm the message
    */
   async send(to: string, post: NewPost, caller: Caller): Promise<void> {

@@ -23,7 +23,7 @@ const LAST_RETRY_MILLISECONDS = 30_000;
 /** How often the store removes what retention does not keep. */
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
 
-/** The kind of a message of which only the id is left. */
+/** The kind of a message reduced to its id. */
 const REDACTED = "redacted";
 
 /** A message of an inbox as it is stored. */

@@ -34,7 +34,7 @@ const ACTION = `${CTCP}ACTION `;
 const kindSchema = z.enum(["message", "mention"]);
 export type AddressedKind = z.infer<typeof kindSchema>;
 
-/** What is stored of a message beside its text and its speaker. */
+/** The stored fields of a message besides its text and speaker. */
 const storedSchema = z.object({
   account: z.string().nullable().optional(),
   via: z.literal("bridge").optional(),
@@ -47,7 +47,7 @@ export interface AddressedText {
   readonly kind: AddressedKind;
   /** The nick of who said it. */
   readonly from: string;
-  /** The account of who said it, as proven; null where there is none, or nothing proves it. */
+  /** The speaker's proven account; null if there is none. */
   readonly account: string | null;
   /** `bridge` where the operator said it in a name. */
   readonly via?: "bridge";
@@ -80,9 +80,9 @@ export interface InboxesOptions {
   readonly roster: Pick<Roster, "get" | "find" | "all">;
   /** Whether an agent hears what is said in a channel. */
   readonly hears: (agent: RosterEntry, channel: string) => boolean;
-  /** The account of the bridge, which tells itself what it says, and for whom. */
+  /** The account of the bridge. The bridge reports its own messages and their speakers itself. */
   readonly bridgeNick: string;
-  /** Null where what is said is to be kept in memory alone. */
+  /** Null if messages are kept in memory only. */
   readonly store: InboxStore | null;
   readonly scheduler: Scheduler;
   readonly log: Log;

@@ -39,7 +39,7 @@ export interface AccountSyncOptions {
 
 /** Figures since the start, and how things are at present. */
 export interface NetworkStats {
-  /** Accounts of which the network may be otherwise than it should. */
+  /** Accounts that may differ on the network from what they should be. */
   readonly unsettled: number;
   readonly repaired: number;
   /** Whether the network answered when it was last asked. */

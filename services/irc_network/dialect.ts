@@ -50,7 +50,7 @@ export interface ServicesDialect {
    * the right that services ask for before they look for the account.
    */
   readonly probes: Readonly<Record<string, string>>;
-  /** What is said to ChanServ so that a channel gives the account this status; null for none. */
+  /** The ChanServ command that gives an account this status in a channel; null takes it away. */
   channelStatus(channel: string, account: string, status: NetworkStatus | null): readonly string[];
 }
 

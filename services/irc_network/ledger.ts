@@ -36,7 +36,7 @@ export interface LedgerEntry {
   readonly channels: readonly string[];
 }
 
-/** An account of which nothing is known but what is put in its place. */
+/** The entry of an account without a known past: the given values in place of the defaults. */
 export const BLANK: Omit<LedgerEntry, "name"> = Object.freeze({
   accountId: null,
   made: false,

@@ -69,7 +69,7 @@ export interface NetworkAccounts {
   unsuspend(account: string): Promise<void>;
   /** Removes an account, frees its nick and ends its sessions. */
   remove(account: string): Promise<void>;
-  /** The account as it is known there, under whatever case; null where there is none. */
+  /** The account on the network, whatever the case of its name; null if there is none. */
   find(account: string): Promise<NetworkAccount | null>;
   /** Every account that the network tells of; null where it tells of none. */
   list(): Promise<readonly NetworkAccount[] | null>;

@@ -43,7 +43,7 @@ export interface SessionOptions {
   readonly anyNick: boolean;
   /** For PASS; null where the server asks for none. */
   readonly serverPassword: string | null;
-  /** The account to log in to, by SASL PLAIN or, where there is none, by NickServ; null for none. */
+  /** The account to log in to, by SASL PLAIN or, without SASL, by NickServ; null for none. */
   readonly login: Credentials | null;
   /** To become an operator of the network with; null to stay a plain user. */
   readonly operator: Credentials | null;
@@ -262,7 +262,7 @@ export class IrcSession {
   }
 }
 
-/** What is said to a server until it has let us in. */
+/** The exchange with a server until registration is complete. */
 class Registration {
   readonly #options: SessionOptions;
   readonly #enabled: Set<string>;

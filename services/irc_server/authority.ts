@@ -22,7 +22,7 @@ const NOBODY = "*reserved*";
 /** The kinds of account that log in to IRC. */
 const KINDS = ["agent", "person", "admin"] as const;
 
-/** Somebody who may become an operator of the IRC server with OPER. */
+/** A name and password that OPER accepts. */
 export interface IrcOperator {
   readonly name: string;
   /** argon2id, in PHC string format. */
@@ -46,7 +46,7 @@ export interface AccountAuthorityOptions {
   readonly selfRegistration: SelfRegistration | null;
 }
 
-/** Tells the IRC server who may log in, which nicks are whose, and who gets what in a channel. */
+/** Decides for the IRC server who may log in, who owns a nick, and which status a user gets. */
 export class AccountAuthority implements Accounts {
   readonly scram: ScramAccounts;
   readonly register?: NonNullable<Accounts["register"]>;

@@ -1,6 +1,6 @@
 /**
- * What fills the ports of the IRC engine: who may log in and speak, what operators may do, and what
- * is kept of channels and readers. The folders below have doors of their own: `bans/`, `services/`
+ * Implements the interfaces that the IRC engine declares: accounts and their rights, IRC operators,
+ * stored channels and read markers. These folders have a `mod.ts` of their own: `bans/`, `services/`
  * (NickServ and ChanServ), `history/`, `virtual_users/`.
  */
 export { AccountAuthority, type AccountAuthorityOptions, type IrcOperator } from "./authority.ts";

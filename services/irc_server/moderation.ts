@@ -38,7 +38,7 @@ type Moderation =
  */
 export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
   readonly #options: IrcModerationOptions;
-  /** What each actor has done in the present minute: an account, or whoever is at an address. */
+  /** The number of actions of each actor in this minute; an actor is an account or an address. */
   readonly #counts = new Map<string, { count: number; readonly origin: Origin }>();
   #cancel: () => void = () => {};
 

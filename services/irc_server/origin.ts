@@ -3,8 +3,8 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import type { ObservedActor } from "../irc/mod.ts";
 
 /**
- * Whoever did something on the IRC server, as the event log names it: the account, or for who has
- * none the name of the operator that it has become.
+ * The actor of a change on the IRC server, as the event log names it: the account, or without one the
+ * name given to OPER.
  */
 export function ircOriginOf(
   accounts: Pick<AccountDirectory, "find">,

@@ -34,7 +34,7 @@ export class SelfRegistration {
   /**
    * Makes an account.
    *
-   * @param address the IP address of who asks
+   * @param address the client's IP address
    */
   async register(name: string, password: string, address: string): Promise<AccountRegistration> {
     const parsed = personSchema.safeParse({ account: name, password });

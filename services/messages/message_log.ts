@@ -14,7 +14,7 @@ export type Logged<Message> = Message & {
   readonly timestamp: string;
 };
 
-/** Somebody who reads a log as it grows. Called while a message is taken in: must not block. */
+/** A reader that follows a log. The log calls it for each new message, so it must not block. */
 export interface Follower<Message> {
   message(message: Logged<Message>): void;
   /** Nothing more will come. Not called for a follower that closed itself. */
@@ -46,8 +46,8 @@ export type PastMessage<Message> =
   | { readonly microseconds: number; readonly removed: string };
 
 /**
- * Messages in the order of their coming: the newest ones are kept, and whoever follows gets each
- * new one. History, streams and waiting readers all read this.
+ * Messages in their order of arrival. The log keeps the newest ones, and followers get each new one.
+ * History, streams and waiting readers all read this.
  */
 export class MessageLog<Message extends LoggedMessage> {
   readonly #options: MessageLogOptions;
@@ -177,7 +177,7 @@ export class MessageLog<Message extends LoggedMessage> {
     for (const { message } of this.#entries.splice(0, count)) this.#units -= message.text.length;
   }
 
-  /** Ends every follower, and whoever comes later. */
+  /** Ends every follower, present and later. */
   end(reason: string): void {
     this.#endReason = reason;
     const subscriptions = this.#subscriptions;
@@ -245,7 +245,7 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 }
 
-/** The error of a reader who wants to go on from what nobody knows. */
+/** The error for a cursor that names no known message. */
 export function unknownSince(): Invalid {
   return new Invalid('"since" must be an ISO 8601 time or the id of a message that is still kept');
 }

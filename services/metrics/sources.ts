@@ -183,7 +183,7 @@ const NETWORK_FIGURES = [
     "unsettled",
     "gauge",
     "network_unsettled_accounts",
-    "Accounts of which the IRC network may be otherwise than it should",
+    "Accounts that may differ on the IRC network from what they should be",
   ],
   [
     "repaired",

@@ -31,7 +31,7 @@ const MAX_BANS = 1000;
 export interface IrcBansOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
-  /** Ends the sessions of whoever these bans hit. */
+  /** Ends the sessions that these bans match. */
   readonly enforce: (bans: Pick<Bans, "find">) => void;
   /** Unix milliseconds. */
   readonly clock: () => number;

@@ -11,7 +11,7 @@ export const banRequestSchema = z.object({
   }).describe(
     "user@host, nick!user@host, an address, a network such as 192.0.2.0/24, or account:name",
   ),
-  reason: textSchema(0, 300).default("").describe("What whoever is banned is told"),
+  reason: textSchema(0, 300).default("").describe("What the banned client is told"),
   duration_seconds: z.int({ error: "must be a whole number" })
     .min(1, { error: "must be at least 1" }).max(LONGEST_SECONDS, {
       error: `must be at most ${LONGEST_SECONDS}`,
@@ -25,7 +25,7 @@ export interface BanRecord {
   readonly id: string;
   readonly mask: string;
   readonly reason: string;
-  /** Kind and name of whoever set it, as in the event log. */
+  /** Kind and name of the actor that set it, as in the event log. */
   readonly set_by: string;
   /** ISO 8601. */
   readonly created_at: string;

@@ -100,7 +100,7 @@ export class HistoryArchive implements HistoryStore {
   }
 
   /**
-   * Opens the archive, and makes it, readable by its owner alone, where there is none.
+   * Opens the archive. Creates it if it does not exist, readable by its owner alone.
    *
    * @throws DatabaseError where the file is no archive or comes from a newer program
    */
@@ -160,10 +160,10 @@ export class HistoryArchive implements HistoryStore {
   }
 
   /**
-   * Forgets what belongs to accounts that are gone, or to an earlier holder of a name, which a kill
-   * of the process or a time without an archive may have left.
+   * Forgets messages of deleted accounts and of earlier holders of a name. A kill of the process, or a
+   * run without an archive, may have left them.
    *
-   * @param since since when there is an account, in Unix milliseconds; null where there is none
+   * @param since the creation time of an account, in Unix milliseconds; null if there is none
    */
   async forgetStrangers(since: (account: string) => number | null): Promise<void> {
     for (const account of await this.#ask({ kind: "accounts" }) as Answers["accounts"]) {

@@ -52,7 +52,7 @@ export class ArchiveReader {
     }
   }
 
-  /** The id of a log; null where there is none. */
+  /** The id of a log; null if there is none. */
   idOf({ account, name }: HistoryTarget): number | null {
     const row = this.#prepare("SELECT id FROM targets WHERE account = ? AND name = ?")
       .get(account ?? "", name);

@@ -34,8 +34,8 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Opens the archive and brings it to the present shape, making it, readable by its owner alone,
- * where there is none. What is forgotten is overwritten in the file.
+ * Opens the archive and migrates it to the present schema. Creates it if it does not exist, readable
+ * by its owner alone. Deleted content is overwritten in the file.
  *
  * @throws Error where the file is no archive of this program or comes from a newer one
  */

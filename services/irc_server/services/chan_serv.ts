@@ -264,7 +264,7 @@ class ChanServ {
     caller.reply(...entries.map(({ account, status }) => `${account} (${status})`));
   }
 
-  /** The channel, for whoever it belongs to, and for operators of the server. */
+  /** Finds a channel for its founder and for IRC operators. */
   #ownedBy(caller: ServiceCaller, name: string): RegisteredChannel {
     const channel = this.#visible(name, caller);
     const account = caller.isOperator ? null : this.#accountOf(caller);
@@ -289,7 +289,7 @@ class ChanServ {
     return channel;
   }
 
-  /** A secret channel is one that there is not, for who has nothing to do with it. */
+  /** Finds a channel; for outsiders, a secret one does not exist. */
   #visible(name: string, caller: ServiceCaller): RegisteredChannel {
     const { channels, control } = this.#options;
     const channel = this.#registered(name);

@@ -7,7 +7,7 @@ export interface ServiceCommand {
   readonly usage: string;
   /** What it does, in one line. */
   readonly purpose: string;
-  /** More about it, for whoever asks for help with it. */
+  /** Further lines of its help. */
   readonly details?: readonly string[];
   /** Words without which it is not carried out, and its usage is told. */
   readonly words: number;

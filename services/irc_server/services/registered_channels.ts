@@ -47,15 +47,15 @@ export interface RegisteredChannel {
   readonly registeredAt: number;
 }
 
-/** Somebody who has a status in a channel whenever it joins. */
+/** An account with a status in a channel, which it gets on every join. */
 export interface AccessEntry {
   readonly account: string;
   readonly status: GrantableStatus;
 }
 
 /**
- * The channels that somebody registered: whose they are, who is what in them, and their topics and
- * modes, which the IRC server tells. A right ends with the account that has it.
+ * The registered channels: their founders, the statuses of accounts, and their topics and modes, which
+ * the IRC server reports. An account's rights end with the account.
  */
 export class RegisteredChannels implements ChannelKeeper {
   readonly #options: RegisteredChannelsOptions;
@@ -123,7 +123,7 @@ export class RegisteredChannels implements ChannelKeeper {
     return held.sort((one, other) => compare(one.name, other.name));
   }
 
-  /** Who has a status in a channel, the founder aside. */
+  /** The accounts with a status in a channel, except the founder. */
   accessOf({ name }: RegisteredChannel): AccessEntry[] {
     const { access = new Map<string, GrantableStatus>() } = this.#directory.get(foldCase(name)) ??
       {};

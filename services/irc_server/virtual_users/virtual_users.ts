@@ -22,7 +22,7 @@ const NO_STANDING: ChannelStanding = {
   refusal: "You are no agent any more",
 };
 
-/** What is asked of the IRC server. */
+/** The part of the IRC server that this module uses. */
 export interface UserDirectory {
   /** The user of this nick and account, with a connection or without; or null. */
   findUser(identity: UserIdentity): User | null;
@@ -59,7 +59,7 @@ export interface VirtualUsersOptions {
  */
 export class VirtualUsers implements Speakers {
   readonly #options: VirtualUsersOptions;
-  /** When each agent that attends last called, by internal id; whoever called last is the last. */
+  /** The time of each present agent's last call, by internal id, oldest first. */
   readonly #lastCalls = new Map<string, number>();
   /** Channels that agents joined or spoke in: folded name to name, by internal id. */
   readonly #homes = new Map<string, Map<string, string>>();
@@ -216,7 +216,7 @@ export class VirtualUsers implements Speakers {
     this.#scheduleSweep();
   }
 
-  /** The agent's user, made where there is none. Null where somebody else has its nick. */
+  /** The agent's user, created if needed. Null if somebody else uses its nick. */
   #userOf(agent: RosterEntry): User | null {
     const { users, log } = this.#options;
     const identity = identityOf(agent);
