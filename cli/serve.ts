@@ -68,7 +68,7 @@ async function start(
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
   });
-  connections.irc = daemon.services.ircServer;
+  connections.irc = daemon.ircServer;
   const { api, mcp } = listen(config, certificate, connections.http, daemon.services);
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
   await announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);

@@ -1,20 +1,7 @@
 import type { Hono } from "hono";
 import { bodyLimitsOf, TrustedProxies } from "../http/mod.ts";
-import type { AdminLogin, Admins } from "../services/admins/mod.ts";
-import type { Agents, IrcAccounts } from "../services/agents/mod.ts";
-import type { DirectMessages, Inboxes } from "../services/inboxes/mod.ts";
-import type { Bridge } from "../services/bridge/mod.ts";
-import type { Config } from "../services/config/mod.ts";
-import type { EventLog } from "../services/events/mod.ts";
-import type { Identity, OperatorToken, Tokens, WebSessions } from "../services/identity/mod.ts";
-import type { IrcServer } from "../services/irc/mod.ts";
-import type { IrcBans } from "../services/irc_server/bans/mod.ts";
-import type { Llm } from "../services/llm/mod.ts";
-import type { Log } from "../services/log.ts";
-import type { Metrics } from "../services/metrics/mod.ts";
-import type { Policies } from "../services/policies/mod.ts";
+import type { Services } from "../services/daemon/mod.ts";
 import { systemScheduler } from "../services/scheduler.ts";
-import type { Status } from "../services/metrics/mod.ts";
 import { accountRoutes } from "./v1/accounts.ts";
 import { adminRoutes } from "./v1/admins.ts";
 import { agentMessageRoutes } from "./v1/agent_messages.ts";
@@ -47,39 +34,8 @@ import { statusRoutes } from "./v1/status.ts";
 import { type Group, type QueryToken, ROUTES } from "./table.ts";
 import { tokenRoutes } from "./v1/tokens.ts";
 
-/** What the HTTP API serves. */
-export interface ApiServices {
-  readonly config: Config;
-  readonly log: Log;
-  readonly metrics: Pick<
-    Metrics,
-    "requestAnswered" | "streamOpened" | "streamClosed" | "render"
-  >;
-  readonly status: Status;
-  readonly identity: Identity;
-  readonly tokens: Tokens;
-  readonly operatorToken: OperatorToken;
-  readonly webSessions: WebSessions;
-  readonly agents: Agents;
-  readonly inboxes: Inboxes;
-  readonly directMessages: DirectMessages;
-  readonly ircAccounts: IrcAccounts;
-  /** Null where the IRC server is not part of this program. */
-  readonly ircServer: Pick<IrcServer, "clients"> | null;
-  readonly ircBans: IrcBans | null;
-  readonly eventLog: EventLog;
-  /** Null where the configuration turns the policy store off. */
-  readonly policies: Policies | null;
-  readonly llm: Llm;
-  /** Null where the configuration turns admins off, as is their login. */
-  readonly admins: Admins | null;
-  readonly adminLogin: AdminLogin | null;
-  /** Null where the configuration turns the bridge off. */
-  readonly bridge: Bridge | null;
-}
-
 /** The HTTP API: every group of routes, behind the middleware that all of them share. */
-export function createApp(services: ApiServices) {
+export function createApp(services: Services) {
   const { config, log } = services;
   const app = newRoutes();
   app.onError(errorHandler(log));
@@ -104,7 +60,7 @@ export function createApp(services: ApiServices) {
 
 /** The routes of each group of the table, but those that describe all of them. */
 export function createGroups(
-  services: ApiServices,
+  services: Services,
 ): Record<Exclude<Group, "openapi">, Hono<AppEnv>> {
   const { config, metrics, status, identity, agents, bridge, llm, eventLog } = services;
   const completions = new Completions({ gateway: llm.gateway, identity });

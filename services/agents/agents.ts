@@ -29,9 +29,9 @@ import {
   selectAgent,
   selectAgents,
 } from "./records.ts";
-import { rateColumns, Roster } from "./roster.ts";
+import { rateColumns, type Roster } from "./roster.ts";
 import type { AdoptionRequest, RegistrationRequest, Rotation } from "./schemas.ts";
-import { SendLimits } from "./send_limits.ts";
+import type { SendLimits } from "./send_limits.ts";
 
 /** What an agent logs in with, told once. */
 export interface Registration {
@@ -45,6 +45,8 @@ export interface AgentsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly identity: Identity;
+  readonly roster: Roster;
+  readonly sendLimits: SendLimits;
   readonly scram: ScramVerifiers;
   readonly tokens: Pick<Tokens, "endingAllOf">;
   readonly revocations: Revocations;
@@ -77,7 +79,7 @@ export class Agents {
   readonly #presence: Presence;
   readonly #stopListening: () => void;
 
-  private constructor(options: AgentsOptions, roster: Roster) {
+  constructor(options: AgentsOptions) {
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#scram = options.scram;
@@ -88,17 +90,12 @@ export class Agents {
     this.#serverAddress = options.serverAddress;
     this.#clock = options.clock;
     this.#presence = new Presence(options);
-    this.roster = roster;
-    this.sendLimits = new SendLimits(roster, options.clock);
-    this.speechControls = new SpeechControls({ ...options, roster });
+    this.roster = options.roster;
+    this.sendLimits = options.sendLimits;
+    this.speechControls = new SpeechControls(options);
     this.#stopListening = options.identity.onAuthenticated(({ kind, id }) => {
       if (kind === "agent" && id !== null) this.touch(id);
     });
-  }
-
-  /** Opens the registry: reads every agent from the database. */
-  static async open(options: AgentsOptions): Promise<Agents> {
-    return new Agents(options, await Roster.open(options));
   }
 
   /** Every agent, revoked ones included, by nick. */

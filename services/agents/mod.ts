@@ -20,7 +20,7 @@ export {
   type Sessions,
 } from "./provisioning.ts";
 export type { Agent } from "./records.ts";
-export type { Roster, RosterEntry } from "./roster.ts";
+export { Roster, type RosterEntry } from "./roster.ts";
 export {
   type AdoptionRequest,
   adoptionSchema,
@@ -36,4 +36,4 @@ export {
   type Rotation,
   rotationSchema,
 } from "./schemas.ts";
-export type { SendLimits } from "./send_limits.ts";
+export { SendLimits } from "./send_limits.ts";

@@ -18,11 +18,14 @@ import type { IrcAddresses, IrcHost } from "./irc_host.ts";
 import type { Certificate, DaemonOptions } from "./options.ts";
 import { openStores, retentionOf, type Stores } from "./stores.ts";
 
-/** What the doors (HTTP, MCP) serve. */
+/** What HTTP and MCP serve. */
 export interface Services {
   readonly config: Config;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<
+    Metrics,
+    "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed" | "render"
+  >;
   readonly status: Status;
   readonly identity: Identity;
   readonly tokens: Tokens;
@@ -33,7 +36,7 @@ export interface Services {
   readonly directMessages: DirectMessages;
   readonly ircAccounts: IrcAccounts;
   /** Null where the IRC server is not part of this program. */
-  readonly ircServer: IrcServer | null;
+  readonly ircServer: Pick<IrcServer, "clients"> | null;
   readonly ircBans: IrcBans | null;
   readonly llm: Llm;
   readonly eventLog: EventLog;
@@ -49,6 +52,8 @@ export interface Services {
 /** The services, running. */
 export interface Daemon {
   readonly services: Services;
+  /** Null where the IRC server is not part of this program. */
+  readonly ircServer: IrcServer | null;
   readonly ircAddresses: IrcAddresses;
   /**
    * Takes from a configuration what can change while the services run.
@@ -83,7 +88,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     : null;
   const bridge = config.bridge.enabled ? await startBridge({ stores, irc, policies }) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
-  irc.start(bridge);
+  irc.attach(bridge);
   const directMessages = makeDirectMessages(stores, irc, bridge);
   const environment = (variable: string) => Deno.env.get(variable);
   const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
@@ -107,6 +112,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       ...{ ...room, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
       ...{ ircServer, ircBans, directMessages },
     },
+    ircServer,
     ircAddresses: irc.addresses,
     reconfigure: (changed, renewed) => {
       irc.reconfigure(changed, renewed);

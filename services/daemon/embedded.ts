@@ -1,5 +1,5 @@
-import { EmbeddedProvisioning } from "../agents/mod.ts";
-import { ircChanges, ircUrl, listen, openIrc } from "./irc.ts";
+import { EmbeddedProvisioning, Roster, SendLimits } from "../agents/mod.ts";
+import { attachPeople, ircChanges, IrcListeners, openIrc } from "./irc.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import { openPeople } from "./people.ts";
@@ -15,43 +15,33 @@ export async function openEmbedded(
   stores: Stores,
   started: AsyncDisposableStack,
 ): Promise<IrcHost> {
-  const { config } = stores;
-  const sessions = {
-    disconnectAccount: (account: string, reason: string) =>
-      server.disconnectAccount(account, reason),
-    freeNick: (account: string) => server.freeNick(account),
-    forgetAccount: (account: string) => server.forgetAccount(account),
-    claimChannels: (channels: readonly string[]) => {
-      for (const channel of channels) server.channels.claim(channel);
-    },
-    isOnline: (account: string) => server.isOnline(account),
-  };
-  const later = {
-    sessions,
-    users: {
-      findUser: (user: Parameters<typeof server.findUser>[0]) => server.findUser(user),
-      addUser: (user: Parameters<typeof server.addUser>[0]) => server.addUser(user),
-      isMember: (account: string, channel: string) => server.isMember(account, channel),
-      standing: (user: Parameters<typeof server.standing>[0], channel: string) =>
-        server.standing(user, channel),
-      isAlone: (account: string, channel: string) => server.isAlone(account, channel),
-    },
-    provisioning: new EmbeddedProvisioning(sessions),
-    address: () => ircUrl(config, addresses),
-  };
-  const people = await openPeople(stores, later, started);
-  const { server, bans } = await openIrc(options, stores, people, started);
-  const addresses = listen(server, options);
+  const { config, database, scheduler, room: { accounts } } = stores;
+  const roster = await Roster.open({ database, accounts });
+  const sendLimits = new SendLimits(roster, scheduler.now);
+  const irc = await openIrc(options, stores, { roster, sendLimits });
+  const { server, bans, channels } = irc;
+  const listeners = new IrcListeners(server, options);
+  const people = await openPeople(stores, {
+    ...{ roster, sendLimits },
+    sessions: server,
+    users: server,
+    provisioning: new EmbeddedProvisioning(server),
+    address: () => listeners.url,
+  }, started);
+  started.defer(() => channels.close());
+  started.defer(() => server.close());
+  attachPeople(irc, stores, people);
+  listeners.open();
   const { nick } = config.bridge;
   return {
-    ...{ people, server, bans, addresses },
+    ...{ people, server, bans, addresses: listeners.addresses },
     network: null,
     bridgeOptions: {
       connect: () => server.connect({ account: nick, privileged: true }),
       hasChannel: (channel) => server.hasChannel(channel),
       onPosted: (channel, message) => people.inboxes.takePosted(channel, message),
     },
-    start: () => {},
+    attach: () => {},
     reconfigure(changed, renewed) {
       server.reconfigure(ircChanges(changed));
       if (renewed !== null) server.renewCertificate(renewed);

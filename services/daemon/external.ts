@@ -1,4 +1,5 @@
-import type { Bridge, BridgeOptions, Connect } from "../bridge/mod.ts";
+import { Roster, SendLimits } from "../agents/mod.ts";
+import type { BridgeOptions, Connect } from "../bridge/mod.ts";
 import { type Config, formatAddress, parseAddress } from "../config/mod.ts";
 import { Unavailable } from "../errors.ts";
 import { openKeyFile, readSecretFile } from "../identity/mod.ts";
@@ -16,12 +17,10 @@ import {
   ServicesNetwork,
 } from "../irc_network/mod.ts";
 import type { IrcHost } from "./irc_host.ts";
+import { NetworkView } from "./network_view.ts";
 import { StartError } from "./options.ts";
 import { openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
-
-/** How everybody stands to channels as long as there is no bridge to see them. */
-const UNKNOWN_STANDING = { exists: false, member: false, visible: true, refusal: null };
 
 /** What the nick of the bridge is followed by for the connection that speaks to services. */
 const CONSOLE_SUFFIX = "-console";
@@ -50,22 +49,12 @@ export async function openExternal(
     random: Math.random,
   });
   started.defer(() => network.close());
-  let bridge: Bridge | null = null;
+  const view = new NetworkView();
+  const roster = await Roster.open({ database, accounts: room.accounts });
   const people = await openPeople(stores, {
-    sessions: {
-      disconnectAccount: () => 0,
-      freeNick: () => {},
-      forgetAccount: () => {},
-      claimChannels: () => {},
-      isOnline: (account) => bridge?.sees(account) ?? false,
-    },
-    users: {
-      findUser: () => null,
-      addUser: () => null,
-      isMember: (account, channel) => bridge?.sees(account, channel) ?? false,
-      standing: ({ nick }, channel) => bridge?.standing(nick, channel) ?? UNKNOWN_STANDING,
-      isAlone: (account, channel) => bridge?.isAlone(account, channel) ?? false,
-    },
+    ...{ roster, sendLimits: new SendLimits(roster, scheduler.now) },
+    sessions: view,
+    users: view,
     provisioning: network.provisioning,
     address: () => networkUrl(config),
   }, started);
@@ -81,8 +70,8 @@ export async function openExternal(
       onUp: () => network.sync.compare(),
       ...bridgeEars(people),
     },
-    start(made) {
-      bridge = made;
+    attach(bridge) {
+      view.attach(bridge);
       network.sync.start();
     },
     reconfigure: () => {},

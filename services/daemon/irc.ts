@@ -1,4 +1,5 @@
 import { AccountAuthority, SelfRegistration } from "../irc_server/mod.ts";
+import type { Roster, SendLimits } from "../agents/mod.ts";
 import { BRIDGE_TAGS } from "../bridge/mod.ts";
 import {
   type Address,
@@ -7,7 +8,7 @@ import {
   formatAddress,
   parseAddress,
 } from "../config/mod.ts";
-import { type Bans, channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
+import { channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_server/bans/mod.ts";
 import { addIrcServices, RegisteredChannels } from "../irc_server/services/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
@@ -17,18 +18,25 @@ import type { IrcAddresses } from "./irc_host.ts";
 import type { People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
-/** The embedded IRC server and its bans. */
+/** The embedded IRC server and what it was built from. */
 export interface EmbeddedIrc {
   readonly server: IrcServer;
   readonly bans: IrcBans;
+  readonly authority: AccountAuthority;
+  readonly channels: RegisteredChannels;
 }
 
-/** Makes the IRC server with the services on it; it listens nowhere yet. */
+/** What the IRC server asks about agents. */
+export interface AgentDirectory {
+  readonly roster: Roster;
+  readonly sendLimits: SendLimits;
+}
+
+/** Builds the IRC server. It listens nowhere yet, has no services and no observer. */
 export async function openIrc(
   { onExhausted }: Pick<DaemonOptions, "onExhausted">,
   stores: Stores,
-  people: People,
-  started: AsyncDisposableStack,
+  { roster, sendLimits }: AgentDirectory,
 ): Promise<EmbeddedIrc> {
   const { config, database, scheduler, log, cloakKey, room: { accounts, logins } } = stores;
   const { per_account: perAccount, access_entries: accessEntries } = config.irc.channels;
@@ -36,35 +44,42 @@ export async function openIrc(
     ...{ database, accounts, perAccount, accessEntries, scheduler, log },
     secret: cloakKey,
   });
-  started.defer(() => channels.close());
-  const enforce = (bans: Pick<Bans, "find">) => void server.enforceBans(bans);
-  const bans = await IrcBans.open({ database, accounts, enforce, clock: scheduler.now });
+  const bans = await IrcBans.open({ database, accounts, clock: scheduler.now });
   const authority = new AccountAuthority({
-    ...{ accounts, logins, channels },
-    roster: people.agents.roster,
+    ...{ accounts, logins, channels, roster, sendLimits },
     configured: config.bridge.channels.map((name) => channelName(name) ?? name),
-    sendLimits: people.agents.sendLimits,
     operators: config.irc.operators,
-    selfRegistration: openSelfRegistration(stores, people),
   });
   const server = new IrcServer({
-    ...await serverOptions(stores, people),
+    ...await serverOptions(stores),
     ...(onExhausted === undefined ? {} : { onExhausted }),
     ...{ accounts: authority, bans, channels },
   });
-  started.defer(() => server.close());
+  bans.enforceOn(server);
+  return { server, bans, authority, channels };
+}
+
+/** Attaches to the IRC server what is built on it: the observer, NickServ, ChanServ, registration. */
+export function attachPeople(
+  { server, authority, channels }: EmbeddedIrc,
+  { config, room: { accounts, logins }, scheduler }: Stores,
+  { ircAccounts, observer }: People,
+): void {
+  server.attach(observer);
+  const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
+  if (allowed !== false) {
+    const clock = scheduler.now;
+    authority.allowRegistration(new SelfRegistration({ accounts, ircAccounts, perHour, clock }));
+  }
   addIrcServices({
-    ...{ server, accounts, logins, channels },
-    ircAccounts: people.ircAccounts,
-    selfRegistration: config.irc.accounts.self_registration !== false,
+    ...{ server, accounts, logins, channels, ircAccounts },
+    selfRegistration: allowed !== false,
     registryStatus: authority.registryStatus.bind(authority),
   });
-  return { server, bans };
 }
 
 async function serverOptions(
   { config, database, log, room: { accounts }, cloakKey, history }: Stores,
-  { observer }: People,
 ): Promise<Omit<IrcServerOptions, "accounts">> {
   const { irc } = config;
   return {
@@ -81,18 +96,9 @@ async function serverOptions(
     reservedTags: BRIDGE_TAGS,
     registerBeforeConnect: irc.accounts.self_registration === true,
     readMarkers: await ReadMarkers.open({ database, accounts, log }),
-    ...{ observer, cloakKey, log },
+    ...{ cloakKey, log },
     ...(history === null ? {} : { historyStore: history }),
   };
-}
-
-function openSelfRegistration(
-  { config, room: { accounts }, scheduler }: Stores,
-  { ircAccounts }: People,
-): SelfRegistration | null {
-  const { self_registration: allowed, registrations_per_hour: perHour } = config.irc.accounts;
-  if (allowed === false) return null;
-  return new SelfRegistration({ accounts, ircAccounts, perHour, clock: scheduler.now });
 }
 
 /** What can change while the IRC server runs. */
@@ -120,56 +126,72 @@ export function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "li
   };
 }
 
-/**
- * Opens the listeners of the IRC server.
- *
- * @throws StartError where an address cannot be listened on
- */
-export function listen(
-  server: IrcServer,
-  { config, certificate, clientAddress }: DaemonOptions,
-): IrcAddresses {
-  const open = (text: string, bind: (address: Address) => Deno.NetAddr): Address | null => {
-    const address = parseAddress(text);
-    if (address === null) return null;
-    try {
-      const { hostname, port } = bind(address);
-      return { hostname, port };
-    } catch (error) {
-      throw new StartError(explainListenError(address, error));
-    }
-  };
-  const { irc } = config;
-  const tls = certificate === null ? {} : { tls: certificate };
-  const proxied = { proxies: irc.proxy_protocol_from };
-  const webSocket = {
-    ...proxied,
-    origins: config.cors.origins,
-    addressOf: (socket: string, headers: Headers) =>
-      clientAddress?.(socket, headers.get("x-forwarded-for")) ?? socket,
-  };
-  return {
-    plain: open(irc.listen, (address) => server.listen({ ...address, ...proxied })),
-    tls: open(irc.tls_listen, (address) => server.listen({ ...address, ...tls, ...proxied })),
-    webSocket: open(
-      irc.websocket_listen,
-      (address) => server.listenWebSocket({ ...address, ...webSocket }),
-    ),
-    webSocketTls: open(
-      irc.websocket_tls_listen,
-      (address) => server.listenWebSocket({ ...address, ...webSocket, ...tls }),
-    ),
-  };
+/** The addresses on which the IRC server listens; none before {@link IrcListeners.open}. */
+export class IrcListeners {
+  readonly #server: IrcServer;
+  readonly #options: DaemonOptions;
+  #addresses: IrcAddresses = { plain: null, tls: null, webSocket: null, webSocketTls: null };
+
+  constructor(server: IrcServer, options: DaemonOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  get addresses(): IrcAddresses {
+    return this.#addresses;
+  }
+
+  /** The address of the IRC server as agents are told it; empty where it listens nowhere. */
+  get url(): string {
+    const { plain, tls } = this.#addresses;
+    const scheme = tls === null ? "irc" : "ircs";
+    const told = parseAddress(this.#options.config.irc.public_address);
+    if (told !== null) return `${scheme}://${formatAddress(told)}`;
+    const bound = tls ?? plain;
+    if (bound === null) return "";
+    const everywhere = bound.hostname === "0.0.0.0" || bound.hostname === "::";
+    const hostname = everywhere ? Deno.hostname() : bound.hostname;
+    return `${scheme}://${formatAddress({ hostname, port: bound.port })}`;
+  }
+
+  /**
+   * Begins to listen.
+   *
+   * @throws StartError where an address cannot be listened on
+   */
+  open(): void {
+    const { config: { irc, cors }, certificate, clientAddress } = this.#options;
+    const server = this.#server;
+    const tls = certificate === null ? {} : { tls: certificate };
+    const proxied = { proxies: irc.proxy_protocol_from };
+    const webSocket = {
+      ...proxied,
+      origins: cors.origins,
+      addressOf: (socket: string, headers: Headers) =>
+        clientAddress?.(socket, headers.get("x-forwarded-for")) ?? socket,
+    };
+    this.#addresses = {
+      plain: bind(irc.listen, (address) => server.listen({ ...address, ...proxied })),
+      tls: bind(irc.tls_listen, (address) => server.listen({ ...address, ...tls, ...proxied })),
+      webSocket: bind(
+        irc.websocket_listen,
+        (address) => server.listenWebSocket({ ...address, ...webSocket }),
+      ),
+      webSocketTls: bind(
+        irc.websocket_tls_listen,
+        (address) => server.listenWebSocket({ ...address, ...webSocket, ...tls }),
+      ),
+    };
+  }
 }
 
-/** The address of the IRC server as agents are told it. */
-export function ircUrl({ irc }: Config, { plain, tls }: IrcAddresses): string {
-  const scheme = tls === null ? "irc" : "ircs";
-  const told = parseAddress(irc.public_address);
-  if (told !== null) return `${scheme}://${formatAddress(told)}`;
-  const bound = tls ?? plain;
-  if (bound === null) return "";
-  const everywhere = bound.hostname === "0.0.0.0" || bound.hostname === "::";
-  const hostname = everywhere ? Deno.hostname() : bound.hostname;
-  return `${scheme}://${formatAddress({ hostname, port: bound.port })}`;
+function bind(text: string, listen: (address: Address) => Deno.NetAddr): Address | null {
+  const address = parseAddress(text);
+  if (address === null) return null;
+  try {
+    const { hostname, port } = listen(address);
+    return { hostname, port };
+  } catch (error) {
+    throw new StartError(explainListenError(address, error));
+  }
 }

@@ -28,11 +28,11 @@ export interface IrcHost {
     & Pick<BridgeOptions, "connect">
     & Partial<Omit<BridgeOptions, "connect" | "speakers" | "log">>;
   /**
-   * Begins what needs everything to be there.
+   * Attaches the bridge, and starts what needs every part.
    *
    * @param bridge null where the configuration turns it off
    */
-  start(bridge: Bridge | null): void;
+  attach(bridge: Bridge | null): void;
   reconfigure(config: Config, renewed: Certificate | null): void;
   close(): Promise<void>;
 }

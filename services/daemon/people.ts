@@ -6,10 +6,11 @@ import type { Config } from "../config/mod.ts";
 import type { IdentityRoom } from "../identity/mod.ts";
 import type { IrcObserver } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_server/mod.ts";
+import type { AgentDirectory } from "./irc.ts";
 import { loginLimits, retentionOf, type Stores } from "./stores.ts";
 
-/** IRC as those see it who are made before it. */
-export interface LaterIrc {
+/** IRC, and the agents that it knows of, as the services about them use it. */
+export interface IrcPorts extends AgentDirectory {
   readonly sessions: Sessions;
   readonly users: UserDirectory;
   readonly provisioning: Provisioning;
@@ -31,30 +32,26 @@ export interface People {
   readonly observer: IrcObserver;
 }
 
-/**
- * Makes the services about those who log in. They ask IRC, which is there later and tells them in
- * turn what happens.
- */
+/** Builds the services about accounts on top of IRC. */
 export async function openPeople(
   stores: Stores,
-  irc: LaterIrc,
+  irc: IrcPorts,
   started: AsyncDisposableStack,
 ): Promise<People> {
   const { config, log, scheduler, database, room } = stores;
   const { identity } = room;
-  const { sessions, provisioning, users } = irc;
+  const { sessions, provisioning, users, roster, sendLimits } = irc;
   const shared = {
-    ...{ database, log, ...room, sessions, provisioning },
+    ...{ database, log, ...room, sessions, provisioning, roster, sendLimits },
     clock: scheduler.now,
     serverAddress: irc.address,
   };
-  const agents = await Agents.open(shared);
+  const agents = new Agents(shared);
   started.defer(() => agents.close());
   const minPasswordLength = config.irc.accounts.min_password_length;
   const ownsPasswords = config.irc.mode === "embedded";
   const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength, ownsPasswords });
 
-  const { roster, sendLimits } = agents;
   const homes = new StoredHomes(database, scheduler.now);
   const virtualUsers = new VirtualUsers({
     ...{ identity, roster, sendLimits, users, scheduler, log },

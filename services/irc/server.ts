@@ -6,7 +6,7 @@ import type { Client } from "./client.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
 import { type AcceptedStream, Listeners, type ListenOptions } from "./transport/listeners.ts";
 import type { TlsCertificate } from "./transport/tls_port.ts";
-import type { IrcServerOptions } from "./options.ts";
+import type { IrcObserver, IrcServerOptions } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
@@ -88,6 +88,11 @@ export class IrcServer {
    */
   listenWebSocket(options: WebSocketListenOptions): Deno.NetAddr {
     return this.#listeners.listenWebSocket(options);
+  }
+
+  /** Names the observer, where it is built after the server. */
+  attach(observer: IrcObserver): void {
+    this.#state.attach(observer);
   }
 
   /** As {@linkcode Listeners.renewCertificate}. */
@@ -195,6 +200,11 @@ export class IrcServer {
   /** Everybody with a connection, in the order of connecting. */
   clients(): ConnectedClient[] {
     return connectedClients(this.#state);
+  }
+
+  /** Removes the operator status of members who were first in channels that now are the program's. */
+  claimChannels(channels: readonly string[]): void {
+    for (const channel of channels) this.channels.claim(channel);
   }
 
   /** What services see of the channels, and do in them. */

@@ -106,6 +106,11 @@ export class ServerState {
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
   }
 
+  /** Tells this observer, and no other, what happens from now on. */
+  attach(observer: IrcObserver): void {
+    this.#options = { ...this.#options, observer };
+  }
+
   /** Registered clients. */
   get registeredCount(): number {
     return this.#byNick.size;

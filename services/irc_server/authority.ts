@@ -42,14 +42,12 @@ export interface AccountAuthorityOptions {
   };
   /** Channels that the configuration names. */
   readonly configured: readonly string[];
-  /** How people make accounts themselves, or null where they cannot. */
-  readonly selfRegistration: SelfRegistration | null;
 }
 
 /** Decides for the IRC server who may log in, who owns a nick, and which status a user gets. */
 export class AccountAuthority implements Accounts {
   readonly scram: ScramAccounts;
-  readonly register?: NonNullable<Accounts["register"]>;
+  register?: NonNullable<Accounts["register"]>;
   readonly #accounts: AccountDirectory;
   readonly #logins: Logins;
   readonly #sendLimits: AccountAuthorityOptions["sendLimits"];
@@ -60,10 +58,7 @@ export class AccountAuthority implements Accounts {
   readonly #configured: ReadonlySet<string>;
 
   constructor(options: AccountAuthorityOptions) {
-    const { accounts, roster, logins, operators, sendLimits, channels, selfRegistration } = options;
-    if (selfRegistration !== null) {
-      this.register = selfRegistration.register.bind(selfRegistration);
-    }
+    const { accounts, roster, logins, operators, sendLimits, channels } = options;
     this.scram = {
       challenge: (name) => logins.challenge(name, KINDS),
       verify: (name, proof, address) => this.#verifyProof({ name, address, door: "sasl" }, proof),
@@ -75,6 +70,11 @@ export class AccountAuthority implements Accounts {
     this.#operators = new Map(operators.map((operator) => [foldCase(operator.name), operator]));
     this.#roster = roster;
     this.#configured = new Set(options.configured.map(foldCase));
+  }
+
+  /** Lets people make accounts themselves. */
+  allowRegistration(registration: SelfRegistration): void {
+    this.register = registration.register.bind(registration);
   }
 
   async verify(name: string, password: string, address: string): Promise<Verification> {

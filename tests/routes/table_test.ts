@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { type ApiServices, createApp, createGroups } from "../../routes/app.ts";
+import { createApp, createGroups } from "../../routes/app.ts";
 import { ROUTES } from "../../routes/table.ts";
 import { Bridge } from "../../services/bridge/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
 import { withApi } from "../support/scenarios.ts";
 
 interface Routed {
@@ -16,7 +17,7 @@ function endpointsOf({ routes }: Routed): string[] {
 }
 
 /** Services with a bridge to make routes of, which nobody calls. */
-async function withServices(run: (services: ApiServices) => void): Promise<void> {
+async function withServices(run: (services: Services) => void): Promise<void> {
   await withApi(({ services }) => {
     run({ ...services, bridge: Object.create(Bridge.prototype) });
     return Promise.resolve();

@@ -7,6 +7,8 @@ import {
   IrcAccounts,
   type Provisioning,
   registrationSchema,
+  Roster,
+  SendLimits,
   type Sessions,
 } from "../../services/agents/mod.ts";
 import {
@@ -178,7 +180,9 @@ export async function openRooms(
       new EmbeddedProvisioning(sessions),
     clock: clock.read,
   };
-  const agents = await Agents.open({ ...shared, identity, log });
+  const roster = await Roster.open({ database, accounts });
+  const sendLimits = new SendLimits(roster, clock.read);
+  const agents = new Agents({ ...shared, identity, roster, sendLimits, log });
   const eventLog = new EventLog({ database, scheduler: clock, log });
   const bridge = { enabled: true, web_user_ttl_minutes: 5 };
   const policies = await Policies.open({ database, bridge, clock: clock.read, log });
@@ -188,13 +192,12 @@ export async function openRooms(
   });
   const ircBans = await IrcBans.open({
     ...shared,
-    enforce: () => sessions.banned++,
     clock: clock.read,
   });
+  ircBans.enforceOn({ enforceBans: () => sessions.banned++ });
   const admins = new Admins({ ...shared, passwords });
   const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
-  const { roster, sendLimits } = agents;
   const inboxes = new Inboxes({
     ...{ identity, roster, log, bridgeNick: "bridge" },
     hears: () => true,
@@ -219,8 +222,10 @@ export async function openRooms(
   const authority = new AccountAuthority({
     ...{ accounts, roster, logins, operators, sendLimits, channels },
     configured: ["#general"],
-    selfRegistration: new SelfRegistration({ accounts, ircAccounts, perHour, clock: clock.read }),
   });
+  authority.allowRegistration(
+    new SelfRegistration({ accounts, ircAccounts, perHour, clock: clock.read }),
+  );
   const llm = openLlm({
     ...{ database, log, scheduler: clock },
     config: configSchema.parse({ llm: options.llm ?? {} }).llm,

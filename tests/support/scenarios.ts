@@ -1,10 +1,10 @@
 /** Tables of requests: who asks what, and what comes back. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type ApiServices, createApp } from "../../routes/app.ts";
+import { createApp } from "../../routes/app.ts";
 import { configSchema } from "../../services/config/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
-import type { IrcServer } from "../../services/irc/mod.ts";
 import { Status } from "../../services/metrics/mod.ts";
 import { TestMetrics } from "./metrics.ts";
 import { anAgent, BY_OPERATOR, type Rooms, type RoomsOptions, withRooms } from "./rooms.ts";
@@ -42,7 +42,7 @@ export interface Scenario {
 }
 
 /** An IRC server to which one client is connected. */
-const TEST_SERVER: Pick<IrcServer, "clients"> = {
+const TEST_SERVER: NonNullable<Services["ircServer"]> = {
   clients: () => [{
     nick: "ann",
     account: null,
@@ -61,7 +61,7 @@ const TEST_SERVER: Pick<IrcServer, "clients"> = {
 export class TestApi {
   readonly rooms: Rooms;
   readonly metrics = new TestMetrics();
-  readonly services: ApiServices;
+  readonly services: Services;
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
 

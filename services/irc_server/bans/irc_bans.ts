@@ -31,8 +31,6 @@ const MAX_BANS = 1000;
 export interface IrcBansOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
-  /** Ends the sessions that these bans match. */
-  readonly enforce: (bans: Pick<Bans, "find">) => void;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -46,6 +44,7 @@ export class IrcBans implements Bans, Directory {
   /** By id; those that are over may still be among them. */
   readonly #bans = new Map<string, StoredBan>();
   #index = new BanIndex([]);
+  #enforce: (bans: Pick<Bans, "find">) => void = () => {};
 
   private constructor(options: IrcBansOptions) {
     this.#options = options;
@@ -66,6 +65,11 @@ export class IrcBans implements Bans, Directory {
     this.#bans.clear();
     for (const row of rows) this.#bans.set(row.id, banOf(row));
     this.#index = new BanIndex(this.#sorted());
+  }
+
+  /** Has a server end the sessions that a new ban hits. */
+  enforceOn(server: { enforceBans(bans: Pick<Bans, "find">): number }): void {
+    this.#enforce = (bans) => void server.enforceBans(bans);
   }
 
   /** Every ban that holds, the oldest first. */
@@ -123,7 +127,7 @@ export class IrcBans implements Bans, Directory {
   }
 
   async #create(request: BanRequest, origin: Origin, spares?: BanSubject): Promise<BanRecord> {
-    const { database, clock, enforce } = this.#options;
+    const { database, clock } = this.#options;
     const mask = parseBanMask(request.mask);
     const { text, accountId } = this.#resolve(mask);
     const now = clock();
@@ -151,7 +155,7 @@ export class IrcBans implements Bans, Directory {
       statements: this.#replacement(ban, now),
       events: [newEvent("irc.banned", { mask: text, reason, expires_at }, origin, now)],
     });
-    enforce({ find: (subject) => this.#findIn(added, subject) });
+    this.#enforce({ find: (subject) => this.#findIn(added, subject) });
     return record;
   }
 
