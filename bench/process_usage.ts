@@ -7,6 +7,8 @@ export interface ProcessUsage {
   readonly cpuSeconds: number;
   /** Memory that it holds now (RSS), in bytes. */
   readonly residentBytes: number;
+  /** The most that it has held so far, in bytes. */
+  readonly peakBytes: number;
 }
 
 /**
@@ -22,12 +24,17 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
     stderr: "null",
   }).output();
   const text = new TextDecoder().decode(stdout);
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1];
-  if (kilobytes === undefined) throw new Error(`Process ${pid} is gone`);
+  const [resident, peak] = [/^VmRSS:\s+(\d+) kB$/m, /^VmHWM:\s+(\d+) kB$/m]
+    .map((line) => line.exec(text)?.[1]);
+  if (resident === undefined || peak === undefined) throw new Error(`Process ${pid} is gone`);
   // The second field, the name in parentheses, may hold spaces; utime and stime are 14 and 15.
   const fields = text.slice(text.indexOf(") ") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
-  return { cpuSeconds: ticks / TICKS_PER_SECOND, residentBytes: Number(kilobytes) * 1024 };
+  return {
+    cpuSeconds: ticks / TICKS_PER_SECOND,
+    residentBytes: Number(resident) * 1024,
+    peakBytes: Number(peak) * 1024,
+  };
 }
 
 /** What something gave, and what it took. */

@@ -71,19 +71,29 @@ export class FossilProgram {
 }
 
 /**
+ * The words that run muster's command line: the executable that `MUSTER_EXECUTABLE` names, or the
+ * tree with the flags of the task `start`.
+ */
+export function musterCommand(args: readonly string[]): [string, ...string[]] {
+  const executable = Deno.env.get("MUSTER_EXECUTABLE");
+  if (executable !== undefined) return [executable, ...args];
+  const flags = "--v8-flags=--max-semi-space-size=8,--expose-gc";
+  return [Deno.execPath(), "run", "--quiet", flags, "--permission-set", "main.ts", ...args];
+}
+
+/**
  * Runs muster's own command line several times, the executable that `MUSTER_EXECUTABLE` names or the
  * tree; gives the median of the milliseconds from its start to its end.
  *
  * @throws Error where it fails
  */
 export async function timeMuster(times: number, args: readonly string[]): Promise<number> {
-  const executable = Deno.env.get("MUSTER_EXECUTABLE");
-  const tree = ["run", "--quiet", "--permission-set", "main.ts"];
+  const [command, ...words] = musterCommand(args);
   const all: number[] = [];
   for (let round = 0; round < times; round++) {
     const startedAt = performance.now();
-    const { success, stderr } = await new Deno.Command(executable ?? Deno.execPath(), {
-      args: executable === undefined ? [...tree, ...args] : [...args],
+    const { success, stderr } = await new Deno.Command(command, {
+      args: words,
       stdin: "null",
       stdout: "null",
       stderr: "piped",

@@ -101,8 +101,8 @@ const DRAFT_OPTIONS: StoreOptions = {
 
 /**
  * Has a repository made in a draft, where nothing is durable and pages are left half empty, then
- * verifies it and copies it to where it belongs. The file appears whole or not at all. Hashing in a
- * second thread would save a tenth of the time and take 40 MB.
+ * verifies it and copies it to where it belongs. The file appears whole or not at all. A second
+ * thread that hashes would take 40 MB.
  *
  * @param check is called again and again after the filling; where it throws, the import ends.
  */
