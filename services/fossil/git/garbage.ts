@@ -17,7 +17,10 @@ export class GarbageCollector {
   collect(): void {
     if (collect === undefined) return;
     collect({ type: "minor" });
-    if (usedBytes() < this.#kept + Math.max(MIN_GROWTH_BYTES, this.#kept * GROWTH)) return;
+    const used = usedBytes();
+    // V8 sweeps in other threads, which may lag: what it left is known only later.
+    this.#kept = Math.min(this.#kept, used);
+    if (used < this.#kept + Math.max(MIN_GROWTH_BYTES, this.#kept * GROWTH)) return;
     collect();
     this.#kept = usedBytes();
   }

@@ -171,7 +171,10 @@ class HistoryWriter {
   readonly #plan: BranchPlan;
   /** Row of each check-in by number of the commit. */
   readonly #rids: Int32Array;
+  /** Trees of commits whose children are still to be written. */
   readonly #trees = new Map<number, GitTree>();
+  /** Children that are still to be written, by number of their first parent. */
+  readonly #children: Int32Array;
   #keptFiles = 0;
   tags = 0;
 
@@ -180,6 +183,10 @@ class HistoryWriter {
     this.#source = source;
     const { spool, intake, options } = source;
     this.#rids = new Int32Array(spool.size);
+    this.#children = new Int32Array(spool.size);
+    for (const [parent] of spool.parents) {
+      if (parent !== undefined) this.#children[parent]!++;
+    }
     const graph = {
       parents: spool.parents,
       label: (commit: number) => spool.label(commit),
@@ -240,7 +247,8 @@ class HistoryWriter {
       user,
     });
     this.#rids[id] = this.#repository.ridOf(hash);
-    this.#keep(id, settled(tree));
+    if (parents[0] !== undefined && --this.#children[parents[0]]! === 0) this.#drop(parents[0]);
+    if (this.#children[id]! > 0) this.#keep(id, settled(tree));
   }
 
   #hash(id: number): string {
@@ -263,11 +271,15 @@ class HistoryWriter {
   #keep(id: number, tree: GitTree): void {
     this.#trees.set(id, tree);
     this.#keptFiles += tree.size;
-    for (const [oldest, { size }] of this.#trees) {
+    for (const oldest of this.#trees.keys()) {
       if (this.#keptFiles <= MAX_KEPT_FILES || oldest === id) break;
-      this.#trees.delete(oldest);
-      this.#keptFiles -= size;
+      this.#drop(oldest);
     }
+  }
+
+  #drop(id: number): void {
+    this.#keptFiles -= this.#trees.get(id)?.size ?? 0;
+    this.#trees.delete(id);
   }
 
   #tree(id: number): GitTree {
