@@ -347,7 +347,7 @@ export const AGENT: Group = {
     },
     {
       name: "inbox",
-      summary: "print what was said to an agent and what mentions it",
+      summary: "print an agent's inbox: messages to it and mentions of it",
       parameters: [NICK],
       options: [
         {

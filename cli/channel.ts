@@ -54,7 +54,7 @@ export const CHANNEL: Group = {
     },
     {
       name: "show",
-      summary: "show who is in a channel and what was said last",
+      summary: "show the members and the last messages of a channel",
       parameters: [CHANNEL_PARAMETER],
       options: [
         {

@@ -82,7 +82,7 @@ export const CONFIG: Group = {
   commands: [
     {
       name: "check",
-      summary: "say whether the server can start with the configuration, without starting it",
+      summary: "check whether the server could start with the configuration",
       run: checkConfig,
       notes: [
         "It reads the TLS files, tries the addresses, and warns where passwords and tokens would " +

@@ -134,7 +134,7 @@ const REMOVE_BAN: Command = {
 
 const LIST_CLIENTS: Command = {
   name: "list",
-  summary: "list who is connected",
+  summary: "list the connected clients",
   options: [JSON_OPTION, URL_OPTION],
   run: listClients,
 };

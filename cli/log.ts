@@ -103,7 +103,7 @@ function textOf(value: unknown): string {
 /** `muster log`: the event log. */
 export const LOG: Leaf = {
   options: [
-    { flags: "-f, --follow", summary: "go on with each new event" },
+    { flags: "-f, --follow", summary: "continue with each new event" },
     {
       flags: "-n, --lines <count>",
       summary: "how many of the newest events to print",

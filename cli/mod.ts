@@ -30,7 +30,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "status",
-          summary: "show how a running server is",
+          summary: "show the state of a running server",
           load: async () => (await import("./server.ts")).STATUS,
         },
         {
@@ -65,7 +65,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "tail",
-          summary: "print the messages of a channel as they come",
+          summary: "print the messages of a channel as they arrive",
           load: async () => (await import("./tail.ts")).TAIL,
         },
         {

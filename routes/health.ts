@@ -7,12 +7,12 @@ import { errorSchema, json } from "./schemas.ts";
 const healthSchema = z.object({ status: z.literal("ok") }).openapi("Health");
 
 const getHealth = route("GET /healthz", {
-  summary: "Whether the process serves; needs no token",
+  summary: "Report whether the process runs; needs no token",
   responses: { 200: json(healthSchema, "It does") },
 });
 
 const getReadiness = route("GET /readyz", {
-  summary: "Whether every part is up; needs no token",
+  summary: "Report whether every part is up; needs no token",
   responses: {
     200: json(healthSchema, "Every part is up"),
     503: json(errorSchema, "A part is not up; the error names it"),

@@ -27,7 +27,7 @@ const sessionSchema = loggedInSchema.extend({
 }).openapi("Session");
 
 const endSession = route("POST /logout", {
-  summary: "End the session of the cookie; without one there is nothing to do",
+  summary: "End the session of the cookie, if there is one",
   responses: { 204: { description: "Nobody is logged in" }, ...errors(404, 503) },
 });
 
@@ -58,7 +58,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
   );
 
   const showSession = route("GET /session", {
-    summary: "Who is logged in, by the session's cookie",
+    summary: "Show the admin of the session",
     responses: { 200: json(sessionSchema, "The session"), ...errors(404) },
   }, authenticate(options, "cookie"));
 

@@ -162,7 +162,7 @@ const DOCUMENTS: readonly Command[] = [
 const DIFFERENCES: readonly Command[] = [
   {
     name: "diff",
-    summary: "show what differs between two check-ins, as unified diffs",
+    summary: "show the differences between two check-ins, as unified diffs",
     parameters: [FILE, { usage: "[path]" }],
     options: [
       {

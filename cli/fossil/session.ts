@@ -52,7 +52,7 @@ export function writingAs<T>(
 /** The program's capability to do what the special user "developer" may do. */
 const DEVELOPER = "v";
 
-/** Whoever runs the command. */
+/** The login name of the person that runs the command. */
 export function defaultUser(): string {
   return Deno.env.get("USER") || "admin";
 }

@@ -36,8 +36,8 @@ const COMMIT: Command = {
       repeatable: true,
     },
     { flags: "--close", summary: "end the branch with this check-in" },
-    { flags: "--allow-empty", summary: "even where nothing has changed" },
-    { flags: "--allow-fork", summary: "even where the parent has a child on its branch" },
+    { flags: "--allow-empty", summary: "even if nothing changed" },
+    { flags: "--allow-fork", summary: "even if the parent has a child on its branch" },
     JSON_OPTION,
   ],
   run: lazy(async () => (await import("./commit.ts")).commit),
@@ -45,7 +45,7 @@ const COMMIT: Command = {
 
 const MERGE: Command = {
   name: "merge",
-  summary: "merge a branch or check-in, or nothing at all where files are in conflict",
+  summary: "merge a branch or check-in; change nothing if files conflict",
   parameters: [FILE, { usage: "<name>" }],
   options: [
     { flags: "--into <branch>", summary: "the branch to merge into (default: trunk)" },
@@ -56,15 +56,15 @@ const MERGE: Command = {
     { flags: "--integrate", summary: "close the merged branch" },
     {
       flags: "--cherrypick",
-      summary: "take the changes of that check-in alone",
+      summary: "merge only the changes of that check-in",
       conflicts: ["integrate"],
     },
     {
       flags: "--backout",
-      summary: "take the changes of that check-in away",
+      summary: "undo the changes of that check-in",
       conflicts: ["integrate", "cherrypick"],
     },
-    { flags: "--dry-run", summary: "only say what would be done" },
+    { flags: "--dry-run", summary: "only print what would be done" },
     USER_OPTION,
     JSON_OPTION,
   ],
@@ -108,7 +108,7 @@ const NAMES: readonly Command[] = [
 
 const AMEND: Command = {
   name: "amend",
-  summary: "change what is shown of a check-in",
+  summary: "change the displayed properties of a check-in",
   parameters: [FILE, { usage: "<checkin>" }],
   options: [
     { flags: "-m, --message <text>", summary: "another comment" },
@@ -116,9 +116,9 @@ const AMEND: Command = {
     { flags: "--date <date>", summary: "another date, UTC", parse: checkDate },
     {
       flags: "--branch <name>",
-      summary: "move it, and what follows on its branch, to another branch",
+      summary: "move it and its descendants on the branch to another branch",
     },
-    { flags: "--color <color>", summary: "a background colour; an empty one takes it away" },
+    { flags: "--color <color>", summary: "a background colour; an empty one removes it" },
     { flags: "--close", summary: "end its branch here", conflicts: ["reopen"] },
     { flags: "--reopen", summary: "open its branch again" },
     { flags: "--hide", summary: "leave it out of timelines", conflicts: ["show"] },

@@ -42,7 +42,7 @@ function passwordRoutes(minPasswordLength: number) {
 }
 
 const listAccounts = route("GET /v1/irc/accounts", {
-  summary: "The IRC accounts of people",
+  summary: "List the IRC accounts of people",
   responses: { 200: json(z.array(accountSchema), "The accounts, by name"), ...errors() },
 });
 

@@ -13,7 +13,7 @@ const accountSchema = z.object({
 const params = z.object({ username: z.string() });
 
 const listAdmins = route("GET /v1/admins", {
-  summary: "Who may log in to the web pages",
+  summary: "List the admins",
   responses: { 200: json(z.array(accountSchema), "The admins, by name"), ...errors(404) },
 });
 

@@ -44,7 +44,7 @@ const messageSchema = z.object({
 }).openapi("AddressedMessage");
 
 const listMessages = route("GET /v1/agents/{nick}/messages", {
-  summary: "An agent's inbox: messages to it alone and mentions in channels, oldest first",
+  summary: "An agent's inbox: private messages and mentions in channels, oldest first",
   description: "Open to the agent itself and the operator. Reading consumes nothing. A channel's " +
     "message counts where the agent was registered with the channel or is in it, and where the " +
     "text holds its nick as a word of its own, @all, its type (@worker, @workers), or @prefix*; " +
@@ -64,7 +64,7 @@ const listMessages = route("GET /v1/agents/{nick}/messages", {
 });
 
 const sendMessage = route("POST /v1/agents/{nick}/messages", {
-  summary: "Say something to one agent or person alone",
+  summary: "Send a private message to an agent or a person",
   description:
     "The nick may be an agent's or that of anybody on IRC: an answer to a message needs " +
     "only its `from`. An agent gets it in its inbox, also while it is away or paused. A person gets " +

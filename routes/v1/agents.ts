@@ -45,12 +45,12 @@ const credentialsSchema = z.object({
 const params = z.object({ nick: z.string() });
 
 const listAgents = route("GET /v1/agents", {
-  summary: "Every agent, revoked ones included",
+  summary: "List all agents, including revoked ones",
   responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors() },
 });
 
 const getAgent = route("GET /v1/agents/{nick}", {
-  summary: "One agent",
+  summary: "Show one agent",
   request: { params },
   responses: { 200: json(agentSchema, "The agent"), ...errors(404) },
 });
@@ -100,7 +100,7 @@ const adoptAgent = route("POST /v1/agents/{nick}/adopt", {
 }, optionalBody());
 
 const revokeAgent = route("POST /v1/agents/{nick}/revoke", {
-  summary: "End everything that an agent can log in with, and keep its record",
+  summary: "End every credential of an agent, and keep its record",
   request: { params },
   responses: { 204: { description: "It is revoked" }, ...errors(404, 409, 503) },
 });
@@ -112,7 +112,7 @@ const deleteAgent = route("DELETE /v1/agents/{nick}", {
 });
 
 const changeAgent = route("PATCH /v1/agents/{nick}", {
-  summary: "Give an agent a rate for its messages, or with null take it away",
+  summary: "Limit the rate of an agent's messages; null removes the limit",
   request: {
     params,
     body: jsonRequest(agentChangeSchema.meta({ id: "AgentChange" }), {

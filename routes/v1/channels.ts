@@ -76,7 +76,7 @@ const postSchema = z.object({
 const presenceSchema = z.object({ nick: nickSchema }).openapi("Presence");
 
 const listChannels = route("GET /v1/channels", {
-  summary: "The channels that the bridge is in",
+  summary: "List the channels that the bridge is in",
   responses: { 200: json(z.array(z.string()), "Names with #, sorted"), ...errors(404, 503) },
 });
 
@@ -97,7 +97,7 @@ const partChannel = route("DELETE /v1/channels/{channel}", {
 
 function listMessages(bufferSize: number) {
   return route("GET /v1/channels/{channel}/messages", {
-    summary: "Messages of a channel, oldest first",
+    summary: "Read messages of a channel, oldest first",
     request: { params: parameters, query: messageQuery(bufferSize) },
     responses: {
       200: json(
@@ -110,7 +110,7 @@ function listMessages(bufferSize: number) {
 }
 
 const streamMessages = route("GET /v1/channels/{channel}/stream", {
-  summary: "New messages of a channel as server-sent events",
+  summary: "Stream new messages of a channel as server-sent events",
   request: {
     params: parameters,
     query: z.object({
@@ -137,7 +137,7 @@ const streamMessages = route("GET /v1/channels/{channel}/stream", {
 });
 
 const postMessage = route("POST /v1/channels/{channel}/messages", {
-  summary: "Say something in a channel",
+  summary: "Post a message to a channel",
   request: { params: parameters, body: jsonRequest(postSchema, { text: "hello, agents" }) },
   responses: {
     204: { description: "IRC has it" },
@@ -146,13 +146,13 @@ const postMessage = route("POST /v1/channels/{channel}/messages", {
 });
 
 const refreshPresence = route("POST /v1/channels/{channel}/presence", {
-  summary: "Tell that somebody is in a channel over HTTP",
+  summary: "Announce presence in a channel over HTTP",
   request: { params: parameters, body: jsonRequest(presenceSchema, { nick: "ann" }) },
   responses: { 204: { description: "Noted" }, ...errors(400, 404) },
 });
 
 const listUsers = route("GET /v1/channels/{channel}/users", {
-  summary: "Who is in a channel",
+  summary: "List the users in a channel",
   request: { params: parameters },
   responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
 });

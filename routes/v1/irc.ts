@@ -29,7 +29,7 @@ const clientSchema = z.object({
 }).openapi("IrcClient");
 
 const listBans = route("GET /v1/irc/bans", {
-  summary: "Who is kept off the IRC server",
+  summary: "List the bans from the IRC server",
   responses: { 200: json(z.array(banSchema), "The bans, oldest first"), ...errors(404) },
 });
 
@@ -49,7 +49,7 @@ const createBan = route("POST /v1/irc/bans", {
 });
 
 const deleteBan = route("DELETE /v1/irc/bans/{ban}", {
-  summary: "Take a ban away",
+  summary: "Remove a ban",
   request: {
     params: z.object({ ban: z.string().openapi({ description: "Its id or its mask" }) }),
   },
@@ -57,7 +57,7 @@ const deleteBan = route("DELETE /v1/irc/bans/{ban}", {
 });
 
 const listClients = route("GET /v1/irc/clients", {
-  summary: "Who is connected to the IRC server",
+  summary: "List the clients of the IRC server",
   responses: {
     200: json(z.array(clientSchema), "The connections, oldest first"),
     ...errors(404),

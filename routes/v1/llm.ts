@@ -43,7 +43,7 @@ const completionSchema = z.looseObject({}).openapi("ChatCompletion", {
 const parameters = z.object({ name: z.string() });
 
 const listBackends = route("GET /v1/llm/backends", {
-  summary: "The LLM backends; the first one is the default",
+  summary: "List the LLM backends; the first one is the default",
   responses: { 200: json(z.array(backendSchema), "The configured ones first"), ...errors() },
 });
 
@@ -60,7 +60,7 @@ const createBackend = route("POST /v1/llm/backends", {
 });
 
 const changeBackend = route("PUT /v1/llm/backends/{name}", {
-  summary: "Change what is named of an LLM backend",
+  summary: "Change the given fields of an LLM backend",
   request: {
     params: parameters,
     body: jsonRequest(backendChangeSchema.meta({ id: "LlmBackendChange" }), { allow: ["gpt-*"] }),
@@ -75,7 +75,7 @@ const deleteBackend = route("DELETE /v1/llm/backends/{name}", {
 });
 
 const listModels = route("GET /v1/llm/backends/{name}/models", {
-  summary: "Ask a backend's provider which models it has",
+  summary: "List the models of a backend's provider",
   request: { params: parameters },
   responses: {
     200: json(z.array(z.string()), "Those that are let through, in the provider's order"),
@@ -84,17 +84,17 @@ const listModels = route("GET /v1/llm/backends/{name}/models", {
 });
 
 const discover = route("POST /v1/llm/discover", {
-  summary: "Which providers have a key in the environment of this process",
+  summary: "List the providers with a key in the environment",
   responses: { 200: json(z.array(discoveredSchema), "Nothing is made of them"), ...errors() },
 });
 
 const listKnown = route("GET /v1/llm/known", {
-  summary: "Every provider that muster knows",
+  summary: "List the providers that muster knows",
   responses: { 200: json(z.array(providerSchema), "The providers, by name"), ...errors() },
 });
 
 const complete = route("POST /v1/llm/complete", {
-  summary: "Have a model answer",
+  summary: "Complete a chat with a model",
   request: {
     body: jsonRequest(completionRequestSchema.meta({ id: "ChatCompletionRequest" }), {
       model: "gpt-5",

@@ -16,7 +16,7 @@ const listSchema = z.object({ object: z.literal("list"), data: z.array(modelSche
   .openapi("OpenAiModelList");
 
 const complete = route("POST /v1/llm/openai/chat/completions", {
-  summary: "Have a model answer, for clients made for OpenAI's API",
+  summary: "Complete a chat with a model, for clients of OpenAI's API",
   request: {
     body: jsonRequest(completionRequestSchema, {
       model: "main/gpt-5",
@@ -36,7 +36,7 @@ const complete = route("POST /v1/llm/openai/chat/completions", {
 });
 
 const listModels = route("GET /v1/llm/openai/models", {
-  summary: "The models of all backends, for clients made for OpenAI's API",
+  summary: "List the models of all backends, for clients of OpenAI's API",
   responses: {
     200: json(listSchema, "Each as `backend/model`"),
     ...openAiErrors(401, 403, 429, 500, 503),

@@ -8,7 +8,7 @@ import { errors } from "../schemas.ts";
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const getMetrics = route("GET /v1/metrics", {
-  summary: "Figures for Prometheus",
+  summary: "Metrics for Prometheus",
   responses: {
     200: {
       content: { "text/plain": { schema: z.string() } },

@@ -14,7 +14,7 @@ import { errors, json, jsonRequest } from "../schemas.ts";
 const policies = policiesSchema.meta({ id: "Policies" });
 
 const getSettings = route("GET /v1/settings", {
-  summary: "What can be set while the program runs",
+  summary: "Show the settings that can change at run time",
   responses: {
     200: json(z.object({ policies }).openapi("Settings"), "The settings"),
     ...errors(404),
@@ -35,7 +35,7 @@ const warningsHeader = z.string().openapi({
 });
 
 const putPolicies = route("PUT /v1/settings/policies", {
-  summary: "Change policies: what is named is set, what is null is removed, the rest stays",
+  summary: "Change policies: sets the given fields, removes those that are null, keeps the rest",
   request: {
     body: jsonRequest(policyPatchSchema.meta({ id: "PolicyChange" }), {
       warden: { enabled: true, messages_per_second: 2 },

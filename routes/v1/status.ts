@@ -12,7 +12,7 @@ const statusSchema = z.object({
 }).openapi("Status");
 
 const getStatus = route("GET /v1/status", {
-  summary: "How the service is",
+  summary: "Show the state of the service",
   responses: { 200: json(statusSchema, "The state of the service"), ...errors() },
 });
 

@@ -36,7 +36,7 @@ const createToken = route("POST /v1/tokens", {
 });
 
 const listTokens = route("GET /v1/tokens", {
-  summary: "Every token, without the token itself",
+  summary: "List all tokens, without the tokens themselves",
   responses: { 200: json(z.array(tokenSchema), "The tokens, oldest first"), ...errors() },
 });
 
