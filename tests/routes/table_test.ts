@@ -17,7 +17,7 @@ function endpointsOf({ routes }: Routed): string[] {
 }
 
 /** Services with a bridge to make routes of, which nobody calls. */
-async function withServices(run: (services: Services) => void): Promise<void> {
+async function withBridgedServices(run: (services: Services) => void): Promise<void> {
   await withApi(({ services }) => {
     run({ ...services, bridge: Object.create(Bridge.prototype) });
     return Promise.resolve();
@@ -25,7 +25,7 @@ async function withServices(run: (services: Services) => void): Promise<void> {
 }
 
 Deno.test("the table of routes names every route of the app, and nothing else", async () => {
-  await withServices((services) => {
+  await withBridgedServices((services) => {
     const others = ["GET /"];
     assert.deepEqual(
       endpointsOf(createApp(services)),
@@ -35,7 +35,7 @@ Deno.test("the table of routes names every route of the app, and nothing else", 
 });
 
 Deno.test("each group answers the routes that the table gives it", async () => {
-  await withServices((services) => {
+  await withBridgedServices((services) => {
     for (const [name, group] of Object.entries(createGroups(services))) {
       const rows = Object.entries(ROUTES).filter(([, [owner]]) => owner === name);
       assert.deepEqual(endpointsOf(group), rows.map(([endpoint]) => endpoint).sort(), name);

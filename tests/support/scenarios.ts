@@ -7,7 +7,13 @@ import type { Services } from "../../services/daemon/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { Status } from "../../services/metrics/mod.ts";
 import { TestMetrics } from "./metrics.ts";
-import { anAgent, BY_OPERATOR, type Rooms, type RoomsOptions, withRooms } from "./rooms.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  type TestServices,
+  type TestServicesOptions,
+  withServices,
+} from "./services.ts";
 
 /**
  * Nobody, somebody with a token that is none, the agent `caller` with its token to read, with its
@@ -59,13 +65,13 @@ const TEST_SERVER: NonNullable<Services["ircServer"]> = {
 
 /** The API on rooms of its own, with the agent `caller`, and without a bridge. */
 export class TestApi {
-  readonly rooms: Rooms;
+  readonly rooms: TestServices;
   readonly metrics = new TestMetrics();
   readonly services: Services;
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
 
-  constructor(rooms: Rooms, credentials: ReadonlyMap<Who, string>) {
+  constructor(rooms: TestServices, credentials: ReadonlyMap<Who, string>) {
     this.rooms = rooms;
     this.#credentials = credentials;
     const status = new Status({
@@ -127,9 +133,9 @@ function assertErrorBody(text: string, label: string): void {
 /** Runs a test on an API of its own. */
 export async function withApi(
   run: (api: TestApi) => Promise<void>,
-  options?: RoomsOptions,
+  options?: TestServicesOptions,
 ): Promise<void> {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const passphrase = await anAgent(rooms, "caller");
     await rooms.admins.createFirst();
     const issue = async (scopes: TokenRequest["scopes"], owner = "caller") => {

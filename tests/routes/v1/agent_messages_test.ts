@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { OPERATOR } from "../../../services/identity/mod.ts";
-import type { Rooms } from "../../support/rooms.ts";
-import { anAgent } from "../../support/rooms.ts";
+import type { TestServices } from "../../support/services.ts";
+import { anAgent } from "../../support/services.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";
 
 const MESSAGES = "GET /v1/agents/caller/messages";
 
-function say({ inboxes }: Rooms, text: string, channel: string | null = null): void {
+function say({ inboxes }: TestServices, text: string, channel: string | null = null): void {
   const actor = { address: "192.0.2.7" };
   inboxes.take({
     id: `id-${text}`,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BY_OPERATOR, eventTypes } from "../../support/rooms.ts";
+import { BY_OPERATOR, eventTypes } from "../../support/services.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";
 
 const AGENTS = ["reader", "writer", "passphrase", "operator"] as const;

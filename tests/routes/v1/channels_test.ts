@@ -14,7 +14,7 @@ import type { TokenRequest } from "../../../services/identity/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { OPERATOR_CALLER, until, withBridge, type World } from "../../services/bridge/support.ts";
 import { TestMetrics } from "../../support/metrics.ts";
-import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
 import type { TestScheduler } from "../../support/scheduler.ts";
 
 const BODY_LIMITS = { maxBytes: 1_048_576, stallMilliseconds: 30_000 };
@@ -32,13 +32,18 @@ interface Row {
 }
 
 interface Api extends World {
-  readonly rooms: Rooms;
+  readonly rooms: TestServices;
   readonly token: string;
   send(row: Omit<Row, "status">): Promise<Response>;
   expect(rows: readonly Row[]): Promise<void>;
 }
 
-function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, maxStreams: number) {
+function appOf(
+  rooms: TestServices,
+  bridge: Bridge | null,
+  scheduler: TestScheduler,
+  maxStreams: number,
+) {
   const app = newRoutes();
   app.onError(errorHandler(silentLog));
   app.use(requestId(), clientAddress(new TrustedProxies([])));
@@ -52,7 +57,7 @@ function appOf(rooms: Rooms, bridge: Bridge | null, scheduler: TestScheduler, ma
 }
 
 /** The credentials of the agent `caller` and of the operator. */
-async function credentialsOf(rooms: Rooms): Promise<ReadonlyMap<Who, string>> {
+async function credentialsOf(rooms: TestServices): Promise<ReadonlyMap<Who, string>> {
   const passphrase = await anAgent(rooms, "caller");
   const issue = async (scopes: TokenRequest["scopes"]) => {
     const request = { owner: "caller", name: "test", scopes, project: null, expires_at: null };
@@ -73,7 +78,7 @@ async function withChannels(
   options: { readonly enabled?: boolean; readonly maxStreams?: number } = {},
 ): Promise<void> {
   const { enabled = true, maxStreams = 10 } = options;
-  await withRooms((rooms) =>
+  await withServices((rooms) =>
     withBridge(async (world) => {
       const credentials = await credentialsOf(rooms);
       const app = appOf(rooms, enabled ? world.bridge : null, world.scheduler, maxStreams);

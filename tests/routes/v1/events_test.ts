@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { registrationSchema } from "../../../services/agents/mod.ts";
-import { BY_OPERATOR } from "../../support/rooms.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 
 interface Page {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { FakeProvider } from "../../services/llm/support/provider.ts";
-import { eventTypes } from "../../support/rooms.ts";
+import { eventTypes } from "../../support/services.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";
 
 const BACKENDS = "/v1/llm/backends";

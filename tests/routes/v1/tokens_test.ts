@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { eventTypes } from "../../support/rooms.ts";
+import { eventTypes } from "../../support/services.ts";
 import { byEverybody, withApi } from "../../support/scenarios.ts";
 
 const REQUEST = "POST /v1/tokens";

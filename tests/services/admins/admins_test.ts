@@ -1,20 +1,26 @@
 import assert from "node:assert/strict";
 import { adminSchema } from "../../../services/admins/mod.ts";
 import { Conflict, NotFound, Unauthorized } from "../../../services/errors.ts";
-import { anAgent, BY_OPERATOR, eventTypes, type Rooms, withRooms } from "../../support/rooms.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  eventTypes,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 
 const FROM = { address: "192.0.2.1", requestId: "request-1" };
 
-function create({ admins }: Rooms, username: string, password = "correct horse") {
+function create({ admins }: TestServices, username: string, password = "correct horse") {
   return admins.create({ username, password }, BY_OPERATOR);
 }
 
-function logIn({ adminLogin }: Rooms, username: string, password = "correct horse") {
+function logIn({ adminLogin }: TestServices, username: string, password = "correct horse") {
   return adminLogin.logIn({ username, password }, FROM);
 }
 
 Deno.test("the first start makes an admin whose password is random, later ones none", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const first = await rooms.admins.createFirst();
     assert.equal(first?.username, "admin");
     assert.match(first.password, /^[0-9a-f]{64}$/);
@@ -26,7 +32,7 @@ Deno.test("the first start makes an admin whose password is random, later ones n
 });
 
 Deno.test("the first admin does not take a name that somebody has", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "Admin");
     await assert.rejects(rooms.admins.createFirst(), Conflict);
     assert.deepEqual(await rooms.admins.list(), []);
@@ -34,7 +40,7 @@ Deno.test("the first admin does not take a name that somebody has", async () => 
 });
 
 Deno.test("admins, agents, people and reserved names are one namespace", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "Coder");
     await rooms.ircAccounts.create({ account: "Ann", password: "correct horse" }, BY_OPERATOR);
     await create(rooms, "Root");
@@ -59,7 +65,7 @@ Deno.test("admins, agents, people and reserved names are one namespace", async (
 });
 
 Deno.test("of two admins that are removed at once, one stays", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await create(rooms, "ann");
     await create(rooms, "bob");
     const removals = await Promise.allSettled([
@@ -74,7 +80,7 @@ Deno.test("of two admins that are removed at once, one stays", async () => {
 });
 
 Deno.test("a new password ends every session that began with the old one, and no token", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await create(rooms, "ann");
     await create(rooms, "bob");
     const sessions = [await logIn(rooms, "ann"), await logIn(rooms, "ann")];
@@ -100,7 +106,7 @@ Deno.test("a new password ends every session that began with the old one, and no
 });
 
 Deno.test("removing an admin ends everything of it, and the next owner of the name inherits nothing", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await create(rooms, "ann");
     await create(rooms, "bob");
     const session = await logIn(rooms, "ann");
@@ -122,7 +128,7 @@ Deno.test("removing an admin ends everything of it, and the next owner of the na
 });
 
 Deno.test("a login whose password is replaced meanwhile opens no session", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await create(rooms, "ann");
     const attempts = Promise.allSettled([logIn(rooms, "ann"), logIn(rooms, "ann")]);
     await rooms.admins.setPassword("ann", "another horse", BY_OPERATOR);

@@ -5,26 +5,30 @@ import {
   anAgent,
   BY_OPERATOR,
   eventTypes,
-  openRooms,
-  type Rooms,
-  withRooms,
-} from "../../support/rooms.ts";
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 const MINUTE = 60_000;
 const ADDRESS = "192.0.2.1";
 const PASSWORD = "correct horse";
 
-async function canLogIn({ authority }: Rooms, name: string, password: string): Promise<boolean> {
+async function canLogIn(
+  { authority }: TestServices,
+  name: string,
+  password: string,
+): Promise<boolean> {
   return (await authority.verify(name, password, ADDRESS)).kind === "accepted";
 }
 
-function aPerson({ ircAccounts }: Rooms, account: string) {
+function aPerson({ ircAccounts }: TestServices, account: string) {
   return ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR);
 }
 
 Deno.test("register() makes an agent that can log in with what it was told", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const request = registrationSchema.parse({
       nick: "Coder-1",
       type: "observer",
@@ -62,7 +66,7 @@ Deno.test("register() makes an agent that can log in with what it was told", asy
 });
 
 Deno.test("a nick is registered once, under any case and at any number of tries", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const nicks = ["coder", "Coder", "CODER", "coder"];
     const outcomes = await Promise.allSettled(nicks.map((nick) => anAgent(rooms, nick)));
     assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
@@ -82,7 +86,7 @@ Deno.test("a nick is registered once, under any case and at any number of tries"
 Deno.test("nobody registers a reserved name", async () => {
   const bots = "auditbot scribe herald oracle warden scroll systembot snitch sentinel steward " +
     "shepherd";
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const names = [...bots.split(" "), "bridge", "NickServ", "chanserv", "HISTSERV", "Server"];
     for (const name of names) {
       await assert.rejects(anAgent(rooms, name), Conflict, name);
@@ -93,7 +97,7 @@ Deno.test("nobody registers a reserved name", async () => {
 });
 
 Deno.test("rotate() replaces the passphrase and closes what began with the old one", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const old = await anAgent(rooms, "Coder");
     const credential = { kind: "basic", name: "coder", password: old } as const;
     const principal = await rooms.identity.authenticate(credential, ADDRESS);
@@ -113,7 +117,7 @@ Deno.test("rotate() replaces the passphrase and closes what began with the old o
 });
 
 Deno.test("revoke() keeps the record and nothing that logs in", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const passphrase = await anAgent(rooms, "coder");
     await anAgent(rooms, "other");
     await rooms.agents.revoke("CODER", BY_OPERATOR);
@@ -130,7 +134,7 @@ Deno.test("revoke() keeps the record and nothing that logs in", async () => {
 });
 
 Deno.test("delete() works in any state and frees the nick for another account", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const passphrase = await anAgent(rooms, "coder");
     await rooms.agents.delete("Coder", BY_OPERATOR);
     assert.equal(await canLogIn(rooms, "coder", passphrase), false);
@@ -147,7 +151,7 @@ Deno.test("delete() works in any state and frees the nick for another account", 
 });
 
 Deno.test("who does not exist can be neither read nor changed", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { agents } = rooms;
     await aPerson(rooms, "ann");
     for (const nick of ["nobody", "ann", "not a nick", ""]) {
@@ -161,7 +165,7 @@ Deno.test("who does not exist can be neither read nor changed", async () => {
 });
 
 Deno.test("of two who change the same agent at once, one is told so", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     const outcomes = await Promise.allSettled([
       rooms.agents.revoke("coder", BY_OPERATOR),
@@ -173,7 +177,7 @@ Deno.test("of two who change the same agent at once, one is told so", async () =
 });
 
 Deno.test("adopt() makes a person's account an agent that keeps its password", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await aPerson(rooms, "Ann");
     const adoption = adoptionSchema.parse({ type: "orchestrator", channels: ["ops"] });
     const agent = await rooms.agents.adopt("ann", adoption, BY_OPERATOR);
@@ -192,7 +196,7 @@ Deno.test("adopt() makes a person's account an agent that keeps its password", a
 });
 
 Deno.test("an agent is online while it has a session or has called within two minutes", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { agents, clock, sessions } = rooms;
     const passphrase = await anAgent(rooms, "coder");
     const state = async () => {
@@ -224,14 +228,14 @@ Deno.test("an agent is online while it has a session or has called within two mi
 
 Deno.test("agents and when they were last seen outlive the program", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     const passphrase = await anAgent(rooms, "coder", { channels: ["#dev"] });
     rooms.clock.advance(MINUTE);
     rooms.agents.touchNick("coder");
     const before = await rooms.agents.list();
     await rooms.close();
 
-    const later = await openRooms(folder, {}, rooms.clock);
+    const later = await openServices(folder, {}, rooms.clock);
     assert.deepEqual(await later.agents.list(), [{ ...before[0], online: false }]);
     assert.equal(before[0]?.last_seen, "2026-11-20T12:01:00.000Z");
     assert.equal(await canLogIn(later, "coder", passphrase), true);
@@ -240,7 +244,7 @@ Deno.test("agents and when they were last seen outlive the program", async () =>
 });
 
 Deno.test("every change says in the event log who made it, from where and in which request", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder", { channels: ["dev"] });
     const [event] = await rooms.database.tables.selectFrom("events").selectAll().execute();
     assert.ok(event !== undefined);

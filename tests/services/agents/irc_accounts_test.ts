@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { Conflict, NotFound } from "../../../services/errors.ts";
-import { anAgent, BY_OPERATOR, eventTypes, withRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, eventTypes, withServices } from "../../support/services.ts";
 
 const ADDRESS = "192.0.2.1";
 const PASSWORD = "correct horse";
 
 Deno.test("a person's account logs in to IRC until it is deleted", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { ircAccounts, authority } = rooms;
     const created = await ircAccounts.create({ account: "Ann", password: PASSWORD }, BY_OPERATOR);
     const listed = { account: "Ann", created_at: "2026-11-20T12:00:00.000Z" };
@@ -28,7 +28,7 @@ Deno.test("a person's account logs in to IRC until it is deleted", async () => {
 });
 
 Deno.test("an account is made once, even when it is asked for twice at once", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const outcomes = await Promise.allSettled(
       ["ann", "Ann"].map((account) =>
         rooms.ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR)
@@ -40,7 +40,7 @@ Deno.test("an account is made once, even when it is asked for twice at once", as
 });
 
 Deno.test("an agent is no account of a person", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     assert.deepEqual(await rooms.ircAccounts.list(), []);
     await assert.rejects(rooms.ircAccounts.delete("coder", BY_OPERATOR), NotFound);
@@ -48,14 +48,14 @@ Deno.test("an agent is no account of a person", async () => {
 });
 
 Deno.test("a short password is refused", async () => {
-  await withRooms(async ({ ircAccounts }) => {
+  await withServices(async ({ ircAccounts }) => {
     const creation = ircAccounts.create({ account: "ann", password: "seven77" }, BY_OPERATOR);
     await assert.rejects(creation, { name: "Invalid", message: /"password".* 8 / });
   });
 });
 
 Deno.test("people make accounts themselves, in the one namespace and with an event of their own", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     const { authority } = rooms;
     const register = async (name: string, password = PASSWORD) => {
@@ -79,7 +79,7 @@ Deno.test("people make accounts themselves, in the one namespace and with an eve
 });
 
 Deno.test("one address makes so many accounts in an hour", async () => {
-  await withRooms(async ({ authority, clock }) => {
+  await withServices(async ({ authority, clock }) => {
     const register = (name: string, address: string) =>
       authority.register?.(name, PASSWORD, address);
     await register("ann", ADDRESS);

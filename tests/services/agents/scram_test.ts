@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { IrcServer } from "../../../services/irc/mod.ts";
-import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { ScramClient } from "../../support/scram_client.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { TestClient } from "../irc/support/client.ts";
@@ -57,7 +63,7 @@ Deno.test("a name without an account has a challenge too, and always the same", 
   await withFolder(async (folder) => {
     const told = new Set<string>();
     for (let start = 0; start < 2; start++) {
-      const rooms = await openRooms(folder);
+      const rooms = await openServices(folder);
       for (const name of ["nobody", "NOBODY", "somebody"]) {
         const { salt, iterations } = await rooms.authority.scram.challenge(name);
         assert.ok([4096, 600_000].includes(iterations));
@@ -108,13 +114,13 @@ Deno.test("an account that is revoked before the client is done stays out", asyn
 });
 
 interface Surroundings {
-  readonly rooms: Rooms;
+  readonly rooms: TestServices;
   readonly server: IrcServer;
 }
 
 /** Runs a test on an IRC server whose accounts are those of the rooms. */
 async function withServer(run: (surroundings: Surroundings) => Promise<void>): Promise<void> {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const server = new IrcServer({
       serverName: "irc.test",
       networkName: "Test",

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
-import { anAgent, BY_OPERATOR, openRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, openServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 const ADDRESS = "192.0.2.1";
 
 Deno.test("no secret is in the database, in the log or in an error", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     const { admins, adminLogin, agents, identity, ircAccounts, operatorToken, tokens } = rooms;
     const errors: string[] = [];
     const noteError = (error: unknown) => errors.push(Deno.inspect(error));

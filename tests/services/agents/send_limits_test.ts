@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { registrationSchema } from "../../../services/agents/mod.ts";
 import { Forbidden, TooMany } from "../../../services/errors.ts";
-import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 /** Registers the agent `coder` with a rate and gives its internal id. */
-async function aSlowAgent({ agents }: Rooms, burst = 2): Promise<string> {
+async function aSlowAgent({ agents }: TestServices, burst = 2): Promise<string> {
   const request = { nick: "coder", rate_limit: { messages_per_second: 0.5, burst } };
   await agents.register(registrationSchema.parse(request), BY_OPERATOR);
   return agents.roster.find("coder")?.id ?? "";
@@ -23,7 +29,7 @@ function retryAfter(run: () => void): number | undefined {
 
 Deno.test("a paused agent may say nothing, also after a restart, until it is resumed", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     await anAgent(rooms, "coder");
     const { speechControls, roster } = rooms.agents;
     assert.equal(rooms.authority.muteReason("coder"), null);
@@ -31,7 +37,7 @@ Deno.test("a paused agent may say nothing, also after a restart, until it is res
     assert.equal(rooms.authority.muteReason("CODER"), "This agent is paused: too loud");
     await rooms.close();
 
-    const later = await openRooms(folder);
+    const later = await openServices(folder);
     const id = roster.find("coder")?.id ?? "";
     assert.throws(() => later.agents.sendLimits.admit(id, 1), Forbidden);
     await later.agents.speechControls.resume("coder", BY_OPERATOR);
@@ -42,7 +48,7 @@ Deno.test("a paused agent may say nothing, also after a restart, until it is res
 });
 
 Deno.test("a post is admitted while there is something left, and paid for afterwards", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     const { sendLimits } = rooms.agents;
     const id = await aSlowAgent(rooms);
     assert.equal(retryAfter(() => sendLimits.admit(id, 3)), 0);
@@ -56,7 +62,7 @@ Deno.test("a post is admitted while there is something left, and paid for afterw
   }));
 
 Deno.test("on IRC each message has its turn, whichever session sends it", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await aSlowAgent(rooms);
     const delay = () => rooms.authority.messageDelay("Coder");
     assert.deepEqual([delay(), delay(), delay(), delay()], [0, 0, 2000, 4000]);
@@ -66,7 +72,7 @@ Deno.test("on IRC each message has its turn, whichever session sends it", () =>
   }));
 
 Deno.test("pausing an agent does not fill its bucket again", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     const id = await aSlowAgent(rooms);
     rooms.agents.sendLimits.admit(id, 2);
     await rooms.agents.speechControls.pause("coder", { reason: null }, BY_OPERATOR);
@@ -75,7 +81,7 @@ Deno.test("pausing an agent does not fill its bucket again", () =>
   }));
 
 Deno.test("messages of the last minute are counted", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     const { agents, clock } = rooms;
     const { sendLimits } = agents;
     await anAgent(rooms, "coder");

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { TooMany, Unauthorized } from "../../../services/errors.ts";
-import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
 
 const MINUTE = 60_000;
 const HERE = "192.0.2.1";
 const ELSEWHERE = "198.51.100.7";
 
 /** Presents a nick and a passphrase over HTTP Basic; says how it went. */
-async function basic({ identity }: Rooms, name: string, password: string, address = HERE) {
+async function basic({ identity }: TestServices, name: string, password: string, address = HERE) {
   try {
     const { kind, scopes } = await identity.authenticate(
       { kind: "basic", name, password },
@@ -25,7 +25,7 @@ async function failTimes(count: number, attempt: () => Promise<string>): Promise
 }
 
 Deno.test("an agent's nick and passphrase stand for the agent, under any case", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const passphrase = await anAgent(rooms, "Coder");
     for (const name of ["Coder", "coder", "CODER"]) {
       assert.equal(await basic(rooms, name, passphrase), "agent read write");
@@ -47,7 +47,7 @@ Deno.test("an agent's nick and passphrase stand for the agent, under any case", 
 });
 
 Deno.test("ten wrong passwords lock out their place and account, and nobody else", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const passphrase = await anAgent(rooms, "coder");
     const other = await anAgent(rooms, "other");
     await failTimes(9, () => basic(rooms, "Coder", "wrong"));
@@ -68,7 +68,7 @@ Deno.test("ten wrong passwords lock out their place and account, and nobody else
 });
 
 Deno.test("wrong passwords over IRC and HTTP count together", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const passphrase = await anAgent(rooms, "coder");
     await failTimes(5, () => basic(rooms, "coder", "wrong"));
     for (let times = 0; times < 5; times++) {
@@ -98,7 +98,7 @@ Deno.test("an IPv6 address counts with its /64, an IPv4 address written as IPv6 
     ...same.map((pair) => [...pair, "TooMany"] as const),
     ...different.map((pair) => [...pair, "agent read write"] as const),
   ];
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     for (const [index, [one, other, expected]] of pairs.entries()) {
       const name = `coder-${index}`;
       const passphrase = await anAgent(rooms, name);
@@ -109,7 +109,7 @@ Deno.test("an IPv6 address counts with its /64, an IPv4 address written as IPv6 
 });
 
 Deno.test("one place cannot try passwords of people without end; passphrases still pass", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { authority, ircAccounts } = rooms;
     const passphrase = await anAgent(rooms, "coder");
     await ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
@@ -125,7 +125,7 @@ Deno.test("one place cannot try passwords of people without end; passphrases sti
 });
 
 Deno.test("many guesses at once win nothing over guesses one by one", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     const guesses = Array.from({ length: 30 }, (_, guess) => `guess ${guess}`);
     const outcomes = await Promise.all(
@@ -139,7 +139,7 @@ Deno.test("many guesses at once win nothing over guesses one by one", async () =
 });
 
 Deno.test("a password that was right when its account vanished opens nothing", async () => {
-  await withRooms(async ({ authority, ircAccounts }) => {
+  await withServices(async ({ authority, ircAccounts }) => {
     await ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     const verification = authority.verify("ann", "correct horse", HERE);
     await ircAccounts.delete("ann", BY_OPERATOR);
@@ -148,7 +148,7 @@ Deno.test("a password that was right when its account vanished opens nothing", a
 });
 
 Deno.test("a refusal does not say whether the name exists", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     const messages = new Set<string>();
     for (const name of ["coder", "nobody"]) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Conflict, Unauthorized } from "../../../services/errors.ts";
 import { OPERATOR, SecretFileError } from "../../../services/identity/mod.ts";
-import { BY_OPERATOR, openRooms, withRooms } from "../../support/rooms.ts";
+import { BY_OPERATOR, openServices, withServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 const HEX = /^[0-9a-f]{64}$/;
@@ -13,7 +13,7 @@ function bearer(token: string) {
 }
 
 async function startAndRead(folder: string, pinnedToken?: string): Promise<string> {
-  const rooms = await openRooms(folder, pinnedToken === undefined ? {} : { pinnedToken });
+  const rooms = await openServices(folder, pinnedToken === undefined ? {} : { pinnedToken });
   try {
     const token = await Deno.readTextFile(join(folder, "api_token"));
     assert.equal(await rooms.identity.authenticate(bearer(token), ADDRESS), OPERATOR);
@@ -58,7 +58,7 @@ Deno.test("a pinned API token stands in the file and cannot be rotated", async (
     const pinned = "chosen-by-the-operator-0123456789";
     await startAndRead(folder);
     assert.equal(await startAndRead(folder, pinned), pinned);
-    const rooms = await openRooms(folder, { pinnedToken: pinned });
+    const rooms = await openServices(folder, { pinnedToken: pinned });
     await assert.rejects(rooms.operatorToken.rotate(BY_OPERATOR), Conflict);
     await rooms.close();
   });
@@ -67,7 +67,7 @@ Deno.test("a pinned API token stands in the file and cannot be rotated", async (
 Deno.test("a weak pinned API token is refused without being told", async () => {
   for (const pinnedToken of ["", "0123456789012345678901234567890", "with a space".repeat(4)]) {
     await withFolder(async (folder) => {
-      const opening = openRooms(folder, { pinnedToken });
+      const opening = openServices(folder, { pinnedToken });
       await assert.rejects(opening, (error) => {
         assert.ok(error instanceof SecretFileError);
         assert.ok(pinnedToken === "" || !error.message.includes(pinnedToken));
@@ -78,7 +78,7 @@ Deno.test("a weak pinned API token is refused without being told", async () => {
 });
 
 Deno.test("rotate() replaces the API token at once and ends what it opened", async () => {
-  await withRooms(async ({ folder, identity, operatorToken }) => {
+  await withServices(async ({ folder, identity, operatorToken }) => {
     const path = join(folder, "api_token");
     const old = await Deno.readTextFile(path);
     let ended = 0;
@@ -99,7 +99,7 @@ Deno.test("rotate() replaces the API token at once and ends what it opened", asy
 Deno.test("a token key that is none is refused rather than replaced", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "token_key"), "damaged");
-    await assert.rejects(openRooms(folder), SecretFileError);
+    await assert.rejects(openServices(folder), SecretFileError);
     assert.equal(await Deno.readTextFile(join(folder, "token_key")), "damaged");
   });
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+import { BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
 
 const MINUTE = 60_000;
 const HERE = "192.0.2.1";
 
 /** What was written of refusals, as `address door: reason (count)`. */
-async function written({ database, refusals }: Rooms): Promise<string[]> {
+async function written({ database, refusals }: TestServices): Promise<string[]> {
   await refusals.flush();
   const rows = await database.tables.selectFrom("events").select(["address", "data"])
     .where("type", "=", "access.refused").orderBy("seq").execute();
@@ -20,7 +20,7 @@ async function refuse(attempt: Promise<unknown>): Promise<void> {
 }
 
 Deno.test("every door reports what it refuses, counted by address and reason", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { adminLogin, authority, identity } = rooms;
     const basic = { kind: "basic", name: "nobody", password: "x" } as const;
     const bearer = { kind: "bearer", token: "x" } as const;
@@ -46,7 +46,7 @@ Deno.test("every door reports what it refuses, counted by address and reason", a
 });
 
 Deno.test("attempts that are not even judged are counted apart", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { adminLogin, authority } = rooms;
     for (let times = 0; times < 12; times++) {
       await authority.verify("nobody", "x", HERE);
@@ -62,7 +62,7 @@ Deno.test("attempts that are not even judged are counted apart", async () => {
 });
 
 Deno.test("refusals are written after a minute, and what is accepted never", async () => {
-  await withRooms(async ({ admins, clock, database, identity, tokens }) => {
+  await withServices(async ({ admins, clock, database, identity, tokens }) => {
     await admins.createFirst();
     const { token } = await tokens.create({
       ...{ owner: "admin", name: "laptop", scopes: ["read"] },
@@ -88,7 +88,7 @@ Deno.test("refusals are written after a minute, and what is accepted never", asy
 });
 
 Deno.test("strangers from everywhere fill a bounded number of rows, and none is lost", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     for (let index = 0; index < 1000; index++) {
       const address = `198.51.${Math.floor(index / 250)}.${index % 250}`;
       rooms.refusals.note({ door: "login", reason: "wrong password", address });

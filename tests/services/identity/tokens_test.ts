@@ -5,22 +5,22 @@ import {
   anAgent,
   BY_OPERATOR,
   eventTypes,
-  openRooms,
-  type Rooms,
-  withRooms,
-} from "../../support/rooms.ts";
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const ADDRESS = "192.0.2.1";
 
-function issue({ tokens }: Pick<Rooms, "tokens">, request: Record<string, unknown>) {
+function issue({ tokens }: Pick<TestServices, "tokens">, request: Record<string, unknown>) {
   const filled = { owner: "coder", name: "laptop", scopes: ["read"], ...request };
   return tokens.create(tokenRequestSchema.parse(filled), BY_OPERATOR);
 }
 
-function present({ identity }: Rooms, token: string): Promise<Principal> {
+function present({ identity }: TestServices, token: string): Promise<Principal> {
   return identity.authenticate({ kind: "bearer", token }, ADDRESS);
 }
 
@@ -30,7 +30,7 @@ Deno.test("a token stands for its owner with its scopes and those that they incl
     [["write", "write"], ["read", "write"]],
     [["admin"], ["admin", "read", "write"]],
   ] as const;
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "Coder");
     for (const [scopes, expected] of included) {
       const { token, id, owner } = await issue(rooms, { owner: "coder", scopes });
@@ -46,7 +46,7 @@ Deno.test("a token stands for its owner with its scopes and those that they incl
 
 Deno.test("a token is listed without itself, and with when it was last used", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     await anAgent(rooms, "coder");
     const { token, ...listed } = await issue(rooms, { scopes: ["write", "read"] });
     assert.deepEqual(listed.scopes, ["read", "write"]);
@@ -57,7 +57,7 @@ Deno.test("a token is listed without itself, and with when it was last used", as
     assert.deepEqual(await rooms.tokens.list(), [used]);
     await rooms.close();
 
-    const later = await openRooms(folder, {}, rooms.clock);
+    const later = await openServices(folder, {}, rooms.clock);
     assert.deepEqual(await later.tokens.list(), [used]);
     assert.equal((await present(later, token)).name, "coder");
     await later.close();
@@ -65,7 +65,7 @@ Deno.test("a token is listed without itself, and with when it was last used", as
 });
 
 Deno.test("a token ends when its time is over", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     const soon = new Date(rooms.clock.read() + MINUTE).toISOString();
     const { token, expires_at } = await issue(rooms, { expires_at: soon });
@@ -78,7 +78,7 @@ Deno.test("a token ends when its time is over", async () => {
 });
 
 Deno.test("what a token opened ends when its time is over, however far off that is", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     const start = rooms.clock.read();
     const ended: string[] = [];
@@ -97,20 +97,20 @@ Deno.test("what a token opened ends when its time is over, however far off that 
 
 Deno.test("an admin's token stands for the admin, and for nobody where admins are switched off", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     await rooms.admins.createFirst();
     const { token } = await issue(rooms, { owner: "Admin", scopes: ["write"] });
     const { kind, name, scopes } = await present(rooms, token);
     assert.deepEqual([kind, name, [...scopes].sort()], ["admin", "admin", ["read", "write"]]);
     await rooms.close();
-    const later = await openRooms(folder, { adminsEnabled: false });
+    const later = await openServices(folder, { adminsEnabled: false });
     await assert.rejects(present(later, token), Unauthorized);
     await later.close();
   });
 });
 
 Deno.test("revoke() ends a token at once and nothing else", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     const first = await issue(rooms, {});
     const second = await issue(rooms, {});
@@ -138,7 +138,7 @@ Deno.test("revoke() ends a token at once and nothing else", async () => {
 });
 
 Deno.test("create() refuses an owner that can have no token", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "gone");
     await rooms.agents.revoke("gone", BY_OPERATOR);
     await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
@@ -157,7 +157,7 @@ Deno.test("create() refuses an owner that can have no token", async () => {
 });
 
 Deno.test("the tokens of a name end with its account and are not its next owner's", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "coder");
     const { token } = await issue(rooms, {});
     await rooms.agents.revoke("coder", BY_OPERATOR);
@@ -174,7 +174,7 @@ Deno.test("the tokens of a name end with its account and are not its next owner'
 });
 
 Deno.test("no token is made for an account that ends meanwhile", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "revoked");
     await anAgent(rooms, "deleted");
     const owners = ["revoked", "deleted"];

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import type { WebSession } from "../../../services/identity/mod.ts";
-import { BY_OPERATOR, eventTypes, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import {
+  BY_OPERATOR,
+  eventTypes,
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 const FROM = { address: "192.0.2.1", requestId: null };
@@ -8,7 +14,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** Begins a session of the first admin. */
-async function open({ accounts, admins, webSessions }: Rooms): Promise<WebSession> {
+async function open({ accounts, admins, webSessions }: TestServices): Promise<WebSession> {
   await admins.createFirst();
   const account = accounts.find("admin");
   assert.ok(account);
@@ -16,7 +22,7 @@ async function open({ accounts, admins, webSessions }: Rooms): Promise<WebSessio
 }
 
 Deno.test("a session lasts 12 hours from its last use", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { clock, webSessions } = rooms;
     const { secret, expiresAt } = await open(rooms);
     assert.equal(expiresAt, clock.read() + 12 * HOUR);
@@ -34,14 +40,14 @@ Deno.test("a session lasts 12 hours from its last use", async () => {
 
 Deno.test("a session outlives a restart, with the time of its last use", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     const { principal, secret, csrfToken } = await open(rooms);
     rooms.clock.advance(6 * HOUR);
     assert.ok(rooms.webSessions.find(secret));
     await rooms.close();
 
     rooms.clock.advance(11 * HOUR);
-    const later = await openRooms(folder, {}, rooms.clock);
+    const later = await openServices(folder, {}, rooms.clock);
     const session = later.webSessions.find(secret);
     assert.deepEqual(session?.principal, principal);
     assert.equal(session.csrfToken, csrfToken);
@@ -50,7 +56,7 @@ Deno.test("a session outlives a restart, with the time of its last use", async (
 });
 
 Deno.test("what a session opened ends when it expires, and not before", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { clock, identity, webSessions } = rooms;
     const { principal, secret } = await open(rooms);
     const endedAt: number[] = [];
@@ -66,7 +72,7 @@ Deno.test("what a session opened ends when it expires, and not before", async ()
 });
 
 Deno.test("close() ends one session and no other", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { identity, webSessions } = rooms;
     const [one, other] = [await open(rooms), await open(rooms)];
     const covered: boolean[] = [];
@@ -82,7 +88,7 @@ Deno.test("close() ends one session and no other", async () => {
 });
 
 Deno.test("an admin has at most 20 sessions, and expired ones are removed", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { clock, database, webSessions } = rooms;
     const count = async () => {
       const rows = await database.tables.selectFrom("web_sessions").select("id").execute();
@@ -104,13 +110,13 @@ Deno.test("an admin has at most 20 sessions, and expired ones are removed", asyn
 
 Deno.test("a cookie that is none, and one of an admin that is switched off, open nothing", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     const { secret, csrfToken } = await open(rooms);
     for (const text of ["", csrfToken, secret.toUpperCase(), `${secret}0`, "x".repeat(10_000)]) {
       assert.equal(rooms.webSessions.find(text), null);
     }
     await rooms.close();
-    const later = await openRooms(folder, { adminsEnabled: false });
+    const later = await openServices(folder, { adminsEnabled: false });
     assert.equal(later.webSessions.find(secret), null);
     await later.close();
   });

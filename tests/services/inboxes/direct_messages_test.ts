@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Conflict, Forbidden, Invalid, NotFound, TooLarge } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
-import { BY_OPERATOR } from "../../support/rooms.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { IrcUser } from "../bridge/support.ts";
 import { aSession, withAttendance, type World } from "./support.ts";
 

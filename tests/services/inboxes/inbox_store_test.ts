@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Inboxes, InboxStore } from "../../../services/inboxes/mod.ts";
 import { Invalid, Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
-import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -12,7 +12,7 @@ async function texts(inboxes: Inboxes, since?: string): Promise<string[]> {
 }
 
 /** Inboxes as they are after a restart. */
-async function restarted(rooms: Rooms, age: number | null = null): Promise<Inboxes> {
+async function restarted(rooms: TestServices, age: number | null = null): Promise<Inboxes> {
   const { agents: { roster }, clock: scheduler, database, identity, inboxes, log } = rooms;
   await inboxes.stop();
   return new Inboxes({
@@ -22,7 +22,7 @@ async function restarted(rooms: Rooms, age: number | null = null): Promise<Inbox
 }
 
 /** Says something to the agent alone, over IRC. */
-function say({ clock, inboxes }: Rooms, text: string): void {
+function say({ clock, inboxes }: TestServices, text: string): void {
   inboxes.take({
     ...{ id: `id-${text}`, time: clock.now(), command: "PRIVMSG", text },
     sender: { nick: "ann", account: "ann", address: "::1" },
@@ -32,7 +32,7 @@ function say({ clock, inboxes }: Rooms, text: string): void {
 }
 
 Deno.test("an inbox is there after a restart, with its ids, and readers go on where they were", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     for (const text of ["one", "two", "three"]) say(rooms, text);
     const agent = rooms.agents.roster.find("scout");
@@ -54,7 +54,7 @@ Deno.test("an inbox is there after a restart, with its ids, and readers go on wh
   }));
 
 Deno.test("what is redacted before it was read from the disk is not read at all", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     for (const text of ["one", "two"]) say(rooms, text);
     const later = await restarted(rooms);
@@ -67,7 +67,7 @@ Deno.test("what is redacted before it was read from the disk is not read at all"
   }));
 
 Deno.test("a stored inbox is bounded in messages and in characters", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     for (let count = 0; count < 450; count++) say(rooms, String(count));
     const later = await restarted(rooms);
@@ -82,7 +82,7 @@ Deno.test("a stored inbox is bounded in messages and in characters", () =>
   }));
 
 Deno.test("messages go with retention, and with their agent, whose name inherits nothing", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     say(rooms, "old");
     rooms.clock.advance(20 * DAY);
@@ -107,7 +107,7 @@ Deno.test("messages go with retention, and with their agent, whose name inherits
   }));
 
 Deno.test("messages for an agent that is deleted meanwhile keep no others from the disk", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     await anAgent(rooms, "other");
     const { roster } = rooms.agents;
@@ -123,7 +123,7 @@ Deno.test("messages for an agent that is deleted meanwhile keep no others from t
   }));
 
 Deno.test("messages are written together, 20 ms after the first of them", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     const commits: number[] = [];
     const { database } = rooms;
@@ -140,7 +140,7 @@ Deno.test("messages are written together, 20 ms after the first of them", () =>
   }));
 
 Deno.test("what the disk refuses waits, and is stored once it takes it", () =>
-  withRooms(async (rooms) => {
+  withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     const { database } = rooms;
     const commit = database.commit.bind(database);

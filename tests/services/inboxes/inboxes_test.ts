@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Forbidden, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
-import { BY_OPERATOR } from "../../support/rooms.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { aSession, aWatcher, withAttendance, type World } from "./support.ts";
 
 /** What an agent's inbox holds, as `where from: text`. */

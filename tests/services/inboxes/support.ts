@@ -5,12 +5,12 @@ import { Bridge } from "../../../services/bridge/mod.ts";
 import type { Caller } from "../../../services/identity/mod.ts";
 import { IrcServer } from "../../../services/irc/mod.ts";
 import { silentLog } from "../../../services/log.ts";
-import { anAgent, type Rooms, withRooms } from "../../support/rooms.ts";
+import { anAgent, type TestServices, withServices } from "../../support/services.ts";
 import { IrcUser } from "../bridge/support.ts";
 
 /** What a test gets. */
 export interface World {
-  readonly rooms: Rooms;
+  readonly rooms: TestServices;
   readonly server: IrcServer;
   readonly bridge: Bridge;
   readonly virtualUsers: VirtualUsers;
@@ -24,7 +24,7 @@ export interface World {
 
 /** Runs a test in a world of its own, in which the bridge is up. */
 export async function withAttendance(run: (world: World) => Promise<void>): Promise<void> {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { agents, authority, clock: scheduler, identity, sessions } = rooms;
     const { roster, sendLimits } = agents;
     const server: IrcServer = new IrcServer({

@@ -4,7 +4,7 @@ import { adoptionSchema } from "../../../services/agents/mod.ts";
 import { statement } from "../../../services/database/mod.ts";
 import { Conflict } from "../../../services/errors.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
-import { anAgent, BY_OPERATOR } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { type Networked, openNetworked } from "./support.ts";
 

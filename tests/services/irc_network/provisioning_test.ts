@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { adoptionSchema } from "../../../services/agents/mod.ts";
 import { Conflict, Invalid, NotFound, Unavailable } from "../../../services/errors.ts";
-import { anAgent, BY_OPERATOR, eventTypes, openRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, eventTypes, openServices } from "../../support/services.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { type Networked, openNetworked, withNetwork } from "./support.ts";
@@ -446,7 +446,7 @@ Deno.test("with the key file lost nothing is told to the network that nobody kno
 Deno.test("agents of the time before the network get there when they are rotated", async () => {
   await using ergo = new FakeErgo();
   await withFolder(async (folder) => {
-    const before = await openRooms(folder);
+    const before = await openServices(folder);
     await anAgent(before, "coder", { channels: ["#ops"] });
     await anAgent(before, "taken");
     await before.close();

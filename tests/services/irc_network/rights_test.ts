@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Unavailable } from "../../../services/errors.ts";
-import { anAgent, BY_OPERATOR } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 import { withNetwork } from "./support.ts";
 
 Deno.test("without the right to suspend nothing is begun, and what is missing is named", async () => {

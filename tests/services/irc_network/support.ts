@@ -8,14 +8,14 @@ import {
   openNetwork,
 } from "../../../services/irc_network/mod.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
-import { openRooms, type Rooms, type TestClock } from "../../support/rooms.ts";
+import { openServices, type TestClock, type TestServices } from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 /** What passphrases are derived from where nothing else is said. */
 const KEY = "5".repeat(64);
 
 /** A program whose accounts are on a network. */
-export interface Networked extends Rooms {
+export interface Networked extends TestServices {
   readonly ergo: FakeErgo;
   readonly sync: AccountSync;
   /** Lets time pass and waits until what fell due is done. */
@@ -30,7 +30,7 @@ export async function openNetworked(
   key = KEY,
 ): Promise<Networked> {
   let network: NetworkRoom | undefined;
-  const rooms = await openRooms(folder, {
+  const rooms = await openServices(folder, {
     provisioning: async (surroundings) => {
       const scheduler = surroundings.clock;
       const api = new ErgoApi({ address: ergo.address, token: ergo.token, scheduler });

@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import { Passwords } from "../../../services/identity/mod.ts";
-import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 const ADDRESS = "192.0.2.1";
 
 Deno.test("a channel is muster's as long as the configuration or an agent's registration names it", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "scout", { channels: ["#Dev"] });
     await anAgent(rooms, "other", { channels: ["#dev"] });
     assert.ok(rooms.authority.ownsChannel("#General"));
@@ -26,7 +32,7 @@ Deno.test("channelStatus() follows the agent's type everywhere", async () => {
     ["worker", "voice"],
     ["observer", "none"],
   ] as const;
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     for (const [type, expected] of table) {
       await anAgent(rooms, type.toUpperCase() + "-1", { type, channels: ["#Dev"] });
       const status = (channel: string) => rooms.authority.channelStatus(`${type}-1`, channel);
@@ -43,7 +49,7 @@ Deno.test("channelStatus() follows the agent's type everywhere", async () => {
 });
 
 Deno.test("ownerOf() knows whose a nick is, and keeps reserved ones from everybody", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { authority } = rooms;
     await anAgent(rooms, "Coder");
     assert.equal(authority.ownerOf("CODER"), "Coder");
@@ -59,7 +65,7 @@ Deno.test("verifyOperator() checks the operators of the configuration", async ()
   const passwords = new Passwords();
   const operators = [{ name: "Root", password_hash: await passwords.hash("let me operate") }];
   passwords.close();
-  await withRooms(async ({ authority }) => {
+  await withServices(async ({ authority }) => {
     const attempts = [
       ["root", "let me operate", { kind: "accepted", account: "Root" }],
       ["root", "let me in", { kind: "refused" }],
@@ -74,10 +80,10 @@ Deno.test("verifyOperator() checks the operators of the configuration", async ()
 
 Deno.test("an admin logs in to IRC and becomes an operator with the same password", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     await rooms.admins.create({ username: "Ann", password: "correct horse" }, BY_OPERATOR);
     const coder = await anAgent(rooms, "coder");
-    const outcomes = async ({ authority }: Rooms) => [
+    const outcomes = async ({ authority }: TestServices) => [
       await authority.verify("ann", "correct horse", ADDRESS),
       await authority.verifyOperator("ann", "correct horse", ADDRESS),
       await authority.verifyOperator("ann", "wrong horse", ADDRESS),
@@ -88,7 +94,7 @@ Deno.test("an admin logs in to IRC and becomes an operator with the same passwor
     assert.deepEqual(await outcomes(rooms), [accepted, accepted, refused, refused]);
     await rooms.close();
 
-    const later = await openRooms(folder, { adminsEnabled: false });
+    const later = await openServices(folder, { adminsEnabled: false });
     assert.deepEqual(await outcomes(later), [refused, refused, refused, refused]);
     assert.equal(later.authority.ownerOf("ann"), "Ann");
     await later.close();

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { IrcModeration } from "../../../services/irc_server/mod.ts";
-import { anAgent, type Rooms, withRooms } from "../../support/rooms.ts";
+import { anAgent, type TestServices, withServices } from "../../support/services.ts";
 
 const SCOUT = { nick: "scouty", account: "scout", address: "192.0.2.7" };
 
-function moderationOf({ database, accounts, clock, log }: Rooms): IrcModeration {
+function moderationOf({ database, accounts, clock, log }: TestServices): IrcModeration {
   return new IrcModeration({ database, accounts, scheduler: clock, log });
 }
 
-async function logged({ database, eventLog }: Rooms) {
+async function logged({ database, eventLog }: TestServices) {
   await database.commit({});
   const { events } = await eventLog.read({ types: ["irc.*"], limit: 1000 });
   return events.map(({ type, actor, address, data }) => ({ type, actor, address, data }));
 }
 
 Deno.test("what happens on IRC is logged with who did it, and without the text of a kick", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "Scout");
     const moderation = moderationOf(rooms);
     const kick = { actor: SCOUT, channel: "#c", nick: "ann", reason: "private words" };
@@ -95,7 +95,7 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
 });
 
 Deno.test("nobody fills the log: what one actor does beyond sixty times a minute is counted", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     const pendingBefore = rooms.clock.pending;
     const moderation = moderationOf(rooms);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { NotFound } from "../../../services/errors.ts";
 import { MARKED_TARGETS } from "../../../services/irc/mod.ts";
 import { ReadMarkers } from "../../../services/irc_server/mod.ts";
-import { anAgent, BY_OPERATOR, type Rooms, withRooms } from "../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
 
-function markersOf({ database, accounts, log }: Rooms): Promise<ReadMarkers> {
+function markersOf({ database, accounts, log }: TestServices): Promise<ReadMarkers> {
   return ReadMarkers.open({ database, accounts, log });
 }
 
 Deno.test("markers are in the database, per account and conversation, and only move on", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "Scout");
     await anAgent(rooms, "other");
     const markers = await markersOf(rooms);
@@ -27,7 +27,7 @@ Deno.test("markers are in the database, per account and conversation, and only m
 });
 
 Deno.test("markers follow a channel's name and end with the account", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     await anAgent(rooms, "other");
     const markers = await markersOf(rooms);
@@ -48,7 +48,7 @@ Deno.test("markers follow a channel's name and end with the account", async () =
 });
 
 Deno.test("an account has so many markers, and loses the one that it left longest ago", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await anAgent(rooms, "scout");
     const markers = await markersOf(rooms);
     const targets = Array.from({ length: MARKED_TARGETS }, (_, index) => `#c${index}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Conflict, Forbidden, TooMany } from "../../../services/errors.ts";
-import { BY_OPERATOR } from "../../support/rooms.ts";
+import { BY_OPERATOR } from "../../support/services.ts";
 import type { IrcUser } from "../bridge/support.ts";
 import { aSession, aWatcher, withAttendance } from "../inboxes/support.ts";
 

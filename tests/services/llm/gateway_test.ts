@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { answer, chunks, complete, KEY, withBackend } from "./support/gateway.ts";
 import { eventStream, FakeProvider, jsonLines, type SeenRequest } from "./support/provider.ts";
-import { type Rooms, withRooms } from "../../support/rooms.ts";
+import { type TestServices, withServices } from "../../support/services.ts";
 
 const APIS = ["openai", "anthropic", "gemini", "bedrock", "ollama"] as const;
 
@@ -25,14 +25,14 @@ function unending(begin: string): { response: Response; cancelled: Promise<void>
 }
 
 /** The data of every event about a call, once all calls are over. */
-async function calls({ database, llm }: Rooms): Promise<Record<string, unknown>[]> {
+async function calls({ database, llm }: TestServices): Promise<Record<string, unknown>[]> {
   await llm.gateway.close();
   const rows = await database.tables.selectFrom("events").select("data")
     .where("type", "=", "llm.called").orderBy("seq").execute();
   return rows.map(({ data }) => JSON.parse(data));
 }
 
-async function outcomes(rooms: Rooms): Promise<unknown[]> {
+async function outcomes(rooms: TestServices): Promise<unknown[]> {
   return (await calls(rooms)).map(({ outcome }) => outcome);
 }
 
@@ -140,7 +140,11 @@ Deno.test("a provider gets so much time to begin, to go on and to finish", async
 });
 
 /** Lets time pass, in steps of what may pass, until something is done. */
-async function passUntil(rooms: Rooms, done: Promise<void>, milliseconds: number): Promise<void> {
+async function passUntil(
+  rooms: TestServices,
+  done: Promise<void>,
+  milliseconds: number,
+): Promise<void> {
   let waiting = true;
   const settled = done.finally(() => waiting = false);
   settled.catch(() => {});
@@ -323,7 +327,7 @@ Deno.test("a request goes to the backend that it names, or that its model belong
     [{ model: undefined }, "first", undefined],
     [{ model: undefined, backend: "second" }, "second", undefined],
   ];
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     for (const [request, backend, model] of table) {
       const label = JSON.stringify(request);
       assert.equal((await answer(rooms, request))["model"], backend, label);
@@ -332,7 +336,7 @@ Deno.test("a request goes to the backend that it names, or that its model belong
     }
     await assert.rejects(complete(rooms, { backend: "third" }), { name: "NotFound" });
   }, { llm: { backends } });
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await assert.rejects(complete(rooms, {}), { name: "NotFound" });
   });
 });
@@ -362,7 +366,7 @@ Deno.test("a key goes nowhere without being named, but to its own provider", asy
   await using fake = new FakeProvider(() => Response.json(COMPLETION));
   const environment = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
   const backends = [{ name: "main", provider: "openai", base_url: fake.url }];
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await answer(rooms, {});
     assert.equal(fake.only.headers.get("authorization"), null);
   }, { llm: { backends }, environment });
@@ -374,7 +378,7 @@ Deno.test("a key goes nowhere without being named, but to its own provider", asy
   ] as const;
   for (const [variable, variables, message] of table) {
     const named = [{ ...backends[0], api_key_env: variable }];
-    await withRooms(async (rooms) => {
+    await withServices(async (rooms) => {
       await assert.rejects(answer(rooms, {}), { name: "Unavailable", message });
     }, { llm: { backends: named }, environment: variables });
   }

@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { Invalid, TooLarge } from "../../../services/errors.ts";
 import { type JsonObject, Policies, policyPatchSchema } from "../../../services/policies/mod.ts";
-import { BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../support/rooms.ts";
+import {
+  BY_OPERATOR,
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../support/services.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 /** The policies as a start of the program finds them. */
-function reopened({ database, clock, log }: Rooms, minutes = 5): Promise<Policies> {
+function reopened({ database, clock, log }: TestServices, minutes = 5): Promise<Policies> {
   const bridge = { enabled: true, web_user_ttl_minutes: minutes };
   return Policies.open({ database, bridge, clock: clock.read, log });
 }
 
-async function stored({ database }: Rooms): Promise<unknown> {
+async function stored({ database }: TestServices): Promise<unknown> {
   const row = await database.tables.selectFrom("settings").select("value")
     .where("key", "=", "policies").executeTakeFirst();
   return row === undefined ? null : JSON.parse(row.value);
@@ -18,7 +23,7 @@ async function stored({ database }: Rooms): Promise<unknown> {
 
 Deno.test("policies last, and nothing but what differs from the defaults is stored", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder);
+    const rooms = await openServices(folder);
     const { policies } = rooms;
     assert.equal(policies.of("warden").burst, 10);
     await policies.change(
@@ -34,7 +39,7 @@ Deno.test("policies last, and nothing but what differs from the defaults is stor
     const document = policies.read();
     await rooms.close();
 
-    const again = await openRooms(folder);
+    const again = await openServices(folder);
     assert.deepEqual(again.policies.read(), document);
     assert.ok(!("scroll" in again.policies.read()));
     assert.equal(again.policies.of("scroll").enabled, false);
@@ -43,7 +48,7 @@ Deno.test("policies last, and nothing but what differs from the defaults is stor
 });
 
 Deno.test("a default that the configuration changes reaches whoever has set nothing", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 7);
     await rooms.policies.change({ bridge: { web_user_ttl_minutes: 2 } }, BY_OPERATOR);
     assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 2);
@@ -54,7 +59,7 @@ Deno.test("a default that the configuration changes reaches whoever has set noth
 });
 
 Deno.test("changes at the same time lose nothing, and listeners hear of each", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const seen: number[] = [];
     rooms.policies.onChanged(() => {
       throw new Error("broken listener");
@@ -76,7 +81,7 @@ Deno.test("changes at the same time lose nothing, and listeners hear of each", a
 });
 
 Deno.test("a change is logged with its keys and none of its values; one that changes nothing is not", async () => {
-  await withRooms(async ({ policies, eventLog }) => {
+  await withServices(async ({ policies, eventLog }) => {
     const change = { oracle: { backend: "s3cret", api: { key: "s3cret" } }, warden: null };
     await policies.change(change, BY_OPERATOR);
     await policies.change(change, BY_OPERATOR);
@@ -99,7 +104,7 @@ Deno.test("a change is logged with its keys and none of its values; one that cha
 
 Deno.test("what cannot be stored is refused and leaves everything as it was", async () => {
   const deep = (levels: number): JsonObject => levels === 0 ? {} : { x: deep(levels - 1) };
-  await withRooms(async ({ policies }) => {
+  await withServices(async ({ policies }) => {
     const before = policies.read();
     await assert.rejects(
       policies.change({ mine: { text: "x".repeat(65_536) } }, BY_OPERATOR),
@@ -115,7 +120,7 @@ Deno.test("what cannot be stored is refused and leaves everything as it was", as
 });
 
 Deno.test("every default passes the check of a change", async () => {
-  await withRooms(({ policies }) => {
+  await withServices(({ policies }) => {
     assert.deepEqual(policyPatchSchema.parse(policies.read()), policies.read());
     return Promise.resolve();
   });

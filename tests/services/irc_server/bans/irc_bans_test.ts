@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import type { BanSubject } from "../../../../services/irc/mod.ts";
 import { banRequestSchema } from "../../../../services/irc_server/bans/mod.ts";
-import { anAgent, BY_OPERATOR, openRooms, type Rooms, withRooms } from "../../../support/rooms.ts";
+import {
+  anAgent,
+  BY_OPERATOR,
+  openServices,
+  type TestServices,
+  withServices,
+} from "../../../support/services.ts";
 import { withFolder } from "../../../support/temporary.ts";
 
 const OPERATOR = { nick: "op", account: null, address: "127.0.0.1" };
 
-function ban(rooms: Rooms, mask: string, more: Record<string, unknown> = {}) {
+function ban(rooms: TestServices, mask: string, more: Record<string, unknown> = {}) {
   return rooms.ircBans.create(banRequestSchema.parse({ mask, ...more }), BY_OPERATOR);
 }
 
@@ -24,13 +30,13 @@ Deno.test("what each kind of mask hits, and in which form it is kept", async () 
     ["2001:db8::/32", "2001:db8::/32", ["2001:db8:ffff::1"], ["2001:db9::1"]],
   ];
   for (const [mask, kept, hits, misses] of table) {
-    await withRooms(async (rooms) => {
+    await withServices(async (rooms) => {
       assert.equal((await ban(rooms, mask)).mask, kept);
       for (const address of hits) assert.ok(rooms.ircBans.findByAddress(address), address);
       for (const address of misses) assert.equal(rooms.ircBans.findByAddress(address), null);
     });
   }
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     assert.equal((await ban(rooms, "~B@*.ip")).mask, "*!~B@*.ip");
     assert.equal((await ban(rooms, "Evil!*@*")).mask, "Evil!*@*");
     assert.ok(rooms.ircBans.find(subject({})));
@@ -40,7 +46,7 @@ Deno.test("what each kind of mask hits, and in which form it is kept", async () 
 });
 
 Deno.test("a ban on an account ends with the account, and hits nobody who has the name later", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const account = { account: "Ann", password: "correct horse" };
     await rooms.ircAccounts.create(account, BY_OPERATOR);
     assert.equal((await ban(rooms, "account:ANN")).mask, "account:Ann");
@@ -57,7 +63,7 @@ Deno.test("a ban on an account ends with the account, and hits nobody who has th
 });
 
 Deno.test("masks that are none, or would hit far too many, are refused", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     for (const mask of ["*@*", "*!*@*.*", "ab@*", "0.0.0.0/0", "10.0.0.0/7", "::/0"]) {
       await assert.rejects(ban(rooms, mask), /far too many/, mask);
     }
@@ -70,7 +76,7 @@ Deno.test("masks that are none, or would hit far too many, are refused", async (
 });
 
 Deno.test("addresses of this machine are banned by no network", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     await ban(rooms, "127.0.0.0/8");
     const local = subject({ masks: ["bob!b@local.ip"], address: "127.0.0.1" });
     assert.equal(rooms.ircBans.find(local), null);
@@ -79,7 +85,7 @@ Deno.test("addresses of this machine are banned by no network", async () => {
 
 Deno.test("a ban holds over a restart and until its time, and can be changed and taken away", async () => {
   await withFolder(async (folder) => {
-    const first = await openRooms(folder);
+    const first = await openServices(folder);
     const { clock } = first;
     await ban(first, "192.0.2.7", { reason: "flooding", duration_seconds: 60 });
     await ban(first, "192.0.2.7", { reason: "spam", duration_seconds: 120 });
@@ -87,7 +93,7 @@ Deno.test("a ban holds over a restart and until its time, and can be changed and
     assert.equal(first.sessions.banned, 3);
     await first.close();
 
-    const rooms = await openRooms(folder, {}, clock);
+    const rooms = await openServices(folder, {}, clock);
     try {
       const found = () => rooms.ircBans.findByAddress("192.0.2.7");
       assert.deepEqual(found(), {
@@ -111,7 +117,7 @@ Deno.test("a ban holds over a restart and until its time, and can be changed and
 });
 
 Deno.test("operators of IRC are answered with a sentence, and what they did is logged as theirs", async () => {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const { ircBans, database } = rooms;
     const spares = subject({ masks: ["op!~o@here.ip"], address: "198.51.100.1" });
     const wish = { mask: "*@192.0.2.7", reason: "spam", duration: 90_500, spares };

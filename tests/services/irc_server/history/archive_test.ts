@@ -6,7 +6,7 @@ import { DatabaseError } from "../../../../services/database/mod.ts";
 import { HistoryArchive, type Retention } from "../../../../services/irc_server/history/mod.ts";
 import type { Message } from "../../../../services/irc/mod.ts";
 import { systemScheduler } from "../../../../services/scheduler.ts";
-import { TestLog } from "../../../support/rooms.ts";
+import { TestLog } from "../../../support/services.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
 import { withFolder } from "../../../support/temporary.ts";
 import type { TestClient } from "../../irc/support/client.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { anAgent, BY_OPERATOR } from "../../../support/rooms.ts";
+import { anAgent, BY_OPERATOR } from "../../../support/services.ts";
 import { type Asking, withServices, type World } from "./support.ts";
 
 /** A founder in its registered channel `#den`. */

@@ -4,7 +4,7 @@ import type { KeptChannel } from "../../../../services/irc/mod.ts";
 import { ChannelDirectory } from "../../../../services/irc_server/services/channel_directory.ts";
 import { KeptChannels } from "../../../../services/irc_server/services/kept_channels.ts";
 import { KeySeal } from "../../../../services/irc_server/services/key_seal.ts";
-import { TestClock, TestLog, withRooms } from "../../../support/rooms.ts";
+import { TestClock, TestLog, withServices } from "../../../support/services.ts";
 
 const DEN: KeptChannel = {
   name: "#den",
@@ -33,7 +33,7 @@ class SlowDatabase {
 async function withKept(
   run: (kept: KeptChannels, database: SlowDatabase, clock: TestClock) => Promise<void>,
 ): Promise<void> {
-  await withRooms(async (rooms) => {
+  await withServices(async (rooms) => {
     const database = new SlowDatabase();
     const clock = new TestClock();
     const options = { secret: new Uint8Array(32), scheduler: clock, log: new TestLog() };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { anAgent, BY_OPERATOR, eventTypes } from "../../../support/rooms.ts";
+import { anAgent, BY_OPERATOR, eventTypes } from "../../../support/services.ts";
 import { PASSWORD, withServices } from "./support.ts";
 
 const WRONG = "The account or the password is wrong.";

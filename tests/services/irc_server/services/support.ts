@@ -1,7 +1,7 @@
 /** An IRC server with NickServ and ChanServ, on rooms of its own. */
 import { IrcServer } from "../../../../services/irc/mod.ts";
 import { addIrcServices } from "../../../../services/irc_server/services/mod.ts";
-import { BY_OPERATOR, openRooms, type Rooms } from "../../../support/rooms.ts";
+import { BY_OPERATOR, openServices, type TestServices } from "../../../support/services.ts";
 import { withFolder } from "../../../support/temporary.ts";
 import { TestClient } from "../../irc/support/client.ts";
 
@@ -25,12 +25,12 @@ export class Asking {
 
 /** The server, and the rooms that it stands on. */
 export class World {
-  readonly rooms: Rooms;
+  readonly rooms: TestServices;
   readonly server: IrcServer;
   readonly #clients: TestClient[] = [];
   readonly #port: number;
 
-  constructor(rooms: Rooms, { selfRegistration = true } = {}) {
+  constructor(rooms: TestServices, { selfRegistration = true } = {}) {
     this.rooms = rooms;
     const { authority, channels } = rooms;
     this.server = new IrcServer({
@@ -88,7 +88,7 @@ export async function withServices(
   options: { selfRegistration?: boolean } = {},
 ): Promise<void> {
   await withFolder(async (folder) => {
-    let world = new World(await openRooms(folder), options);
+    let world = new World(await openServices(folder), options);
     const close = async () => {
       await world.close();
       await world.rooms.close();
@@ -97,7 +97,7 @@ export async function withServices(
       await run(world, async () => {
         const { clock } = world.rooms;
         await close();
-        world = new World(await openRooms(folder, {}, clock), options);
+        world = new World(await openServices(folder, {}, clock), options);
         return world;
       });
     } finally {

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import type { Completion, CompletionRequest } from "../../../../services/llm/mod.ts";
-import { BY_OPERATOR, type Rooms, type RoomsOptions, withRooms } from "../../../support/rooms.ts";
+import {
+  BY_OPERATOR,
+  type TestServices,
+  type TestServicesOptions,
+  withServices,
+} from "../../../support/services.ts";
 
 /** The key of every provider in these tests. */
 export const KEY = "sk-test-0123456789abcdef-PLANTED/+=";
@@ -34,11 +39,11 @@ export function withBackend(
     readonly base_url: string;
     readonly [more: string]: unknown;
   },
-  run: (rooms: Rooms) => Promise<void>,
-  options: RoomsOptions & { readonly limits?: unknown } = {},
+  run: (rooms: TestServices) => Promise<void>,
+  options: TestServicesOptions & { readonly limits?: unknown } = {},
 ): Promise<void> {
   const { limits = {}, ...rest } = options;
-  return withRooms(run, {
+  return withServices(run, {
     llm: { backends: [{ name: "main", api_key_env: "TEST_KEY", ...backend }], limits },
     environment: { TEST_KEY: KEY },
     ...rest,
@@ -47,7 +52,7 @@ export function withBackend(
 
 /** Has a model answer, as the operator who does not leave. */
 export function complete(
-  { llm }: Rooms,
+  { llm }: TestServices,
   request: Readonly<Record<string, unknown>>,
   signal = new AbortController().signal,
 ): Promise<Completion> {
@@ -57,7 +62,7 @@ export function complete(
 
 /** The answer as a whole. */
 export async function answer(
-  rooms: Rooms,
+  rooms: TestServices,
   request: Readonly<Record<string, unknown>>,
 ): Promise<Told> {
   const completion = await complete(rooms, request);
@@ -67,7 +72,7 @@ export async function answer(
 
 /** Every chunk of the answer. */
 export async function chunks(
-  rooms: Rooms,
+  rooms: TestServices,
   request: Readonly<Record<string, unknown>>,
 ): Promise<Told[]> {
   const completion = await complete(rooms, { stream: true, ...request });

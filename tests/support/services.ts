@@ -1,4 +1,4 @@
-/** The rooms of accounts, put together on a database of their own, without any network. */
+/** The services about accounts on a database of their own, without any network. */
 import { join } from "node:path";
 import { AdminLogin, Admins } from "../../services/admins/mod.ts";
 import {
@@ -105,7 +105,7 @@ export class TestLog implements Log {
 }
 
 /** What a test can set. */
-export interface RoomsOptions {
+export interface TestServicesOptions {
   readonly pinnedToken?: string;
   readonly operators?: readonly IrcOperator[];
   /** Whether admins are switched on; they are where nothing is said. */
@@ -126,7 +126,7 @@ export interface RoomsOptions {
 }
 
 /** The services, and what stands in for the world around them. */
-export interface Rooms extends IdentityRoom {
+export interface TestServices extends IdentityRoom {
   readonly folder: string;
   readonly database: Database;
   readonly eventLog: EventLog;
@@ -149,12 +149,12 @@ export interface Rooms extends IdentityRoom {
   readonly log: TestLog;
 }
 
-/** Opens the rooms in a folder; with its files the state of an earlier time comes back. */
-export async function openRooms(
+/** Opens the services in a folder; with its files the state of an earlier time comes back. */
+export async function openServices(
   folder: string,
-  options: RoomsOptions = {},
+  options: TestServicesOptions = {},
   clock = new TestClock(),
-): Promise<Rooms> {
+): Promise<TestServices> {
   const database = new Database(join(folder, "muster.db"));
   const log = new TestLog();
   const sessions = new TestSessions();
@@ -258,13 +258,13 @@ export async function openRooms(
   };
 }
 
-/** Runs a test on rooms of its own. */
-export async function withRooms(
-  run: (rooms: Rooms) => Promise<void>,
-  options?: RoomsOptions,
+/** Runs a test on services of its own. */
+export async function withServices(
+  run: (rooms: TestServices) => Promise<void>,
+  options?: TestServicesOptions,
 ): Promise<void> {
   await withFolder(async (folder) => {
-    const rooms = await openRooms(folder, options);
+    const rooms = await openServices(folder, options);
     try {
       await run(rooms);
     } finally {
@@ -275,7 +275,7 @@ export async function withRooms(
 
 /** Registers an agent and gives its passphrase. */
 export async function anAgent(
-  { agents }: Pick<Rooms, "agents">,
+  { agents }: Pick<TestServices, "agents">,
   nick: string,
   more: { type?: string; channels?: string[] } = {},
 ): Promise<string> {
@@ -285,7 +285,7 @@ export async function anAgent(
 }
 
 /** The types of the events that were logged, in order. */
-export async function eventTypes({ database }: Pick<Rooms, "database">): Promise<string[]> {
+export async function eventTypes({ database }: Pick<TestServices, "database">): Promise<string[]> {
   const rows = await database.tables.selectFrom("events").select("type").orderBy("seq").execute();
   return rows.map(({ type }) => type);
 }
