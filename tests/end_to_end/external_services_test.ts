@@ -92,7 +92,10 @@ async function seeBridgeLoggedIn(client: IrcClient): Promise<void> {
 
 /** With the network away nothing is pretended; then it is back by itself. */
 async function restart(network: TestNetwork, program: Program): Promise<void> {
-  const back = program.logged(/The bridge is up/);
+  const back = Promise.all([
+    program.logged(/The bridge is up/),
+    program.logged(/The accounts of the IRC network can be reached/),
+  ]);
   await network.stopServer();
   const post = { text: "lost" };
   assert.deepEqual(
