@@ -1,5 +1,3 @@
-// deno-lint-ignore boundaries/sqlite -- still reads without waiting; see issue 10
-import type { StatementSync } from "node:sqlite";
 import { type Database, type Statement, statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -66,7 +64,6 @@ interface Waiting {
  */
 export class InboxStore {
   readonly #options: InboxStoreOptions;
-  readonly #select: StatementSync;
   readonly #insertion: Statement;
   readonly #queue: Waiting[] = [];
   /** What agents' inboxes hold no more: everything before this time, by account. */
@@ -85,10 +82,6 @@ export class InboxStore {
     const { database, age } = options;
     this.#options = options;
     this.#age = age;
-    this.#select = database.prepare(
-      `SELECT time, id, kind, sender, about, body FROM inbox_messages
-       WHERE account_id = ? AND time >= ? ORDER BY time`,
-    );
     this.#insertion = insertionOf(database);
     this.#trim();
   }
@@ -99,13 +92,15 @@ export class InboxStore {
   }
 
   /** Everything that is stored for an account, oldest first. */
-  load(accountId: string): Restored[] {
-    return this.#select.all(accountId, this.keptSince).map((row) => {
-      const [time, id, kind] = [Number(row["time"]), String(row["id"]), String(row["kind"])];
-      if (kind === REDACTED || this.#redacting.has(id)) return { kind: "redacted", id, time };
-      const [sender, body] = [String(row["sender"]), String(row["body"])];
-      const about = JSON.parse(String(row["about"]));
-      return { kind: "message", message: { time, id, kind, sender, body, about } };
+  async load(accountId: string): Promise<Restored[]> {
+    const rows = await this.#options.database.tables.selectFrom("inbox_messages")
+      .select(["time", "id", "kind", "sender", "about", "body"])
+      .where("account_id", "=", accountId).where("time", ">=", this.keptSince)
+      .orderBy("time").execute();
+    return rows.map(({ about, ...row }) => {
+      const { time, id } = row;
+      if (row.kind === REDACTED || this.#redacting.has(id)) return { kind: "redacted", id, time };
+      return { kind: "message", message: { ...row, about: JSON.parse(about) } };
     });
   }
 

@@ -1,63 +1,21 @@
 import { ulid } from "ulid";
-import { z } from "zod";
 import type { Roster, RosterEntry } from "../agents/mod.ts";
 import type { ChannelMessage, HeardMessage } from "../bridge/mod.ts";
 import { Forbidden, NotFound, Unavailable } from "../errors.ts";
 import type { Ended, Identity, Principal } from "../identity/mod.ts";
 import { foldCase, type ObservedMessage } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
-import {
-  checkQuery,
-  type Logged,
-  MessageLog,
-  type MessageQuery,
-  MessageReaders,
-  type PastMessage,
-} from "../messages/mod.ts";
+import { checkQuery, type MessageQuery, MessageReaders } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import type { InboxStore, Restored } from "./inbox_store.ts";
+import { type Addressed, type AddressedText, Inbox, INBOX_CAPACITY } from "./inbox.ts";
+import type { InboxStore } from "./inbox_store.ts";
 import { isAddressed, readAddressees } from "./mentions.ts";
-
-/** Messages that are kept for each agent. */
-export const INBOX_CAPACITY = 200;
-
-/** UTF-16 units of text that are kept for each agent. */
-const MAX_UNITS = 64 * 1024;
 
 /** Most readers that wait at once. */
 const MAX_WAITING = 5000;
 
 const CTCP = "\x01";
 const ACTION = `${CTCP}ACTION `;
-
-/** Why something is in an inbox: it was said to the agent alone, or it mentions the agent. */
-const kindSchema = z.enum(["message", "mention"]);
-export type AddressedKind = z.infer<typeof kindSchema>;
-
-/** The stored fields of a message besides its text and speaker. */
-const storedSchema = z.object({
-  account: z.string().nullable().optional(),
-  via: z.literal("bridge").optional(),
-  channel: z.string().nullable().optional(),
-});
-
-/** A message that is addressed to an agent. */
-export interface AddressedText {
-  readonly id: string;
-  readonly kind: AddressedKind;
-  /** The nick of who said it. */
-  readonly from: string;
-  /** The speaker's proven account; null if there is none. */
-  readonly account: string | null;
-  /** `bridge` where the operator said it in a name. */
-  readonly via?: "bridge";
-  /** Null where it was said to the agent alone. */
-  readonly channel: string | null;
-  readonly text: string;
-}
-
-/** Such a message as it is kept. */
-export type Addressed = Logged<AddressedText>;
 
 /** A message on its way to those whom it is addressed to. */
 interface Incoming {
@@ -95,7 +53,7 @@ export interface InboxesOptions {
  */
 export class Inboxes {
   readonly #options: InboxesOptions;
-  readonly #logs = new Map<string, MessageLog<AddressedText>>();
+  readonly #inboxes = new Map<string, Inbox>();
   readonly #readers: MessageReaders;
   readonly #stopListening: () => void;
   #closed = false;
@@ -139,9 +97,7 @@ export class Inboxes {
   /** Removes a message that was redacted from wherever it was kept. */
   forgetMessage(id: string): void {
     const { store } = this.#options;
-    for (const [accountId, log] of this.#logs) {
-      store?.remove(accountId, log.remove((message) => message.id === id));
-    }
+    for (const inbox of this.#inboxes.values()) inbox.redact(id);
     store?.redact(id);
   }
 
@@ -177,9 +133,10 @@ export class Inboxes {
     }
     checkQuery(query, INBOX_CAPACITY);
     if (this.#closed) throw new Unavailable("The server is shutting down");
-    const log = this.#logOf(agent);
-    log.removeBefore(this.#options.store?.keptSince ?? 0);
-    return await this.#readers.read(log, {
+    const inbox = this.#inboxOf(agent);
+    const messages = inbox.messages ?? await inbox.load();
+    messages.removeBefore(this.#options.store?.keptSince ?? 0);
+    return await this.#readers.read(messages, {
       ...query,
       limit: query.limit ?? INBOX_CAPACITY,
     });
@@ -188,14 +145,15 @@ export class Inboxes {
   /** Ends every reader. What is said from now on is still kept. */
   close(): void {
     this.#closed = true;
-    for (const log of this.#logs.values()) log.end("The server is shutting down");
+    for (const inbox of this.#inboxes.values()) inbox.end("The server is shutting down");
   }
 
   /** Stores what is not stored yet, once nothing more comes. */
   async stop(): Promise<void> {
     this.close();
     this.#stopListening();
-    this.#logs.clear();
+    await Promise.allSettled(Array.from(this.#inboxes.values(), ({ loading }) => loading));
+    this.#inboxes.clear();
     await this.#options.store?.close();
   }
 
@@ -219,47 +177,25 @@ export class Inboxes {
     if (text === null) return;
     const kind = channel === null ? "message" : "mention";
     const origin = via === undefined ? { from, account } : { from, account, via };
-    const log = this.#logOf(agent);
-    const { oldest } = log;
-    log.append({ id, kind, ...origin, channel, text }, time);
-    const evicts = oldest !== null && log.oldest !== oldest;
-    const { from: sender, ...about } = { ...origin, channel };
-    const stored = { time: log.newest ?? 0, id, kind, sender, body: text, about };
-    this.#options.store?.append(agent.id, stored, evicts ? log.oldest : null);
+    this.#inboxOf(agent).append({ id, kind, ...origin, channel, text }, time);
   }
 
-  #logOf({ id, nick }: RosterEntry): MessageLog<AddressedText> {
-    let messages = this.#logs.get(id);
-    if (messages === undefined) {
+  #inboxOf({ id: accountId, nick }: RosterEntry): Inbox {
+    let inbox = this.#inboxes.get(accountId);
+    if (inbox === undefined) {
       const { log, store } = this.#options;
-      const options = {
-        capacity: INBOX_CAPACITY,
-        maxUnits: MAX_UNITS,
-        onFailure: (error: unknown) =>
-          log.error("A reader of an inbox failed", { agent: nick, error }),
-      };
-      messages = new MessageLog(options, store?.load(id).map(pastMessage));
-      this.#logs.set(id, messages);
+      inbox = new Inbox({ accountId, nick, store, log });
+      this.#inboxes.set(accountId, inbox);
     }
-    return messages;
+    return inbox;
   }
 
   /** Drops what was said to an agent that is gone. */
   #forget({ accountId }: Ended): void {
     if (accountId === null || this.#options.roster.get(accountId) !== null) return;
-    this.#logs.get(accountId)?.end("The agent is gone");
-    this.#logs.delete(accountId);
+    this.#inboxes.get(accountId)?.end("The agent is gone");
+    this.#inboxes.delete(accountId);
   }
-}
-
-/** A message as it was before a restart. */
-function pastMessage(restored: Restored): PastMessage<AddressedText> {
-  if (restored.kind === "redacted") return { microseconds: restored.time, removed: restored.id };
-  const { time, id, kind, sender: from, body: text, about } = restored.message;
-  const { account = null, via, channel = null } = storedSchema.parse(about);
-  const origin = via === undefined ? { from, account } : { from, account, via };
-  const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text };
-  return { microseconds: time, message };
 }
 
 function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): RosterEntry[] {

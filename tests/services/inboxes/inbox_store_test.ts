@@ -13,16 +13,22 @@ async function texts(inboxes: Inboxes, since?: string): Promise<string[]> {
 
 /** Inboxes as they are after a restart. */
 async function restarted(rooms: TestServices, age: number | null = null): Promise<Inboxes> {
-  const { agents: { roster }, clock: scheduler, database, identity, inboxes, log } = rooms;
+  const { clock: scheduler, database, inboxes, log } = rooms;
   await inboxes.stop();
-  return new Inboxes({
-    ...{ identity, roster, scheduler, log, bridgeNick: "bridge", hears: () => true },
-    store: new InboxStore({ database, age, scheduler, log }),
-  });
+  const store = new InboxStore({ database, age, scheduler, log });
+  return withStore(rooms, store);
+}
+
+function withStore(
+  { agents: { roster }, clock: scheduler, identity, log }: TestServices,
+  store: InboxStore,
+) {
+  const hears = () => true;
+  return new Inboxes({ identity, roster, scheduler, log, bridgeNick: "bridge", hears, store });
 }
 
 /** Says something to the agent alone, over IRC. */
-function say({ clock, inboxes }: TestServices, text: string): void {
+function say({ clock, inboxes }: Pick<TestServices, "clock" | "inboxes">, text: string): void {
   inboxes.take({
     ...{ id: `id-${text}`, time: clock.now(), command: "PRIVMSG", text },
     sender: { nick: "ann", account: "ann", address: "::1" },
@@ -64,6 +70,44 @@ Deno.test("what is redacted before it was read from the disk is not read at all"
     const { body } = await rooms.database.tables.selectFrom("inbox_messages").select("body")
       .where("id", "=", "id-one").executeTakeFirstOrThrow();
     assert.equal(body, "");
+  }));
+
+Deno.test("what is said while an inbox is loaded comes after what it held", () =>
+  withServices(async (rooms) => {
+    await anAgent(rooms, "scout");
+    for (const text of ["one", "two"]) say(rooms, text);
+    const later = await restarted(rooms);
+    const reading = texts(later);
+    for (const text of ["three", "four"]) say({ ...rooms, inboxes: later }, text);
+    for (const id of ["id-one", "id-four"]) later.forgetMessage(id);
+    assert.deepEqual(await reading, ["two", "three"]);
+    const last = await restarted({ ...rooms, inboxes: later });
+    assert.deepEqual(await texts(last), ["two", "three"]);
+    assert.deepEqual(await texts(last, "id-four"), []);
+    await last.stop();
+    const bodies = await rooms.database.tables.selectFrom("inbox_messages").select("body")
+      .orderBy("time").execute();
+    assert.deepEqual(bodies.map(({ body }) => body), ["", "two", "three", ""]);
+  }));
+
+Deno.test("an inbox that cannot be read keeps what is said, until it can", () =>
+  withServices(async (rooms) => {
+    const { clock: scheduler, database, log } = rooms;
+    await anAgent(rooms, "scout");
+    say(rooms, "stored");
+    await rooms.inboxes.stop();
+    const store = new InboxStore({ database, age: null, scheduler, log });
+    const load = store.load.bind(store);
+    store.load = () => Promise.reject(new Error("The disk fails"));
+    const later = withStore(rooms, store);
+    for (let count = 0; count < 450; count++) say({ ...rooms, inboxes: later }, String(count));
+    await assert.rejects(texts(later), /The disk fails/);
+    assert.equal(log.lines.filter((line) => line.includes("cannot be read")).length, 1);
+    store.load = load;
+    say({ ...rooms, inboxes: later }, "last");
+    const kept = await texts(later);
+    assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, "251", "last"]);
+    await later.stop();
   }));
 
 Deno.test("a stored inbox is bounded in messages and in characters", () =>
@@ -133,6 +177,7 @@ Deno.test("messages are written together, 20 ms after the first of them", () =>
       return commit(change);
     };
     for (let count = 0; count < 100; count++) say(rooms, String(count));
+    await texts(rooms.inboxes);
     rooms.clock.advance(19);
     assert.deepEqual(commits, []);
     rooms.clock.advance(1);
@@ -146,6 +191,7 @@ Deno.test("what the disk refuses waits, and is stored once it takes it", () =>
     const commit = database.commit.bind(database);
     database.commit = () => Promise.reject(new Unavailable("The disk is full"));
     say(rooms, "kept");
+    await texts(rooms.inboxes);
     rooms.clock.advance(20);
     assert.deepEqual(await texts(rooms.inboxes), ["kept"]);
     database.commit = commit;

@@ -1,0 +1,191 @@
+import { z } from "zod";
+import type { Log } from "../log.ts";
+import { type Logged, MessageLog, type PastMessage } from "../messages/mod.ts";
+import type { InboxStore, Restored } from "./inbox_store.ts";
+
+/** Messages that are kept for each agent. */
+export const INBOX_CAPACITY = 200;
+
+/** UTF-16 units of text that are kept for each agent. */
+const MAX_UNITS = 64 * 1024;
+
+/** Why something is in an inbox: it was said to the agent alone, or it mentions the agent. */
+const kindSchema = z.enum(["message", "mention"]);
+export type AddressedKind = z.infer<typeof kindSchema>;
+
+/** The stored fields of a message besides its text and speaker. */
+const storedSchema = z.object({
+  account: z.string().nullable().optional(),
+  via: z.literal("bridge").optional(),
+  channel: z.string().nullable().optional(),
+});
+
+/** A message that is addressed to an agent. */
+export interface AddressedText {
+  readonly id: string;
+  readonly kind: AddressedKind;
+  /** The speaker's nick. */
+  readonly from: string;
+  /** The speaker's proven account; null if there is none. */
+  readonly account: string | null;
+  /** `bridge` where the operator said it in a name. */
+  readonly via?: "bridge";
+  /** Null where it was said to the agent alone. */
+  readonly channel: string | null;
+  readonly text: string;
+}
+
+/** Such a message as it is kept. */
+export type Addressed = Logged<AddressedText>;
+
+export interface InboxOptions {
+  /** The agent's account. */
+  readonly accountId: string;
+  readonly nick: string;
+  /** Null where messages are kept in memory alone. */
+  readonly store: InboxStore | null;
+  readonly log: Log;
+}
+
+/** A message that waits for the stored ones. */
+interface Waiting {
+  readonly message: AddressedText;
+  /** Unix milliseconds. */
+  readonly time: number;
+}
+
+/**
+ * One agent's inbox. The first message or reader loads the stored messages. Messages that arrive
+ * meanwhile wait, and follow the stored ones in the order in which they came.
+ */
+export class Inbox {
+  readonly #options: InboxOptions;
+  /** Null until the stored messages are loaded. */
+  #messages: MessageLog<AddressedText> | null = null;
+  #loading: Promise<MessageLog<AddressedText>> | null = null;
+  #waiting: Waiting[] = [];
+  #waitingUnits = 0;
+  /** Ids of messages that were redacted while they waited, or during the load. */
+  #redacted: string[] = [];
+  #endReason: string | null = null;
+  /** Whether the last load failed, which is logged once. */
+  #failed = false;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+    if (options.store === null) this.#messages = this.#newLog([]);
+  }
+
+  /** The messages; null until {@link load} has loaded them. */
+  get messages(): MessageLog<AddressedText> | null {
+    return this.#messages;
+  }
+
+  /** The load that is under way, or null. */
+  get loading(): Promise<unknown> | null {
+    return this.#loading;
+  }
+
+  /**
+   * Loads the stored messages, and adds those that wait. After a failure, the next call tries again.
+   *
+   * @throws what the database throws
+   */
+  load(): Promise<MessageLog<AddressedText>> {
+    if (this.#messages !== null) return Promise.resolve(this.#messages);
+    this.#loading ??= this.#load().finally(() => this.#loading = null);
+    return this.#loading;
+  }
+
+  /** @param time when the message was said, in Unix milliseconds */
+  append(message: AddressedText, time: number): void {
+    if (this.#messages !== null) return this.#append(this.#messages, message, time);
+    this.#wait({ message, time });
+    // A load that fails logs it. The message then waits for the next load.
+    this.load().catch(() => {});
+  }
+
+  /**
+   * Removes a message that was redacted. The caller redacts it in the store; this only does so for a
+   * message that the store does not have yet.
+   */
+  redact(id: string): void {
+    if (this.#messages !== null) this.#remove(this.#messages, id);
+    else if (this.#loading !== null || this.#isWaiting(id)) this.#redacted.push(id);
+  }
+
+  /** Ends every reader, also those that come later. */
+  end(reason: string): void {
+    this.#endReason = reason;
+    this.#messages?.end(reason);
+  }
+
+  async #load(): Promise<MessageLog<AddressedText>> {
+    const { accountId, nick, store, log } = this.#options;
+    try {
+      const messages = this.#newLog(await store?.load(accountId) ?? []);
+      for (const { message, time } of this.#waiting) this.#append(messages, message, time);
+      for (const id of this.#redacted) {
+        this.#remove(messages, id);
+        store?.redact(id);
+      }
+      if (this.#endReason !== null) messages.end(this.#endReason);
+      this.#messages = messages;
+      this.#waiting = [];
+      this.#redacted = [];
+      return messages;
+    } catch (error) {
+      if (!this.#failed) log.error("An inbox cannot be read", { agent: nick, error });
+      this.#failed = true;
+      this.#redacted = this.#redacted.filter((id) => this.#isWaiting(id));
+      throw error;
+    }
+  }
+
+  #newLog(restored: readonly Restored[]): MessageLog<AddressedText> {
+    const { nick: agent, log } = this.#options;
+    const onFailure = (error: unknown) =>
+      log.error("A reader of an inbox failed", { agent, error });
+    const options = { capacity: INBOX_CAPACITY, maxUnits: MAX_UNITS, onFailure };
+    return new MessageLog(options, restored.map(pastMessage));
+  }
+
+  #append(messages: MessageLog<AddressedText>, message: AddressedText, time: number): void {
+    const { oldest } = messages;
+    messages.append(message, time);
+    const evicts = oldest !== null && messages.oldest !== oldest;
+    const { id, kind, from: sender, text: body, ...about } = message;
+    const stored = { time: messages.newest ?? 0, id, kind, sender, body, about };
+    const { accountId, store } = this.#options;
+    store?.append(accountId, stored, evicts ? messages.oldest : null);
+  }
+
+  #remove(messages: MessageLog<AddressedText>, id: string): void {
+    const { accountId, store } = this.#options;
+    store?.remove(accountId, messages.remove((message) => message.id === id));
+  }
+
+  #isWaiting(id: string): boolean {
+    return this.#waiting.some(({ message }) => message.id === id);
+  }
+
+  /** Keeps no more messages waiting than the inbox would hold. */
+  #wait(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    this.#waitingUnits += waiting.message.text.length;
+    while (
+      this.#waiting.length > INBOX_CAPACITY ||
+      (this.#waitingUnits > MAX_UNITS && this.#waiting.length > 1)
+    ) this.#waitingUnits -= this.#waiting.shift()?.message.text.length ?? 0;
+  }
+}
+
+/** A message as it was before a restart. */
+function pastMessage(restored: Restored): PastMessage<AddressedText> {
+  if (restored.kind === "redacted") return { microseconds: restored.time, removed: restored.id };
+  const { time, id, kind, sender: from, body: text, about } = restored.message;
+  const { account = null, via, channel = null } = storedSchema.parse(about);
+  const origin = via === undefined ? { from, account } : { from, account, via };
+  const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text };
+  return { microseconds: time, message };
+}
