@@ -2,8 +2,8 @@
 const MAX_WAITING = 10_000;
 
 /**
- * Writes lines to a stream without ever making the program wait: where whoever reads the stream is
- * slow or stuck, lines wait in a bounded queue, and what has no room there is dropped and counted.
+ * Writes lines to a stream without blocking the program. While the reader is slow or stuck, lines wait
+ * in a bounded queue; lines beyond its bound are dropped and counted.
  */
 export class LineWriter {
   readonly #stream: Pick<typeof Deno.stderr, "write">;

@@ -11,13 +11,13 @@ const INDEX_LENGTH = 72;
 
 /** How each command is written, and what it does. */
 const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = new Map([
-  ["ADMIN", ["ADMIN", "Tells whom to ask about this server."]],
+  ["ADMIN", ["ADMIN", "Shows the contact for this server."]],
   ["AUTHENTICATE", ["AUTHENTICATE mechanism", "Logs in to an account (SASL)."]],
   ["AWAY", ["AWAY [reason]", "Marks you as away, or as back."]],
   ["BATCH", ["BATCH +reference|-reference [type target]", "Begins or ends a message of lines."]],
   ["CAP", ["CAP LS|LIST|REQ|END", "Agrees on extensions of the protocol."]],
   ["CHANSERV", ["CHANSERV command ...", "Registers channels; CHANSERV HELP tells more."]],
-  ["CHATHISTORY", ["CHATHISTORY subcommand target ...", "Reads what was said before."]],
+  ["CHATHISTORY", ["CHATHISTORY subcommand target ...", "Reads earlier messages."]],
   ["CHGHOST", ["CHGHOST nick host|*", "Gives a user another host; for IRC operators."]],
   ["CS", ["CS command ...", "The same as CHANSERV."]],
   ["HELP", ["HELP [command]", "Lists the commands, or explains one."]],
@@ -52,9 +52,9 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["REDACT", ["REDACT target msgid [:reason]", "Takes a message back, or another's away."]],
   ["REGISTER", ["REGISTER account|* * password", "Makes an account, where people may."]],
   ["RELAYMSG", ["RELAYMSG channel nick :text", "Sends what somebody elsewhere said."]],
-  ["RENAME", ["RENAME channel name [:reason]", "Gives a channel another name."]],
+  ["RENAME", ["RENAME channel name [:reason]", "Renames a channel."]],
   ["SETNAME", ["SETNAME :name", "Changes your real name."]],
-  ["STATS", ["STATS k|u", "Tells who is banned (IRC operators), or how long the server runs."]],
+  ["STATS", ["STATS k|u", "Lists bans (for IRC operators), or shows the uptime."]],
   ["TAGMSG", ["TAGMSG target{,target}", "Sends tags without a text."]],
   ["TIME", ["TIME", "Tells the time of this server."]],
   ["TOPIC", ["TOPIC channel [:text]", "Shows or changes the topic of a channel."]],

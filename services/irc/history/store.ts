@@ -8,7 +8,7 @@ export interface HistoryTarget {
   readonly name: string;
 }
 
-/** What a record is, and by the order of the numbers who is shown it. */
+/** The kind of a record. The order of the numbers decides which readers see it. */
 export const HistoryKind = {
   /** Somebody said it: for everybody. */
   MESSAGE: 0,

@@ -10,7 +10,7 @@ import type {
 } from "../../irc/mod.ts";
 import type { Answers, Question } from "./protocol.ts";
 
-/** Whoever is after every record of its time, or before every one of them. */
+/** A place after every record of the same time. */
 const LAST = Number.MAX_SAFE_INTEGER;
 const FIRST = -1;
 

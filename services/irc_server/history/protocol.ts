@@ -54,7 +54,7 @@ export interface Answers {
   readonly accounts: readonly string[];
 }
 
-/** What is asked of the worker: first to open the file; null closes it. */
+/** A request to the worker. The first one opens the file; null closes it. */
 export type Request =
   | { readonly id: number; readonly kind: "open"; readonly path: string }
   | { readonly id: number; readonly kind: "write"; readonly operations: readonly Operation[] }

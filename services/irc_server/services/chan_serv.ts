@@ -42,7 +42,7 @@ function commandsOfFounders(desk: ChanServ): [string, ServiceCommand][] {
   return [
     ["REGISTER", {
       usage: "#channel",
-      purpose: "Makes a channel yours, of which you are an operator.",
+      purpose: "Registers a channel in which you are an operator.",
       details: ["Its topic and modes are kept while nobody is in it, and over restarts."],
       words: 1,
       run: (words, caller) => desk.register(words, caller),
@@ -61,7 +61,7 @@ function commandsOfFounders(desk: ChanServ): [string, ServiceCommand][] {
     }],
     ["AMODE", {
       usage: "#channel [+o|-o|+v|-v account]",
-      purpose: "Gives an account a status whenever it joins, or lists who has one.",
+      purpose: "Gives an account a status on every join, or lists such accounts.",
       words: 1,
       run: (words, caller) => desk.amode(words, caller),
     }],
