@@ -32,7 +32,7 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
-  readonly identity: Pick<Identity, "authenticate" | "onEnded">;
+  readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
   /** The system's where there is none. */
   readonly scheduler?: Scheduler;
 }
@@ -142,12 +142,17 @@ class Endpoint {
   }
 
   async #serve(request: Request, exchange: Exchange): Promise<Response> {
-    const caller = await this.#identify(request, exchange);
-    exchange.caller = caller;
+    const { identity } = this.#services;
+    const { endings } = identity;
+    exchange.caller = await this.#identify(request, exchange);
     exchange.trust?.();
     this.#loaded ??= load(this.#services);
     const protocol = await this.#loaded;
     const text = await readBody(request, bodyLimitsOf(this.#services.config));
+    // A client may hold back the body until its credential has ended.
+    const caller = identity.endings === endings
+      ? exchange.caller
+      : await this.#identify(request, exchange);
     let body: unknown;
     try {
       body = JSON.parse(text);

@@ -25,7 +25,7 @@ import { refuseOtherMethods } from "./middleware/methods.ts";
 import { notFoundHandler } from "./middleware/not_found.ts";
 import { observe } from "./middleware/observation.ts";
 import { answerOptions } from "./middleware/options.ts";
-import { authenticate, type AuthenticateOptions } from "./middleware/authenticate.ts";
+import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { requestId } from "./middleware/request_id.ts";
 import { securityHeaders } from "./middleware/security.ts";
 import { openApiRoutes } from "./openapi.ts";
@@ -50,7 +50,11 @@ export function createApp(services: Services) {
   const bodyLimits = bodyLimitsOf(config);
   app.use(limitBody(bodyLimits));
   acceptQueryTokens(app, services);
-  app.use("/v1/*", authenticate(services, "bearer", "basic"), jsonBody(bodyLimits));
+  app.use(
+    "/v1/*",
+    authenticate(services, "bearer", "basic"),
+    jsonBody(bodyLimits, proveAgain(services)),
+  );
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
   for (const group of Object.values(createGroups(services))) app.route("/", group);

@@ -1,7 +1,14 @@
 import type { Context } from "hono";
 import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Caller, Principal, WebSession } from "../services/identity/mod.ts";
+import type { Caller, Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
+
+/** What a principal was authenticated by. */
+export interface Proof {
+  readonly credential: Credential;
+  /** How many credentials had ended by then, as `Identity.endings` counts them. */
+  readonly endings: number;
+}
 
 /** What a request carries through the middleware to its handler. */
 export interface AppEnv {
@@ -19,6 +26,8 @@ export interface AppEnv {
     secure: boolean;
     /** Set for every path below `/v1/`. */
     principal: Principal;
+    /** Set with the principal, unless the request came by a session's cookie. */
+    proof: Proof;
     /** Set where the request came by a session's cookie. */
     session: WebSession;
   };

@@ -1,5 +1,5 @@
 import { createMiddleware } from "hono/factory";
-import type { HonoRequest } from "hono";
+import type { Context, HonoRequest } from "hono";
 import { readAuthorization, wantsEventStream } from "../../http/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { Credential, Identity, WebSessions } from "../../services/identity/mod.ts";
@@ -14,7 +14,7 @@ import { readSession, setSessionCookies } from "./session.ts";
 export type CredentialSource = "bearer" | "basic" | "cookie" | QueryToken;
 
 export interface AuthenticateOptions {
-  readonly identity: Pick<Identity, "authenticate">;
+  readonly identity: Pick<Identity, "authenticate" | "endings">;
   readonly webSessions: Pick<WebSessions, "find">;
 }
 
@@ -33,7 +33,9 @@ export function authenticate(
     if (context.get("principal") !== undefined) return await next();
     const credential = credentialOf(context.req, sources);
     if (credential !== null) {
+      const { endings } = identity;
       context.set("principal", await identity.authenticate(credential, context.get("address")));
+      context.set("proof", { credential, endings });
       context.env.trust?.();
       return await next();
     }
@@ -44,6 +46,20 @@ export function authenticate(
     if (session.renewed) setSessionCookies(context, session);
     await next();
   });
+}
+
+/**
+ * Makes a check for requests that took time after their authentication: a client may hold one open
+ * until its credential has ended.
+ *
+ * @returns a function that throws Unauthorized where the request's credential has ended since
+ */
+export function proveAgain({ identity }: Pick<AuthenticateOptions, "identity">) {
+  return async (context: Context<AppEnv>): Promise<void> => {
+    const { credential, endings } = context.get("proof");
+    if (identity.endings === endings) return;
+    context.set("principal", await identity.authenticate(credential, context.get("address")));
+  };
 }
 
 function credentialOf(

@@ -17,8 +17,13 @@ export function limitBody({ maxBytes }: Pick<BodyLimits, "maxBytes">) {
  * sends it, and refuses one that is not UTF-8, too long or too slow. It stands behind the
  * authentication by header: a form of another site, which a browser would send with a cookie, never
  * gets here.
+ *
+ * @param onRead is called when the body is there, which may be long after its headers
  */
-export function jsonBody(limits: BodyLimits) {
+export function jsonBody(
+  limits: BodyLimits,
+  onRead?: (context: Context<AppEnv>) => Promise<void>,
+) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const request = context.req.raw;
     if (request.body !== null) {
@@ -29,6 +34,7 @@ export function jsonBody(limits: BodyLimits) {
         context.req.raw = new Request(request, { headers });
       }
       setBody(context, await readBody(context.req.raw, limits));
+      await onRead?.(context);
     }
     await next();
   });

@@ -36,6 +36,14 @@ export class Identity {
   }
 
   /**
+   * How many credentials have ended since the start. A principal that was authenticated at another
+   * count may have lost its credential since: authenticate it again.
+   */
+  get endings(): number {
+    return this.#revocations.count;
+  }
+
+  /**
    * Returns the principal of a credential.
    *
    * @param address the client's IP address

@@ -28,9 +28,15 @@ export type EndedListener = (ended: Ended) => void;
 export class Revocations {
   readonly #listeners = new Set<EndedListener>();
   readonly #log: Log;
+  #count = 0;
 
   constructor(log: Log) {
     this.#log = log;
+  }
+
+  /** How many endings were announced since the start. */
+  get count(): number {
+    return this.#count;
   }
 
   /** @returns a function that ends the subscription */
@@ -40,6 +46,7 @@ export class Revocations {
   }
 
   announce(ending: Ending): void {
+    this.#count++;
     const ended: Ended = {
       accountId: ending.kind === "operator" ? null : ending.accountId,
       tokenId: ending.kind === "token" ? ending.tokenId : null,

@@ -181,6 +181,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
         addresses.push(address);
         return Promise.resolve(lookUp(credential));
       },
+      endings: 0,
       onEnded(listener: EndedListener) {
         revocations.push(listener);
         return () => {};
