@@ -4,6 +4,7 @@ import { type Config, parseAddress } from "../services/config/mod.ts";
 import type { CommandOptions } from "./options.ts";
 import { readEndpoints, urlOf } from "./endpoints.ts";
 import { CommandFailed, printError, visible } from "./output.ts";
+import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
 import { readSettings } from "./settings.ts";
 
 /** How long a call may take, in milliseconds; streams excepted. */
@@ -32,10 +33,12 @@ export class Refused extends CommandFailed {
 export class ApiClient {
   readonly url: string;
   readonly #token: string | null;
+  readonly #http: Deno.HttpClient | null;
 
-  private constructor(url: string, token: string | null) {
+  private constructor(url: string, token: string | null, http: Deno.HttpClient | null) {
     this.url = url;
     this.#token = token;
+    this.#http = http;
   }
 
   /**
@@ -50,6 +53,7 @@ export class ApiClient {
     return new ApiClient(
       url.replace(/\/+$/, ""),
       token ? await readToken(settings.data_dir) : null,
+      url.startsWith("https:") ? await trustOwnCertificate(settings) : null,
     );
   }
 
@@ -115,11 +119,14 @@ export class ApiClient {
         method,
         headers,
         signal,
+        ...(this.#http === null ? {} : { client: this.#http }),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
     } catch (error) {
       if (signal.aborted) throw new Unreachable(`${this.url} does not answer`);
       if (error instanceof TypeError) {
+        const fault = certificateFault(this.url, error);
+        if (fault !== null) throw new CommandFailed(fault);
         throw new Unreachable(`No muster answers at ${this.url}; is it running?`);
       }
       throw error;
