@@ -4,6 +4,7 @@ import {
   copyDraft,
   type CreateOptions,
   draftPathFor,
+  type HashCheck,
   hashingHere,
   removeDeadDrafts,
   removeDraft,
@@ -117,11 +118,15 @@ async function throughDraft<Report>(
   using draft = openDraft(path, create, { ...DRAFT_OPTIONS, sha3 });
   const report = await fill(draft);
   const garbage = new GarbageCollector();
-  const progress = () => {
-    garbage.collect();
-    check(report);
+  const here = hashingHere(sha3);
+  const hashes: HashCheck = {
+    ...here,
+    check: (batch) => {
+      garbage.collect();
+      return here.check(batch);
+    },
   };
-  const [damage] = draft.verify({ progress, hashes: hashingHere(sha3) });
+  const [damage] = draft.verify({ progress: () => check(report), hashes });
   if (damage !== undefined) {
     throw new FossilError("corrupt", `Artifact "${damage.hash}" was damaged: ${damage.reason}`);
   }
