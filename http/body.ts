@@ -36,7 +36,7 @@ const SMALL_BYTES = 65_536;
  * Reads the body of a request as text.
  *
  * @throws TooLarge as soon as it is longer than `maxBytes`, TooSlow where a part of it does not come
- *   in time, Invalid where it is not UTF-8
+ *   in time, Invalid where it is not complete or not UTF-8
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
   const { maxBytes, stallMilliseconds } = limits;
@@ -64,7 +64,11 @@ async function readParts(
   }
 }
 
-/** Waits for something that the client sends, but no longer than it may take. */
+/**
+ * Waits for something that the client sends, but no longer than it may take.
+ *
+ * @throws TooSlow, and Invalid where the client leaves, or breaks the framing of the body
+ */
 async function inTime<Result>(sent: Promise<Result>, milliseconds: number): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -72,6 +76,9 @@ async function inTime<Result>(sent: Promise<Result>, milliseconds: number): Prom
   });
   try {
     return await Promise.race([sent, late]);
+  } catch (error) {
+    // The runtime has several errors for a body that ends early, and none of its own kind.
+    throw error instanceof TooSlow ? error : new Invalid("The body is not complete");
   } finally {
     clearTimeout(timer);
   }
