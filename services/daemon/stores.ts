@@ -2,7 +2,7 @@ import { forgetStoredInboxes } from "../inboxes/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../config/mod.ts";
 import { Database } from "../database/mod.ts";
-import { openEvents } from "../events/mod.ts";
+import { type EventRoom, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
 import { type IdentityRoom, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
@@ -17,7 +17,7 @@ export interface Stores {
   readonly log: Log;
   readonly scheduler: Scheduler;
   readonly database: Database;
-  readonly events: ReturnType<typeof openEvents>;
+  readonly events: EventRoom;
   readonly room: IdentityRoom;
   /** The secret behind users' visible hosts, kept so that a ban on one outlives a restart. */
   readonly cloakKey: Uint8Array;
@@ -45,7 +45,7 @@ export async function openStores(
   ]);
   const database = new Database(folder.file("muster.db"), { journalKey });
   started.defer(() => database.close());
-  const events = openEvents({
+  const events = await openEvents({
     ...{ database, scheduler, log, version: VERSION },
     maxEvents: config.events.max_events,
     maxDays: config.events.max_days,

@@ -1,5 +1,5 @@
 import { type Compilable, Kysely } from "kysely";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { Unavailable } from "../errors.ts";
 import { configureConnection } from "./connection.ts";
 import { readingDialect } from "./dialect.ts";
@@ -93,7 +93,7 @@ export class Database {
   readonly #path: string;
   readonly #journalKey: JournalKey | null;
   readonly #reading: DatabaseSync;
-  readonly #appendListeners = new Set<() => void>();
+  readonly #appendListeners = new Set<(newest: number) => void>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
   #writer: Worker | null = null;
@@ -116,11 +116,6 @@ export class Database {
     configureConnection(this.#reading);
     this.#reading.exec("PRAGMA query_only = ON");
     this.tables = new Kysely<Tables>({ dialect: readingDialect(this.#reading) });
-  }
-
-  /** Prepares a reading statement for a path where a query builder would cost too much. */
-  prepare(sql: string): StatementSync {
-    return this.#reading.prepare(sql);
   }
 
   /** Why the last write failed for want of storage, or null while all is well. */
@@ -163,10 +158,10 @@ export class Database {
   /**
    * Calls back when events were appended, after which they can be read.
    *
-   * @param listener must not throw
+   * @param listener gets the number of the newest event of the transaction; must not throw
    * @returns a function that ends the subscription
    */
-  onAppended(listener: () => void): () => void {
+  onAppended(listener: (newest: number) => void): () => void {
     this.#appendListeners.add(listener);
     return () => this.#appendListeners.delete(listener);
   }
@@ -256,7 +251,9 @@ export class Database {
           committed?.(changes[index] ?? 0);
         }
         pending.resolve({ changes, sequence, trimmed });
-        if (sequence.length > 0) { for (const listener of this.#appendListeners) listener(); }
+        const newest = sequence.at(-1);
+        if (newest === undefined) return;
+        for (const listener of this.#appendListeners) listener(newest);
         return;
       }
       case "unchanged":

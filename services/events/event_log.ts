@@ -2,7 +2,7 @@ import { DAMAGED, type Database } from "../database/mod.ts";
 import { Invalid } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { type EventFollower, Following } from "./following.ts";
+import { type EventFollower, Following, type NextEvents } from "./following.ts";
 import { EventRows, type LoggedEvent, matches, type Span } from "./rows.ts";
 
 /** Rows that one look into the database goes through at most. */
@@ -57,17 +57,35 @@ export class EventLog {
   readonly #log: Log;
   readonly #followings = new Set<Following>();
   readonly #unsubscribe: () => void;
-  /** The newest events without a gap, up to {@link #newest}. */
-  #recent: LoggedEvent[] = [];
+  /** The newest event that was committed. */
   #newest: number;
+  /** The newest events without a gap, up to {@link #taken}. */
+  #recent: LoggedEvent[] = [];
+  /** Up to where committed events were read, for those who follow. */
+  #taken: number;
+  #taking: Promise<void> | null = null;
   #closed = false;
 
-  constructor({ database, scheduler, log }: EventLogOptions) {
+  private constructor({ database, scheduler, log }: EventLogOptions, newest: number) {
     this.#rows = new EventRows(database);
     this.#scheduler = scheduler;
     this.#log = log;
-    this.#newest = this.#rows.ends().newest;
-    this.#unsubscribe = database.onAppended(() => this.#advance());
+    this.#newest = newest;
+    this.#taken = newest;
+    this.#unsubscribe = database.onAppended((appended) => {
+      this.#newest = Math.max(this.#newest, appended);
+      if (this.#taken < this.#newest) this.#taking ??= this.#take();
+    });
+  }
+
+  /**
+   * Opens the log at its end.
+   *
+   * @throws what the database throws
+   */
+  static async open(options: EventLogOptions): Promise<EventLog> {
+    const { newest } = await new EventRows(options.database).ends();
+    return new EventLog(options, newest);
   }
 
   /**
@@ -77,13 +95,15 @@ export class EventLog {
    * @throws Invalid where `after` lies beyond the end of the log
    */
   async read({ after, types = EVERY_TYPE, limit = DEFAULT_LIMIT }: EventQuery): Promise<EventPage> {
-    const { oldest, newest } = this.#rows.ends();
+    await this.#taking;
+    const newest = this.#newest;
+    const { oldest } = await this.#rows.ends();
     if (after === undefined) {
       const events = await this.#readBack({ after: oldest - 1, until: newest, types, limit });
       return { events, cursor: newest, more: false, oldest };
     }
     this.#assertInside(after, newest);
-    const from = Math.max(after, oldest - 1);
+    const from = Math.max(after, Math.min(oldest - 1, newest));
     const { events, cursor } = await this.#readOn({ after: from, until: newest, types, limit });
     return { events, cursor, more: cursor < newest, oldest };
   }
@@ -95,13 +115,21 @@ export class EventLog {
    * @throws Invalid where `after` lies beyond the end of the log
    */
   follow({ after, types = EVERY_TYPE }: EventQuery, follower: EventFollower): Following {
-    const { oldest, newest } = this.#rows.ends();
-    if (after !== undefined) this.#assertInside(after, newest);
+    if (after !== undefined) this.#assertInside(after, this.#newest);
+    const span = (cursor: number, limit: number) => (
+      { after: cursor, until: this.#taken, types, limit }
+    );
+    // Memory may hold events that retention has removed: only a reader at the end begins there.
+    let begun = after === undefined || after === this.#newest;
     const following = new Following({
       follower,
-      after: after === undefined ? newest : Math.max(after, oldest - 1),
+      after: after ?? this.#newest,
       scheduler: this.#scheduler,
-      read: (cursor, limit) => this.#next({ after: cursor, until: this.#newest, types, limit }),
+      recall: (cursor, limit) => begun ? this.#recall(span(cursor, limit)) : null,
+      read: (cursor, limit) => {
+        begun = true;
+        return this.#readKept(span(cursor, limit));
+      },
       onClose: () => this.#followings.delete(following),
     });
     if (this.#closed) following.end();
@@ -122,56 +150,63 @@ export class EventLog {
     }
   }
 
-  /** Takes what was appended, once for all that follow. */
-  #advance(): void {
+  /**
+   * Reads what was appended, once for all that follow, and lets them advance. What is appended
+   * meanwhile is read by the call that is under way.
+   */
+  async #take(): Promise<void> {
     try {
-      this.#takeNewest();
+      while (this.#taken < this.#newest && !this.#closed) await this.#takeNext();
     } catch (error) {
-      this.#log.error("The event log cannot be read", { error });
+      if (!this.#closed) this.#log.error("The event log cannot be read", { error });
       for (const following of [...this.#followings]) following.end();
+    } finally {
+      this.#taking = null;
+    }
+  }
+
+  async #takeNext(): Promise<void> {
+    const events = await this.#rows.next(this.#taken, RECENT);
+    this.#recent = [...this.#recent, ...events].slice(-RECENT);
+    this.#taken = events.at(-1)?.seq ?? this.#newest;
+    this.#newest = Math.max(this.#newest, this.#taken);
+    for (const { seq, type, data } of events) {
+      if (type === DAMAGED) this.#log.error("The event log was damaged", { seq, ...data });
     }
     for (const following of [...this.#followings]) following.advance();
   }
 
-  #takeNewest(): void {
-    const until = Number.MAX_SAFE_INTEGER;
-    let events: LoggedEvent[];
-    do {
-      events = this.#rows.first({ after: this.#newest, until, types: EVERY_TYPE, limit: RECENT });
-      this.#newest = events.at(-1)?.seq ?? this.#newest;
-      this.#recent = [...this.#recent, ...events].slice(-RECENT);
-      for (const { seq, type, data } of events) {
-        if (type === DAMAGED) this.#log.error("The event log was damaged", { seq, ...data });
-      }
-    } while (events.length === RECENT);
-  }
-
-  /** The next part of a span that can be had with one look, and how far it goes. */
-  #next(span: Span): { events: LoggedEvent[]; cursor: number } {
-    const recent = this.#isRecent(span);
-    const until = recent ? span.until : Math.min(span.until, span.after + WINDOW);
-    const events = recent ? this.#remember(span) : this.#rows.first({ ...span, until });
-    const last = events.length === span.limit ? events.at(-1)?.seq : undefined;
-    return { events, cursor: Math.max(span.after, last ?? until) };
-  }
-
-  #isRecent({ after, until }: Span): boolean {
+  /** The next part of a span from memory; null where memory does not go back so far. */
+  #recall({ after, until, types, limit }: Span): NextEvents | null {
+    if (after >= until) return { events: [], cursor: after };
     const [first] = this.#recent;
-    return first !== undefined && after >= first.seq - 1 && until === this.#newest;
-  }
-
-  #remember({ after, types, limit }: Span): LoggedEvent[] {
+    if (first === undefined || after < first.seq - 1 || until !== this.#taken) return null;
     let start = this.#recent.length;
     while (start > 0 && (this.#recent[start - 1]?.seq ?? 0) > after) start--;
-    return this.#recent.slice(start).filter(({ type }) => matches(type, types)).slice(0, limit);
+    const events = this.#recent.slice(start).filter(({ type }) => matches(type, types));
+    return nextOf(events.slice(0, limit), limit, until);
   }
 
-  async #readOn(span: Span): Promise<{ events: LoggedEvent[]; cursor: number }> {
+  /** The next part of a span that one query gives. */
+  async #look(span: Span): Promise<NextEvents> {
+    const until = Math.max(span.after, Math.min(span.until, span.after + WINDOW));
+    return nextOf(await this.#rows.first({ ...span, until }), span.limit, until);
+  }
+
+  /** Looks on from where retention has come to. */
+  async #readKept(span: Span): Promise<NextEvents> {
+    const { oldest } = await this.#rows.ends();
+    const after = Math.max(span.after, Math.min(oldest - 1, span.until));
+    return await this.#look({ ...span, after });
+  }
+
+  async #readOn(span: Span): Promise<NextEvents> {
     const events: LoggedEvent[] = [];
     let cursor = span.after;
     for (let looks = 0; looks < MAX_WINDOWS; looks++) {
       const limit = span.limit - events.length;
-      const part = this.#next({ ...span, after: cursor, limit });
+      const rest = { ...span, after: cursor, limit };
+      const part = this.#recall(rest) ?? await this.#look(rest);
       events.push(...part.events);
       cursor = part.cursor;
       if (events.length === span.limit || cursor >= span.until) break;
@@ -186,7 +221,7 @@ export class EventLog {
     for (let looks = 0; looks < MAX_WINDOWS && until > span.after; looks++) {
       const after = Math.max(span.after, until - WINDOW);
       const limit = span.limit - events.length;
-      events = [...this.#rows.last({ ...span, after, until, limit }), ...events];
+      events = [...await this.#rows.last({ ...span, after, until, limit }), ...events];
       if (events.length === span.limit) break;
       until = after;
       if (until > span.after) await this.#yield();
@@ -198,4 +233,10 @@ export class EventLog {
   #yield(): Promise<void> {
     return new Promise((resolve) => this.#scheduler.after(0, resolve));
   }
+}
+
+/** Where there may be more, the last event is how far these go. */
+function nextOf(events: readonly LoggedEvent[], limit: number, until: number): NextEvents {
+  const last = events.length === limit ? events.at(-1)?.seq : undefined;
+  return { events, cursor: last ?? until };
 }

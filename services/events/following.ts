@@ -12,16 +12,22 @@ export interface EventFollower {
   end(): void;
 }
 
+/** Events that come next, and how far they go. */
+export interface NextEvents {
+  readonly events: readonly LoggedEvent[];
+  /** The number up to which the log was read. */
+  readonly cursor: number;
+}
+
 export interface FollowingOptions {
   readonly follower: EventFollower;
   /** The number after which it begins. */
   readonly after: number;
   readonly scheduler: Scheduler;
-  /** Reads what comes next, and says how far that goes. */
-  readonly read: (cursor: number, limit: number) => {
-    readonly events: readonly LoggedEvent[];
-    readonly cursor: number;
-  };
+  /** What comes next, from memory; null where memory does not go back so far. */
+  readonly recall: (cursor: number, limit: number) => NextEvents | null;
+  /** Reads what comes next from the database. */
+  readonly read: (cursor: number, limit: number) => Promise<NextEvents>;
   readonly onClose: () => void;
 }
 
@@ -34,6 +40,7 @@ export class Following {
   #cursor: number;
   /** Whether the follower has asked for more and got nothing yet. */
   #wanted = false;
+  /** Whether events are being read or given; this goes on by itself. */
   #delivering = false;
   #closed = false;
   #cancel: () => void = () => {};
@@ -54,16 +61,9 @@ export class Following {
     if (this.#delivering) return;
     this.#cancel();
     this.#delivering = true;
-    try {
-      while (this.#wanted && !this.#closed) {
-        if (!this.#deliver()) break;
-      }
-    } catch {
-      // Reading failed. The follower comes back, and is then told why.
-      this.end();
-    } finally {
-      this.#delivering = false;
-    }
+    const isBehind = this.#giveRecent();
+    this.#delivering = isBehind;
+    if (isBehind) void this.#catchUp();
   }
 
   /** Ends it because the log is closed; the follower is told. */
@@ -81,19 +81,43 @@ export class Following {
     this.#options.onClose();
   }
 
-  /** @returns whether anything was given */
-  #deliver(): boolean {
-    const { follower, scheduler, read } = this.#options;
-    const before = this.#cursor;
-    const { events, cursor } = read(before, BATCH);
-    this.#cursor = cursor;
-    if (events.length === 0) {
-      if (cursor > before) this.#cancel = scheduler.after(0, () => this.advance());
-      return false;
+  /** @returns whether the follower wants events that are no longer in memory */
+  #giveRecent(): boolean {
+    try {
+      while (this.#wanted && !this.#closed) {
+        const next = this.#options.recall(this.#cursor, BATCH);
+        if (next === null) return true;
+        if (!this.#give(next)) return false;
+      }
+    } catch {
+      this.end();
     }
+    return false;
+  }
+
+  /** Gives events from the database, a little at a time, until memory has those that follow. */
+  async #catchUp(): Promise<void> {
+    const { scheduler, read } = this.#options;
+    let given = false;
+    try {
+      given = this.#give(await read(this.#cursor, BATCH));
+    } catch {
+      // Reading failed. The follower comes back, and is then told why.
+      this.end();
+    }
+    this.#delivering = false;
+    if (this.#closed) return;
+    if (given || this.#options.recall(this.#cursor, 1) !== null) this.advance();
+    else this.#cancel = scheduler.after(0, () => this.advance());
+  }
+
+  /** @returns whether anything was given */
+  #give({ events, cursor }: NextEvents): boolean {
+    this.#cursor = cursor;
+    if (events.length === 0) return false;
     this.#wanted = false;
     for (const event of events) {
-      if (!this.#closed) follower.message(event);
+      if (!this.#closed) this.#options.follower.message(event);
     }
     return true;
   }

@@ -28,11 +28,15 @@ export interface EventRoom {
 
 const DAY = 24 * 60 * 60_000;
 
-/** Puts the readers of the event log together, and writes that the program started. */
-export function openEvents(options: EventRoomOptions): EventRoom {
+/**
+ * Puts the readers of the event log together, and writes that the program started.
+ *
+ * @throws what the database throws
+ */
+export async function openEvents(options: EventRoomOptions): Promise<EventRoom> {
   const { database, scheduler, version, maxEvents, maxDays, log } = options;
   const retention = new Retention({ database, scheduler, maxEvents, maxAge: maxDays * DAY, log });
-  const eventLog = new EventLog({ database, scheduler, log });
+  const eventLog = await EventLog.open({ database, scheduler, log });
   const note = (event: ReturnType<typeof newEvent>) =>
     database.commit({ events: [event] }).catch((error: unknown) => {
       log.warn("The event log cannot be written", { error });

@@ -1,6 +1,7 @@
-// deno-lint-ignore boundaries/sqlite -- still reads without waiting; see issue 10
-import type { StatementSync } from "node:sqlite";
-import type { Database } from "../database/mod.ts";
+import type { CompiledQuery, Selectable } from "kysely";
+import type { Database, Tables } from "../database/mod.ts";
+
+type EventRow = Selectable<Tables["events"]>;
 
 /** An event as it is read from the log. */
 export interface LoggedEvent {
@@ -33,42 +34,57 @@ export interface Span {
   readonly limit: number;
 }
 
-const MATCHING = `FROM events WHERE seq > ? AND seq <= ?
-  AND EXISTS (SELECT 1 FROM json_each(?) AS pattern WHERE events.type GLOB pattern.value)`;
-
 /** Reads rows of the log. */
 export class EventRows {
-  readonly #first: StatementSync;
-  readonly #last: StatementSync;
-  readonly #ends: StatementSync;
+  readonly #database: Database;
+  readonly #next: CompiledQuery<EventRow>;
 
   constructor(database: Database) {
-    this.#first = database.prepare(`SELECT * ${MATCHING} ORDER BY seq LIMIT ?`);
-    this.#last = database.prepare(`SELECT * ${MATCHING} ORDER BY seq DESC LIMIT ?`);
-    this.#ends = database.prepare(
-      "SELECT (SELECT min(seq) FROM events) AS oldest, (SELECT max(seq) FROM events) AS newest",
-    );
+    this.#database = database;
+    this.#next = database.tables.selectFrom("events").selectAll()
+      .where("seq", ">", 0).orderBy("seq").limit(0).compile();
   }
 
   /** The numbers of the oldest and the newest row; 0 where there is none. */
-  ends(): { oldest: number; newest: number } {
-    const row = this.#ends.get();
-    return { oldest: Number(row?.["oldest"] ?? 0), newest: Number(row?.["newest"] ?? 0) };
+  async ends(): Promise<{ oldest: number; newest: number }> {
+    const row = await this.#database.tables.selectNoFrom((builder) => [
+      builder.selectFrom("events").select(({ fn }) => fn.min("seq").as("seq")).as("oldest"),
+      builder.selectFrom("events").select(({ fn }) => fn.max("seq").as("seq")).as("newest"),
+    ]).executeTakeFirst();
+    return { oldest: row?.oldest ?? 0, newest: row?.newest ?? 0 };
+  }
+
+  /** The first rows after a number, of every type. The query is compiled once: each commit asks. */
+  async next(after: number, limit: number): Promise<LoggedEvent[]> {
+    const query: CompiledQuery<EventRow> = { ...this.#next, parameters: [after, limit] };
+    const { rows } = await this.#database.tables.executeQuery(query);
+    return rows.map(readRow);
   }
 
   /** The first rows of a span, oldest first. */
-  first(span: Span): LoggedEvent[] {
-    return this.#first.all(...parameters(span)).map(readRow);
+  async first(span: Span): Promise<LoggedEvent[]> {
+    const rows = await this.#matching(span).orderBy("seq").execute();
+    return rows.map(readRow);
   }
 
   /** The last rows of a span, oldest first. */
-  last(span: Span): LoggedEvent[] {
-    return this.#last.all(...parameters(span)).map(readRow).reverse();
+  async last(span: Span): Promise<LoggedEvent[]> {
+    const rows = await this.#matching(span).orderBy("seq", "desc").execute();
+    return rows.map(readRow).reverse();
   }
-}
 
-function parameters({ after, until, types, limit }: Span): (number | string)[] {
-  return [after, until, JSON.stringify(types), limit];
+  #matching({ after, until, types, limit }: Span) {
+    const query = this.#database.tables.selectFrom("events").selectAll()
+      .where("seq", ">", after).where("seq", "<=", until).limit(limit);
+    if (types.includes("*")) return query;
+    return query.where(({ or, eb, fn, val }) =>
+      or(types.map((type) => {
+        if (!type.endsWith("*")) return eb("type", "=", type);
+        const prefix = type.slice(0, -1);
+        return eb(fn<string>("substr", ["type", val(1), val(prefix.length)]), "=", prefix);
+      }))
+    );
+  }
 }
 
 /** Whether a type is one of those that a span asks for. */
@@ -78,22 +94,13 @@ export function matches(type: string, types: readonly string[]): boolean {
   );
 }
 
-function readRow(row: Record<string, unknown>): LoggedEvent {
-  const text = (column: string) => row[column] === null ? null : String(row[column]);
-  return {
-    seq: Number(row["seq"]),
-    time: new Date(Number(row["time"])).toISOString(),
-    type: String(row["type"]),
-    actor: String(row["actor"]),
-    actor_id: text("actor_id"),
-    address: text("address"),
-    cause: text("cause"),
-    data: readData(String(row["data"])),
-    hash: String(row["hash"]),
-  };
+function readRow({ time, data, ...row }: EventRow): LoggedEvent {
+  const { seq, type, actor, actor_id, address, cause, hash } = row;
+  const iso = new Date(time).toISOString();
+  return { seq, time: iso, type, actor, actor_id, address, cause, data: readData(data), hash };
 }
 
-/** The data of a row; that somebody has spoilt it is for the verification to say. */
+/** The data of a row. Verification reports data that somebody has spoilt. */
 function readData(text: string): LoggedEvent["data"] {
   try {
     return JSON.parse(text);

@@ -183,7 +183,7 @@ export async function openServices(
   const roster = await Roster.open({ database, accounts });
   const sendLimits = new SendLimits(roster, clock.read);
   const agents = new Agents({ ...shared, identity, roster, sendLimits, log });
-  const eventLog = new EventLog({ database, scheduler: clock, log });
+  const eventLog = await EventLog.open({ database, scheduler: clock, log });
   const bridge = { enabled: true, web_user_ttl_minutes: 5 };
   const policies = await Policies.open({ database, bridge, clock: clock.read, log });
   const ircAccounts = new IrcAccounts({

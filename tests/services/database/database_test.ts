@@ -109,7 +109,6 @@ Deno.test("the reading connection refuses to write", async () => {
   await withDatabase(async (database) => {
     const insert = database.tables.insertInto("settings").values({ key: "a", value: "1" });
     await assert.rejects(insert.execute(), TypeError);
-    assert.throws(() => database.prepare("DELETE FROM settings").run());
   });
 });
 

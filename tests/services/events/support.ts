@@ -24,7 +24,7 @@ export async function withLog(run: (world: LogWorld) => Promise<void>): Promise<
     const path = join(folder, "muster.db");
     const database = new Database(path, { journalKey: { key: KEY, isNew: true } });
     const scheduler = new TestScheduler();
-    const eventLog = new EventLog({ database, scheduler, log: silentLog });
+    const eventLog = await EventLog.open({ database, scheduler, log: silentLog });
     const append = async (types: readonly string[]) => {
       await Promise.all(types.map((type) => database.commit({ events: [anEvent(type)] })));
     };
