@@ -10,6 +10,7 @@ import {
   URL_OPTION,
 } from "./options.ts";
 import { print, printJson, table } from "./output.ts";
+import { readSettings } from "./settings.ts";
 import { choosePassword, type PasswordOptions, randomPassword, readPassword } from "./passwords.ts";
 
 interface AddOptions extends CommandOptions, PasswordOptions {
@@ -22,6 +23,7 @@ const createdSchema = z.object({ account: z.string(), server: z.string() });
 /** `muster account add`: makes an IRC account for a person and prints how to log in. */
 async function addAccount(name: string, options: AddOptions): Promise<void> {
   const client = await ApiClient.connect(options);
+  const config = await readSettings(options);
   const given = options.passwordStdin === true;
   const password = given ? await readPassword() : randomPassword();
   const created = await client.call("POST", "/v1/irc/accounts", createdSchema, {
@@ -35,6 +37,7 @@ async function addAccount(name: string, options: AddOptions): Promise<void> {
     name: created.account,
     password: given ? null : password,
     server: created.server,
+    channels: config.bridge.channels,
   };
   for (const ircClient of options.client === undefined ? IRC_CLIENTS : [options.client]) {
     print();

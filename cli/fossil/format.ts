@@ -5,6 +5,11 @@ export function shortHash(hash: string): string {
   return hash.slice(0, 10);
 }
 
+/** A comment on one line, as lists show it: white space and line ends become one space each. */
+export function onOneLine(comment: string): string {
+  return comment.trim().replace(/\s+/g, " ");
+}
+
 /** A timestamp to the minute, UTC. */
 export function shortTime(timestamp: string): string {
   return timestamp.slice(0, 16).replace("T", " ");

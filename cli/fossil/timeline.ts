@@ -7,7 +7,7 @@ import {
   type TimelineOptions,
 } from "../../services/fossil/mod.ts";
 import { print, table, visible } from "../output.ts";
-import { printJson, shortHash, shortTime } from "./format.ts";
+import { onOneLine, printJson, shortHash, shortTime } from "./format.ts";
 import { printRest, readPages } from "./pages.ts";
 import { reading } from "./session.ts";
 
@@ -37,7 +37,7 @@ export async function timeline(file: string, options: TimelineCommandOptions): P
         shortHash(event.uuid),
         event.kind,
         event.user,
-        event.comment,
+        onOneLine(event.comment),
       ]);
       print(table(["TIME", "HASH", "KIND", "USER", "COMMENT"], rows));
       return printRest(rows.length, activity.total);
@@ -54,7 +54,7 @@ export async function timeline(file: string, options: TimelineCommandOptions): P
         ...checkin.is_merge ? ["merge"] : [],
         ...checkin.is_closed ? ["closed"] : checkin.is_leaf ? ["leaf"] : [],
       ];
-      print(`${shortTime(timestamp)} [${shortHash(uuid)}] ${visible(comment)}`);
+      print(`${shortTime(timestamp)} [${shortHash(uuid)}] ${visible(onOneLine(comment))}`);
       print(`                 ${visible(user)} (${visible(notes.join(", "))})`);
     }
     printRest(result.checkins.length, result.total);
@@ -79,7 +79,7 @@ export async function history(
       version.change_type,
       version.prev_name === null ? version.name : `${version.prev_name} -> ${version.name}`,
       version.user,
-      version.comment,
+      onOneLine(version.comment),
     ]);
     print(table(["TIME", "HASH", "CHANGE", "FILE", "USER", "COMMENT"], rows));
     printRest(rows.length, result.total);

@@ -48,6 +48,9 @@ Deno.test("account add makes an account that logs in, and prints how", async () 
   for (const client of ["irssi", "WeeChat", "HexChat"]) {
     assert.match(output, new RegExp(`^In ${client}`, "m"));
   }
+  assert.match(output, /^ {2}\/channel add -auto #general muster$/m);
+  assert.match(output, /^ {2}\/set irc\.server\.muster\.autojoin #general$/m);
+  assert.match(output, /^ {2}Autojoin channels: #general$/m);
   await using irc = await IrcClient.connect(program.irc);
   await irc.register({ nick: "ann", password });
 

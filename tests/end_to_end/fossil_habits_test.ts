@@ -28,6 +28,21 @@ Deno.test("a subcommand of fossil is not taken for the name of a branch or a tag
   assert.deepEqual(Deno.readFileSync(bench.repository), before);
 });
 
+Deno.test("a list shows a comment of several lines on one", async () => {
+  using bench = new Workbench();
+  await bench.muster("init");
+  bench.write("tree/a", "1\n");
+  await bench.muster("commit", ["--from", "tree", "-m", "Say a\n\nIt was\r\n\tunsaid.\n"]);
+  const options: [string, string[]][] = [
+    ["timeline", []],
+    ["timeline", ["-t", "ci"]],
+    ["history", ["a"]],
+  ];
+  for (const [command, words] of options) {
+    assert.match(await bench.muster(command, words), / Say a It was unsaid\.$/m);
+  }
+});
+
 Deno.test("a command that needs a checkout says so", async () => {
   using bench = new Workbench();
   for (const command of ["status", "update", "add"]) {
