@@ -7,7 +7,7 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Backend, Backends } from "./backends.ts";
 import { Call } from "./call.ts";
-import type { ProviderApi } from "./catalog/mod.ts";
+import { type ProviderApi, providerOf } from "./catalog/mod.ts";
 import { type ChatApi, usageOf } from "./chat/chat.ts";
 import { type Endpoint, endpointOf, type Environment, secretsOf } from "./credentials.ts";
 import { Exchange, type ExchangeLimits } from "./exchange.ts";
@@ -220,10 +220,11 @@ export class Gateway {
   /** The backend that is named, or the one that the model names, has, or falls to. */
   async #route({ backend: name, model }: CompletionRequest): Promise<Route> {
     const { backends } = this.#options;
-    const route = name === undefined
+    const chosen = name === undefined
       ? chooseBackend(await backends.list(), model)
       : { backend: await backends.get(name), model };
-    const { backend } = route;
+    const { backend } = chosen;
+    const route = { backend, model: listedName(chosen) };
     if (route.model === undefined) {
       if (backend.allow.length + backend.block.length === 0) return route;
       throw new Invalid(`"model" is required: the LLM backend "${backend.name}" allows only some`);
@@ -258,6 +259,15 @@ export class Gateway {
       log.warn("A call of a model is missing in the event log", { backend: backend.name, error });
     }
   };
+}
+
+/**
+ * The model as its backend lists it, so that the rules of the backend are about what is called.
+ * Gemini also takes a model by its path.
+ */
+function listedName({ backend, model }: Route): string | undefined {
+  const { api } = providerOf(backend.provider);
+  return api === "gemini" ? model?.replace(/^models\//, "") : model;
 }
 
 function wantsUsage({ stream_options: options }: CompletionRequest): boolean {

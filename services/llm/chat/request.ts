@@ -81,7 +81,7 @@ const number = z.number().nullish();
 
 /** What of a chat-completions request can be said in the formats of other APIs. */
 const requestSchema = z.object({
-  model: z.string().min(1).regex(/^(?!.*\.\.)[^\s?#%\p{Cc}]+$/u, {
+  model: z.string().min(1).regex(/^(?!\/|.*(\.\.|\/\.?\/|\/\.?$))(?!\.\/)[^\s?#%\\\p{Cc}]+$/u, {
     error: "is no name of a model",
   }),
   messages: z.array(message).min(1),

@@ -362,6 +362,29 @@ Deno.test("only the models that a backend allows are called and listed", async (
   });
 });
 
+Deno.test("no spelling of a model's name gets past what a backend blocks", async () => {
+  const candidates = [{
+    content: { role: "model", parts: [{ text: "hi" }] },
+    finishReason: "STOP",
+  }];
+  await using fake = new FakeProvider(() => Response.json({ candidates }));
+  const backend = { provider: "gemini", base_url: fake.url, block: ["ultra"] };
+  await withBackend(backend, async (rooms) => {
+    const spellings = ["ultra", "models/ultra", "main/models/ultra", "./models/ultra"];
+    const odd = ["models/./ultra", "models//ultra", "models\\ultra", "/models/ultra", "x/../ultra"];
+    for (const model of [...spellings, ...odd]) {
+      await assert.rejects(
+        complete(rooms, { model }),
+        { name: "Invalid", message: /model/ },
+        model,
+      );
+    }
+    assert.deepEqual(fake.seen, []);
+    await answer(rooms, { model: "models/flash" });
+    assert.equal(fake.only.path, "/v1beta/models/flash:generateContent");
+  });
+});
+
 Deno.test("a key goes nowhere without being named, but to its own provider", async () => {
   await using fake = new FakeProvider(() => Response.json(COMPLETION));
   const environment = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
