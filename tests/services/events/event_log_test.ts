@@ -159,6 +159,18 @@ Deno.test("a follower without a number sees what comes from now on, and only its
   });
 });
 
+Deno.test("a follower that comes with a commit gets what is after its number, and once", async () => {
+  await withLog(async ({ eventLog, database }) => {
+    for (let commits = 0; commits < 5; commits++) {
+      const { sequence } = await database.commit({ events: types(3).map((type) => anEvent(type)) });
+      const last = sequence.at(-1) ?? 0;
+      const reader = new Reader(eventLog, { after: last - 1 });
+      await reader.drain(last);
+      assert.deepEqual(reader.seen, [last]);
+    }
+  });
+});
+
 Deno.test("a follower far behind looks through a long log a little at a time", async () => {
   await withLog(async ({ eventLog, database, scheduler, append }) => {
     const events = types(6000).map((type) => anEvent(type));
