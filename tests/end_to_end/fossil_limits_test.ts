@@ -6,7 +6,7 @@ import { makeDoublingDeltas } from "../services/fossil/support/bomb.ts";
 import { Scratch } from "../services/fossil/support/fossil.ts";
 import { runMuster } from "../support/program.ts";
 
-const MAX_FILES = 250_000;
+const MAX_FILES = 200_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 Deno.test("verify reports a delta of more than 256 MiB, and reads those below it", async () => {
@@ -23,7 +23,7 @@ Deno.test("verify reports a delta of more than 256 MiB, and reads those below it
   assert.equal(stdout.match(/does not have its hash/g)?.length, 11);
 });
 
-Deno.test("a check-in of more than 250,000 files is refused by rebuild and import", async () => {
+Deno.test("a check-in of more than 200,000 files is refused by rebuild and import", async () => {
   using scratch = new Scratch();
   const at = { folder: scratch.folder, environment: { USER: "alice" } };
   await runMuster(["fossil", "init", "one.fossil"], at);

@@ -23,7 +23,7 @@ const CARDS: Readonly<Record<ArtifactKind, { allowed: string; required: string }
 };
 
 /** Files of a check-in; they take up to a gigabyte of memory. */
-export const MAX_TREE_FILES = 250_000;
+export const MAX_TREE_FILES = 200_000;
 /** Bytes of the Z card: letter, space, 32 digits, line end. */
 const Z_CARD_BYTES = 35;
 /** Nothing shorter can be an artifact. */
