@@ -1,5 +1,10 @@
 import type { Config } from "../services/config/mod.ts";
-import { ircChanges } from "../services/daemon/mod.ts";
+import {
+  type IrcAddresses,
+  ircChanges,
+  type IrcListeners,
+  NO_IRC_ADDRESSES,
+} from "../services/daemon/mod.ts";
 import type { IrcServer } from "../services/irc/mod.ts";
 import type { Log } from "../services/log.ts";
 import { Descriptors } from "./descriptors.ts";
@@ -8,10 +13,10 @@ import { HttpServers } from "./http.ts";
 /** The connections of the program, over HTTP and IRC, within what the process may have open. */
 export class Connections implements Disposable {
   readonly http: HttpServers;
-  /** The IRC server, once there is one in this program. */
-  irc: IrcServer | null = null;
   readonly #descriptors: Descriptors;
   #config: Config;
+  /** The IRC server of this program, once it listens. */
+  #irc: IrcServer | null = null;
 
   constructor(config: Config, log: Log) {
     this.#config = config;
@@ -19,14 +24,26 @@ export class Connections implements Disposable {
     this.http = new HttpServers(config, log, this.exhausted);
   }
 
+  /**
+   * Opens the ports of IRC, and counts its connections from then on.
+   *
+   * @param listeners null where the IRC server is not part of this program
+   * @throws StartError where an address cannot be listened on
+   */
+  listenIrc(listeners: IrcListeners | null): IrcAddresses {
+    if (listeners === null) return NO_IRC_ADDRESSES;
+    this.#irc = listeners.server;
+    return listeners.open();
+  }
+
   /** Makes room after a connection could not be accepted for want of descriptors. */
   readonly exhausted = (): void => {
     this.#descriptors.exhausted(this.#config, {
-      open: () => ({ http: this.http.open, irc: countOpen(this.irc) }),
+      open: () => ({ http: this.http.open, irc: countOpen(this.#irc) }),
       lower: (fitted) => {
         this.#bound(fitted);
         this.http.guard();
-        this.irc?.guard();
+        this.#irc?.guard();
       },
     });
   };
@@ -43,7 +60,7 @@ export class Connections implements Disposable {
 
   #bound(fitted: Config): void {
     this.http.reconfigure(fitted);
-    this.irc?.reconfigure(ircChanges(fitted));
+    this.#irc?.reconfigure(ircChanges(fitted));
   }
 }
 

@@ -1,7 +1,6 @@
 import { type Certificate, type HttpServer, TrustedProxies } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
-import type { HttpServers } from "./http.ts";
 import { startLogging, stopLogging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { writeEndpoints } from "./endpoints.ts";
@@ -12,7 +11,13 @@ import { printWelcome } from "./welcome.ts";
 import { createMcpHandler } from "../mcp/mod.ts";
 import { createApp } from "../routes/app.ts";
 import { type Address, type Config, formatAddress } from "../services/config/mod.ts";
-import { type Daemon, type Services, startDaemon, StartError } from "../services/daemon/mod.ts";
+import {
+  type Daemon,
+  type IrcAddresses,
+  type Services,
+  startDaemon,
+  StartError,
+} from "../services/daemon/mod.ts";
 import { DatabaseError } from "../services/database/mod.ts";
 import { DataFolder, DataFolderError } from "../services/config/mod.ts";
 import { Conflict, Unavailable } from "../services/errors.ts";
@@ -68,10 +73,11 @@ async function start(
     pinnedToken: Deno.env.get("MUSTER_API_TOKEN") ?? null,
     clientAddress: (socket, header) => trusted.clientOf(socket, header),
   });
-  connections.irc = daemon.ircServer;
-  const { api, mcp } = listen(config, certificate, connections.http, daemon.services);
+  const { api, mcp, irc } = await listen(config, certificate, connections, daemon);
   const firstAdmin = await makeFirstAdmin(daemon.services.admins, log);
-  await announce({ config, daemon, firstAdmin, api: api.address, mcp: mcp.address }, log);
+  const { services } = daemon;
+  const addresses = { api: api.address, mcp: mcp.address, irc };
+  await announce({ config, services, firstAdmin, addresses }, log);
   return {
     apply: async (changed, renewed) => {
       await startLogging(changed.log);
@@ -90,27 +96,41 @@ async function start(
   };
 }
 
-/** Opens the ports of the API and of MCP. */
-function listen(
+/** What listens. */
+interface Listening {
+  readonly api: HttpServer;
+  readonly mcp: HttpServer;
+  readonly irc: IrcAddresses;
+}
+
+/** Opens the ports of IRC, the API and MCP. Where one cannot be opened, the daemon is stopped. */
+async function listen(
   config: Config,
   certificate: Certificate | null,
-  http: HttpServers,
-  services: Services,
-): { api: HttpServer; mcp: HttpServer } {
+  connections: Connections,
+  { services, ircListeners, stop }: Daemon,
+): Promise<Listening> {
+  const { http } = connections;
   const app = createApp(services);
   const handleMcp = createMcpHandler(services);
-  return {
-    api: http.listen(
-      requireAddress(config.api_addr),
-      certificate,
-      (request, { address, trust }) => app.fetch(request, { remoteAddress: address, trust }),
-    ),
-    mcp: http.listen(
-      requireAddress(config.mcp_addr),
-      certificate,
-      (request, { address, trust }) => handleMcp(request, address, trust),
-    ),
-  };
+  try {
+    return {
+      irc: connections.listenIrc(ircListeners),
+      api: http.listen(
+        requireAddress(config.api_addr),
+        certificate,
+        (request, { address, trust }) => app.fetch(request, { remoteAddress: address, trust }),
+      ),
+      mcp: http.listen(
+        requireAddress(config.mcp_addr),
+        certificate,
+        (request, { address, trust }) => handleMcp(request, address, trust),
+      ),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Makes the admin of a first start; null at every later one. */
@@ -126,17 +146,20 @@ async function makeFirstAdmin(admins: Admins | null, log: Log): Promise<FirstAdm
 
 interface Started {
   readonly config: Config;
-  readonly daemon: Daemon;
+  readonly services: Services;
   readonly firstAdmin: FirstAdmin | null;
-  readonly api: Address;
-  readonly mcp: Address;
+  readonly addresses: {
+    readonly api: Address;
+    readonly mcp: Address;
+    readonly irc: IrcAddresses;
+  };
 }
 
 async function announce(
-  { config, daemon, firstAdmin, api, mcp }: Started,
+  { config, services, firstAdmin, addresses: { api, mcp, irc } }: Started,
   log: Log,
 ): Promise<void> {
-  const { plain, tls, webSocket, webSocketTls } = daemon.ircAddresses;
+  const { plain, tls, webSocket, webSocketTls } = irc;
   const addresses = {
     api: formatAddress(api),
     mcp: formatAddress(mcp),
@@ -154,7 +177,7 @@ async function announce(
   writeEndpoints(config.data_dir, bound, scheme);
   log.info("Listening", addresses);
   if (Deno.stdout.isTerminal()) {
-    const taken = await takenNames(daemon.services);
+    const taken = await takenNames(services);
     const isFree = (name: string) => !taken.has(name.toLowerCase());
     printWelcome({ ...addresses, scheme }, { config, firstAdmin, isFree });
   } else if (firstAdmin !== null) {

@@ -14,7 +14,8 @@ import { Policies } from "../policies/mod.ts";
 import { Status } from "../metrics/mod.ts";
 import { openEmbedded } from "./embedded.ts";
 import { openExternal } from "./external.ts";
-import type { IrcAddresses, IrcHost } from "./irc_host.ts";
+import type { IrcHost } from "./irc_host.ts";
+import type { IrcListeners } from "./irc_listeners.ts";
 import type { Certificate, DaemonOptions } from "./options.ts";
 import { openStores, retentionOf, type Stores } from "./stores.ts";
 
@@ -52,9 +53,8 @@ export interface Services {
 /** The services, running. */
 export interface Daemon {
   readonly services: Services;
-  /** Null where the IRC server is not part of this program. */
-  readonly ircServer: IrcServer | null;
-  readonly ircAddresses: IrcAddresses;
+  /** Opens the ports of IRC; null where the IRC server is not part of this program. */
+  readonly ircListeners: IrcListeners | null;
   /**
    * Takes from a configuration what can change while the services run.
    *
@@ -68,7 +68,7 @@ export interface Daemon {
 }
 
 /**
- * Builds the services from the configuration and starts them. Where one fails, those that were
+ * Builds the services from the configuration and starts them; no port is open yet. Where one fails, those that were
  * started before it are stopped again.
  *
  * @throws DataFolderError, DatabaseError, SecretFileError, StartError where the start is impossible
@@ -76,7 +76,7 @@ export interface Daemon {
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await using started = new AsyncDisposableStack();
   const stores = await openStores(options, started);
-  const { config, log, database, scheduler, events, room } = stores;
+  const { config, log, database, scheduler, events, identity } = stores;
   const external = config.irc.mode === "external";
   const irc = external
     ? await openExternal(stores, started)
@@ -95,7 +95,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { gateway } = llm;
   started.defer(() => gateway.close());
   const { agents } = people;
-  const { refusals } = room;
+  const { refusals } = identity;
   const metrics = new Metrics({
     ...{ irc: ircServer, network, bridge, agents, llm: gateway, refusals },
     history: stores.history,
@@ -109,11 +109,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { eventLog } = events;
   return {
     services: {
-      ...{ ...room, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
+      ...{ ...identity, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
       ...{ ircServer, ircBans, directMessages },
     },
-    ircServer,
-    ircAddresses: irc.addresses,
+    ircListeners: irc.listeners,
     reconfigure: (changed, renewed) => {
       irc.reconfigure(changed, renewed);
       stores.history?.retain(retentionOf(changed));
@@ -163,7 +162,7 @@ async function startBridge(
 }
 
 function makeDirectMessages(
-  { config, log, room: { accounts } }: Stores,
+  { config, log, identity: { accounts } }: Stores,
   { people }: IrcHost,
   bridge: Bridge | null,
 ): DirectMessages {

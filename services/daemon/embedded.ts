@@ -1,21 +1,21 @@
 import { EmbeddedProvisioning, Roster, SendLimits } from "../agents/mod.ts";
-import { attachPeople, ircChanges, IrcListeners, openIrc } from "./irc.ts";
+import { attachPeople, ircChanges, openIrc } from "./irc.ts";
 import type { IrcHost } from "./irc_host.ts";
+import { IrcListeners } from "./irc_listeners.ts";
 import type { DaemonOptions } from "./options.ts";
 import { openPeople } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
 /**
- * Opens the IRC server of this program, and the services about those who log in to it.
- *
- * @throws StartError where an address cannot be listened on
+ * Opens the IRC server of this program, and the services about those who log in to it. It listens nowhere
+ * yet.
  */
 export async function openEmbedded(
   options: DaemonOptions,
   stores: Stores,
   started: AsyncDisposableStack,
 ): Promise<IrcHost> {
-  const { config, database, scheduler, room: { accounts } } = stores;
+  const { config, database, scheduler, identity: { accounts } } = stores;
   const roster = await Roster.open({ database, accounts });
   const sendLimits = new SendLimits(roster, scheduler.now);
   const irc = await openIrc(options, stores, { roster, sendLimits });
@@ -31,10 +31,9 @@ export async function openEmbedded(
   started.defer(() => channels.close());
   started.defer(() => server.close());
   attachPeople(irc, stores, people);
-  listeners.open();
   const { nick } = config.bridge;
   return {
-    ...{ people, server, bans, addresses: listeners.addresses },
+    ...{ people, server, bans, listeners },
     network: null,
     bridgeOptions: {
       connect: () => server.connect({ account: nick, privileged: true }),

@@ -11,8 +11,8 @@ import {
   ErgoApi,
   instanceIn,
   IrcConsole,
+  type IrcNetwork,
   type NetworkAccounts,
-  type NetworkRoom,
   openNetwork,
   ServicesNetwork,
 } from "../irc_network/mod.ts";
@@ -38,19 +38,19 @@ export async function openExternal(
   stores: Stores,
   started: AsyncDisposableStack,
 ): Promise<IrcHost> {
-  const { config, database, scheduler, log, room, folder } = stores;
+  const { config, database, scheduler, log, identity, folder } = stores;
   const secrets = await readSecrets(config);
   const connect = await connectionTo(config);
   const accounts = await makeAccounts(stores, secrets, connect);
   const { key } = await openKeyFile(folder.file("network_key"));
   const network = await openNetwork({
-    ...{ database, accounts: room.accounts, network: accounts, key, scheduler, log },
+    ...{ database, accounts: identity.accounts, network: accounts, key, scheduler, log },
     address: config.irc.addr,
     random: Math.random,
   });
   started.defer(() => network.close());
   const view = new NetworkView();
-  const roster = await Roster.open({ database, accounts: room.accounts });
+  const roster = await Roster.open({ database, accounts: identity.accounts });
   const people = await openPeople(stores, {
     ...{ roster, sendLimits: new SendLimits(roster, scheduler.now) },
     sessions: view,
@@ -60,8 +60,7 @@ export async function openExternal(
   }, started);
   return {
     people,
-    ...{ server: null, bans: null, network: network.sync },
-    addresses: { plain: null, tls: null, webSocket: null, webSocketTls: null },
+    ...{ server: null, listeners: null, bans: null, network: network.sync },
     bridgeOptions: {
       connect,
       serverPassword: config.irc.password || null,
@@ -156,7 +155,7 @@ function bridgeLogin(
     readonly config: Config;
     readonly secrets: Secrets;
     readonly accounts: NetworkAccounts;
-    readonly network: NetworkRoom;
+    readonly network: IrcNetwork;
   },
 ): NonNullable<BridgeOptions["login"]> {
   const { bridge: { nick, account }, irc } = config;

@@ -1,20 +1,13 @@
 import { AccountAuthority, SelfRegistration } from "../irc_server/mod.ts";
 import type { Roster, SendLimits } from "../agents/mod.ts";
 import { BRIDGE_TAGS } from "../bridge/mod.ts";
-import {
-  type Address,
-  type Config,
-  explainListenError,
-  formatAddress,
-  parseAddress,
-} from "../config/mod.ts";
+import type { Config } from "../config/mod.ts";
 import { channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
 import { IrcBans } from "../irc_server/bans/mod.ts";
 import { addIrcServices, RegisteredChannels } from "../irc_server/services/mod.ts";
 import { ReadMarkers } from "../irc_server/mod.ts";
 import { VERSION } from "../version.ts";
-import { type DaemonOptions, StartError } from "./options.ts";
-import type { IrcAddresses } from "./irc_host.ts";
+import type { DaemonOptions } from "./options.ts";
 import type { People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
@@ -38,7 +31,7 @@ export async function openIrc(
   stores: Stores,
   { roster, sendLimits }: AgentDirectory,
 ): Promise<EmbeddedIrc> {
-  const { config, database, scheduler, log, cloakKey, room: { accounts, logins } } = stores;
+  const { config, database, scheduler, log, cloakKey, identity: { accounts, logins } } = stores;
   const { per_account: perAccount, access_entries: accessEntries } = config.irc.channels;
   const channels = await RegisteredChannels.open({
     ...{ database, accounts, perAccount, accessEntries, scheduler, log },
@@ -62,7 +55,7 @@ export async function openIrc(
 /** Attaches to the IRC server what is built on it: the observer, NickServ, ChanServ, registration. */
 export function attachPeople(
   { server, authority, channels }: EmbeddedIrc,
-  { config, room: { accounts, logins }, scheduler }: Stores,
+  { config, identity: { accounts, logins }, scheduler }: Stores,
   { ircAccounts, observer }: People,
 ): void {
   server.attach(observer);
@@ -79,7 +72,7 @@ export function attachPeople(
 }
 
 async function serverOptions(
-  { config, database, log, room: { accounts }, cloakKey, history }: Stores,
+  { config, database, log, identity: { accounts }, cloakKey, history }: Stores,
 ): Promise<Omit<IrcServerOptions, "accounts">> {
   const { irc } = config;
   return {
@@ -124,74 +117,4 @@ export function ircChanges({ irc }: Config): Pick<IrcServerOptions, "motd" | "li
       replayMessages: history.replay_on_join,
     },
   };
-}
-
-/** The addresses on which the IRC server listens; none before {@link IrcListeners.open}. */
-export class IrcListeners {
-  readonly #server: IrcServer;
-  readonly #options: DaemonOptions;
-  #addresses: IrcAddresses = { plain: null, tls: null, webSocket: null, webSocketTls: null };
-
-  constructor(server: IrcServer, options: DaemonOptions) {
-    this.#server = server;
-    this.#options = options;
-  }
-
-  get addresses(): IrcAddresses {
-    return this.#addresses;
-  }
-
-  /** The address of the IRC server as agents are told it; empty where it listens nowhere. */
-  get url(): string {
-    const { plain, tls } = this.#addresses;
-    const scheme = tls === null ? "irc" : "ircs";
-    const told = parseAddress(this.#options.config.irc.public_address);
-    if (told !== null) return `${scheme}://${formatAddress(told)}`;
-    const bound = tls ?? plain;
-    if (bound === null) return "";
-    const everywhere = bound.hostname === "0.0.0.0" || bound.hostname === "::";
-    const hostname = everywhere ? Deno.hostname() : bound.hostname;
-    return `${scheme}://${formatAddress({ hostname, port: bound.port })}`;
-  }
-
-  /**
-   * Begins to listen.
-   *
-   * @throws StartError where an address cannot be listened on
-   */
-  open(): void {
-    const { config: { irc, cors }, certificate, clientAddress } = this.#options;
-    const server = this.#server;
-    const tls = certificate === null ? {} : { tls: certificate };
-    const proxied = { proxies: irc.proxy_protocol_from };
-    const webSocket = {
-      ...proxied,
-      origins: cors.origins,
-      addressOf: (socket: string, headers: Headers) =>
-        clientAddress?.(socket, headers.get("x-forwarded-for")) ?? socket,
-    };
-    this.#addresses = {
-      plain: bind(irc.listen, (address) => server.listen({ ...address, ...proxied })),
-      tls: bind(irc.tls_listen, (address) => server.listen({ ...address, ...tls, ...proxied })),
-      webSocket: bind(
-        irc.websocket_listen,
-        (address) => server.listenWebSocket({ ...address, ...webSocket }),
-      ),
-      webSocketTls: bind(
-        irc.websocket_tls_listen,
-        (address) => server.listenWebSocket({ ...address, ...webSocket, ...tls }),
-      ),
-    };
-  }
-}
-
-function bind(text: string, listen: (address: Address) => Deno.NetAddr): Address | null {
-  const address = parseAddress(text);
-  if (address === null) return null;
-  try {
-    const { hostname, port } = listen(address);
-    return { hostname, port };
-  } catch (error) {
-    throw new StartError(explainListenError(address, error));
-  }
 }

@@ -1,18 +1,11 @@
 import type { Bridge, BridgeOptions } from "../bridge/mod.ts";
-import type { Address, Config } from "../config/mod.ts";
+import type { Config } from "../config/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
 import type { AccountSync } from "../irc_network/mod.ts";
+import type { IrcListeners } from "./irc_listeners.ts";
 import type { Certificate } from "./options.ts";
 import type { People } from "./people.ts";
-
-/** Where IRC listens; null where it does not. */
-export interface IrcAddresses {
-  readonly plain: Address | null;
-  readonly tls: Address | null;
-  readonly webSocket: Address | null;
-  readonly webSocketTls: Address | null;
-}
 
 /** IRC, be it a server in this program or a network, with those who use it. */
 export interface IrcHost {
@@ -22,7 +15,8 @@ export interface IrcHost {
   readonly bans: IrcBans | null;
   /** Keeps accounts on an existing network in step; null without one. */
   readonly network: AccountSync | null;
-  readonly addresses: IrcAddresses;
+  /** Opens the ports of the server; null where IRC is a network. */
+  readonly listeners: IrcListeners | null;
   /** What of the bridge depends on where IRC is. */
   readonly bridgeOptions:
     & Pick<BridgeOptions, "connect">

@@ -3,7 +3,7 @@ import { Agents, IrcAccounts, type Provisioning, type Sessions } from "../agents
 import { Inboxes, InboxStore } from "../inboxes/mod.ts";
 import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import type { Config } from "../config/mod.ts";
-import type { IdentityRoom } from "../identity/mod.ts";
+import type { IdentityServices } from "../identity/mod.ts";
 import type { IrcObserver } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_server/mod.ts";
 import type { AgentDirectory } from "./irc.ts";
@@ -38,11 +38,11 @@ export async function openPeople(
   irc: IrcPorts,
   started: AsyncDisposableStack,
 ): Promise<People> {
-  const { config, log, scheduler, database, room } = stores;
-  const { identity } = room;
+  const { config, log, scheduler, database, identity: services } = stores;
+  const { accounts, identity } = services;
   const { sessions, provisioning, users, roster, sendLimits } = irc;
   const shared = {
-    ...{ database, log, ...room, sessions, provisioning, roster, sendLimits },
+    ...{ database, log, ...services, sessions, provisioning, roster, sendLimits },
     clock: scheduler.now,
     serverAddress: irc.address,
   };
@@ -67,7 +67,7 @@ export async function openPeople(
     : null;
   const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, store, scheduler, log });
   started.defer(() => inboxes.stop());
-  const moderation = new IrcModeration({ database, accounts: room.accounts, scheduler, log });
+  const moderation = new IrcModeration({ database, accounts, scheduler, log });
   started.defer(() => moderation.close());
   return {
     ...{ agents, ircAccounts, virtualUsers, inboxes },
@@ -79,7 +79,7 @@ export async function openPeople(
 
 function openAdmins(
   config: Config,
-  shared: AdminsOptions & IdentityRoom,
+  shared: AdminsOptions & IdentityServices,
 ): Pick<People, "admins" | "adminLogin"> {
   if (!config.admins.enabled) return { admins: null, adminLogin: null };
   const adminLogin = new AdminLogin({ ...shared, ...loginLimits(config) });

@@ -2,9 +2,9 @@ import { forgetStoredInboxes } from "../inboxes/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { DataFolder } from "../config/mod.ts";
 import { Database } from "../database/mod.ts";
-import { type EventRoom, openEvents } from "../events/mod.ts";
+import { type EventServices, openEvents } from "../events/mod.ts";
 import { HistoryArchive, type Retention } from "../irc_server/history/mod.ts";
-import { type IdentityRoom, openIdentity, openKeyFile } from "../identity/mod.ts";
+import { type IdentityServices, openIdentity, openKeyFile } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 import { VERSION } from "../version.ts";
@@ -17,8 +17,8 @@ export interface Stores {
   readonly log: Log;
   readonly scheduler: Scheduler;
   readonly database: Database;
-  readonly events: EventRoom;
-  readonly room: IdentityRoom;
+  readonly events: EventServices;
+  readonly identity: IdentityServices;
   /** The secret behind users' visible hosts, kept so that a ban on one outlives a restart. */
   readonly cloakKey: Uint8Array;
   /** What was said on IRC; null where it is not to be kept. */
@@ -51,22 +51,22 @@ export async function openStores(
     maxDays: config.events.max_days,
   });
   started.defer(() => events.close());
-  const room = await openIdentity({
+  const identity = await openIdentity({
     ...{ database, pinnedToken, scheduler, log },
     folder: folder.path,
     bridgeNick: config.bridge.nick,
     adminsEnabled: config.admins.enabled,
     ...loginLimits(config),
   });
-  started.defer(() => room.close());
+  started.defer(() => identity.close());
   const cloakKey = new TextEncoder().encode(cloak.key);
   if (!config.irc.history.persist) await forgetStoredInboxes(database);
   const history = await opening;
   await history?.forgetStrangers((account) => {
-    const found = room.accounts.find(account);
+    const found = identity.accounts.find(account);
     return found === null || found.revokedAt !== null ? null : found.createdAt;
   });
-  return { config, folder, log, scheduler, database, events, room, cloakKey, history };
+  return { config, folder, log, scheduler, database, events, identity, cloakKey, history };
 }
 
 /** Opens the history on the side: its worker takes as long to start as everything else does. */

@@ -6,7 +6,7 @@
 export { EventLog, type EventLogOptions, type EventPage, type EventQuery } from "./event_log.ts";
 export { type EventFollower, Following } from "./following.ts";
 export { Retention, type RetentionOptions } from "./retention.ts";
-export { type EventRoom, type EventRoomOptions, openEvents } from "./open.ts";
+export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";
 export type { LoggedEvent } from "./rows.ts";
 export { type EventTypes, newEvent, type Origin, SYSTEM } from "./types.ts";
 export { type LogReport, verifyLog } from "../database/mod.ts";

@@ -5,7 +5,7 @@ import { EventLog } from "./event_log.ts";
 import { Retention } from "./retention.ts";
 import { newEvent, SYSTEM } from "./types.ts";
 
-export interface EventRoomOptions {
+export interface EventServicesOptions {
   readonly database: Database;
   readonly scheduler: Scheduler;
   /** The version of the program. */
@@ -18,7 +18,7 @@ export interface EventRoomOptions {
 }
 
 /** The event log and what keeps it small. */
-export interface EventRoom {
+export interface EventServices {
   readonly eventLog: EventLog;
   /** Writes that the configuration was read again, and which keys are others than at the start. */
   reloaded(keys: readonly string[]): void;
@@ -33,7 +33,7 @@ const DAY = 24 * 60 * 60_000;
  *
  * @throws what the database throws
  */
-export async function openEvents(options: EventRoomOptions): Promise<EventRoom> {
+export async function openEvents(options: EventServicesOptions): Promise<EventServices> {
   const { database, scheduler, version, maxEvents, maxDays, log } = options;
   const retention = new Retention({ database, scheduler, maxEvents, maxAge: maxDays * DAY, log });
   const eventLog = await EventLog.open({ database, scheduler, log });

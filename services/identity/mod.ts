@@ -41,7 +41,7 @@ export {
   type Scope,
 } from "./principal.ts";
 export { type LoginMethod, type Refusal, type RefusalReason, Refusals } from "./refusals.ts";
-export { type IdentityRoom, type IdentityRoomOptions, openIdentity } from "./open.ts";
+export { type IdentityServices, type IdentityServicesOptions, openIdentity } from "./open.ts";
 export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./schemas.ts";
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";

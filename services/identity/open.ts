@@ -16,7 +16,7 @@ import { TokenKey } from "./token_key.ts";
 import { Tokens } from "./tokens.ts";
 import { WebSessions } from "./web_sessions.ts";
 
-export interface IdentityRoomOptions {
+export interface IdentityServicesOptions {
   /** The folder with the files `api_token` and `token_key`. */
   readonly folder: string;
   readonly database: Database;
@@ -34,8 +34,8 @@ export interface IdentityRoomOptions {
   readonly log: Log;
 }
 
-/** The services of this room, put together. */
-export interface IdentityRoom {
+/** What identity consists of, put together. */
+export interface IdentityServices {
   readonly identity: Identity;
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
@@ -51,11 +51,11 @@ export interface IdentityRoom {
 }
 
 /**
- * Puts the services of this room together.
+ * Opens the services of identity.
  *
  * @throws SecretFileError where a file with a secret cannot be used
  */
-export async function openIdentity(options: IdentityRoomOptions): Promise<IdentityRoom> {
+export async function openIdentity(options: IdentityServicesOptions): Promise<IdentityServices> {
   const { folder, database, pinnedToken: pinned, scheduler, log } = options;
   const clock = () => scheduler.now();
   const revocations = new Revocations(log);

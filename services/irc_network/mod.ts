@@ -1,13 +1,13 @@
 /**
  * An IRC network that muster does not run itself: the accounts there, and how they are kept as the
- * database says. {@link openNetwork} puts the room together over one of the drivers.
+ * database says. {@link openNetwork} opens them over one of the drivers.
  */
 export { ErgoAccounts, type ErgoAccountsOptions } from "./ergo.ts";
 export { ErgoApi, type ErgoApiOptions } from "./ergo_api.ts";
 export { instanceIn } from "./ledger.ts";
 export type { AccountSync, NetworkStats } from "./account_sync.ts";
 export type { NetworkAccount, NetworkAccounts, NetworkStatus, ServicesConsole } from "./network.ts";
-export { type NetworkRoom, type NetworkRoomOptions, openNetwork } from "./open.ts";
+export { type IrcNetwork, type IrcNetworkOptions, openNetwork } from "./open.ts";
 export { ANOPE } from "./anope.ts";
 export { ATHEME } from "./atheme.ts";
 export { connectTcp, type TcpOptions, type TlsOptions } from "./connect.ts";

@@ -11,7 +11,7 @@ import { NetworkProvisioning } from "./provisioning.ts";
 import { Rights } from "./rights.ts";
 import { AccountRepair } from "./account_repair.ts";
 
-export interface NetworkRoomOptions {
+export interface IrcNetworkOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly network: NetworkAccounts;
@@ -25,8 +25,8 @@ export interface NetworkRoomOptions {
   readonly log: Log;
 }
 
-/** The services of this room, put together. */
-export interface NetworkRoom {
+/** What keeps accounts and a network in step, put together. */
+export interface IrcNetwork {
   readonly provisioning: NetworkProvisioning;
   readonly sync: AccountSync;
   readonly passphrases: NetworkPassphrases;
@@ -34,8 +34,8 @@ export interface NetworkRoom {
   close(): Promise<void>;
 }
 
-/** Puts the services of this room together; nothing is asked of the network yet. */
-export async function openNetwork(options: NetworkRoomOptions): Promise<NetworkRoom> {
+/** Opens the services of this folder; nothing is asked of the network yet. */
+export async function openNetwork(options: IrcNetworkOptions): Promise<IrcNetwork> {
   const { database, network, scheduler } = options;
   const passphrases = new NetworkPassphrases(options.key);
   const shared = {

@@ -9,7 +9,7 @@ import { Gateway } from "./gateway.ts";
 /** How long a backend may take to list its models. */
 const MODELS_MILLISECONDS = 10_000;
 
-/** The parts of the room that others use. */
+/** What others use of the LLM services. */
 export interface Llm {
   readonly backends: Backends;
   readonly gateway: Gateway;
@@ -24,7 +24,7 @@ export interface LlmOptions {
   readonly scheduler?: Scheduler;
 }
 
-/** Puts the room together. Its gateway is to be closed when it is needed no more. */
+/** Opens the LLM services. Close the gateway when it is no longer needed. */
 export function openLlm(
   { database, config, environment, log, scheduler = systemScheduler }: LlmOptions,
 ): Llm {

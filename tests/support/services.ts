@@ -22,7 +22,7 @@ import { Database } from "../../services/database/mod.ts";
 import { EventLog } from "../../services/events/mod.ts";
 import {
   type Caller,
-  type IdentityRoom,
+  type IdentityServices,
   openIdentity,
   OPERATOR,
 } from "../../services/identity/mod.ts";
@@ -118,7 +118,7 @@ export interface TestServicesOptions {
   readonly provisioning?: (
     surroundings: {
       readonly database: Database;
-      readonly accounts: IdentityRoom["accounts"];
+      readonly accounts: IdentityServices["accounts"];
       readonly clock: TestClock;
       readonly log: TestLog;
     },
@@ -126,7 +126,7 @@ export interface TestServicesOptions {
 }
 
 /** The services, and what stands in for the world around them. */
-export interface TestServices extends IdentityRoom {
+export interface TestServices extends IdentityServices {
   readonly folder: string;
   readonly database: Database;
   readonly eventLog: EventLog;

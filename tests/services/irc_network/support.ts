@@ -4,7 +4,7 @@ import {
   ErgoAccounts,
   ErgoApi,
   instanceIn,
-  type NetworkRoom,
+  type IrcNetwork,
   openNetwork,
 } from "../../../services/irc_network/mod.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
@@ -29,7 +29,7 @@ export async function openNetworked(
   clock?: TestClock,
   key = KEY,
 ): Promise<Networked> {
-  let network: NetworkRoom | undefined;
+  let network: IrcNetwork | undefined;
   const rooms = await openServices(folder, {
     provisioning: async (surroundings) => {
       const scheduler = surroundings.clock;

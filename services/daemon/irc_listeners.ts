@@ -1,0 +1,87 @@
+import { type Address, explainListenError, formatAddress, parseAddress } from "../config/mod.ts";
+import type { IrcServer } from "../irc/mod.ts";
+import { type DaemonOptions, StartError } from "./options.ts";
+
+/** Where IRC listens; null where it does not. */
+export interface IrcAddresses {
+  readonly plain: Address | null;
+  readonly tls: Address | null;
+  readonly webSocket: Address | null;
+  readonly webSocketTls: Address | null;
+}
+
+/** The addresses where nothing listens. */
+export const NO_IRC_ADDRESSES: IrcAddresses = Object.freeze({
+  plain: null,
+  tls: null,
+  webSocket: null,
+  webSocketTls: null,
+});
+
+/** The ports of the IRC server of this program; it has none before {@link IrcListeners.open}. */
+export class IrcListeners {
+  readonly server: IrcServer;
+  readonly #options: DaemonOptions;
+  #addresses = NO_IRC_ADDRESSES;
+
+  constructor(server: IrcServer, options: DaemonOptions) {
+    this.server = server;
+    this.#options = options;
+  }
+
+  /** The address of the IRC server as agents are told it; empty where it listens nowhere. */
+  get url(): string {
+    const { plain, tls } = this.#addresses;
+    const scheme = tls === null ? "irc" : "ircs";
+    const told = parseAddress(this.#options.config.irc.public_address);
+    if (told !== null) return `${scheme}://${formatAddress(told)}`;
+    const bound = tls ?? plain;
+    if (bound === null) return "";
+    const everywhere = bound.hostname === "0.0.0.0" || bound.hostname === "::";
+    const hostname = everywhere ? Deno.hostname() : bound.hostname;
+    return `${scheme}://${formatAddress({ hostname, port: bound.port })}`;
+  }
+
+  /**
+   * Begins to listen.
+   *
+   * @returns the addresses, with the ports that the system chose
+   * @throws StartError where an address cannot be listened on
+   */
+  open(): IrcAddresses {
+    const { config: { irc, cors }, certificate, clientAddress } = this.#options;
+    const server = this.server;
+    const tls = certificate === null ? {} : { tls: certificate };
+    const proxied = { proxies: irc.proxy_protocol_from };
+    const webSocket = {
+      ...proxied,
+      origins: cors.origins,
+      addressOf: (socket: string, headers: Headers) =>
+        clientAddress?.(socket, headers.get("x-forwarded-for")) ?? socket,
+    };
+    this.#addresses = {
+      plain: bind(irc.listen, (address) => server.listen({ ...address, ...proxied })),
+      tls: bind(irc.tls_listen, (address) => server.listen({ ...address, ...tls, ...proxied })),
+      webSocket: bind(
+        irc.websocket_listen,
+        (address) => server.listenWebSocket({ ...address, ...webSocket }),
+      ),
+      webSocketTls: bind(
+        irc.websocket_tls_listen,
+        (address) => server.listenWebSocket({ ...address, ...webSocket, ...tls }),
+      ),
+    };
+    return this.#addresses;
+  }
+}
+
+function bind(text: string, listen: (address: Address) => Deno.NetAddr): Address | null {
+  const address = parseAddress(text);
+  if (address === null) return null;
+  try {
+    const { hostname, port } = listen(address);
+    return { hostname, port };
+  } catch (error) {
+    throw new StartError(explainListenError(address, error));
+  }
+}
