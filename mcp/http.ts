@@ -159,12 +159,18 @@ class Endpoint {
     } catch {
       return rpcError(400, RPC_ERROR.parse, "The body is not valid JSON");
     }
-    return await protocol.respond(body, request, {
+    const context = {
       caller,
       // The runtime makes a request's signal when it is asked for, and most calls never ask.
       get signal() {
         return request.signal;
       },
+    };
+    let seen = identity.endings;
+    return await protocol.respond(body, request, context, async () => {
+      if (identity.endings === seen) return;
+      seen = identity.endings;
+      await this.#identify(request, exchange);
     });
   }
 

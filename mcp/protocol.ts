@@ -38,6 +38,8 @@ const MAX_BATCH_WAIT = 60_000;
 interface Session {
   readonly context: ToolContext;
   readonly revision: string;
+  /** @throws Unauthorized where the caller's credential has ended since */
+  readonly recheck: () => Promise<void>;
 }
 
 /** What the protocol needs beside its tools. */
@@ -79,20 +81,27 @@ export class Protocol {
    *
    * @param body the parsed JSON
    * @param request its headers tell the revision; its body was read
+   * @param recheck called between the messages of a batch
+   * @throws what `recheck` throws; the rest of the batch is not begun then
    */
-  async respond(body: unknown, request: Request, context: ToolContext): Promise<Response> {
+  async respond(
+    body: unknown,
+    request: Request,
+    context: ToolContext,
+    recheck: () => Promise<void>,
+  ): Promise<Response> {
     const message = Array.isArray(body) ? body.map(leniently) : leniently(body);
     if (hasMalformedParams(message)) {
       return rpcError(200, RPC_ERROR.invalidParams, '"params" must be an object', idOf(message));
     }
     if (!this.#isInitialize(message) && !await this.#sdk.isLegacyRequest(request, message)) {
-      return this.#respondStateless(message, request, context);
+      return this.#respondStateless(message, request, { context, recheck });
     }
     const named = request.headers.get(REVISION_HEADER)?.trim() ?? OLDEST_REVISION;
     if (!this.#isInitialize(message) && !INITIALIZED_REVISIONS.includes(named)) {
       return unknownRevision(named);
     }
-    const session = { context, revision: named };
+    const session = { context, recheck, revision: named };
     if (Array.isArray(message)) return this.#respondBatch(message, session);
     const answer = await this.#answer(message, session);
     return answer === null ? accepted() : Response.json(answer);
@@ -134,6 +143,7 @@ export class Protocol {
     const pending: Promise<JSONRPCMessage | null>[] = [];
     for (const message of messages) {
       if (closed.aborted) break;
+      if (pending.length > 0) await session.recheck();
       const answer = this.#answer(message, session);
       pending.push(answer);
       if (!this.#mayWait(message, session)) await answer;
@@ -162,14 +172,18 @@ export class Protocol {
     return await exchange.ask(message);
   }
 
-  #respondStateless(body: unknown, request: Request, context: ToolContext): Promise<Response> {
+  #respondStateless(
+    body: unknown,
+    request: Request,
+    caller: Pick<Session, "context" | "recheck">,
+  ): Promise<Response> {
     if (this.#sdk.isJSONRPCRequest(body) && body.method === "subscriptions/listen") {
       const message = "Nothing here can be subscribed to";
       return Promise.resolve(rpcError(404, RPC_ERROR.methodNotFound, message, body.id));
     }
     const headers = new Headers(request.headers);
     headers.set("content-type", "application/json");
-    const session = { context, revision: STATELESS_REVISION };
+    const session = { ...caller, revision: STATELESS_REVISION };
     const { fetch } = this.#sdk.createMcpHandler(() => this.#newServer(session), {
       legacy: "reject",
     });

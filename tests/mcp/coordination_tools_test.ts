@@ -260,6 +260,16 @@ Deno.test("calls of a batch that wait do so at the same time, and hold nothing e
   }
 });
 
+Deno.test("a batch ends where the credential of its caller ends", async () => {
+  const fixture = newFixture();
+  const say = { name: "post", arguments: { channel: "#general", text: "hello" } };
+  fixture.bridge.onPosted = () => fixture.revoke("writer");
+  const batch = [1, 2, 3].map((id) => rpc("tools/call", say, id));
+  const response = await fixture.handler(post("writer", batch), "127.0.0.1");
+  assert.equal(response.status, 401);
+  assert.equal(fixture.bridge.kept.length, 1);
+});
+
 Deno.test("all waits of a batch together take a minute at most", async () => {
   const fixture = newFixture();
   const waiting = Promise.withResolvers<void>();

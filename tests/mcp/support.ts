@@ -67,6 +67,8 @@ export class FakeBridge
   readonly waiting: { resolve: (messages: ChannelMessage[]) => void }[] = [];
   /** Resolves when a reader begins to wait. */
   onWaiting: (() => void) | null = null;
+  /** Called after each post. */
+  onPosted: (() => void) | null = null;
 
   whenReady(): Promise<void> {
     return Promise.resolve();
@@ -99,6 +101,7 @@ export class FakeBridge
 
   post(_channel: string, { nick, text }: NewPost, { principal }: Caller) {
     this.say(speakerName(principal, nick ?? null) ?? this.nick, text);
+    this.onPosted?.();
     return Promise.resolve();
   }
 
@@ -162,6 +165,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
   const logged: Fixture["logged"] = [];
   const addresses: string[] = [];
   const revocations: EndedListener[] = [];
+  const revoked = new Set<string>();
   const inboxQueries: Fixture["inboxQueries"] = [];
   const inbox: Addressed[] = [];
   const directs: Fixture["directs"] = [];
@@ -179,9 +183,13 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     identity: {
       authenticate(credential: Credential, address: string): Promise<Principal> {
         addresses.push(address);
-        return Promise.resolve(lookUp(credential));
+        const principal = lookUp(credential);
+        if (revoked.has(principal.name)) throw new Unauthorized("The token is not valid");
+        return Promise.resolve(principal);
       },
-      endings: 0,
+      get endings() {
+        return revoked.size;
+      },
       onEnded(listener: EndedListener) {
         revocations.push(listener);
         return () => {};
@@ -221,6 +229,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
   };
   const handler = createMcpHandler(services);
   const revoke = (name: string) => {
+    revoked.add(name);
     const covers = (principal: Principal) => principal.name === name;
     for (const listener of revocations) {
       listener({ accountId: `id-of-${name}`, tokenId: null, covers });
