@@ -1,7 +1,6 @@
 import type { Hono } from "hono";
 import { bodyLimitsOf, TrustedProxies } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
-import { systemScheduler } from "../services/scheduler.ts";
 import { accountRoutes } from "./v1/accounts.ts";
 import { adminRoutes } from "./v1/admins.ts";
 import { agentMessageRoutes } from "./v1/agent_messages.ts";
@@ -66,9 +65,8 @@ export function createApp(services: Services) {
 export function createGroups(
   services: Services,
 ): Record<Exclude<Group, "openapi">, Hono<AppEnv>> {
-  const { config, metrics, status, identity, agents, bridge, llm, eventLog } = services;
+  const { config, scheduler, metrics, status, identity, agents, bridge, llm, eventLog } = services;
   const completions = new Completions({ gateway: llm.gateway, identity });
-  const scheduler = systemScheduler;
   const streams = new EventStreams({ max: config.limits.streams, identity, scheduler, metrics });
   const bufferSize = config.bridge.buffer_size;
   return {

@@ -10,6 +10,7 @@ import type { IrcBans } from "../irc_server/bans/mod.ts";
 import { type Llm, openLlm } from "../llm/mod.ts";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
 import { Policies } from "../policies/mod.ts";
 import { Status } from "../metrics/mod.ts";
 import { openEmbedded } from "./embedded.ts";
@@ -23,6 +24,7 @@ import { openStores, retentionOf, type Stores } from "./stores.ts";
 export interface Services {
   readonly config: Config;
   readonly log: Log;
+  readonly scheduler: Scheduler;
   readonly metrics: Pick<
     Metrics,
     "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed" | "render"
@@ -109,7 +111,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { eventLog } = events;
   return {
     services: {
-      ...{ ...identity, ...people, config, log, metrics, status, eventLog, policies, llm, bridge },
+      ...{
+        ...identity,
+        ...people,
+        config,
+        log,
+        scheduler,
+        metrics,
+        status,
+        eventLog,
+        policies,
+        llm,
+        bridge,
+      },
       ...{ ircServer, ircBans, directMessages },
     },
     ircListeners: irc.listeners,

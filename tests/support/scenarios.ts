@@ -71,7 +71,12 @@ export class TestApi {
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
 
-  constructor(rooms: TestServices, credentials: ReadonlyMap<Who, string>) {
+  /** @param changes parts of the services that are others than a test usually has */
+  constructor(
+    rooms: TestServices,
+    credentials: ReadonlyMap<Who, string>,
+    changes: Partial<Services> = {},
+  ) {
     this.rooms = rooms;
     this.#credentials = credentials;
     const status = new Status({
@@ -83,8 +88,16 @@ export class TestApi {
     });
     const config = configSchema.parse({});
     const { metrics } = this;
-    this.services = { ...rooms, config, metrics, status, bridge: null, ircServer: TEST_SERVER };
+    this.services = {
+      ...{ ...rooms, config, metrics, status, scheduler: rooms.clock },
+      ...{ bridge: null, ircServer: TEST_SERVER, ...changes },
+    };
     this.#app = createApp(this.services);
+  }
+
+  /** The API on the same services, except for some parts. */
+  with(changes: Partial<Services>): TestApi {
+    return new TestApi(this.rooms, this.#credentials, changes);
   }
 
   async send(scenario: Omit<Scenario, "status">): Promise<Response> {

@@ -1,105 +1,28 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { TrustedProxies } from "../../../http/mod.ts";
-import { channelRoutes } from "../../../routes/v1/channels.ts";
-import { newRoutes } from "../../../routes/context.ts";
-import { EventStreams } from "../../../routes/event_streams.ts";
-import { clientAddress } from "../../../routes/middleware/address.ts";
-import { jsonBody } from "../../../routes/middleware/body.ts";
-import { errorHandler } from "../../../routes/middleware/errors.ts";
-import { authenticate } from "../../../routes/middleware/authenticate.ts";
-import { requestId } from "../../../routes/middleware/request_id.ts";
-import type { Bridge } from "../../../services/bridge/mod.ts";
-import type { TokenRequest } from "../../../services/identity/mod.ts";
-import { silentLog } from "../../../services/log.ts";
+import { configSchema } from "../../../services/config/mod.ts";
 import { OPERATOR_CALLER, until, withBridge, type World } from "../../services/bridge/support.ts";
-import { TestMetrics } from "../../support/metrics.ts";
-import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
-import type { TestScheduler } from "../../support/scheduler.ts";
+import { type TestApi, withApi } from "../../support/scenarios.ts";
+import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 
-const BODY_LIMITS = { maxBytes: 1_048_576, stallMilliseconds: 30_000 };
-
-type Who = "guest" | "reader" | "writer" | "passphrase" | "operator";
-
-/** One request and the status that it must have. */
-interface Row {
-  /** The operator where nobody is named. */
-  readonly who?: Who;
-  readonly request: string;
-  readonly body?: unknown;
-  readonly status: number;
-  readonly matches?: RegExp;
+interface Channels extends World {
+  readonly api: TestApi;
 }
 
-interface Api extends World {
-  readonly rooms: TestServices;
-  readonly token: string;
-  send(row: Omit<Row, "status">): Promise<Response>;
-  expect(rows: readonly Row[]): Promise<void>;
-}
-
-function appOf(
-  rooms: TestServices,
-  bridge: Bridge | null,
-  scheduler: TestScheduler,
-  maxStreams: number,
-) {
-  const app = newRoutes();
-  app.onError(errorHandler(silentLog));
-  app.use(requestId(), clientAddress(new TrustedProxies([])));
-  app.use("/v1/channels/:channel/stream", authenticate(rooms, "bearer", "basic", "token"));
-  app.use("/v1/*", authenticate(rooms, "bearer", "basic"), jsonBody(BODY_LIMITS));
-  const { identity, agents } = rooms;
-  const metrics = new TestMetrics();
-  const streams = new EventStreams({ max: maxStreams, identity, scheduler, metrics });
-  app.route("/", channelRoutes({ bridge, bufferSize: 50, identity, agents, streams }));
-  return app;
-}
-
-/** The credentials of the agent `caller` and of the operator. */
-async function credentialsOf(rooms: TestServices): Promise<ReadonlyMap<Who, string>> {
-  const passphrase = await anAgent(rooms, "caller");
-  const issue = async (scopes: TokenRequest["scopes"]) => {
-    const request = { owner: "caller", name: "test", scopes, project: null, expires_at: null };
-    return `Bearer ${(await rooms.tokens.create(request, BY_OPERATOR)).token}`;
-  };
-  const token = await Deno.readTextFile(join(rooms.folder, "api_token"));
-  return new Map([
-    ["reader", await issue(["read"])],
-    ["writer", await issue(["read", "write"])],
-    ["passphrase", `Basic ${btoa(`caller:${passphrase}`)}`],
-    ["operator", `Bearer ${token}`],
-  ]);
-}
-
-/** Runs a test on the channel routes with a bridge on an IRC server, all in memory. */
+/** Runs a test on the API with a bridge on an IRC server, all in memory. */
 async function withChannels(
-  run: (api: Api) => Promise<void>,
-  options: { readonly enabled?: boolean; readonly maxStreams?: number } = {},
+  run: (channels: Channels) => Promise<void>,
+  { enabled = true, maxStreams = 10 }: { enabled?: boolean; maxStreams?: number } = {},
 ): Promise<void> {
-  const { enabled = true, maxStreams = 10 } = options;
-  await withServices((rooms) =>
+  const config = configSchema.parse({
+    bridge: { buffer_size: 50 },
+    limits: { streams: maxStreams },
+  });
+  await withApi((api) =>
     withBridge(async (world) => {
-      const credentials = await credentialsOf(rooms);
-      const app = appOf(rooms, enabled ? world.bridge : null, world.scheduler, maxStreams);
-      async function send({ who = "operator", request, body }: Omit<Row, "status">) {
-        const [method = "", path = ""] = request.split(" ");
-        const authorization = credentials.get(who);
-        const init: RequestInit = { method, headers: authorization ? { authorization } : {} };
-        if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
-        return await app.request(path, init, { remoteAddress: "192.0.2.1" });
-      }
-      async function expect(rows: readonly Row[]) {
-        for (const row of rows) {
-          const response = await send(row);
-          const text = await response.text();
-          const label = `${row.who}: ${row.request} ${JSON.stringify(row.body)}\n${text}`;
-          assert.equal(response.status, row.status, label);
-          assert.match(text, row.matches ?? (row.status === 204 ? /^$/ : /./), label);
-          if (row.status >= 400) assert.deepEqual(Object.keys(JSON.parse(text)), ["error"], label);
-        }
-      }
-      await run({ ...world, rooms, token: credentials.get("operator") ?? "", send, expect });
+      const { scheduler } = world;
+      const bridge = enabled ? world.bridge : null;
+      await run({ ...world, api: api.with({ config, scheduler, bridge }) });
     })
   );
 }
@@ -134,9 +57,9 @@ class StreamReader {
 const since = "since=2026-01-01T00:00:00Z";
 
 Deno.test("Every channel endpoint answers as the contract says", () =>
-  withChannels(async ({ expect }) => {
+  withChannels(async ({ api }) => {
     const c = "/v1/channels";
-    await expect([
+    await api.expect([
       { request: `GET ${c}`, status: 200, matches: /^\["#general"\]$/ },
       { request: `POST ${c}/room/join`, status: 204 },
       { request: `POST ${c}/%23room/join`, status: 204 },
@@ -160,11 +83,11 @@ Deno.test("Every channel endpoint answers as the contract says", () =>
   }));
 
 Deno.test("The channel endpoints refuse what is malformed", () =>
-  withChannels(async ({ expect }) => {
+  withChannels(async ({ api }) => {
     const messages = "/v1/channels/general/messages";
     const post = `POST ${messages}`;
     const presence = "POST /v1/channels/general/presence";
-    await expect([
+    await api.expect([
       { request: "POST /v1/channels/a%20b/join", status: 400, matches: /name/ },
       { request: "POST /v1/channels/a,b/join", status: 400 },
       { request: `POST /v1/channels/${"x".repeat(80)}/join`, status: 400 },
@@ -193,11 +116,11 @@ Deno.test("The channel endpoints refuse what is malformed", () =>
   }));
 
 Deno.test("An agent reads and speaks in channels as itself", () =>
-  withChannels(async ({ expect, bridge }) => {
+  withChannels(async ({ api, bridge }) => {
     const messages = "/v1/channels/general/messages";
     const presence = "POST /v1/channels/general/presence";
     const post = `POST ${messages}`;
-    await expect([
+    await api.expect([
       { who: "guest", request: "GET /v1/channels", status: 401 },
       { who: "guest", request: "GET /v1/channels/general/stream?token=x", status: 401 },
       { who: "reader", request: `GET ${messages}`, status: 200 },
@@ -216,19 +139,20 @@ Deno.test("An agent reads and speaks in channels as itself", () =>
   }));
 
 Deno.test("The presence of an agent makes it online", () =>
-  withChannels(async ({ send, rooms }) => {
-    await anAgent(rooms, "other");
-    assert.equal((await rooms.agents.get("other")).online, false);
-    await send({ request: "POST /v1/channels/general/presence", body: { nick: "other" } });
-    assert.equal((await rooms.agents.get("other")).online, true);
+  withChannels(async ({ api }) => {
+    await anAgent(api.rooms, "other");
+    assert.equal((await api.rooms.agents.get("other")).online, false);
+    await api.send({ request: "POST /v1/channels/general/presence", body: { nick: "other" } });
+    assert.equal((await api.rooms.agents.get("other")).online, true);
   }));
 
 Deno.test("A stream replays, goes on and keeps the connection alive", () =>
-  withChannels(async ({ send, bridge, scheduler, token }) => {
+  withChannels(async ({ api, bridge, scheduler }) => {
     await bridge.post("general", { nick: "ann", text: 'a "quoted" one' }, OPERATOR_CALLER);
-    const response = await send({
+    const token = await Deno.readTextFile(join(api.rooms.folder, "api_token"));
+    const response = await api.send({
       who: "guest",
-      request: `GET /v1/channels/general/stream?token=${token.replace("Bearer ", "")}&${since}`,
+      request: `GET /v1/channels/general/stream?token=${token}&${since}`,
     });
     for (
       const [name, value] of [
@@ -256,60 +180,60 @@ Deno.test("A stream replays, goes on and keeps the connection alive", () =>
   }));
 
 Deno.test("An agent is present as long as a stream of it is open", () =>
-  withChannels(async ({ send, rooms, scheduler }) => {
-    const online = async () => (await rooms.agents.get("caller")).online;
+  withChannels(async ({ api, scheduler }) => {
+    const online = async () => (await api.rooms.agents.get("caller")).online;
     const request = "GET /v1/channels/general/stream";
-    const stream = new StreamReader(await send({ who: "reader", request }));
-    rooms.clock.advance(119_000);
+    const stream = new StreamReader(await api.send({ who: "reader", request }));
+    api.rooms.clock.advance(119_000);
     scheduler.advance(15_000);
-    rooms.clock.advance(119_000);
+    api.rooms.clock.advance(119_000);
     assert.equal(await online(), true);
     await stream.cancel();
-    rooms.clock.advance(1000);
+    api.rooms.clock.advance(1000);
     scheduler.advance(15_000);
     assert.equal(await online(), false);
   }));
 
 Deno.test("A wait is answered when something is said", () =>
-  withChannels(async ({ send, bridge, rooms }) => {
+  withChannels(async ({ api, bridge }) => {
     await bridge.whenReady();
     const request = `GET /v1/channels/general/messages?wait_seconds=60&${since}`;
-    const waiting = send({ request });
+    const waiting = api.send({ request });
     await until(() => bridge.stats().waiting === 1);
     await bridge.post("general", { text: "now" }, OPERATOR_CALLER);
     assert.match(await (await waiting).text(), /^\[\{[^{]*"text":"now"[^{]*\}\]$/);
 
     const later = "GET /v1/channels/general/messages?wait_seconds=60&since=2027-01-01T00:00:00Z";
-    const revoked = send({ who: "reader", request: later });
+    const revoked = api.send({ who: "reader", request: later });
     await until(() => bridge.stats().waiting === 1);
-    await rooms.agents.revoke("caller", BY_OPERATOR);
+    await api.rooms.agents.revoke("caller", BY_OPERATOR);
     assert.equal(await (await revoked).text(), "[]");
   }));
 
 Deno.test("A stream ends with its credential, and makes room for another", () =>
-  withChannels(async ({ send, bridge, rooms }) => {
+  withChannels(async ({ api, bridge }) => {
     const request = "GET /v1/channels/general/stream";
-    const agent = new StreamReader(await send({ who: "reader", request }));
-    const operator = new StreamReader(await send({ request }));
-    assert.equal((await send({ request })).status, 429);
-    await rooms.agents.revoke("caller", BY_OPERATOR);
+    const agent = new StreamReader(await api.send({ who: "reader", request }));
+    const operator = new StreamReader(await api.send({ request }));
+    assert.equal((await api.send({ request })).status, 429);
+    await api.rooms.agents.revoke("caller", BY_OPERATOR);
     await until(() => agent.ended);
     await bridge.post("general", { text: "still here" }, OPERATOR_CALLER);
     await until(() => operator.text.includes("still here"));
     assert.equal(agent.text, "");
-    const other = new StreamReader(await send({ request }));
+    const other = new StreamReader(await api.send({ request }));
     await operator.cancel();
     await other.cancel();
-    const last = new StreamReader(await send({ request }));
+    const last = new StreamReader(await api.send({ request }));
     await bridge.stop();
     await until(() => last.ended);
   }, { maxStreams: 2 }));
 
 Deno.test("A reader that falls behind is closed and counted, and the others go on", () =>
-  withChannels(async ({ send, bridge }) => {
+  withChannels(async ({ api, bridge }) => {
     const request = "GET /v1/channels/general/stream";
-    const slow = await send({ request });
-    const quick = new StreamReader(await send({ request }));
+    const slow = await api.send({ request });
+    const quick = new StreamReader(await api.send({ request }));
     const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`).join("\n");
     for (let round = 0; round < 10; round++) {
       await bridge.post("general", { text: lines }, OPERATOR_CALLER);
@@ -320,7 +244,7 @@ Deno.test("A reader that falls behind is closed and counted, and the others go o
     assert.equal(await slow.text(), "");
     await until(() => quick.text.split("data: ").length === 1002);
 
-    const behind = await send({ request });
+    const behind = await api.send({ request });
     for (let round = 0; bridge.stats().cut === 1; round++) {
       assert.ok(round < 20);
       await bridge.post("general", { text: "x".repeat(60_000) }, OPERATOR_CALLER);
@@ -330,8 +254,8 @@ Deno.test("A reader that falls behind is closed and counted, and the others go o
   }));
 
 Deno.test("The channel endpoints say so where there is no bridge", () =>
-  withChannels(async ({ expect }) => {
-    await expect([
+  withChannels(async ({ api }) => {
+    await api.expect([
       { request: "GET /v1/channels", status: 404, matches: /bridge\.enabled/ },
       { request: "GET /v1/channels/a/messages", status: 404, matches: /bridge\.enabled/ },
       { request: "POST /v1/channels/a/messages", body: { text: "x" }, status: 404 },

@@ -1,8 +1,4 @@
 import assert from "node:assert/strict";
-import { newRoutes } from "../../../routes/context.ts";
-import { errorHandler } from "../../../routes/middleware/errors.ts";
-import { settingsRoutes } from "../../../routes/v1/settings.ts";
-import { silentLog } from "../../../services/log.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 
 const PUT = "PUT /v1/settings/policies";
@@ -165,12 +161,11 @@ Deno.test("no key of a policy reaches the prototype of anything", async () => {
 });
 
 Deno.test("without the policy store there are no settings, and the answer says why", async () => {
-  const app = newRoutes();
-  app.onError(errorHandler(silentLog));
-  app.route("/", settingsRoutes(null));
-  for (const [method, path] of [["GET", "/v1/settings"], ["PUT", "/v1/settings/policies"]]) {
-    const response = await app.request(path ?? "", { method: method ?? "" });
-    assert.equal(response.status, 404);
-    assert.match((await response.json()).error, /policies\.enabled/);
-  }
+  await withApi(async (api) => {
+    const matches = /policies\.enabled/;
+    await api.with({ policies: null }).expect([
+      { request: "GET /v1/settings", status: 404, matches },
+      { request: PUT, body: {}, status: 404, matches },
+    ]);
+  });
 });
