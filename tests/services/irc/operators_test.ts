@@ -122,6 +122,14 @@ Deno.test("HELP knows every command", async () => {
   ]);
 });
 
+Deno.test("the README of the engine lists every command", async () => {
+  const url = new URL("../../../services/irc/README.md", import.meta.url);
+  const text = await Deno.readTextFile(url);
+  const list = /^## Commands\n\n(.*?)\n\n/ms.exec(text)?.[1] ?? "";
+  const listed = list.replace(/ \(.*?\)|\.$/g, "").split(/,\s/);
+  assert.deepEqual(listed.toSorted(), [...COMMANDS.keys()].toSorted());
+});
+
 function withAdmin(): TestServer {
   return startServer({ accounts: new TestAccounts({ admin: "secret" }) });
 }
