@@ -46,7 +46,8 @@ Deno.test("agents and people meet: IRC, HTTP and MCP share one channel, in one o
     name: "get_history",
     arguments: { channel: "#general" },
   });
-  assert.deepEqual(history.content, [{
+  const [told, json, ...rest] = history.content as { type: "text"; text: string }[];
+  assert.deepEqual(told, {
     type: "text",
     text: [
       "# history: #general (last 3)",
@@ -54,7 +55,14 @@ Deno.test("agents and people meet: IRC, HTTP and MCP share one channel, in one o
       "[#general] <ann> hello from HTTP",
       `[#general] <bridge> type=task.create id=${envelope.id}`,
     ].join("\n"),
-  }]);
+  });
+  const kept: { nick: string; text?: string; payload?: unknown }[] = JSON.parse(json?.text ?? "")
+    .messages;
+  assert.deepEqual(
+    kept.map(({ nick, text, payload }) => [nick, text ?? payload]),
+    [["scout", "hello from IRC"], ["ann", "hello from HTTP"], ["bridge", { title: "Map it" }]],
+  );
+  assert.deepEqual(rest, []);
   await client.close();
 
   const messages = await (await call(program, "GET", "/v1/channels/general/messages")).json();
