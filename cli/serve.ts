@@ -31,12 +31,15 @@ export async function serve(options: SettingsOptions): Promise<void> {
   Deno.umask(0o077);
   const log = await startLogging(config.log);
   const ended = untilSignal(log);
+  // A SIGHUP that comes during the start would end the process; it waits for the start instead.
+  const started = Promise.withResolvers<Reloader>();
+  Deno.addSignalListener("SIGHUP", async () => (await started.promise).reload());
   try {
     const certificate = await readCertificate(config);
     const server = await start(config, certificate, log);
     const read = () => readSettings(options);
     const reloader = new Reloader({ config, certificate, server, read, log });
-    Deno.addSignalListener("SIGHUP", () => reloader.reload());
+    started.resolve(reloader);
     await ended;
     await reloader.stop();
     await server.stop();
