@@ -35,7 +35,7 @@ export function sendMessage(services: CoordinationServices): Tool {
     description:
       "Sends a typed message, a JSON envelope, to a channel, for programs and agents to " +
       'act on. Give "type" and "payload", or "text" in their place for plain words. "to" puts the ' +
-      "message into the inboxes of those agents of the channel; without it, it is for whoever " +
+      "message into the inboxes of those agents of the channel; without it, it is for anyone who " +
       'reads the channel. To wait for answers, call read_inbox with "wait_seconds".',
     resource: "coordination",
     input: {

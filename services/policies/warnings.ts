@@ -1,4 +1,4 @@
-import { distance } from "fastest-levenshtein";
+import { suggest } from "../suggest.ts";
 import { BOTS } from "./bots.ts";
 import { isObject, type JsonObject } from "./merge.ts";
 
@@ -8,9 +8,6 @@ const RUNNING: ReadonlySet<string> = new Set(["bridge"]);
 /** The most warnings about one change, and the most characters of a name that one quotes. */
 const MAX_WARNINGS = 20;
 const MAX_NAME_LENGTH = 64;
-
-/** The largest number of edits between a misspelt name and the one that was meant. */
-const MAX_DISTANCE = 2;
 
 /**
  * Finds what a change of policies sets without effect: bots that muster does not run, and fields
@@ -40,7 +37,8 @@ function shapeOf(bot: string): readonly string[] | null {
 }
 
 function noSuch(kind: string, name: string, known: readonly string[]): string {
-  const meant = known.find((candidate) => distance(name, candidate) <= MAX_DISTANCE);
-  const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
-  return `There is no ${kind} called "${name.slice(0, MAX_NAME_LENGTH)}"${hint}`;
+  const shown = name.slice(0, MAX_NAME_LENGTH);
+  const meant = suggest(shown, known);
+  const hint = meant === null ? "" : `; did you mean "${meant}"?`;
+  return `There is no ${kind} called "${shown}"${hint}`;
 }
