@@ -4,6 +4,8 @@ import { addressNetwork } from "../services/irc/mod.ts";
 export class HttpConnection {
   /** The address of the socket. */
   readonly address: string;
+  /** The port of this machine that it came to. */
+  readonly port: number;
   /** What counts as one client's place, of an address. */
   readonly network: string;
   /** When it began to wait, by the clock of its table: for its first request, or for the next. */
@@ -16,15 +18,19 @@ export class HttpConnection {
   #trusted = false;
 
   /**
+   * @param address the client's
+   * @param port of this machine
    * @param clock milliseconds from anywhere
    * @param onTrusted is told once a request came with a valid credential
    */
   constructor(
     address: string,
+    port: number,
     clock: { readonly now: number },
     onTrusted: (connection: HttpConnection) => void,
   ) {
     this.address = address;
+    this.port = port;
     this.network = addressNetwork(address);
     this.#clock = clock;
     this.#onTrusted = onTrusted;

@@ -38,8 +38,9 @@ export interface HttpConnectionsOptions {
  * The HTTP connections of all listeners, within their bounds.
  *
  * A connection is a stranger's until one of its requests has shown a valid credential. Where there is
- * no room, the oldest stranger makes room for the newcomer, which may be about to show one; nobody
- * loses a connection that has. So a crowd of strangers only ever displaces itself.
+ * no room, the oldest stranger of the port that holds the most makes room for the newcomer, which may
+ * be about to show one; nobody loses a connection that has. So a crowd of strangers only ever
+ * displaces itself, and a burst on one port does not displace those who just came to the other.
  */
 export class HttpConnections {
   /** Counts what the servers cannot accept. */
@@ -49,8 +50,8 @@ export class HttpConnections {
 
   readonly #isExempt: (address: string) => boolean;
   readonly #open = new Set<HttpConnection>();
-  /** Those that showed no credential yet, the oldest first; all, and by their network. */
-  readonly #strangers = new Set<HttpConnection>();
+  /** Those that showed no credential yet, the oldest first, by their port and by their network. */
+  readonly #strangersAt = new Map<number, Set<HttpConnection>>();
   readonly #strangersOf = new Map<string, Set<HttpConnection>>();
   /** Read by every connection, so that a request need not ask for the time. */
   readonly #clock = { now: performance.now() };
@@ -83,27 +84,27 @@ export class HttpConnections {
   /** Changes the bounds. Strangers beyond them are closed; the deadlines hold from now on. */
   reconfigure(limits: ConnectionLimits): void {
     this.#limits = limits;
-    while (this.#open.size > limits.total && this.#strangers.size > 0) {
-      this.#closeFirst(this.#strangers, "full");
-    }
+    while (this.#open.size > limits.total && this.#closeStranger(null));
     if (this.#sweeper === undefined) return;
     clearInterval(this.#sweeper);
     this.#sweeper = this.#startSweeper();
   }
 
-  /** Takes a connection from an IP address in; null where there is no room for it. {@linkcode leave} ends it. */
-  enter(address: string): HttpConnection | null {
+  /**
+   * Takes in a connection that an IP address opened to a port. {@linkcode leave} ends it.
+   *
+   * @returns null where there is no room for it
+   */
+  enter(address: string, port: number): HttpConnection | null {
     if (this.#sweeper === undefined) {
       this.#clock.now = performance.now();
       this.#sweeper = this.#startSweeper();
     }
-    const connection = new HttpConnection(address, this.#clock, this.#forgetStranger);
+    const connection = new HttpConnection(address, port, this.#clock, this.#forgetStranger);
     if (!this.#makeRoom(connection)) return null;
     this.#open.add(connection);
-    this.#strangers.add(connection);
-    const neighbours = this.#strangersOf.get(connection.network);
-    if (neighbours === undefined) this.#strangersOf.set(connection.network, new Set([connection]));
-    else neighbours.add(connection);
+    addTo(this.#strangersAt, port, connection);
+    addTo(this.#strangersOf, connection.network, connection);
     return connection;
   }
 
@@ -116,14 +117,25 @@ export class HttpConnections {
     this.#sweeper = undefined;
   }
 
-  #makeRoom({ address, network }: HttpConnection): boolean {
+  #makeRoom({ address, network, port }: HttpConnection): boolean {
     const { total, perAddress } = this.#limits;
     const neighbours = this.#strangersOf.get(network);
     const most = perAddress ?? Infinity;
     if (neighbours !== undefined && neighbours.size >= most && !this.#isExempt(address)) {
       this.#closeFirst(neighbours, "address");
     }
-    return this.#open.size < total || this.#closeFirst(this.#strangers, "full");
+    if (this.#open.size < total || this.#closeStranger(port)) return true;
+    this.#closed.full++;
+    return false;
+  }
+
+  /** Closes the oldest stranger of the port that has the most; of several such ports, of the given one. */
+  #closeStranger(port: number | null): boolean {
+    let most = (port === null ? null : this.#strangersAt.get(port)) ?? new Set<HttpConnection>();
+    for (const strangers of this.#strangersAt.values()) {
+      if (strangers.size > most.size) most = strangers;
+    }
+    return this.#closeFirst(most, "full");
   }
 
   #closeFirst(connections: Iterable<HttpConnection>, why: ClosedBecause): boolean {
@@ -131,7 +143,6 @@ export class HttpConnections {
       this.#close(oldest, why);
       return true;
     }
-    this.#closed[why]++;
     return false;
   }
 
@@ -142,10 +153,8 @@ export class HttpConnections {
   }
 
   readonly #forgetStranger = (connection: HttpConnection): void => {
-    if (!this.#strangers.delete(connection)) return;
-    const neighbours = this.#strangersOf.get(connection.network);
-    neighbours?.delete(connection);
-    if (neighbours?.size === 0) this.#strangersOf.delete(connection.network);
+    removeFrom(this.#strangersAt, connection.port, connection);
+    removeFrom(this.#strangersOf, connection.network, connection);
   };
 
   /** A deadline is kept to within a quarter of it, or of a second. */
@@ -171,4 +180,23 @@ export class HttpConnections {
       } else if (waited > headerMilliseconds) this.#close(connection, "headers");
     }
   }
+}
+
+function addTo<Key>(
+  groups: Map<Key, Set<HttpConnection>>,
+  key: Key,
+  connection: HttpConnection,
+): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, new Set([connection]));
+  else group.add(connection);
+}
+
+function removeFrom<Key>(
+  groups: Map<Key, Set<HttpConnection>>,
+  key: Key,
+  connection: HttpConnection,
+): void {
+  const group = groups.get(key);
+  if (group?.delete(connection) && group.size === 0) groups.delete(key);
 }

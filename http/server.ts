@@ -149,7 +149,8 @@ export class HttpServer {
   }
 
   #take(conn: Deno.Conn, address: string): void {
-    const connection = this.#isOpen ? this.#options.connections.enter(address) : null;
+    const { connections } = this.#options;
+    const connection = this.#isOpen ? connections.enter(address, this.#port.addr.port) : null;
     if (connection === null) closeQuietly(conn);
     else this.#serveOn(conn, connection);
   }

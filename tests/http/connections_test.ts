@@ -20,8 +20,8 @@ class Table implements Disposable {
   });
   readonly #entered: HttpConnection[] = [];
 
-  enter(address: string): HttpConnection {
-    const connection = this.connections.enter(address);
+  enter(address: string, port = 8080): HttpConnection {
+    const connection = this.connections.enter(address, port);
     assert.ok(connection);
     this.#entered.push(connection);
     return connection;
@@ -60,6 +60,14 @@ Deno.test("an exempt address has no bound of its own, but shares the total", () 
   assert.equal(table.connections.stats().closed.full, 1);
 });
 
+Deno.test("a burst of strangers on one port spares those who just came to another", () => {
+  using table = new Table();
+  const there = Array.from({ length: 4 }, () => table.enter("127.0.0.1", 8080));
+  const here = Array.from({ length: 100 }, () => table.enter("127.0.0.1", 8081));
+  assert.deepEqual(areCut(there), [true, true, false, false]);
+  assert.deepEqual(areCut(here).lastIndexOf(true), 97);
+});
+
 Deno.test("a connection with a credential counts for no address and makes room for nobody", () => {
   using table = new Table();
   const trusted = [table.enter("192.0.2.1"), table.enter("192.0.2.1")];
@@ -72,7 +80,7 @@ Deno.test("a connection with a credential counts for no address and makes room f
 Deno.test("nobody is let in where every connection has shown a credential", () => {
   using table = new Table();
   for (let count = 0; count < LIMITS.total; count++) table.enter("127.0.0.1").trust();
-  assert.equal(table.connections.enter("192.0.2.1"), null);
+  assert.equal(table.connections.enter("192.0.2.1", 8080), null);
   assert.equal(table.connections.stats().connections, LIMITS.total);
 });
 
