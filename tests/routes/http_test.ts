@@ -114,7 +114,7 @@ Deno.test("HEAD answers as GET does, without the body", async () => {
 Deno.test("a request is a line of the log that holds no path, query or credential", async () => {
   await withApi(async (api) => {
     await api.send({ who: "writer", request: "GET /v1/agents/hidden-name?token=hidden-token" });
-    const lines = api.rooms.log.lines.filter((line) => line.includes("Request"));
+    const lines = api.services.log.lines.filter((line) => line.includes("Request"));
     assert.equal(lines.length, 1);
     const [line = ""] = lines;
     assert.match(line, /^info Request/);
@@ -134,7 +134,7 @@ Deno.test("what machines ask all the time is logged at debug, unless it fails", 
     await api.send({ request: "GET /healthz" });
     await api.send({ request: "GET /v1/metrics" });
     await api.send({ who: "guest", request: "GET /v1/metrics" });
-    const levels = api.rooms.log.lines.filter((line) => line.includes("Request"))
+    const levels = api.services.log.lines.filter((line) => line.includes("Request"))
       .map((line) => line.split(" ")[0]);
     assert.deepEqual(levels, ["debug", "debug", "info"]);
   });

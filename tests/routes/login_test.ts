@@ -70,7 +70,7 @@ Deno.test("POST /login refuses who is no admin, and what is no login", async () 
       const request = { who: "guest", request: "POST /login", body } as const;
       await api.expect([{ ...request, status, matches }]);
       assert.deepEqual((await api.send(request)).headers.getSetCookie(), []);
-      api.rooms.clock.advance(HOUR);
+      api.services.clock.advance(HOUR);
     }
     await api.expect([{ who: "guest", request: "GET /login", status: 405 }]);
   });
@@ -86,7 +86,7 @@ Deno.test("the eleventh login within 15 minutes from one place is refused, whate
       ...new Array(4).fill(attempt(CREDENTIALS, 200)),
       ...new Array(3).fill(attempt("nonsense", 400)),
     ]);
-    api.rooms.clock.advance(10 * 60_000);
+    api.services.clock.advance(10 * 60_000);
     await api.expect([
       ...new Array(3).fill(attempt({ ...CREDENTIALS, password: "wrong horse" }, 401)),
       attempt(CREDENTIALS, 429),
@@ -94,7 +94,7 @@ Deno.test("the eleventh login within 15 minutes from one place is refused, whate
     ]);
     const refused = await api.send(attempt(CREDENTIALS, 429));
     assert.equal(refused.headers.get("retry-after"), "300");
-    api.rooms.clock.advance(5 * 60_000);
+    api.services.clock.advance(5 * 60_000);
     await api.expect([attempt(CREDENTIALS, 200)]);
   });
 });
@@ -150,13 +150,13 @@ Deno.test("GET /session tells who is logged in, until the session ends", async (
       { who: "operator", request: "GET /session", status: 401 },
       { ...ask, headers: { cookie: `muster_session=${"0".repeat(64)}` }, status: 401 },
     ]);
-    api.rooms.clock.advance(11 * HOUR);
+    api.services.clock.advance(11 * HOUR);
     const renewed = await api.send(ask);
     assert.equal(renewed.status, 200);
     const cookie = cookiesOf(renewed).get("muster_session");
     assert.ok(headers.cookie.includes(cookie?.value ?? "missing"));
     assert.ok(cookie?.attributes.includes("Max-Age=43200"));
-    api.rooms.clock.advance(12 * HOUR);
+    api.services.clock.advance(12 * HOUR);
     await api.expect([{ ...ask, status: 401 }]);
   });
 });

@@ -63,41 +63,42 @@ const TEST_SERVER: NonNullable<Services["ircServer"]> = {
   }],
 };
 
-/** The API on rooms of its own, with the agent `caller`, and without a bridge. */
+/** The API over services of its own, with the agent `caller`, and without a bridge. */
 export class TestApi {
-  readonly rooms: TestServices;
+  readonly services: TestServices;
+  /** What the routes were built from. */
+  readonly served: Services;
   readonly metrics = new TestMetrics();
-  readonly services: Services;
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
 
   /** @param changes parts of the services that are others than a test usually has */
   constructor(
-    rooms: TestServices,
+    services: TestServices,
     credentials: ReadonlyMap<Who, string>,
     changes: Partial<Services> = {},
   ) {
-    this.rooms = rooms;
+    this.services = services;
     this.#credentials = credentials;
     const status = new Status({
-      clock: rooms.clock.read,
-      agents: () => rooms.agents.counts().total,
+      clock: services.clock.read,
+      agents: () => services.agents.counts().total,
       healthy: () => true,
       recheck: () => Promise.resolve(),
       parts: {},
     });
     const config = configSchema.parse({});
     const { metrics } = this;
-    this.services = {
-      ...{ ...rooms, config, metrics, status, scheduler: rooms.clock },
+    this.served = {
+      ...{ ...services, config, metrics, status, scheduler: services.clock },
       ...{ bridge: null, ircServer: TEST_SERVER, ...changes },
     };
-    this.#app = createApp(this.services);
+    this.#app = createApp(this.served);
   }
 
   /** The API on the same services, except for some parts. */
   with(changes: Partial<Services>): TestApi {
-    return new TestApi(this.rooms, this.#credentials, changes);
+    return new TestApi(this.services, this.#credentials, changes);
   }
 
   async send(scenario: Omit<Scenario, "status">): Promise<Response> {
@@ -148,17 +149,17 @@ export async function withApi(
   run: (api: TestApi) => Promise<void>,
   options?: TestServicesOptions,
 ): Promise<void> {
-  await withServices(async (rooms) => {
-    const passphrase = await anAgent(rooms, "caller");
-    await rooms.admins.createFirst();
+  await withServices(async (services) => {
+    const passphrase = await anAgent(services, "caller");
+    await services.admins.createFirst();
     const issue = async (scopes: TokenRequest["scopes"], owner = "caller") => {
       const request = { owner, name: "test", scopes, project: null, expires_at: null };
-      return `Bearer ${(await rooms.tokens.create(request, BY_OPERATOR)).token}`;
+      return `Bearer ${(await services.tokens.create(request, BY_OPERATOR)).token}`;
     };
-    const apiToken = await Deno.readTextFile(join(rooms.folder, "api_token"));
+    const apiToken = await Deno.readTextFile(join(services.folder, "api_token"));
     await run(
       new TestApi(
-        rooms,
+        services,
         new Map([
           ["stranger", `Bearer ${"0".repeat(64)}`],
           ["reader", await issue(["read"])],

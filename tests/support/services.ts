@@ -159,7 +159,7 @@ export async function openServices(
   const log = new TestLog();
   const sessions = new TestSessions();
   const limits = { attempts: 10, window: 15 * 60_000 };
-  const room = await openIdentity({
+  const identityServices = await openIdentity({
     folder,
     database,
     pinnedToken: options.pinnedToken ?? null,
@@ -172,7 +172,8 @@ export async function openServices(
     await database.close();
     throw error;
   });
-  const { accounts, revocations, identity, logins, passwords, scram, tokens, webSessions } = room;
+  const { accounts, revocations, identity, logins, passwords, scram, tokens, webSessions } =
+    identityServices;
   const serverAddress = () => "irc://irc.example:6667";
   const shared = {
     ...{ database, accounts, scram, tokens, webSessions, revocations, sessions, serverAddress },
@@ -196,7 +197,7 @@ export async function openServices(
   });
   ircBans.enforceOn({ enforceBans: () => sessions.banned++ });
   const admins = new Admins({ ...shared, passwords });
-  const adminLogin = new AdminLogin({ ...room, ...limits, clock: clock.read });
+  const adminLogin = new AdminLogin({ ...identityServices, ...limits, clock: clock.read });
   const operators = options.operators ?? [];
   const inboxes = new Inboxes({
     ...{ identity, roster, log, bridgeNick: "bridge" },
@@ -232,7 +233,7 @@ export async function openServices(
     environment: (name) => options.environment?.[name],
   });
   return {
-    ...room,
+    ...identityServices,
     ...{ folder, database, eventLog, policies },
     ...{
       agents,
@@ -252,7 +253,7 @@ export async function openServices(
       await inboxes.stop();
       await channels.close();
       await agents.close();
-      await room.close();
+      await identityServices.close();
       await database.close();
     },
   };
@@ -260,15 +261,15 @@ export async function openServices(
 
 /** Runs a test on services of its own. */
 export async function withServices(
-  run: (rooms: TestServices) => Promise<void>,
+  run: (services: TestServices) => Promise<void>,
   options?: TestServicesOptions,
 ): Promise<void> {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder, options);
+    const services = await openServices(folder, options);
     try {
-      await run(rooms);
+      await run(services);
     } finally {
-      await rooms.close();
+      await services.close();
     }
   });
 }

@@ -65,7 +65,7 @@ Deno.test("PUT /v1/irc/accounts/{account}/password replaces a person's password"
         status: 404,
       },
     ]);
-    const { logins, sessions } = api.rooms;
+    const { logins, sessions } = api.services;
     const logIn = (password: string) =>
       logins.logIn({ name: "ann", password, address: "192.0.2.9", door: "sasl" }, ["person"]);
     assert.equal((await logIn(PASSWORD)).kind, "refused");

@@ -22,7 +22,7 @@ function say({ inboxes }: TestServices, text: string, channel: string | null = n
 
 Deno.test("GET /v1/agents/{nick}/messages is open to the agent itself and the operator", async () => {
   await withApi(async (api) => {
-    await anAgent(api.rooms, "other");
+    await anAgent(api.services, "other");
     const itself = ["reader", "writer", "passphrase", "operator"] as const;
     await api.expect([
       ...byEverybody(MESSAGES, itself, 200),
@@ -38,8 +38,8 @@ Deno.test("GET /v1/agents/{nick}/messages is open to the agent itself and the op
 
 Deno.test("GET /v1/agents/{nick}/messages gives what was said, as often as it is read", async () => {
   await withApi(async (api) => {
-    say(api.rooms, "psst");
-    say(api.rooms, "hello @all", "#general");
+    say(api.services, "psst");
+    say(api.services, "hello @all", "#general");
     const expected = [
       {
         id: "id-psst",
@@ -73,7 +73,7 @@ Deno.test("GET /v1/agents/{nick}/messages waits, and ends with the agent's crede
     const waiting = api.send({ who: "reader", request });
     // The agent is authenticated before its request waits.
     await api.send({ request: "GET /v1/agents/caller" });
-    say(api.rooms, "wake up");
+    say(api.services, "wake up");
     assert.match(await (await waiting).text(), /^\[\{[^{]*"text":"wake up"[^{]*\}\]$/);
     const ended = api.send({ who: "writer", request });
     await api.send({ request: "GET /v1/agents/caller" });
@@ -84,7 +84,7 @@ Deno.test("GET /v1/agents/{nick}/messages waits, and ends with the agent's crede
 
 Deno.test("POST /v1/agents/{nick}/messages puts a message into the agent's inbox", async () => {
   await withApi(async (api) => {
-    await anAgent(api.rooms, "other");
+    await anAgent(api.services, "other");
     const request = "POST /v1/agents/other/messages";
     const body = { text: "psst" };
     const speakers = ["writer", "passphrase", "operator"] as const;
@@ -98,7 +98,7 @@ Deno.test("POST /v1/agents/{nick}/messages puts a message into the agent's inbox
       { request, body: {}, status: 400, matches: /text/ },
       { request, body: { text: "" }, status: 400 },
     ]);
-    const messages = await api.rooms.inboxes.read("other", {}, OPERATOR);
+    const messages = await api.services.inboxes.read("other", {}, OPERATOR);
     assert.deepEqual(messages.map(({ from, account, text }) => [from, account, text]), [
       ["caller", "caller", "psst"],
       ["caller", "caller", "psst"],

@@ -80,7 +80,7 @@ Deno.test("POST /v1/agents/register names the field that is wrong", async () => 
   await withApi(async (api) => {
     await api.expect(table.map(([body, matches]) => ({ request, body, status: 400, matches })));
     await api.expect([{ request, body: { nick: "x".repeat(2_000_000) }, status: 413 }]);
-    assert.equal(api.rooms.agents.counts().total, 1);
+    assert.equal(api.services.agents.counts().total, 1);
   });
 });
 
@@ -112,7 +112,7 @@ Deno.test("an agent goes through its life as the contract says", async () => {
 Deno.test("POST /v1/agents/{nick}/adopt takes a body, an empty one, or none", async () => {
   await withApi(async (api) => {
     for (const account of ["ann", "bob", "cid", "dan"]) {
-      await api.rooms.ircAccounts.create({ account, password: "correct horse" }, BY_OPERATOR);
+      await api.services.ircAccounts.create({ account, password: "correct horse" }, BY_OPERATOR);
     }
     const channels = ["ops"];
     await api.expect([
@@ -180,7 +180,7 @@ Deno.test("the operator pauses an agent, resumes it and sets its rate", async ()
       { request: "POST /v1/agents/slow/resume", status: 409 },
       { request: "PATCH /v1/agents/slow", body: { rate_limit }, status: 409 },
     ]);
-    const logged = await eventTypes(api.rooms);
+    const logged = await eventTypes(api.services);
     assert.deepEqual(logged.filter((type) => /paused|resumed|rate/.test(type)), [
       "agent.paused",
       "agent.paused",

@@ -140,16 +140,16 @@ Deno.test("An agent reads and speaks in channels as itself", () =>
 
 Deno.test("The presence of an agent makes it online", () =>
   withChannels(async ({ api }) => {
-    await anAgent(api.rooms, "other");
-    assert.equal((await api.rooms.agents.get("other")).online, false);
+    await anAgent(api.services, "other");
+    assert.equal((await api.services.agents.get("other")).online, false);
     await api.send({ request: "POST /v1/channels/general/presence", body: { nick: "other" } });
-    assert.equal((await api.rooms.agents.get("other")).online, true);
+    assert.equal((await api.services.agents.get("other")).online, true);
   }));
 
 Deno.test("A stream replays, goes on and keeps the connection alive", () =>
   withChannels(async ({ api, bridge, scheduler }) => {
     await bridge.post("general", { nick: "ann", text: 'a "quoted" one' }, OPERATOR_CALLER);
-    const token = await Deno.readTextFile(join(api.rooms.folder, "api_token"));
+    const token = await Deno.readTextFile(join(api.services.folder, "api_token"));
     const response = await api.send({
       who: "guest",
       request: `GET /v1/channels/general/stream?token=${token}&${since}`,
@@ -181,15 +181,15 @@ Deno.test("A stream replays, goes on and keeps the connection alive", () =>
 
 Deno.test("An agent is present as long as a stream of it is open", () =>
   withChannels(async ({ api, scheduler }) => {
-    const online = async () => (await api.rooms.agents.get("caller")).online;
+    const online = async () => (await api.services.agents.get("caller")).online;
     const request = "GET /v1/channels/general/stream";
     const stream = new StreamReader(await api.send({ who: "reader", request }));
-    api.rooms.clock.advance(119_000);
+    api.services.clock.advance(119_000);
     scheduler.advance(15_000);
-    api.rooms.clock.advance(119_000);
+    api.services.clock.advance(119_000);
     assert.equal(await online(), true);
     await stream.cancel();
-    api.rooms.clock.advance(1000);
+    api.services.clock.advance(1000);
     scheduler.advance(15_000);
     assert.equal(await online(), false);
   }));
@@ -206,7 +206,7 @@ Deno.test("A wait is answered when something is said", () =>
     const later = "GET /v1/channels/general/messages?wait_seconds=60&since=2027-01-01T00:00:00Z";
     const revoked = api.send({ who: "reader", request: later });
     await until(() => bridge.stats().waiting === 1);
-    await api.rooms.agents.revoke("caller", BY_OPERATOR);
+    await api.services.agents.revoke("caller", BY_OPERATOR);
     assert.equal(await (await revoked).text(), "[]");
   }));
 
@@ -216,7 +216,7 @@ Deno.test("A stream ends with its credential, and makes room for another", () =>
     const agent = new StreamReader(await api.send({ who: "reader", request }));
     const operator = new StreamReader(await api.send({ request }));
     assert.equal((await api.send({ request })).status, 429);
-    await api.rooms.agents.revoke("caller", BY_OPERATOR);
+    await api.services.agents.revoke("caller", BY_OPERATOR);
     await until(() => agent.ended);
     await bridge.post("general", { text: "still here" }, OPERATOR_CALLER);
     await until(() => operator.text.includes("still here"));

@@ -71,7 +71,9 @@ async function list(api: TestApi, query = ""): Promise<Page> {
 
 async function register(api: TestApi, ...nicks: string[]): Promise<void> {
   await Promise.all(
-    nicks.map((nick) => api.rooms.agents.register(registrationSchema.parse({ nick }), BY_OPERATOR)),
+    nicks.map((nick) =>
+      api.services.agents.register(registrationSchema.parse({ nick }), BY_OPERATOR)
+    ),
   );
 }
 
@@ -174,12 +176,12 @@ Deno.test("a stream shows the whole event, of the types that are asked for", asy
 Deno.test("a stream ends with its credential, and with the log", async () => {
   await withApi(async (api) => {
     const stream = await open(api);
-    await api.rooms.operatorToken.rotate(BY_OPERATOR);
+    await api.services.operatorToken.rotate(BY_OPERATOR);
     for (let frame = await stream.next(); frame !== null;) frame = await stream.next();
   });
   await withApi(async (api) => {
     const stream = await open(api);
-    api.rooms.eventLog.close();
+    api.services.eventLog.close();
     assert.equal(await stream.next(), null);
   });
 });

@@ -51,7 +51,7 @@ Deno.test("a backend is made, listed, changed in part and removed", async () => 
       { request: COMPLETE, body: { messages: MESSAGES, backend: "main" }, status: 404 },
       { request: COMPLETE, body: { messages: MESSAGES }, status: 404 },
     ]);
-    const types = (await eventTypes(api.rooms)).filter((type) => type.startsWith("llm"));
+    const types = (await eventTypes(api.services)).filter((type) => type.startsWith("llm"));
     assert.deepEqual(types, [
       "llm_backend.created",
       "llm_backend.changed",
@@ -309,11 +309,11 @@ Deno.test("a provider that fails is 502 with its status, one that is late 504, n
     ]);
     const expected = api.expect([{ request: `GET ${BACKENDS}/late/models`, status: 504 }]);
     await asked.promise;
-    api.rooms.clock.advance(10_000);
+    api.services.clock.advance(10_000);
     await expected;
-    await api.rooms.llm.gateway.close();
-    const events = await api.rooms.database.tables.selectFrom("events").selectAll().execute();
-    const kept = JSON.stringify(events) + api.rooms.log.lines.join("\n");
+    await api.services.llm.gateway.close();
+    const events = await api.services.database.tables.selectFrom("events").selectAll().execute();
+    const kept = JSON.stringify(events) + api.services.log.lines.join("\n");
     assert.ok(!kept.includes("PLANTED"));
   }, { llm: { backends }, environment: { THE_KEY: KEY } });
 });
@@ -389,7 +389,7 @@ Deno.test("one agent cannot take every call of models for itself", async () => {
       { ...request, body: quick, status: 429, matches: /You have 1 calls? / },
       { request: COMPLETE, body: quick, status: 200 },
     ]);
-    await api.rooms.llm.gateway.close();
+    await api.services.llm.gateway.close();
     await held;
   }, { llm: { backends: [backend], limits } });
 });

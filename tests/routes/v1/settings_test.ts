@@ -119,7 +119,7 @@ Deno.test("PUT refuses what is no policy, names the field, and changes nothing",
       { request: "PUT /v1/settings", body: {}, status: 405 },
     ]);
     assert.deepEqual(await read(api), before);
-    assert.deepEqual((await api.rooms.eventLog.read({ types: ["policy.*"] })).events, []);
+    assert.deepEqual((await api.services.eventLog.read({ types: ["policy.*"] })).events, []);
   });
 });
 

@@ -21,7 +21,7 @@ Deno.test("/v1/tokens is the operator's and admins' alone", async () => {
 
 Deno.test("a token is told once and ends when it is deleted", async () => {
   await withApi(async (api) => {
-    for (const { id } of await api.rooms.tokens.list()) {
+    for (const { id } of await api.services.tokens.list()) {
       await api.expect([{ request: `DELETE /v1/tokens/${id}`, status: 204 }]);
     }
     await api.expect((["reader", "writer"] as const).map((who) => (
@@ -87,14 +87,14 @@ Deno.test("POST /v1/tokens/api/rotate replaces the API token, of which the file 
     const response = await api.send({ request });
     const { token, ...more } = await response.json();
     assert.deepEqual([response.status, more], [200, {}]);
-    assert.equal(await Deno.readTextFile(join(api.rooms.folder, "api_token")), token);
+    assert.equal(await Deno.readTextFile(join(api.services.folder, "api_token")), token);
     const headers = { authorization: `Bearer ${token}` };
     await api.expect([
       { request: "GET /v1/status", status: 401 },
       { who: "guest", request: "GET /v1/status", headers, status: 200 },
       { who: "reader", request: "GET /v1/status", status: 200 },
     ]);
-    assert.equal((await eventTypes(api.rooms)).at(-1), "api_token.rotated");
+    assert.equal((await eventTypes(api.services)).at(-1), "api_token.rotated");
   });
 });
 

@@ -28,13 +28,13 @@ function aPerson({ ircAccounts }: TestServices, account: string) {
 }
 
 Deno.test("register() makes an agent that can log in with what it was told", async () => {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const request = registrationSchema.parse({
       nick: "Coder-1",
       type: "observer",
       channels: ["Dev", "#dev", "#ops"],
     });
-    const registration = await rooms.agents.register(request, BY_OPERATOR);
+    const registration = await services.agents.register(request, BY_OPERATOR);
     const { passphrase } = registration.credentials;
     assert.match(passphrase, /^[0-9a-f]{64}$/);
     assert.deepEqual(registration, {
@@ -42,7 +42,7 @@ Deno.test("register() makes an agent that can log in with what it was told", asy
       credentials: { nick: "Coder-1", passphrase },
       server: "irc://irc.example:6667",
     });
-    assert.deepEqual(await rooms.authority.verify("coder-1", passphrase, ADDRESS), {
+    assert.deepEqual(await services.authority.verify("coder-1", passphrase, ADDRESS), {
       kind: "accepted",
       account: "Coder-1",
     });
@@ -59,146 +59,146 @@ Deno.test("register() makes an agent that can log in with what it was told", asy
       messages_per_minute: 0,
       rate_limit: null,
     };
-    assert.deepEqual(await rooms.agents.get("cODER-1"), agent);
-    assert.deepEqual(await rooms.agents.list(), [agent]);
-    assert.deepEqual(rooms.agents.counts(), { active: 1, total: 1 });
+    assert.deepEqual(await services.agents.get("cODER-1"), agent);
+    assert.deepEqual(await services.agents.list(), [agent]);
+    assert.deepEqual(services.agents.counts(), { active: 1, total: 1 });
   });
 });
 
 Deno.test("a nick is registered once, under any case and at any number of tries", async () => {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const nicks = ["coder", "Coder", "CODER", "coder"];
-    const outcomes = await Promise.allSettled(nicks.map((nick) => anAgent(rooms, nick)));
+    const outcomes = await Promise.allSettled(nicks.map((nick) => anAgent(services, nick)));
     assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
     for (const outcome of outcomes) {
       if (outcome.status === "rejected") assert.ok(outcome.reason instanceof Conflict);
     }
-    await rooms.agents.revoke("coder", BY_OPERATOR);
-    await assert.rejects(anAgent(rooms, "CoDeR"), Conflict);
-    await aPerson(rooms, "ann");
-    await assert.rejects(anAgent(rooms, "Ann"), Conflict);
-    await assert.rejects(aPerson(rooms, "coder"), Conflict);
+    await services.agents.revoke("coder", BY_OPERATOR);
+    await assert.rejects(anAgent(services, "CoDeR"), Conflict);
+    await aPerson(services, "ann");
+    await assert.rejects(anAgent(services, "Ann"), Conflict);
+    await assert.rejects(aPerson(services, "coder"), Conflict);
     const expected = ["agent.registered", "agent.revoked", "account.created"];
-    assert.deepEqual(await eventTypes(rooms), expected);
+    assert.deepEqual(await eventTypes(services), expected);
   });
 });
 
 Deno.test("nobody registers a reserved name", async () => {
   const bots = "auditbot scribe herald oracle warden scroll systembot snitch sentinel steward " +
     "shepherd";
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const names = [...bots.split(" "), "bridge", "NickServ", "chanserv", "HISTSERV", "Server"];
     for (const name of names) {
-      await assert.rejects(anAgent(rooms, name), Conflict, name);
-      await assert.rejects(aPerson(rooms, name), Conflict, name);
+      await assert.rejects(anAgent(services, name), Conflict, name);
+      await assert.rejects(aPerson(services, name), Conflict, name);
     }
-    assert.deepEqual(await rooms.agents.list(), []);
+    assert.deepEqual(await services.agents.list(), []);
   });
 });
 
 Deno.test("rotate() replaces the passphrase and closes what began with the old one", async () => {
-  await withServices(async (rooms) => {
-    const old = await anAgent(rooms, "Coder");
+  await withServices(async (services) => {
+    const old = await anAgent(services, "Coder");
     const credential = { kind: "basic", name: "coder", password: old } as const;
-    const principal = await rooms.identity.authenticate(credential, ADDRESS);
+    const principal = await services.identity.authenticate(credential, ADDRESS);
     const covered: boolean[] = [];
-    rooms.identity.onEnded((ended) => {
+    services.identity.onEnded((ended) => {
       covered.push(ended.covers(principal), ended.covers({ ...principal, tokenId: "1" }));
     });
-    const { nick, credentials } = await rooms.agents.rotate("coder", BY_OPERATOR);
+    const { nick, credentials } = await services.agents.rotate("coder", BY_OPERATOR);
     assert.deepEqual([nick, credentials.nick], ["Coder", "Coder"]);
-    assert.equal(await canLogIn(rooms, "coder", old), false);
-    assert.equal(await canLogIn(rooms, "coder", credentials.passphrase), true);
-    assert.deepEqual(rooms.sessions.closed, ["Coder: Passphrase changed"]);
-    assert.deepEqual(rooms.sessions.forgotten, []);
-    await rooms.agents.rotate("coder", BY_OPERATOR, { keep_tokens: true });
+    assert.equal(await canLogIn(services, "coder", old), false);
+    assert.equal(await canLogIn(services, "coder", credentials.passphrase), true);
+    assert.deepEqual(services.sessions.closed, ["Coder: Passphrase changed"]);
+    assert.deepEqual(services.sessions.forgotten, []);
+    await services.agents.rotate("coder", BY_OPERATOR, { keep_tokens: true });
     assert.deepEqual(covered, [true, true, true, false]);
   });
 });
 
 Deno.test("revoke() keeps the record and nothing that logs in", async () => {
-  await withServices(async (rooms) => {
-    const passphrase = await anAgent(rooms, "coder");
-    await anAgent(rooms, "other");
-    await rooms.agents.revoke("CODER", BY_OPERATOR);
-    assert.equal(await canLogIn(rooms, "coder", passphrase), false);
-    assert.deepEqual(rooms.sessions.closed, ["coder: Agent revoked"]);
-    assert.deepEqual(rooms.sessions.forgotten, ["coder"]);
-    assert.equal((await rooms.agents.get("coder")).revoked, true);
-    assert.deepEqual(rooms.agents.counts(), { active: 1, total: 2 });
-    assert.equal(rooms.authority.ownerOf("coder"), "coder");
+  await withServices(async (services) => {
+    const passphrase = await anAgent(services, "coder");
+    await anAgent(services, "other");
+    await services.agents.revoke("CODER", BY_OPERATOR);
+    assert.equal(await canLogIn(services, "coder", passphrase), false);
+    assert.deepEqual(services.sessions.closed, ["coder: Agent revoked"]);
+    assert.deepEqual(services.sessions.forgotten, ["coder"]);
+    assert.equal((await services.agents.get("coder")).revoked, true);
+    assert.deepEqual(services.agents.counts(), { active: 1, total: 2 });
+    assert.equal(services.authority.ownerOf("coder"), "coder");
 
-    await assert.rejects(rooms.agents.revoke("coder", BY_OPERATOR), Conflict);
-    await assert.rejects(rooms.agents.rotate("coder", BY_OPERATOR), Conflict);
+    await assert.rejects(services.agents.revoke("coder", BY_OPERATOR), Conflict);
+    await assert.rejects(services.agents.rotate("coder", BY_OPERATOR), Conflict);
   });
 });
 
 Deno.test("delete() works in any state and frees the nick for another account", async () => {
-  await withServices(async (rooms) => {
-    const passphrase = await anAgent(rooms, "coder");
-    await rooms.agents.delete("Coder", BY_OPERATOR);
-    assert.equal(await canLogIn(rooms, "coder", passphrase), false);
-    assert.deepEqual(rooms.sessions.closed, ["coder: Agent deleted"]);
-    assert.deepEqual(rooms.sessions.forgotten, ["coder"]);
-    assert.equal(rooms.authority.ownerOf("coder"), null);
+  await withServices(async (services) => {
+    const passphrase = await anAgent(services, "coder");
+    await services.agents.delete("Coder", BY_OPERATOR);
+    assert.equal(await canLogIn(services, "coder", passphrase), false);
+    assert.deepEqual(services.sessions.closed, ["coder: Agent deleted"]);
+    assert.deepEqual(services.sessions.forgotten, ["coder"]);
+    assert.equal(services.authority.ownerOf("coder"), null);
 
-    await anAgent(rooms, "CODER");
-    assert.equal(await canLogIn(rooms, "coder", passphrase), false);
-    await rooms.agents.revoke("coder", BY_OPERATOR);
-    await rooms.agents.delete("coder", BY_OPERATOR);
-    assert.deepEqual(await rooms.agents.list(), []);
+    await anAgent(services, "CODER");
+    assert.equal(await canLogIn(services, "coder", passphrase), false);
+    await services.agents.revoke("coder", BY_OPERATOR);
+    await services.agents.delete("coder", BY_OPERATOR);
+    assert.deepEqual(await services.agents.list(), []);
   });
 });
 
 Deno.test("who does not exist can be neither read nor changed", async () => {
-  await withServices(async (rooms) => {
-    const { agents } = rooms;
-    await aPerson(rooms, "ann");
+  await withServices(async (services) => {
+    const { agents } = services;
+    await aPerson(services, "ann");
     for (const nick of ["nobody", "ann", "not a nick", ""]) {
       await assert.rejects(agents.get(nick), NotFound);
       await assert.rejects(agents.rotate(nick, BY_OPERATOR), NotFound);
       await assert.rejects(agents.revoke(nick, BY_OPERATOR), NotFound);
       await assert.rejects(agents.delete(nick, BY_OPERATOR), NotFound);
     }
-    assert.equal(await canLogIn(rooms, "ann", PASSWORD), true);
+    assert.equal(await canLogIn(services, "ann", PASSWORD), true);
   });
 });
 
 Deno.test("of two who change the same agent at once, one is told so", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
     const outcomes = await Promise.allSettled([
-      rooms.agents.revoke("coder", BY_OPERATOR),
-      rooms.agents.revoke("coder", BY_OPERATOR),
+      services.agents.revoke("coder", BY_OPERATOR),
+      services.agents.revoke("coder", BY_OPERATOR),
     ]);
     assert.deepEqual(outcomes.map(({ status }) => status), ["fulfilled", "rejected"]);
-    assert.deepEqual(await eventTypes(rooms), ["agent.registered", "agent.revoked"]);
+    assert.deepEqual(await eventTypes(services), ["agent.registered", "agent.revoked"]);
   });
 });
 
 Deno.test("adopt() makes a person's account an agent that keeps its password", async () => {
-  await withServices(async (rooms) => {
-    await aPerson(rooms, "Ann");
+  await withServices(async (services) => {
+    await aPerson(services, "Ann");
     const adoption = adoptionSchema.parse({ type: "orchestrator", channels: ["ops"] });
-    const agent = await rooms.agents.adopt("ann", adoption, BY_OPERATOR);
+    const agent = await services.agents.adopt("ann", adoption, BY_OPERATOR);
     assert.deepEqual([agent.nick, agent.type, agent.channels], ["Ann", "orchestrator", ["#ops"]]);
-    assert.deepEqual(await rooms.ircAccounts.list(), []);
-    assert.equal(await canLogIn(rooms, "ann", PASSWORD), true);
+    assert.deepEqual(await services.ircAccounts.list(), []);
+    assert.equal(await canLogIn(services, "ann", PASSWORD), true);
     const credential = { kind: "basic", name: "ann", password: PASSWORD } as const;
-    assert.equal((await rooms.identity.authenticate(credential, ADDRESS)).kind, "agent");
+    assert.equal((await services.identity.authenticate(credential, ADDRESS)).kind, "agent");
 
-    await assert.rejects(rooms.agents.adopt("ann", adoption, BY_OPERATOR), Conflict);
-    await assert.rejects(rooms.agents.adopt("nobody", adoption, BY_OPERATOR), NotFound);
-    const { credentials } = await rooms.agents.rotate("ann", BY_OPERATOR);
-    assert.equal(await canLogIn(rooms, "ann", PASSWORD), false);
-    assert.equal(await canLogIn(rooms, "ann", credentials.passphrase), true);
+    await assert.rejects(services.agents.adopt("ann", adoption, BY_OPERATOR), Conflict);
+    await assert.rejects(services.agents.adopt("nobody", adoption, BY_OPERATOR), NotFound);
+    const { credentials } = await services.agents.rotate("ann", BY_OPERATOR);
+    assert.equal(await canLogIn(services, "ann", PASSWORD), false);
+    assert.equal(await canLogIn(services, "ann", credentials.passphrase), true);
   });
 });
 
 Deno.test("an agent is online while it has a session or has called within two minutes", async () => {
-  await withServices(async (rooms) => {
-    const { agents, clock, sessions } = rooms;
-    const passphrase = await anAgent(rooms, "coder");
+  await withServices(async (services) => {
+    const { agents, clock, sessions } = services;
+    const passphrase = await anAgent(services, "coder");
     const state = async () => {
       const { online, last_seen } = await agents.get("coder");
       return [online, last_seen === null ? null : clock.read() - Date.parse(last_seen)];
@@ -211,7 +211,7 @@ Deno.test("an agent is online while it has a session or has called within two mi
     assert.deepEqual(await state(), [false, 2 * MINUTE]);
 
     const credential = { kind: "basic", name: "coder", password: passphrase } as const;
-    await rooms.identity.authenticate(credential, ADDRESS);
+    await services.identity.authenticate(credential, ADDRESS);
     assert.deepEqual(await state(), [true, 0]);
     clock.advance(5 * MINUTE);
 
@@ -228,14 +228,14 @@ Deno.test("an agent is online while it has a session or has called within two mi
 
 Deno.test("agents and when they were last seen outlive the program", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    const passphrase = await anAgent(rooms, "coder", { channels: ["#dev"] });
-    rooms.clock.advance(MINUTE);
-    rooms.agents.touchNick("coder");
-    const before = await rooms.agents.list();
-    await rooms.close();
+    const services = await openServices(folder);
+    const passphrase = await anAgent(services, "coder", { channels: ["#dev"] });
+    services.clock.advance(MINUTE);
+    services.agents.touchNick("coder");
+    const before = await services.agents.list();
+    await services.close();
 
-    const later = await openServices(folder, {}, rooms.clock);
+    const later = await openServices(folder, {}, services.clock);
     assert.deepEqual(await later.agents.list(), [{ ...before[0], online: false }]);
     assert.equal(before[0]?.last_seen, "2026-11-20T12:01:00.000Z");
     assert.equal(await canLogIn(later, "coder", passphrase), true);
@@ -244,9 +244,9 @@ Deno.test("agents and when they were last seen outlive the program", async () =>
 });
 
 Deno.test("every change says in the event log who made it, from where and in which request", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder", { channels: ["dev"] });
-    const [event] = await rooms.database.tables.selectFrom("events").selectAll().execute();
+  await withServices(async (services) => {
+    await anAgent(services, "coder", { channels: ["dev"] });
+    const [event] = await services.database.tables.selectFrom("events").selectAll().execute();
     assert.ok(event !== undefined);
     const { type, actor, actor_id, address, cause, data } = event;
     assert.deepEqual([type, actor, actor_id], ["agent.registered", "operator", null]);

@@ -6,8 +6,8 @@ const ADDRESS = "192.0.2.1";
 const PASSWORD = "correct horse";
 
 Deno.test("a person's account logs in to IRC until it is deleted", async () => {
-  await withServices(async (rooms) => {
-    const { ircAccounts, authority } = rooms;
+  await withServices(async (services) => {
+    const { ircAccounts, authority } = services;
     const created = await ircAccounts.create({ account: "Ann", password: PASSWORD }, BY_OPERATOR);
     const listed = { account: "Ann", created_at: "2026-11-20T12:00:00.000Z" };
     assert.deepEqual(created, { ...listed, server: "irc://irc.example:6667" });
@@ -19,19 +19,19 @@ Deno.test("a person's account logs in to IRC until it is deleted", async () => {
     assert.deepEqual(await authority.verify("ann", "wrong horse", ADDRESS), { kind: "refused" });
 
     await ircAccounts.delete("ANN", BY_OPERATOR);
-    assert.deepEqual(rooms.sessions.closed, ["Ann: Account deleted"]);
-    assert.deepEqual(rooms.sessions.forgotten, ["Ann"]);
+    assert.deepEqual(services.sessions.closed, ["Ann: Account deleted"]);
+    assert.deepEqual(services.sessions.forgotten, ["Ann"]);
     assert.deepEqual(await authority.verify("ann", PASSWORD, ADDRESS), { kind: "refused" });
     await assert.rejects(ircAccounts.delete("ann", BY_OPERATOR), NotFound);
-    assert.deepEqual(await eventTypes(rooms), ["account.created", "account.deleted"]);
+    assert.deepEqual(await eventTypes(services), ["account.created", "account.deleted"]);
   });
 });
 
 Deno.test("an account is made once, even when it is asked for twice at once", async () => {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const outcomes = await Promise.allSettled(
       ["ann", "Ann"].map((account) =>
-        rooms.ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR)
+        services.ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR)
       ),
     );
     const rejected = outcomes.filter((outcome) => outcome.status === "rejected");
@@ -40,10 +40,10 @@ Deno.test("an account is made once, even when it is asked for twice at once", as
 });
 
 Deno.test("an agent is no account of a person", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
-    assert.deepEqual(await rooms.ircAccounts.list(), []);
-    await assert.rejects(rooms.ircAccounts.delete("coder", BY_OPERATOR), NotFound);
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
+    assert.deepEqual(await services.ircAccounts.list(), []);
+    await assert.rejects(services.ircAccounts.delete("coder", BY_OPERATOR), NotFound);
   });
 });
 
@@ -55,9 +55,9 @@ Deno.test("a short password is refused", async () => {
 });
 
 Deno.test("people make accounts themselves, in the one namespace and with an event of their own", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
-    const { authority } = rooms;
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
+    const { authority } = services;
     const register = async (name: string, password = PASSWORD) => {
       const outcome = await authority.register?.(name, password, ADDRESS);
       return outcome?.kind === "refused" ? outcome.fault : outcome?.kind;
@@ -70,7 +70,7 @@ Deno.test("people make accounts themselves, in the one namespace and with an eve
     assert.equal(await register("no name"), "name");
     assert.equal(await register("bob", "short"), "weak");
     assert.equal(await register("bob", "a\tlong password"), "password");
-    const events = await rooms.database.tables.selectFrom("events").select(["actor", "address"])
+    const events = await services.database.tables.selectFrom("events").select(["actor", "address"])
       .where("type", "=", "account.created").execute();
     assert.deepEqual(events.map(({ actor, address }) => [actor, address]), [
       ["person:Ann", ADDRESS],

@@ -16,9 +16,9 @@ const PASSWORD = "correct horse";
 const REFUSED = "904 * SASL authentication failed";
 
 Deno.test("agents and people log in with a proof of their password", async () => {
-  await withServer(async ({ rooms, server }) => {
-    await rooms.ircAccounts.create({ account: "Ann", password: PASSWORD }, BY_OPERATOR);
-    const coder = await anAgent(rooms, "coder");
+  await withServer(async ({ services, server }) => {
+    await services.ircAccounts.create({ account: "Ann", password: PASSWORD }, BY_OPERATOR);
+    const coder = await anAgent(services, "coder");
     for (const [name, password] of [["coder", coder], ["ann", PASSWORD]] as const) {
       assert.deepEqual(await logIn(server, name, password), ["900", "903"]);
       assert.deepEqual(await logIn(server, name, `${password}!`), ["904"]);
@@ -28,24 +28,27 @@ Deno.test("agents and people log in with a proof of their password", async () =>
 });
 
 Deno.test("an old passphrase proves nothing, and what an account has from before is learned", async () => {
-  await withServer(async ({ rooms, server }) => {
-    const old = await anAgent(rooms, "coder");
-    const { credentials } = await rooms.agents.rotate("coder", BY_OPERATOR);
+  await withServer(async ({ services, server }) => {
+    const old = await anAgent(services, "coder");
+    const { credentials } = await services.agents.rotate("coder", BY_OPERATOR);
     assert.deepEqual(await logIn(server, "coder", old), ["904"]);
     assert.deepEqual(await logIn(server, "coder", credentials.passphrase), ["900", "903"]);
 
-    const admin = await rooms.admins.createFirst();
+    const admin = await services.admins.createFirst();
     const { username = "", password = "" } = admin ?? {};
     assert.deepEqual(await logIn(server, username, password), ["904"]);
-    assert.equal((await rooms.authority.verify(username, password, "192.0.2.1")).kind, "accepted");
-    await rooms.scram.close();
+    assert.equal(
+      (await services.authority.verify(username, password, "192.0.2.1")).kind,
+      "accepted",
+    );
+    await services.scram.close();
     assert.deepEqual(await logIn(server, username, password), ["900", "903"]);
   });
 });
 
 Deno.test("wrong proofs are counted like wrong passwords", async () => {
-  await withServer(async ({ rooms, server }) => {
-    const passphrase = await anAgent(rooms, "coder");
+  await withServer(async ({ services, server }) => {
+    const passphrase = await anAgent(services, "coder");
     for (let attempt = 0; attempt < 10; attempt++) {
       assert.deepEqual(await logIn(server, "coder", "guess"), ["904"]);
     }
@@ -55,7 +58,7 @@ Deno.test("wrong proofs are counted like wrong passwords", async () => {
     const challenge = await answer(client, btoa(scram.first));
     const refusal = await answer(client, btoa(await scram.final(atob(challenge))));
     assert.equal(refusal, "Too many attempts, try again in 900 seconds");
-    assert.equal((await rooms.authority.verify("coder", "guess", "internal")).kind, "throttled");
+    assert.equal((await services.authority.verify("coder", "guess", "internal")).kind, "throttled");
   });
 });
 
@@ -63,22 +66,22 @@ Deno.test("a name without an account has a challenge too, and always the same", 
   await withFolder(async (folder) => {
     const told = new Set<string>();
     for (let start = 0; start < 2; start++) {
-      const rooms = await openServices(folder);
+      const services = await openServices(folder);
       for (const name of ["nobody", "NOBODY", "somebody"]) {
-        const { salt, iterations } = await rooms.authority.scram.challenge(name);
+        const { salt, iterations } = await services.authority.scram.challenge(name);
         assert.ok([4096, 600_000].includes(iterations));
         assert.equal(salt.length, 16);
         told.add(`${Buffer.from(salt).toString("base64")} ${iterations}`);
       }
-      await rooms.close();
+      await services.close();
     }
     assert.equal(told.size, 2);
   });
 });
 
 Deno.test("messages that do not belong to the exchange end it", async () => {
-  await withServer(async ({ rooms, server }) => {
-    const passphrase = await anAgent(rooms, "coder");
+  await withServer(async ({ services, server }) => {
+    const passphrase = await anAgent(services, "coder");
     const scram = new ScramClient("coder", passphrase);
     const firsts = ["n,,n=,r=abc", "p=tls-unique,,n=coder,r=abc", "n,a=other,n=coder,r=abc"];
     for (const first of [...firsts, "n,,n=co=der,r=abc", "n,,m=x,n=coder,r=abc", "\0coder\0x"]) {
@@ -100,8 +103,8 @@ Deno.test("messages that do not belong to the exchange end it", async () => {
 });
 
 Deno.test("an account that is revoked before the client is done stays out", async () => {
-  await withServer(async ({ rooms, server }) => {
-    const scram = new ScramClient("coder", await anAgent(rooms, "coder"));
+  await withServer(async ({ services, server }) => {
+    const scram = new ScramClient("coder", await anAgent(services, "coder"));
     const client = connect(server);
     await answer(client, "SCRAM-SHA-256");
     const challenge = await answer(client, btoa(scram.first));
@@ -114,22 +117,22 @@ Deno.test("an account that is revoked before the client is done stays out", asyn
 });
 
 interface Surroundings {
-  readonly rooms: TestServices;
+  readonly services: TestServices;
   readonly server: IrcServer;
 }
 
-/** Runs a test on an IRC server whose accounts are those of the rooms. */
+/** Runs a test on an IRC server whose accounts are those of the services. */
 async function withServer(run: (surroundings: Surroundings) => Promise<void>): Promise<void> {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const server = new IrcServer({
       serverName: "irc.test",
       networkName: "Test",
       serverDescription: "a server under test",
       requireAccount: false,
-      accounts: rooms.authority,
+      accounts: services.authority,
     });
     try {
-      await run({ rooms, server });
+      await run({ services, server });
     } finally {
       await server.close();
     }

@@ -8,15 +8,15 @@ const ADDRESS = "192.0.2.1";
 
 Deno.test("no secret is in the database, in the log or in an error", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    const { admins, adminLogin, agents, identity, ircAccounts, operatorToken, tokens } = rooms;
+    const services = await openServices(folder);
+    const { admins, adminLogin, agents, identity, ircAccounts, operatorToken, tokens } = services;
     const errors: string[] = [];
     const noteError = (error: unknown) => errors.push(Deno.inspect(error));
     const password = "planted password of a person";
     const adminPassword = "planted password of an admin";
     const wrong = "planted wrong password";
 
-    const passphrase = await anAgent(rooms, "coder");
+    const passphrase = await anAgent(services, "coder");
     const rotated = (await agents.rotate("coder", BY_OPERATOR)).credentials.passphrase;
     await ircAccounts.create({ account: "ann", password }, BY_OPERATOR);
     await ircAccounts.create({ account: "ann", password }, BY_OPERATOR).catch(noteError);
@@ -35,7 +35,7 @@ Deno.test("no secret is in the database, in the log or in an error", async () =>
     const session = await adminLogin.logIn(login, from);
     await adminLogin.logIn({ ...login, password: wrong }, from).catch(noteError);
     await adminLogin.logIn({ ...login, username: wrong }, from).catch(noteError);
-    await rooms.authority.verifyOperator("bob", wrong, ADDRESS);
+    await services.authority.verifyOperator("bob", wrong, ADDRESS);
     const apiToken = await operatorToken.rotate(BY_OPERATOR);
     const attempts = [
       { kind: "bearer", token },
@@ -44,13 +44,13 @@ Deno.test("no secret is in the database, in the log or in an error", async () =>
       { kind: "basic", name: "coder", password: wrong },
     ] as const;
     for (const attempt of attempts) await identity.authenticate(attempt, ADDRESS).catch(noteError);
-    await rooms.authority.verify("ann", password, ADDRESS);
+    await services.authority.verify("ann", password, ADDRESS);
     assert.ok(errors.length >= 6);
 
     const key = await Deno.readTextFile(join(folder, "token_key"));
-    const log = rooms.log.lines.join("\n");
+    const log = services.log.lines.join("\n");
     const before = databaseBytes(folder);
-    await rooms.close();
+    await services.close();
     const written = Buffer.concat([before, databaseBytes(folder)]);
     assert.ok(written.includes("laptop"), "the search looks at what was written");
     const secrets = [

@@ -29,13 +29,13 @@ function retryAfter(run: () => void): number | undefined {
 
 Deno.test("a paused agent may say nothing, also after a restart, until it is resumed", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    await anAgent(rooms, "coder");
-    const { speechControls, roster } = rooms.agents;
-    assert.equal(rooms.authority.muteReason("coder"), null);
+    const services = await openServices(folder);
+    await anAgent(services, "coder");
+    const { speechControls, roster } = services.agents;
+    assert.equal(services.authority.muteReason("coder"), null);
     await speechControls.pause("Coder", { reason: "too loud" }, BY_OPERATOR);
-    assert.equal(rooms.authority.muteReason("CODER"), "This agent is paused: too loud");
-    await rooms.close();
+    assert.equal(services.authority.muteReason("CODER"), "This agent is paused: too loud");
+    await services.close();
 
     const later = await openServices(folder);
     const id = roster.find("coder")?.id ?? "";
@@ -48,44 +48,44 @@ Deno.test("a paused agent may say nothing, also after a restart, until it is res
 });
 
 Deno.test("a post is admitted while there is something left, and paid for afterwards", () =>
-  withServices(async (rooms) => {
-    const { sendLimits } = rooms.agents;
-    const id = await aSlowAgent(rooms);
+  withServices(async (services) => {
+    const { sendLimits } = services.agents;
+    const id = await aSlowAgent(services);
     assert.equal(retryAfter(() => sendLimits.admit(id, 3)), 0);
     assert.equal(retryAfter(() => sendLimits.admit(id, 1)), 4);
-    rooms.clock.advance(3999);
+    services.clock.advance(3999);
     assert.ok((retryAfter(() => sendLimits.admit(id, 1)) ?? 0) > 0);
-    rooms.clock.advance(1);
+    services.clock.advance(1);
     assert.equal(retryAfter(() => sendLimits.admit(id, 1)), 0);
-    await rooms.agents.speechControls.setRate("coder", null, BY_OPERATOR);
+    await services.agents.speechControls.setRate("coder", null, BY_OPERATOR);
     assert.equal(retryAfter(() => sendLimits.admit(id, 1000)), 0);
   }));
 
 Deno.test("on IRC each message has its turn, whichever session sends it", () =>
-  withServices(async (rooms) => {
-    await aSlowAgent(rooms);
-    const delay = () => rooms.authority.messageDelay("Coder");
+  withServices(async (services) => {
+    await aSlowAgent(services);
+    const delay = () => services.authority.messageDelay("Coder");
     assert.deepEqual([delay(), delay(), delay(), delay()], [0, 0, 2000, 4000]);
-    rooms.clock.advance(60_000);
+    services.clock.advance(60_000);
     assert.equal(delay(), 0);
-    assert.equal(rooms.authority.messageDelay("nobody"), 0);
+    assert.equal(services.authority.messageDelay("nobody"), 0);
   }));
 
 Deno.test("pausing an agent does not fill its bucket again", () =>
-  withServices(async (rooms) => {
-    const id = await aSlowAgent(rooms);
-    rooms.agents.sendLimits.admit(id, 2);
-    await rooms.agents.speechControls.pause("coder", { reason: null }, BY_OPERATOR);
-    await rooms.agents.speechControls.resume("coder", BY_OPERATOR);
-    assert.equal(retryAfter(() => rooms.agents.sendLimits.admit(id, 1)), 2);
+  withServices(async (services) => {
+    const id = await aSlowAgent(services);
+    services.agents.sendLimits.admit(id, 2);
+    await services.agents.speechControls.pause("coder", { reason: null }, BY_OPERATOR);
+    await services.agents.speechControls.resume("coder", BY_OPERATOR);
+    assert.equal(retryAfter(() => services.agents.sendLimits.admit(id, 1)), 2);
   }));
 
 Deno.test("messages of the last minute are counted", () =>
-  withServices(async (rooms) => {
-    const { agents, clock } = rooms;
+  withServices(async (services) => {
+    const { agents, clock } = services;
     const { sendLimits } = agents;
-    await anAgent(rooms, "coder");
-    await anAgent(rooms, "silent");
+    await anAgent(services, "coder");
+    await anAgent(services, "silent");
     for (let sent = 0; sent < 3; sent++) sendLimits.sent("Coder");
     sendLimits.sent("a person");
     clock.advance(50_000);

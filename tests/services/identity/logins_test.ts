@@ -25,12 +25,12 @@ async function failTimes(count: number, attempt: () => Promise<string>): Promise
 }
 
 Deno.test("an agent's nick and passphrase stand for the agent, under any case", async () => {
-  await withServices(async (rooms) => {
-    const passphrase = await anAgent(rooms, "Coder");
+  await withServices(async (services) => {
+    const passphrase = await anAgent(services, "Coder");
     for (const name of ["Coder", "coder", "CODER"]) {
-      assert.equal(await basic(rooms, name, passphrase), "agent read write");
+      assert.equal(await basic(services, name, passphrase), "agent read write");
     }
-    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     for (
       const [name, password] of [
         ["Coder", passphrase.toUpperCase()],
@@ -41,44 +41,44 @@ Deno.test("an agent's nick and passphrase stand for the agent, under any case", 
         ["x".repeat(100_000), "y".repeat(100_000)],
       ] as const
     ) {
-      assert.equal(await basic(rooms, name, password), "Unauthorized");
+      assert.equal(await basic(services, name, password), "Unauthorized");
     }
   });
 });
 
 Deno.test("ten wrong passwords lock out their place and account, and nobody else", async () => {
-  await withServices(async (rooms) => {
-    const passphrase = await anAgent(rooms, "coder");
-    const other = await anAgent(rooms, "other");
-    await failTimes(9, () => basic(rooms, "Coder", "wrong"));
-    assert.equal(await basic(rooms, "coder", passphrase), "agent read write");
-    await failTimes(1, () => basic(rooms, "coder", "wrong"));
-    assert.equal(await basic(rooms, "CODER", passphrase), "TooMany");
-    assert.equal(await basic(rooms, "coder", passphrase, ELSEWHERE), "agent read write");
-    assert.equal(await basic(rooms, "other", other), "agent read write");
+  await withServices(async (services) => {
+    const passphrase = await anAgent(services, "coder");
+    const other = await anAgent(services, "other");
+    await failTimes(9, () => basic(services, "Coder", "wrong"));
+    assert.equal(await basic(services, "coder", passphrase), "agent read write");
+    await failTimes(1, () => basic(services, "coder", "wrong"));
+    assert.equal(await basic(services, "CODER", passphrase), "TooMany");
+    assert.equal(await basic(services, "coder", passphrase, ELSEWHERE), "agent read write");
+    assert.equal(await basic(services, "other", other), "agent read write");
 
-    rooms.clock.advance(14 * MINUTE);
+    services.clock.advance(14 * MINUTE);
     await assert.rejects(
-      rooms.identity.authenticate({ kind: "basic", name: "coder", password: passphrase }, HERE),
+      services.identity.authenticate({ kind: "basic", name: "coder", password: passphrase }, HERE),
       (error) => error instanceof TooMany && error.retryAfterSeconds === 60,
     );
-    rooms.clock.advance(MINUTE);
-    assert.equal(await basic(rooms, "coder", passphrase), "agent read write");
+    services.clock.advance(MINUTE);
+    assert.equal(await basic(services, "coder", passphrase), "agent read write");
   });
 });
 
 Deno.test("wrong passwords over IRC and HTTP count together", async () => {
-  await withServices(async (rooms) => {
-    const passphrase = await anAgent(rooms, "coder");
-    await failTimes(5, () => basic(rooms, "coder", "wrong"));
+  await withServices(async (services) => {
+    const passphrase = await anAgent(services, "coder");
+    await failTimes(5, () => basic(services, "coder", "wrong"));
     for (let times = 0; times < 5; times++) {
-      const refused = await rooms.authority.verify("coder", "wrong", HERE);
+      const refused = await services.authority.verify("coder", "wrong", HERE);
       assert.deepEqual(refused, { kind: "refused" });
     }
     const throttled = { kind: "throttled", retryAfterSeconds: 15 * 60 };
-    assert.deepEqual(await rooms.authority.verify("coder", passphrase, HERE), throttled);
-    assert.deepEqual(await rooms.authority.verifyOperator("coder", "x", HERE), throttled);
-    assert.equal(await basic(rooms, "coder", passphrase), "TooMany");
+    assert.deepEqual(await services.authority.verify("coder", passphrase, HERE), throttled);
+    assert.deepEqual(await services.authority.verifyOperator("coder", "x", HERE), throttled);
+    assert.equal(await basic(services, "coder", passphrase), "TooMany");
   });
 });
 
@@ -98,43 +98,43 @@ Deno.test("an IPv6 address counts with its /64, an IPv4 address written as IPv6 
     ...same.map((pair) => [...pair, "TooMany"] as const),
     ...different.map((pair) => [...pair, "agent read write"] as const),
   ];
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     for (const [index, [one, other, expected]] of pairs.entries()) {
       const name = `coder-${index}`;
-      const passphrase = await anAgent(rooms, name);
-      await failTimes(10, () => basic(rooms, name, "", one));
-      assert.equal(await basic(rooms, name, passphrase, other), expected, `${one} ${other}`);
+      const passphrase = await anAgent(services, name);
+      await failTimes(10, () => basic(services, name, "", one));
+      assert.equal(await basic(services, name, passphrase, other), expected, `${one} ${other}`);
     }
   });
 });
 
 Deno.test("one place cannot try passwords of people without end; passphrases still pass", async () => {
-  await withServices(async (rooms) => {
-    const { authority, ircAccounts } = rooms;
-    const passphrase = await anAgent(rooms, "coder");
+  await withServices(async (services) => {
+    const { authority, ircAccounts } = services;
+    const passphrase = await anAgent(services, "coder");
     await ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     for (let account = 0; account < 20; account++) {
-      await failTimes(5, () => basic(rooms, `guess-${account}`, ""));
+      await failTimes(5, () => basic(services, `guess-${account}`, ""));
     }
     const kindOf = async (address: string) =>
       (await authority.verify("ann", "correct horse", address)).kind;
     assert.equal(await kindOf(HERE), "throttled");
     assert.equal(await kindOf(ELSEWHERE), "accepted");
-    assert.equal(await basic(rooms, "coder", passphrase), "agent read write");
+    assert.equal(await basic(services, "coder", passphrase), "agent read write");
   });
 });
 
 Deno.test("many guesses at once win nothing over guesses one by one", async () => {
-  await withServices(async (rooms) => {
-    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+  await withServices(async (services) => {
+    await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     const guesses = Array.from({ length: 30 }, (_, guess) => `guess ${guess}`);
     const outcomes = await Promise.all(
-      guesses.map((guess) => rooms.authority.verify("ann", guess, HERE)),
+      guesses.map((guess) => services.authority.verify("ann", guess, HERE)),
     );
     const refused = outcomes.filter(({ kind }) => kind === "refused").length;
     assert.equal(refused, 10);
     assert.equal(outcomes.filter(({ kind }) => kind === "unavailable").length, 20);
-    assert.equal((await rooms.authority.verify("ann", "correct horse", HERE)).kind, "throttled");
+    assert.equal((await services.authority.verify("ann", "correct horse", HERE)).kind, "throttled");
   });
 });
 
@@ -148,11 +148,11 @@ Deno.test("a password that was right when its account vanished opens nothing", a
 });
 
 Deno.test("a refusal does not say whether the name exists", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
     const messages = new Set<string>();
     for (const name of ["coder", "nobody"]) {
-      const attempt = rooms.identity.authenticate({ kind: "basic", name, password: "x" }, HERE);
+      const attempt = services.identity.authenticate({ kind: "basic", name, password: "x" }, HERE);
       await attempt.catch((error) => {
         assert.ok(error instanceof Unauthorized);
         messages.add(error.message);

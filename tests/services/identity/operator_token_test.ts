@@ -13,13 +13,13 @@ function bearer(token: string) {
 }
 
 async function startAndRead(folder: string, pinnedToken?: string): Promise<string> {
-  const rooms = await openServices(folder, pinnedToken === undefined ? {} : { pinnedToken });
+  const services = await openServices(folder, pinnedToken === undefined ? {} : { pinnedToken });
   try {
     const token = await Deno.readTextFile(join(folder, "api_token"));
-    assert.equal(await rooms.identity.authenticate(bearer(token), ADDRESS), OPERATOR);
+    assert.equal(await services.identity.authenticate(bearer(token), ADDRESS), OPERATOR);
     return token;
   } finally {
-    await rooms.close();
+    await services.close();
   }
 }
 
@@ -58,9 +58,9 @@ Deno.test("a pinned API token stands in the file and cannot be rotated", async (
     const pinned = "chosen-by-the-operator-0123456789";
     await startAndRead(folder);
     assert.equal(await startAndRead(folder, pinned), pinned);
-    const rooms = await openServices(folder, { pinnedToken: pinned });
-    await assert.rejects(rooms.operatorToken.rotate(BY_OPERATOR), Conflict);
-    await rooms.close();
+    const services = await openServices(folder, { pinnedToken: pinned });
+    await assert.rejects(services.operatorToken.rotate(BY_OPERATOR), Conflict);
+    await services.close();
   });
 });
 

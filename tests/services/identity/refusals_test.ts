@@ -20,8 +20,8 @@ async function refuse(attempt: Promise<unknown>): Promise<void> {
 }
 
 Deno.test("every door reports what it refuses, counted by address and reason", async () => {
-  await withServices(async (rooms) => {
-    const { adminLogin, authority, identity } = rooms;
+  await withServices(async (services) => {
+    const { adminLogin, authority, identity } = services;
     const basic = { kind: "basic", name: "nobody", password: "x" } as const;
     const bearer = { kind: "bearer", token: "x" } as const;
     for (const address of [HERE, HERE, "2001:db8::1", "2001:db8::2"]) {
@@ -40,20 +40,20 @@ Deno.test("every door reports what it refuses, counted by address and reason", a
       `${place} oper: wrong password (2)`,
       `${place} login: wrong password (2)`,
     ];
-    assert.deepEqual(await written(rooms), [...of(HERE), ...of("2001:db8:0:0::/64")]);
-    assert.deepEqual([...rooms.refusals.totals()].map(({ count }) => count), [4, 4, 4, 4, 4]);
+    assert.deepEqual(await written(services), [...of(HERE), ...of("2001:db8:0:0::/64")]);
+    assert.deepEqual([...services.refusals.totals()].map(({ count }) => count), [4, 4, 4, 4, 4]);
   });
 });
 
 Deno.test("attempts that are not even judged are counted apart", async () => {
-  await withServices(async (rooms) => {
-    const { adminLogin, authority } = rooms;
+  await withServices(async (services) => {
+    const { adminLogin, authority } = services;
     for (let times = 0; times < 12; times++) {
       await authority.verify("nobody", "x", HERE);
       if (times < 10) adminLogin.admit(HERE);
       else assert.throws(() => adminLogin.admit(HERE), { name: "TooMany" });
     }
-    assert.deepEqual(await written(rooms), [
+    assert.deepEqual(await written(services), [
       `${HERE} sasl: wrong password (10)`,
       `${HERE} sasl: too many attempts (2)`,
       `${HERE} login: too many attempts (2)`,
@@ -88,12 +88,12 @@ Deno.test("refusals are written after a minute, and what is accepted never", asy
 });
 
 Deno.test("strangers from everywhere fill a bounded number of rows, and none is lost", async () => {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     for (let index = 0; index < 1000; index++) {
       const address = `198.51.${Math.floor(index / 250)}.${index % 250}`;
-      rooms.refusals.note({ door: "login", reason: "wrong password", address });
+      services.refusals.note({ door: "login", reason: "wrong password", address });
     }
-    const rows = await written(rooms);
+    const rows = await written(services);
     assert.equal(rows.length, 101);
     assert.equal(rows.at(-1), "null login: wrong password (900)");
   });

@@ -30,13 +30,13 @@ Deno.test("a token stands for its owner with its scopes and those that they incl
     [["write", "write"], ["read", "write"]],
     [["admin"], ["admin", "read", "write"]],
   ] as const;
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "Coder");
+  await withServices(async (services) => {
+    await anAgent(services, "Coder");
     for (const [scopes, expected] of included) {
-      const { token, id, owner } = await issue(rooms, { owner: "coder", scopes });
+      const { token, id, owner } = await issue(services, { owner: "coder", scopes });
       assert.match(token, /^[0-9a-f]{40}$/);
       assert.equal(owner, "Coder");
-      const principal = await present(rooms, token);
+      const principal = await present(services, token);
       assert.deepEqual([...principal.scopes].sort(), expected);
       const { kind, name, project, tokenId } = principal;
       assert.deepEqual([kind, name, project, tokenId], ["agent", "Coder", null, id]);
@@ -46,18 +46,18 @@ Deno.test("a token stands for its owner with its scopes and those that they incl
 
 Deno.test("a token is listed without itself, and with when it was last used", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    await anAgent(rooms, "coder");
-    const { token, ...listed } = await issue(rooms, { scopes: ["write", "read"] });
+    const services = await openServices(folder);
+    await anAgent(services, "coder");
+    const { token, ...listed } = await issue(services, { scopes: ["write", "read"] });
     assert.deepEqual(listed.scopes, ["read", "write"]);
-    assert.deepEqual(await rooms.tokens.list(), [listed]);
-    rooms.clock.advance(MINUTE);
-    await present(rooms, token);
-    const used = { ...listed, last_used: new Date(rooms.clock.read()).toISOString() };
-    assert.deepEqual(await rooms.tokens.list(), [used]);
-    await rooms.close();
+    assert.deepEqual(await services.tokens.list(), [listed]);
+    services.clock.advance(MINUTE);
+    await present(services, token);
+    const used = { ...listed, last_used: new Date(services.clock.read()).toISOString() };
+    assert.deepEqual(await services.tokens.list(), [used]);
+    await services.close();
 
-    const later = await openServices(folder, {}, rooms.clock);
+    const later = await openServices(folder, {}, services.clock);
     assert.deepEqual(await later.tokens.list(), [used]);
     assert.equal((await present(later, token)).name, "coder");
     await later.close();
@@ -65,44 +65,46 @@ Deno.test("a token is listed without itself, and with when it was last used", as
 });
 
 Deno.test("a token ends when its time is over", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
-    const soon = new Date(rooms.clock.read() + MINUTE).toISOString();
-    const { token, expires_at } = await issue(rooms, { expires_at: soon });
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
+    const soon = new Date(services.clock.read() + MINUTE).toISOString();
+    const { token, expires_at } = await issue(services, { expires_at: soon });
     assert.equal(expires_at, soon);
-    await present(rooms, token);
-    rooms.clock.advance(MINUTE);
-    await assert.rejects(present(rooms, token), Unauthorized);
-    await assert.rejects(issue(rooms, { expires_at: soon }), ServiceError);
+    await present(services, token);
+    services.clock.advance(MINUTE);
+    await assert.rejects(present(services, token), Unauthorized);
+    await assert.rejects(issue(services, { expires_at: soon }), ServiceError);
   });
 });
 
 Deno.test("what a token opened ends when its time is over, however far off that is", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
-    const start = rooms.clock.read();
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
+    const start = services.clock.read();
     const ended: string[] = [];
     for (const days of [400, 1, 30]) {
       const expires_at = new Date(start + days * DAY).toISOString();
-      const { token } = await issue(rooms, { expires_at });
-      const principal = await present(rooms, token);
-      rooms.identity.onEnded((ending) => {
-        if (ending.covers(principal)) ended.push(`${days}: ${(rooms.clock.read() - start) / DAY}`);
+      const { token } = await issue(services, { expires_at });
+      const principal = await present(services, token);
+      services.identity.onEnded((ending) => {
+        if (ending.covers(principal)) {
+          ended.push(`${days}: ${(services.clock.read() - start) / DAY}`);
+        }
       });
     }
-    rooms.clock.advance(500 * DAY);
+    services.clock.advance(500 * DAY);
     assert.deepEqual(ended, ["1: 1", "30: 30", "400: 400"]);
   });
 });
 
 Deno.test("an admin's token stands for the admin, and for nobody where admins are switched off", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    await rooms.admins.createFirst();
-    const { token } = await issue(rooms, { owner: "Admin", scopes: ["write"] });
-    const { kind, name, scopes } = await present(rooms, token);
+    const services = await openServices(folder);
+    await services.admins.createFirst();
+    const { token } = await issue(services, { owner: "Admin", scopes: ["write"] });
+    const { kind, name, scopes } = await present(services, token);
     assert.deepEqual([kind, name, [...scopes].sort()], ["admin", "admin", ["read", "write"]]);
-    await rooms.close();
+    await services.close();
     const later = await openServices(folder, { adminsEnabled: false });
     await assert.rejects(present(later, token), Unauthorized);
     await later.close();
@@ -110,38 +112,38 @@ Deno.test("an admin's token stands for the admin, and for nobody where admins ar
 });
 
 Deno.test("revoke() ends a token at once and nothing else", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
-    const first = await issue(rooms, {});
-    const second = await issue(rooms, {});
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
+    const first = await issue(services, {});
+    const second = await issue(services, {});
     const [principal, other] = [
-      await present(rooms, first.token),
-      await present(rooms, second.token),
+      await present(services, first.token),
+      await present(services, second.token),
     ];
     const covered: boolean[] = [];
-    const unsubscribe = rooms.identity.onEnded((ended) => {
+    const unsubscribe = services.identity.onEnded((ended) => {
       covered.push(...[principal, other, OPERATOR].map((each) => ended.covers(each)));
     });
-    await rooms.tokens.revoke(first.id, BY_OPERATOR);
+    await services.tokens.revoke(first.id, BY_OPERATOR);
     assert.deepEqual(covered, [true, false, false]);
-    await assert.rejects(present(rooms, first.token), Unauthorized);
-    await present(rooms, second.token);
+    await assert.rejects(present(services, first.token), Unauthorized);
+    await present(services, second.token);
 
     unsubscribe();
-    await assert.rejects(rooms.tokens.revoke(first.id, BY_OPERATOR), { name: "NotFound" });
-    await rooms.tokens.revoke(second.id, BY_OPERATOR);
+    await assert.rejects(services.tokens.revoke(first.id, BY_OPERATOR), { name: "NotFound" });
+    await services.tokens.revoke(second.id, BY_OPERATOR);
     assert.equal(covered.length, 3);
-    assert.deepEqual(await rooms.tokens.list(), []);
+    assert.deepEqual(await services.tokens.list(), []);
     const expected = ["agent.registered", "token.created", "token.created", "token.revoked"];
-    assert.deepEqual(await eventTypes(rooms), [...expected, "token.revoked"]);
+    assert.deepEqual(await eventTypes(services), [...expected, "token.revoked"]);
   });
 });
 
 Deno.test("create() refuses an owner that can have no token", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "gone");
-    await rooms.agents.revoke("gone", BY_OPERATOR);
-    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+  await withServices(async (services) => {
+    await anAgent(services, "gone");
+    await services.agents.revoke("gone", BY_OPERATOR);
+    await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     for (
       const [request, name] of [
         [{ owner: "nobody" }, "NotFound"],
@@ -150,40 +152,40 @@ Deno.test("create() refuses an owner that can have no token", async () => {
         [{ owner: "gone", project: "website" }, "NotFound"],
       ] as const
     ) {
-      await assert.rejects(issue(rooms, request), { name });
+      await assert.rejects(issue(services, request), { name });
     }
-    assert.deepEqual(await rooms.tokens.list(), []);
+    assert.deepEqual(await services.tokens.list(), []);
   });
 });
 
 Deno.test("the tokens of a name end with its account and are not its next owner's", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "coder");
-    const { token } = await issue(rooms, {});
-    await rooms.agents.revoke("coder", BY_OPERATOR);
-    await assert.rejects(present(rooms, token), Unauthorized);
-    assert.deepEqual(await rooms.tokens.list(), []);
+  await withServices(async (services) => {
+    await anAgent(services, "coder");
+    const { token } = await issue(services, {});
+    await services.agents.revoke("coder", BY_OPERATOR);
+    await assert.rejects(present(services, token), Unauthorized);
+    assert.deepEqual(await services.tokens.list(), []);
 
-    await rooms.agents.delete("coder", BY_OPERATOR);
-    await anAgent(rooms, "coder");
-    await assert.rejects(present(rooms, token), Unauthorized);
-    await issue(rooms, {});
-    await rooms.agents.delete("coder", BY_OPERATOR);
-    assert.deepEqual(await rooms.tokens.list(), []);
+    await services.agents.delete("coder", BY_OPERATOR);
+    await anAgent(services, "coder");
+    await assert.rejects(present(services, token), Unauthorized);
+    await issue(services, {});
+    await services.agents.delete("coder", BY_OPERATOR);
+    assert.deepEqual(await services.tokens.list(), []);
   });
 });
 
 Deno.test("no token is made for an account that ends meanwhile", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "revoked");
-    await anAgent(rooms, "deleted");
+  await withServices(async (services) => {
+    await anAgent(services, "revoked");
+    await anAgent(services, "deleted");
     const owners = ["revoked", "deleted"];
-    const creations = Promise.allSettled(owners.map((owner) => issue(rooms, { owner })));
-    await rooms.agents.revoke("revoked", BY_OPERATOR);
-    await rooms.agents.delete("deleted", BY_OPERATOR);
+    const creations = Promise.allSettled(owners.map((owner) => issue(services, { owner })));
+    await services.agents.revoke("revoked", BY_OPERATOR);
+    await services.agents.delete("deleted", BY_OPERATOR);
     for (const outcome of await creations) {
       assert.ok(outcome.status === "fulfilled" || outcome.reason.name === "Conflict");
     }
-    assert.deepEqual(await rooms.tokens.list(), []);
+    assert.deepEqual(await services.tokens.list(), []);
   });
 });

@@ -22,9 +22,9 @@ async function open({ accounts, admins, webSessions }: TestServices): Promise<We
 }
 
 Deno.test("a session lasts 12 hours from its last use", async () => {
-  await withServices(async (rooms) => {
-    const { clock, webSessions } = rooms;
-    const { secret, expiresAt } = await open(rooms);
+  await withServices(async (services) => {
+    const { clock, webSessions } = services;
+    const { secret, expiresAt } = await open(services);
     assert.equal(expiresAt, clock.read() + 12 * HOUR);
     for (let uses = 0; uses < 3; uses++) {
       clock.advance(12 * HOUR - 1);
@@ -40,14 +40,14 @@ Deno.test("a session lasts 12 hours from its last use", async () => {
 
 Deno.test("a session outlives a restart, with the time of its last use", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    const { principal, secret, csrfToken } = await open(rooms);
-    rooms.clock.advance(6 * HOUR);
-    assert.ok(rooms.webSessions.find(secret));
-    await rooms.close();
+    const services = await openServices(folder);
+    const { principal, secret, csrfToken } = await open(services);
+    services.clock.advance(6 * HOUR);
+    assert.ok(services.webSessions.find(secret));
+    await services.close();
 
-    rooms.clock.advance(11 * HOUR);
-    const later = await openServices(folder, {}, rooms.clock);
+    services.clock.advance(11 * HOUR);
+    const later = await openServices(folder, {}, services.clock);
     const session = later.webSessions.find(secret);
     assert.deepEqual(session?.principal, principal);
     assert.equal(session.csrfToken, csrfToken);
@@ -56,9 +56,9 @@ Deno.test("a session outlives a restart, with the time of its last use", async (
 });
 
 Deno.test("what a session opened ends when it expires, and not before", async () => {
-  await withServices(async (rooms) => {
-    const { clock, identity, webSessions } = rooms;
-    const { principal, secret } = await open(rooms);
+  await withServices(async (services) => {
+    const { clock, identity, webSessions } = services;
+    const { principal, secret } = await open(services);
     const endedAt: number[] = [];
     identity.onEnded((ended) => {
       if (ended.covers(principal)) endedAt.push(clock.read());
@@ -72,9 +72,9 @@ Deno.test("what a session opened ends when it expires, and not before", async ()
 });
 
 Deno.test("close() ends one session and no other", async () => {
-  await withServices(async (rooms) => {
-    const { identity, webSessions } = rooms;
-    const [one, other] = [await open(rooms), await open(rooms)];
+  await withServices(async (services) => {
+    const { identity, webSessions } = services;
+    const [one, other] = [await open(services), await open(services)];
     const covered: boolean[] = [];
     identity.onEnded((ended) => {
       covered.push(ended.covers(one.principal), ended.covers(other.principal));
@@ -83,13 +83,13 @@ Deno.test("close() ends one session and no other", async () => {
     assert.deepEqual(covered, [true, false]);
     assert.equal(webSessions.find(one.secret), null);
     assert.ok(webSessions.find(other.secret));
-    assert.equal((await eventTypes(rooms)).at(-1), "admin.logged_out");
+    assert.equal((await eventTypes(services)).at(-1), "admin.logged_out");
   });
 });
 
 Deno.test("an admin has at most 20 sessions, and expired ones are removed", async () => {
-  await withServices(async (rooms) => {
-    const { clock, database, webSessions } = rooms;
+  await withServices(async (services) => {
+    const { clock, database, webSessions } = services;
     const count = async () => {
       const rows = await database.tables.selectFrom("web_sessions").select("id").execute();
       return rows.length;
@@ -97,25 +97,25 @@ Deno.test("an admin has at most 20 sessions, and expired ones are removed", asyn
     const sessions: WebSession[] = [];
     for (let opened = 0; opened < 22; opened++) {
       clock.advance(1);
-      sessions.push(await open(rooms));
+      sessions.push(await open(services));
     }
     const alive = sessions.map(({ secret }) => webSessions.find(secret) !== null);
     assert.deepEqual(alive, sessions.map((_, index) => index >= 2));
     assert.equal(await count(), 20);
     clock.advance(13 * HOUR);
-    await open(rooms);
+    await open(services);
     assert.equal(await count(), 1);
   });
 });
 
 Deno.test("a cookie that is none, and one of an admin that is switched off, open nothing", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    const { secret, csrfToken } = await open(rooms);
+    const services = await openServices(folder);
+    const { secret, csrfToken } = await open(services);
     for (const text of ["", csrfToken, secret.toUpperCase(), `${secret}0`, "x".repeat(10_000)]) {
-      assert.equal(rooms.webSessions.find(text), null);
+      assert.equal(services.webSessions.find(text), null);
     }
-    await rooms.close();
+    await services.close();
     const later = await openServices(folder, { adminsEnabled: false });
     assert.equal(later.webSessions.find(secret), null);
     await later.close();

@@ -43,7 +43,7 @@ Deno.test("a message of several lines is one in an inbox, and one on IRC", () =>
 
 Deno.test("an agent with a session says it there, and one who is away or paused finds it later", () =>
   withAttendance(async (world) => {
-    const { agents } = world.rooms;
+    const { agents } = world.services;
     const passphrase = await world.register("scout");
     const session = await aSession(world, "scout", passphrase);
     const scout = await world.call("scout", passphrase);
@@ -84,11 +84,11 @@ Deno.test("what the operator says comes from the bridge, in a name or without", 
 
 Deno.test("who cannot be sent a message is told why", () =>
   withAttendance(async (world) => {
-    const { directMessages, rooms } = world;
+    const { directMessages, services } = world;
     const scout = await world.call("scout", await world.register("scout"));
     await world.register("gone");
-    await rooms.agents.revoke("gone", BY_OPERATOR);
-    await rooms.ircAccounts.create({ account: "ann", password: "password" }, BY_OPERATOR);
+    await services.agents.revoke("gone", BY_OPERATOR);
+    await services.ircAccounts.create({ account: "ann", password: "password" }, BY_OPERATOR);
     const text = "hello";
     for (const caller of [scout, BY_OPERATOR]) {
       const send = (to: string) => directMessages.send(to, { text }, caller);
@@ -110,12 +110,12 @@ Deno.test("who cannot be sent a message is told why", () =>
 
 Deno.test("a paused agent sends no direct message, and a rate holds for them", () =>
   withAttendance(async (world) => {
-    const { directMessages, rooms } = world;
+    const { directMessages, services } = world;
     const scout = await world.call("scout", await world.register("scout"));
     await world.register("away");
     const ann = new IrcUser(world.server, "ann");
     await ann.sync();
-    await rooms.agents.speechControls.setRate(
+    await services.agents.speechControls.setRate(
       "scout",
       { messages_per_second: 1, burst: 1 },
       BY_OPERATOR,
@@ -124,7 +124,7 @@ Deno.test("a paused agent sends no direct message, and a rate holds for them", (
     for (const to of ["away", "ann"]) {
       await assert.rejects(directMessages.send(to, { text: "two" }, scout), { name: "TooMany" });
     }
-    await rooms.agents.speechControls.pause("scout", { reason: "too loud" }, BY_OPERATOR);
+    await services.agents.speechControls.pause("scout", { reason: "too loud" }, BY_OPERATOR);
     for (const to of ["away", "ann"]) {
       await assert.rejects(directMessages.send(to, { text: "three" }, scout), /too loud/);
     }

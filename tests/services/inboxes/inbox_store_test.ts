@@ -12,11 +12,11 @@ async function texts(inboxes: Inboxes, since?: string): Promise<string[]> {
 }
 
 /** Inboxes as they are after a restart. */
-async function restarted(rooms: TestServices, age: number | null = null): Promise<Inboxes> {
-  const { clock: scheduler, database, inboxes, log } = rooms;
+async function restarted(services: TestServices, age: number | null = null): Promise<Inboxes> {
+  const { clock: scheduler, database, inboxes, log } = services;
   await inboxes.stop();
   const store = new InboxStore({ database, age, scheduler, log });
-  return withStore(rooms, store);
+  return withStore(services, store);
 }
 
 function withStore(
@@ -38,16 +38,16 @@ function say({ clock, inboxes }: Pick<TestServices, "clock" | "inboxes">, text: 
 }
 
 Deno.test("an inbox is there after a restart, with its ids, and readers go on where they were", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    for (const text of ["one", "two", "three"]) say(rooms, text);
-    const agent = rooms.agents.roster.find("scout");
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    for (const text of ["one", "two", "three"]) say(services, text);
+    const agent = services.agents.roster.find("scout");
     assert.ok(agent);
     const spoken = { from: "eve", account: null, via: "bridge", text: "four" } as const;
-    rooms.inboxes.deliver(agent, spoken);
-    rooms.inboxes.forgetMessage("id-two");
-    const before = await rooms.inboxes.read("scout", {}, OPERATOR);
-    const later = await restarted(rooms);
+    services.inboxes.deliver(agent, spoken);
+    services.inboxes.forgetMessage("id-two");
+    const before = await services.inboxes.read("scout", {}, OPERATOR);
+    const later = await restarted(services);
     assert.deepEqual(await later.read("scout", {}, OPERATOR), before);
     assert.deepEqual(await texts(later, "id-one"), ["three", "four"]);
     assert.deepEqual(await texts(later, "id-two"), ["three", "four"]);
@@ -60,142 +60,143 @@ Deno.test("an inbox is there after a restart, with its ids, and readers go on wh
   }));
 
 Deno.test("what is redacted before it was read from the disk is not read at all", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    for (const text of ["one", "two"]) say(rooms, text);
-    const later = await restarted(rooms);
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    for (const text of ["one", "two"]) say(services, text);
+    const later = await restarted(services);
     later.forgetMessage("id-one");
     assert.deepEqual(await texts(later), ["two"]);
     await later.stop();
-    const { body } = await rooms.database.tables.selectFrom("inbox_messages").select("body")
+    const { body } = await services.database.tables.selectFrom("inbox_messages").select("body")
       .where("id", "=", "id-one").executeTakeFirstOrThrow();
     assert.equal(body, "");
   }));
 
 Deno.test("what is said while an inbox is loaded comes after what it held", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    for (const text of ["one", "two"]) say(rooms, text);
-    const later = await restarted(rooms);
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    for (const text of ["one", "two"]) say(services, text);
+    const later = await restarted(services);
     const reading = texts(later);
-    for (const text of ["three", "four"]) say({ ...rooms, inboxes: later }, text);
+    for (const text of ["three", "four"]) say({ ...services, inboxes: later }, text);
     for (const id of ["id-one", "id-four"]) later.forgetMessage(id);
     assert.deepEqual(await reading, ["two", "three"]);
-    const last = await restarted({ ...rooms, inboxes: later });
+    const last = await restarted({ ...services, inboxes: later });
     assert.deepEqual(await texts(last), ["two", "three"]);
     assert.deepEqual(await texts(last, "id-four"), []);
     await last.stop();
-    const bodies = await rooms.database.tables.selectFrom("inbox_messages").select("body")
+    const bodies = await services.database.tables.selectFrom("inbox_messages").select("body")
       .orderBy("time").execute();
     assert.deepEqual(bodies.map(({ body }) => body), ["", "two", "three", ""]);
   }));
 
 Deno.test("an inbox that cannot be read keeps what is said, until it can", () =>
-  withServices(async (rooms) => {
-    const { clock: scheduler, database, log } = rooms;
-    await anAgent(rooms, "scout");
-    say(rooms, "stored");
-    await rooms.inboxes.stop();
+  withServices(async (services) => {
+    const { clock: scheduler, database, log } = services;
+    await anAgent(services, "scout");
+    say(services, "stored");
+    await services.inboxes.stop();
     const store = new InboxStore({ database, age: null, scheduler, log });
     const load = store.load.bind(store);
     store.load = () => Promise.reject(new Error("The disk fails"));
-    const later = withStore(rooms, store);
-    for (let count = 0; count < 450; count++) say({ ...rooms, inboxes: later }, String(count));
+    const later = withStore(services, store);
+    for (let count = 0; count < 450; count++) say({ ...services, inboxes: later }, String(count));
     await assert.rejects(texts(later), /The disk fails/);
     assert.equal(log.lines.filter((line) => line.includes("cannot be read")).length, 1);
     store.load = load;
-    say({ ...rooms, inboxes: later }, "last");
+    say({ ...services, inboxes: later }, "last");
     const kept = await texts(later);
     assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, "251", "last"]);
     await later.stop();
   }));
 
 Deno.test("a stored inbox is bounded in messages and in characters", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    for (let count = 0; count < 450; count++) say(rooms, String(count));
-    const later = await restarted(rooms);
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    for (let count = 0; count < 450; count++) say(services, String(count));
+    const later = await restarted(services);
     const kept = await texts(later);
     assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, "250", "449"]);
-    const agent = rooms.agents.roster.find("scout");
+    const agent = services.agents.roster.find("scout");
     assert.ok(agent);
     later.deliver(agent, { from: "ann", account: null, text: "x".repeat(64 * 1024) });
     await later.stop();
-    const rows = await rooms.database.tables.selectFrom("inbox_messages").select("id").execute();
+    const rows = await services.database.tables.selectFrom("inbox_messages").select("id").execute();
     assert.equal(rows.length, 1);
   }));
 
 Deno.test("messages go with retention, and with their agent, whose name inherits nothing", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    say(rooms, "old");
-    rooms.clock.advance(20 * DAY);
-    say(rooms, "new");
-    const later = await restarted(rooms, 30 * DAY);
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    say(services, "old");
+    services.clock.advance(20 * DAY);
+    say(services, "new");
+    const later = await restarted(services, 30 * DAY);
     assert.deepEqual(await texts(later), ["old", "new"]);
-    rooms.clock.advance(15 * DAY);
+    services.clock.advance(15 * DAY);
     assert.deepEqual(await texts(later), ["new"]);
     await later.stop();
     const rows = async () => {
-      const found = await rooms.database.tables.selectFrom("inbox_messages").select("id").execute();
+      const found = await services.database.tables.selectFrom("inbox_messages").select("id")
+        .execute();
       return found.map(({ id }) => id);
     };
     assert.deepEqual(await rows(), ["id-new"]);
-    await rooms.agents.revoke("scout", BY_OPERATOR);
+    await services.agents.revoke("scout", BY_OPERATOR);
     assert.deepEqual(await rows(), []);
-    await rooms.agents.delete("scout", BY_OPERATOR);
-    await anAgent(rooms, "scout");
-    const last = await restarted(rooms);
+    await services.agents.delete("scout", BY_OPERATOR);
+    await anAgent(services, "scout");
+    const last = await restarted(services);
     assert.deepEqual(await texts(last), []);
     await last.stop();
   }));
 
 Deno.test("messages for an agent that is deleted meanwhile keep no others from the disk", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    await anAgent(rooms, "other");
-    const { roster } = rooms.agents;
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    await anAgent(services, "other");
+    const { roster } = services.agents;
     const other = roster.find("other");
     assert.ok(other);
-    say(rooms, "stays");
-    rooms.inboxes.deliver(other, { from: "ann", account: null, text: "goes" });
-    await rooms.agents.delete("other", BY_OPERATOR);
-    const later = await restarted(rooms);
+    say(services, "stays");
+    services.inboxes.deliver(other, { from: "ann", account: null, text: "goes" });
+    await services.agents.delete("other", BY_OPERATOR);
+    const later = await restarted(services);
     assert.deepEqual(await texts(later), ["stays"]);
-    assert.deepEqual(rooms.log.lines.filter((line) => line.includes("not stored")), []);
+    assert.deepEqual(services.log.lines.filter((line) => line.includes("not stored")), []);
     await later.stop();
   }));
 
 Deno.test("messages are written together, 20 ms after the first of them", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
+  withServices(async (services) => {
+    await anAgent(services, "scout");
     const commits: number[] = [];
-    const { database } = rooms;
+    const { database } = services;
     const commit = database.commit.bind(database);
     database.commit = (change) => {
       commits.push(change.statements?.length ?? 0);
       return commit(change);
     };
-    for (let count = 0; count < 100; count++) say(rooms, String(count));
-    await texts(rooms.inboxes);
-    rooms.clock.advance(19);
+    for (let count = 0; count < 100; count++) say(services, String(count));
+    await texts(services.inboxes);
+    services.clock.advance(19);
     assert.deepEqual(commits, []);
-    rooms.clock.advance(1);
+    services.clock.advance(1);
     assert.deepEqual(commits, [100]);
   }));
 
 Deno.test("what the disk refuses waits, and is stored once it takes it", () =>
-  withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    const { database } = rooms;
+  withServices(async (services) => {
+    await anAgent(services, "scout");
+    const { database } = services;
     const commit = database.commit.bind(database);
     database.commit = () => Promise.reject(new Unavailable("The disk is full"));
-    say(rooms, "kept");
-    await texts(rooms.inboxes);
-    rooms.clock.advance(20);
-    assert.deepEqual(await texts(rooms.inboxes), ["kept"]);
+    say(services, "kept");
+    await texts(services.inboxes);
+    services.clock.advance(20);
+    assert.deepEqual(await texts(services.inboxes), ["kept"]);
     database.commit = commit;
-    const later = await restarted(rooms);
+    const later = await restarted(services);
     assert.deepEqual(await texts(later), ["kept"]);
     await later.stop();
   }));

@@ -87,7 +87,7 @@ Deno.test("mentions reach agents that are away, in channels that are theirs, and
 
 Deno.test("a reader waits for what is said to it, and ends with its agent", () =>
   withAttendance(async (world) => {
-    const { call, inboxes, register, rooms } = world;
+    const { call, inboxes, register, services } = world;
     const caller = await call("scout", await register("scout", { channels: ["general"] }));
     const eve = await aWatcher(world);
     const read = () =>
@@ -104,14 +104,14 @@ Deno.test("a reader waits for what is said to it, and ends with its agent", () =
       since: "2099-01-01T00:00:00Z",
       waitSeconds: 5,
     }, caller.principal);
-    rooms.clock.advance(5000);
+    services.clock.advance(5000);
     assert.deepEqual(await late, []);
     const ended = inboxes.read(
       "scout",
       { since: "2099-01-01T00:00:00Z", waitSeconds: 60 },
       caller.principal,
     );
-    await rooms.agents.revoke("scout", BY_OPERATOR);
+    await services.agents.revoke("scout", BY_OPERATOR);
     assert.deepEqual(await ended, []);
   }));
 
@@ -144,7 +144,7 @@ Deno.test("an inbox is bounded, and gone with its agent", () =>
     await eve.sync();
     const kept = await inbox(world, "scout");
     assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, "- eve: 50", "- eve: 249"]);
-    await world.rooms.agents.delete("scout", BY_OPERATOR);
+    await world.services.agents.delete("scout", BY_OPERATOR);
     await world.register("scout");
     assert.deepEqual(await inbox(world, "scout"), []);
   }));

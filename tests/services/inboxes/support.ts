@@ -10,7 +10,7 @@ import { IrcUser } from "../bridge/support.ts";
 
 /** What a test gets. */
 export interface World {
-  readonly rooms: TestServices;
+  readonly services: TestServices;
   readonly server: IrcServer;
   readonly bridge: Bridge;
   readonly virtualUsers: VirtualUsers;
@@ -24,8 +24,8 @@ export interface World {
 
 /** Runs a test in a world of its own, in which the bridge is up. */
 export async function withAttendance(run: (world: World) => Promise<void>): Promise<void> {
-  await withServices(async (rooms) => {
-    const { agents, authority, clock: scheduler, identity, sessions } = rooms;
+  await withServices(async (services) => {
+    const { agents, authority, clock: scheduler, identity, sessions } = services;
     const { roster, sendLimits } = agents;
     const server: IrcServer = new IrcServer({
       ...{ serverName: "irc.test", networkName: "test", serverDescription: "test" },
@@ -53,7 +53,7 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
       log,
     });
     const hears = virtualUsers.hears.bind(virtualUsers);
-    const store = new InboxStore({ database: rooms.database, age: null, scheduler, log });
+    const store = new InboxStore({ database: services.database, age: null, scheduler, log });
     const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, store, scheduler, log });
     const bridge = new Bridge({
       ...{
@@ -73,7 +73,7 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
       ...{
         roster,
         sendLimits,
-        accounts: rooms.accounts,
+        accounts: services.accounts,
         virtualUsers,
         inboxes,
         bridge,
@@ -88,8 +88,8 @@ export async function withAttendance(run: (world: World) => Promise<void>): Prom
     try {
       await bridge.whenReady();
       await run({
-        ...{ rooms, server, bridge, virtualUsers, inboxes, directMessages },
-        register: (nick, more) => anAgent(rooms, nick, more),
+        ...{ services, server, bridge, virtualUsers, inboxes, directMessages },
+        register: (nick, more) => anAgent(services, nick, more),
         async call(name, password) {
           const principal = await identity.authenticate({ kind: "basic", name, password }, "::1");
           return { principal, address: "::1", requestId: null };

@@ -27,10 +27,10 @@ async function withTwo(
     assert.ok(ours !== undefined && theirs !== undefined);
     try {
       for (const { sync } of both) sync.start();
-      for (const rooms of both) await rooms.pass(0);
+      for (const services of both) await services.pass(0);
       await run(ours, theirs, folder);
     } finally {
-      for (const rooms of both) await rooms.close();
+      for (const services of both) await services.close();
     }
   });
 }
@@ -85,7 +85,7 @@ Deno.test("of two musters that adopt one account in the same instant, one keeps 
     const both = [ours, theirs];
     ours.ergo.add("Ann", "her own");
     await Promise.all(both.map(({ agents }) => agents.adopt("ann", ADOPTION, BY_OPERATOR)));
-    await Promise.all(both.map((rooms) => rooms.pass(0)));
+    await Promise.all(both.map((services) => services.pass(0)));
     const rotations = await Promise.allSettled(
       both.map(({ agents }) => agents.rotate("ann", BY_OPERATOR)),
     );

@@ -16,47 +16,47 @@ async function takes({ ergo, logins }: Networked, name: string, passphrase: stri
 }
 
 Deno.test("an agent is on both sides from the moment it is registered", async () => {
-  await withNetwork(async (rooms) => {
-    const passphrase = await anAgent(rooms, "Coder", { channels: ["#ops", "#dev"] });
-    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
-    await rooms.pass(0);
-    assert.deepEqual(rooms.ergo.statuses, ["#ops +v Coder", "#dev +v Coder"]);
-    assert.deepEqual(rooms.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
+  await withNetwork(async (services) => {
+    const passphrase = await anAgent(services, "Coder", { channels: ["#ops", "#dev"] });
+    assert.deepEqual(await takes(services, "coder", passphrase), [true, true]);
+    await services.pass(0);
+    assert.deepEqual(services.ergo.statuses, ["#ops +v Coder", "#dev +v Coder"]);
+    assert.deepEqual(services.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
   });
 });
 
 Deno.test("rotate, revoke and delete take effect on the network at once", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents, ergo } = rooms;
-    const first = await anAgent(rooms, "coder", { type: "orchestrator", channels: ["#ops"] });
+  await withNetwork(async (services) => {
+    const { agents, ergo } = services;
+    const first = await anAgent(services, "coder", { type: "orchestrator", channels: ["#ops"] });
     const { credentials } = await agents.rotate("coder", BY_OPERATOR);
-    assert.deepEqual(await takes(rooms, "coder", first), [false, false]);
-    assert.deepEqual(await takes(rooms, "coder", credentials.passphrase), [true, true]);
+    assert.deepEqual(await takes(services, "coder", first), [false, false]);
+    assert.deepEqual(await takes(services, "coder", credentials.passphrase), [true, true]);
     assert.deepEqual(ergo.ended, ["coder"]);
 
     await agents.revoke("coder", BY_OPERATOR);
     assert.equal(ergo.get("coder")?.suspended, true);
     assert.deepEqual(ergo.ended, ["coder", "coder"]);
-    await rooms.pass(0);
+    await services.pass(0);
     assert.deepEqual(ergo.statuses, ["#ops +o coder", "#ops -o coder", "#ops -v coder"]);
 
     await agents.delete("coder", BY_OPERATOR);
     assert.equal(ergo.get("coder"), undefined);
-    await rooms.pass(0);
-    assert.equal(rooms.sync.stats().unsettled, 0);
-    const second = await anAgent(rooms, "CODER");
+    await services.pass(0);
+    assert.equal(services.sync.stats().unsettled, 0);
+    const second = await anAgent(services, "CODER");
     assert.notEqual(second, first);
-    assert.deepEqual(await takes(rooms, "coder", second), [true, true]);
+    assert.deepEqual(await takes(services, "coder", second), [true, true]);
   });
 });
 
 Deno.test("with the network away nothing is changed and everything is refused", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents, ergo, ircAccounts } = rooms;
-    const passphrase = await anAgent(rooms, "coder");
-    const before = await eventTypes(rooms);
+  await withNetwork(async (services) => {
+    const { agents, ergo, ircAccounts } = services;
+    const passphrase = await anAgent(services, "coder");
+    const before = await eventTypes(services);
     ergo.away = true;
-    await assert.rejects(anAgent(rooms, "other"), Unavailable);
+    await assert.rejects(anAgent(services, "other"), Unavailable);
     await assert.rejects(agents.rotate("coder", BY_OPERATOR), Unavailable);
     await assert.rejects(agents.revoke("coder", BY_OPERATOR), Unavailable);
     await assert.rejects(agents.delete("coder", BY_OPERATOR), Unavailable);
@@ -64,50 +64,50 @@ Deno.test("with the network away nothing is changed and everything is refused", 
     const person = { account: "ann", password: "correct horse" };
     await assert.rejects(ircAccounts.create(person, BY_OPERATOR), Unavailable);
     assert.deepEqual(agents.counts(), { active: 1, total: 1 });
-    await rooms.pass(0);
-    assert.equal(rooms.sync.stats().reachable, false);
-    assert.deepEqual(await eventTypes(rooms), before);
+    await services.pass(0);
+    assert.equal(services.sync.stats().reachable, false);
+    assert.deepEqual(await eventTypes(services), before);
 
     ergo.away = false;
-    await rooms.pass(1000);
-    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
-    assert.deepEqual(rooms.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
-    await anAgent(rooms, "other");
+    await services.pass(1000);
+    assert.deepEqual(await takes(services, "coder", passphrase), [true, true]);
+    assert.deepEqual(services.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
+    await anAgent(services, "other");
   });
 });
 
 Deno.test("a change that the network made and did not confirm is taken back", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents, ergo, sync } = rooms;
+  await withNetwork(async (services) => {
+    const { agents, ergo, sync } = services;
     ergo.failNext("/v1/ns/saregister", "lost");
-    await assert.rejects(anAgent(rooms, "coder"), Unavailable);
+    await assert.rejects(anAgent(services, "coder"), Unavailable);
     assert.ok(ergo.get("coder") !== undefined);
-    await rooms.pass(0);
+    await services.pass(0);
     assert.equal(ergo.get("coder"), undefined);
 
-    const passphrase = await anAgent(rooms, "coder");
+    const passphrase = await anAgent(services, "coder");
     for (const what of ["/v1/ns/passwd", "NickServ SUSPEND ADD", "NickServ SUSPEND DEL"]) {
       ergo.failNext(what, "lost");
       await assert.rejects(agents.rotate("coder", BY_OPERATOR), Unavailable, what);
-      await rooms.pass(0);
-      assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true], what);
+      await services.pass(0);
+      assert.deepEqual(await takes(services, "coder", passphrase), [true, true], what);
     }
     ergo.failNext("NickServ SUSPEND ADD", "lost");
     await assert.rejects(agents.revoke("coder", BY_OPERATOR), Unavailable);
-    await rooms.pass(0);
-    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    await services.pass(0);
+    assert.deepEqual(await takes(services, "coder", passphrase), [true, true]);
     ergo.failNext("NickServ ERASE coder", "refused");
     await assert.rejects(agents.delete("coder", BY_OPERATOR), Unavailable);
-    await rooms.pass(0);
-    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    await services.pass(0);
+    assert.deepEqual(await takes(services, "coder", passphrase), [true, true]);
     assert.equal(sync.stats().unsettled, 0);
     assert.deepEqual(ergo.get("coder")?.suspended, false);
   });
 });
 
 Deno.test("a change that the database refuses is taken back on the network, and the next one goes on", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents, database, ergo, ircAccounts } = rooms;
+  await withNetwork(async (services) => {
+    const { agents, database, ergo, ircAccounts } = services;
     const execute = (sql: string) =>
       database.commit({ statements: [{ sql, parameters: [], mustChange: false }] });
     const refuse = () =>
@@ -115,30 +115,30 @@ Deno.test("a change that the database refuses is taken back on the network, and 
         "CREATE TRIGGER refusing BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no room'); END",
       );
     const relent = () => execute("DROP TRIGGER refusing");
-    const passphrase = await anAgent(rooms, "coder", { channels: ["#ops"] });
-    await rooms.pass(0);
+    const passphrase = await anAgent(services, "coder", { channels: ["#ops"] });
+    await services.pass(0);
     ergo.add("Ann", "her own");
     await refuse();
-    await assert.rejects(anAgent(rooms, "other"), /no room/);
+    await assert.rejects(anAgent(services, "other"), /no room/);
     const person = { account: "bob", password: "correcthorse" };
     await assert.rejects(ircAccounts.create(person, BY_OPERATOR), /no room/);
     for (const change of ["rotate", "revoke", "delete"] as const) {
       await assert.rejects(agents[change]("coder", BY_OPERATOR), /no room/, change);
       await relent();
-      await rooms.pass(0);
-      assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true], change);
+      await services.pass(0);
+      assert.deepEqual(await takes(services, "coder", passphrase), [true, true], change);
       await refuse();
     }
     const adoption = adoptionSchema.parse({});
     await assert.rejects(agents.adopt("ann", adoption, BY_OPERATOR), /no room/);
     await relent();
-    await rooms.pass(0);
+    await services.pass(0);
     assert.deepEqual([ergo.get("other"), ergo.get("bob")], [undefined, undefined]);
-    assert.equal(rooms.sync.stats().unsettled, 0);
+    assert.equal(services.sync.stats().unsettled, 0);
 
     await agents.rotate("coder", BY_OPERATOR);
     await agents.adopt("ann", adoption, BY_OPERATOR);
-    await anAgent(rooms, "other");
+    await anAgent(services, "other");
     assert.ok(ergo.takes("ann", "her own"));
   });
 });
@@ -153,19 +153,19 @@ Deno.test("killed between the network's change and ours, both sides agree after 
   for (const { change, fault } of moments) {
     await using ergo = new FakeErgo();
     await withFolder(async (folder) => {
-      const rooms = await openNetworked(folder, ergo);
-      const passphrase = change === "register" ? "" : await anAgent(rooms, "coder");
-      await rooms.pass(0);
+      const services = await openNetworked(folder, ergo);
+      const passphrase = change === "register" ? "" : await anAgent(services, "coder");
+      await services.pass(0);
       // The network does it and muster never hears so: from here on its files are those of a kill.
       ergo.failNext(fault, "lost");
       if (change === "delete") ergo.failNext("NickServ ERASE", "lost");
       const changing = change === "register"
-        ? anAgent(rooms, "coder")
-        : rooms.agents[change]("coder", BY_OPERATOR);
+        ? anAgent(services, "coder")
+        : services.agents[change]("coder", BY_OPERATOR);
       await assert.rejects(changing, Unavailable);
-      await rooms.close();
+      await services.close();
 
-      const later = await openNetworked(folder, ergo, rooms.clock);
+      const later = await openNetworked(folder, ergo, services.clock);
       later.sync.start();
       await later.pass(0);
       if (change === "register") {
@@ -181,40 +181,40 @@ Deno.test("killed between the network's change and ours, both sides agree after 
 });
 
 Deno.test("names that the network has are not taken, and none of its accounts is touched", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents, ergo, ircAccounts } = rooms;
+  await withNetwork(async (services) => {
+    const { agents, ergo, ircAccounts } = services;
     ergo.add("Ann", "her own");
-    await assert.rejects(anAgent(rooms, "ann"), Conflict);
+    await assert.rejects(anAgent(services, "ann"), Conflict);
     const person = { account: "ANN", password: "correct horse" };
     await assert.rejects(ircAccounts.create(person, BY_OPERATOR), Conflict);
-    await assert.rejects(anAgent(rooms, "n".repeat(40)), Conflict);
+    await assert.rejects(anAgent(services, "n".repeat(40)), Conflict);
     for (const change of ["rotate", "revoke", "delete"] as const) {
       await assert.rejects(agents[change]("ann", BY_OPERATOR), NotFound);
     }
-    rooms.sync.compare();
-    await rooms.pass(0);
+    services.sync.compare();
+    await services.pass(0);
     assert.equal(ergo.takes("ann", "her own"), true);
     assert.deepEqual([ergo.ended, ergo.statuses], [[], []]);
-    assert.deepEqual([agents.counts().total, rooms.sync.stats().unsettled], [0, 0]);
+    assert.deepEqual([agents.counts().total, services.sync.stats().unsettled], [0, 0]);
   });
 });
 
 Deno.test("a name that somebody takes while muster asks for it stays theirs", async () => {
-  await withNetwork(async (rooms) => {
-    const { ergo } = rooms;
+  await withNetwork(async (services) => {
+    const { ergo } = services;
     ergo.failNext("/v1/ns/saregister", "refused");
-    await assert.rejects(anAgent(rooms, "coder"), Unavailable);
+    await assert.rejects(anAgent(services, "coder"), Unavailable);
     ergo.add("coder", "somebody's own");
-    await rooms.pass(0);
+    await services.pass(0);
     assert.equal(ergo.takes("coder", "somebody's own"), true);
-    assert.equal(rooms.sync.stats().unsettled, 0);
-    await assert.rejects(anAgent(rooms, "coder"), Conflict);
+    assert.equal(services.sync.stats().unsettled, 0);
+    await assert.rejects(anAgent(services, "coder"), Conflict);
   });
 });
 
 Deno.test("adopt() takes over an account of the network with its password", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents, ergo } = rooms;
+  await withNetwork(async (services) => {
+    const { agents, ergo } = services;
     ergo.add("Ann", "her own");
     const adoption = adoptionSchema.parse({ type: "observer", channels: ["ops"] });
     await assert.rejects(agents.adopt("nobody", adoption, BY_OPERATOR), NotFound);
@@ -223,44 +223,44 @@ Deno.test("adopt() takes over an account of the network with its password", asyn
     const agent = await agents.adopt("ann", adoption, BY_OPERATOR);
     assert.deepEqual([agent.nick, agent.type], ["Ann", "observer"]);
     assert.equal(ergo.takes("ann", "her own"), true);
-    await rooms.pass(0);
+    await services.pass(0);
     assert.deepEqual(ergo.statuses, ["#ops -o Ann", "#ops -v Ann"]);
     await assert.rejects(agents.adopt("ann", adoption, BY_OPERATOR), Conflict);
 
     ergo.failNext("/v1/ns/passwd", "refused");
     await assert.rejects(agents.rotate("ann", BY_OPERATOR), Unavailable);
-    await rooms.pass(0);
+    await services.pass(0);
     assert.equal(ergo.takes("ann", "her own"), true);
 
     // Only Ann knows her password: once it is replaced there, nothing can bring it back.
     ergo.failNext("/v1/ns/passwd", "lost");
     await assert.rejects(agents.rotate("ann", BY_OPERATOR), Unavailable);
-    await rooms.pass(0);
+    await services.pass(0);
     const there = ergo.get("ann")?.passphrase ?? "";
-    assert.deepEqual(await takes(rooms, "ann", there), [true, true]);
+    assert.deepEqual(await takes(services, "ann", there), [true, true]);
 
     const { credentials } = await agents.rotate("ann", BY_OPERATOR);
-    assert.deepEqual(await takes(rooms, "ann", credentials.passphrase), [true, true]);
+    assert.deepEqual(await takes(services, "ann", credentials.passphrase), [true, true]);
     await agents.delete("ann", BY_OPERATOR);
     assert.equal(ergo.get("ann"), undefined);
   });
 });
 
 Deno.test("people's accounts are on both sides with the password that they chose", async () => {
-  await withNetwork(async (rooms) => {
-    const { ergo, ircAccounts } = rooms;
+  await withNetwork(async (services) => {
+    const { ergo, ircAccounts } = services;
     const person = { account: "Ann", password: "correcthorse" };
     ergo.failNext("/v1/ns/passwd", "lost");
     await assert.rejects(ircAccounts.create(person, BY_OPERATOR), Unavailable);
-    await rooms.pass(0);
+    await services.pass(0);
     assert.equal(ergo.get("ann"), undefined);
     const spaced = { ...person, password: "correct horse" };
     await assert.rejects(ircAccounts.create(spaced, BY_OPERATOR), Invalid);
-    await rooms.pass(0);
+    await services.pass(0);
     assert.equal(ergo.get("ann"), undefined);
 
     await ircAccounts.create(person, BY_OPERATOR);
-    assert.deepEqual(await takes(rooms, "ann", person.password), [true, true]);
+    assert.deepEqual(await takes(services, "ann", person.password), [true, true]);
     await ircAccounts.delete("ann", BY_OPERATOR);
     assert.equal(ergo.get("ann"), undefined);
     assert.deepEqual(await ircAccounts.list(), []);
@@ -268,17 +268,17 @@ Deno.test("people's accounts are on both sides with the password that they chose
 });
 
 Deno.test("whatever differs between the sides is found and mended", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents, ergo, sync } = rooms;
-    const lost = await anAgent(rooms, "lost");
-    await anAgent(rooms, "alive");
+  await withNetwork(async (services) => {
+    const { agents, ergo, sync } = services;
+    const lost = await anAgent(services, "lost");
+    await anAgent(services, "alive");
     await agents.revoke("alive", BY_OPERATOR);
     ergo.unregistered.add("#later");
-    const held = await anAgent(rooms, "held", { channels: ["#later"] });
-    const changed = await anAgent(rooms, "taken", { channels: ["#later"] });
+    const held = await anAgent(services, "held", { channels: ["#later"] });
+    const changed = await anAgent(services, "taken", { channels: ["#later"] });
     ergo.add("stranger", "his own");
-    await rooms.pass(0);
-    const before = (await eventTypes(rooms)).length;
+    await services.pass(0);
+    const before = (await eventTypes(services)).length;
 
     ergo.accounts.delete("lost");
     const [alive, other, taken] = ["alive", "held", "taken"].map((nick) => ergo.get(nick));
@@ -287,46 +287,46 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
     other.suspended = true;
     taken.passphrase = "another";
     sync.compare();
-    await rooms.pass(0);
-    assert.deepEqual(await takes(rooms, "lost", lost), [true, true]);
+    await services.pass(0);
+    assert.deepEqual(await takes(services, "lost", lost), [true, true]);
     assert.equal(ergo.get("alive")?.suspended, true);
     assert.equal(ergo.takes("stranger", "his own"), true);
     // Suspended by somebody there on purpose.
-    assert.deepEqual(await takes(rooms, "held", held), [false, true]);
+    assert.deepEqual(await takes(services, "held", held), [false, true]);
     await assert.rejects(agents.rotate("held", BY_OPERATOR), Conflict);
-    assert.deepEqual(await takes(rooms, "taken", changed), [true, true]);
+    assert.deepEqual(await takes(services, "taken", changed), [true, true]);
     assert.deepEqual(sync.stats(), { unsettled: 0, repaired: 3, reachable: true });
     const expected = Array(3).fill("network.account_repaired");
-    assert.deepEqual((await eventTypes(rooms)).slice(before), expected);
+    assert.deepEqual((await eventTypes(services)).slice(before), expected);
   });
 });
 
 Deno.test("a channel that is registered later gives its agents their status then", async () => {
-  await withNetwork(async (rooms) => {
-    const { ergo, sync } = rooms;
+  await withNetwork(async (services) => {
+    const { ergo, sync } = services;
     ergo.unregistered.add("#later");
-    await anAgent(rooms, "one", { channels: ["#later"] });
-    await anAgent(rooms, "two", { channels: ["#later", "#ops"] });
-    await rooms.pass(0);
+    await anAgent(services, "one", { channels: ["#later"] });
+    await anAgent(services, "two", { channels: ["#later", "#ops"] });
+    await services.pass(0);
     const questions = ergo.asked.filter((what) => what.startsWith("ChanServ AMODE #later"));
     assert.deepEqual([questions.length, ergo.statuses], [1, ["#ops +v two"]]);
     assert.equal(sync.stats().unsettled, 0);
     ergo.unregistered.clear();
-    await rooms.pass(10 * 60_000);
+    await services.pass(10 * 60_000);
     assert.deepEqual(ergo.statuses.slice(1), ["#later +v one", "#later +v two"]);
     const asked = ergo.asked.length;
-    await rooms.pass(10 * 60_000);
+    await services.pass(10 * 60_000);
     assert.equal(ergo.asked.slice(asked).some((what) => what.startsWith("ChanServ AMODE")), false);
   });
 });
 
 Deno.test("of two who change one agent at once, each change is whole", async () => {
-  await withNetwork(async (rooms) => {
-    const { agents } = rooms;
-    await anAgent(rooms, "coder");
+  await withNetwork(async (services) => {
+    const { agents } = services;
+    await anAgent(services, "coder");
     const rotations = await Promise.all([1, 2, 3].map(() => agents.rotate("coder", BY_OPERATOR)));
     const passphrases = rotations.map(({ credentials }) => credentials.passphrase);
-    const taken = await Promise.all(passphrases.map((text) => takes(rooms, "coder", text)));
+    const taken = await Promise.all(passphrases.map((text) => takes(services, "coder", text)));
     assert.deepEqual(taken, [[false, false], [false, false], [true, true]]);
 
     const mixed = await Promise.allSettled([
@@ -335,24 +335,24 @@ Deno.test("of two who change one agent at once, each change is whole", async () 
       agents.rotate("coder", BY_OPERATOR),
     ]);
     assert.deepEqual(mixed.map(({ status }) => status), ["fulfilled", "fulfilled", "rejected"]);
-    assert.equal(rooms.ergo.get("coder")?.suspended, true);
+    assert.equal(services.ergo.get("coder")?.suspended, true);
 
     const deletions = await Promise.allSettled([
       agents.delete("coder", BY_OPERATOR),
       agents.delete("coder", BY_OPERATOR),
     ]);
     assert.deepEqual(deletions.map(({ status }) => status), ["fulfilled", "rejected"]);
-    await rooms.pass(0);
-    assert.deepEqual(rooms.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
+    await services.pass(0);
+    assert.deepEqual(services.sync.stats(), { unsettled: 0, repaired: 0, reachable: true });
   });
 });
 
 Deno.test("a network that is away is tried again, later and later", async () => {
-  await withNetwork(async (rooms) => {
-    const { ergo, sync } = rooms;
+  await withNetwork(async (services) => {
+    const { ergo, sync } = services;
     const asked = async (milliseconds: number) => {
       const before = ergo.asked.length;
-      await rooms.pass(milliseconds);
+      await services.pass(milliseconds);
       return ergo.asked.length - before;
     };
     ergo.away = true;
@@ -363,27 +363,28 @@ Deno.test("a network that is away is tried again, later and later", async () => 
       assert.ok(await asked(1) > 0);
     }
     ergo.away = false;
-    await rooms.pass(60_000);
+    await services.pass(60_000);
     assert.equal(sync.stats().reachable, true);
   });
 });
 
 Deno.test("the API is bounded in time and size, follows nowhere, and its token is never told", async () => {
-  await withNetwork(async (rooms) => {
-    const { ergo, log } = rooms;
+  await withNetwork(async (services) => {
+    const { ergo, log } = services;
     for (const fault of ["nonsense", "redirected", "endless", "refused"] as const) {
       ergo.failNext("/v1/ns/info", fault);
-      await assert.rejects(anAgent(rooms, "coder"), Unavailable, fault);
+      await assert.rejects(anAgent(services, "coder"), Unavailable, fault);
     }
     assert.equal(ergo.asked.includes("/elsewhere"), false);
     const silence = ergo.failNext("/v1/ns/info", "silent");
-    const waiting = assert.rejects(anAgent(rooms, "coder"), /does not answer in time/);
+    const waiting = assert.rejects(anAgent(services, "coder"), /does not answer in time/);
     await silence;
-    rooms.clock.advance(5000);
+    services.clock.advance(5000);
     await waiting;
-    const passphrase = await anAgent(rooms, "coder");
-    await rooms.pass(0);
-    const rows = await rooms.database.tables.selectFrom("network_accounts").selectAll().execute();
+    const passphrase = await anAgent(services, "coder");
+    await services.pass(0);
+    const rows = await services.database.tables.selectFrom("network_accounts").selectAll()
+      .execute();
     const told = JSON.stringify(rows) + log.lines.join("\n");
     for (const secret of [ergo.token, passphrase]) assert.equal(told.includes(secret), false);
   });
@@ -405,19 +406,19 @@ Deno.test("on another network agents keep their passphrases and others their acc
     for (const nick of ["active", "revoked", "deleted"]) other.add(nick, "somebody's own");
     other.add("adopted", "its own");
 
-    const rooms = await openNetworked(folder, other, before.clock);
-    rooms.sync.start();
-    await rooms.pass(0);
-    assert.deepEqual(await takes(rooms, "moved", passphrase), [true, true]);
-    await rooms.agents.revoke("active", BY_OPERATOR);
-    await rooms.agents.delete("deleted", BY_OPERATOR);
-    await rooms.agents.revoke("adopted", BY_OPERATOR);
+    const services = await openNetworked(folder, other, before.clock);
+    services.sync.start();
+    await services.pass(0);
+    assert.deepEqual(await takes(services, "moved", passphrase), [true, true]);
+    await services.agents.revoke("active", BY_OPERATOR);
+    await services.agents.delete("deleted", BY_OPERATOR);
+    await services.agents.revoke("adopted", BY_OPERATOR);
     for (const nick of ["active", "revoked", "deleted"]) {
       assert.equal(other.takes(nick, "somebody's own"), true, nick);
     }
     assert.equal(other.get("adopted")?.suspended, true);
-    assert.equal(rooms.sync.stats().unsettled, 0);
-    await rooms.close();
+    assert.equal(services.sync.stats().unsettled, 0);
+    await services.close();
   });
 });
 
@@ -430,16 +431,16 @@ Deno.test("with the key file lost nothing is told to the network that nobody kno
     await before.close();
     ergo.accounts.delete("lost");
 
-    const rooms = await openNetworked(folder, ergo, before.clock, "6".repeat(64));
-    rooms.sync.start();
-    await rooms.pass(0);
-    assert.deepEqual(await takes(rooms, "coder", passphrase), [true, true]);
+    const services = await openNetworked(folder, ergo, before.clock, "6".repeat(64));
+    services.sync.start();
+    await services.pass(0);
+    assert.deepEqual(await takes(services, "coder", passphrase), [true, true]);
     assert.equal(ergo.get("lost"), undefined);
-    assert.equal(rooms.sync.stats().unsettled, 1);
-    const { credentials } = await rooms.agents.rotate("lost", BY_OPERATOR);
-    assert.deepEqual(await takes(rooms, "lost", credentials.passphrase), [true, true]);
-    assert.equal(rooms.sync.stats().unsettled, 0);
-    await rooms.close();
+    assert.equal(services.sync.stats().unsettled, 1);
+    const { credentials } = await services.agents.rotate("lost", BY_OPERATOR);
+    assert.deepEqual(await takes(services, "lost", credentials.passphrase), [true, true]);
+    assert.equal(services.sync.stats().unsettled, 0);
+    await services.close();
   });
 });
 
@@ -452,18 +453,18 @@ Deno.test("agents of the time before the network get there when they are rotated
     await before.close();
     ergo.add("taken", "somebody's own");
 
-    const rooms = await openNetworked(folder, ergo, before.clock);
-    rooms.sync.start();
-    await rooms.pass(0);
+    const services = await openNetworked(folder, ergo, before.clock);
+    services.sync.start();
+    await services.pass(0);
     assert.equal(ergo.get("coder"), undefined);
-    assert.ok(rooms.log.lines.some((line) => /have no account on the IRC network/.test(line)));
-    const { credentials } = await rooms.agents.rotate("coder", BY_OPERATOR);
-    assert.deepEqual(await takes(rooms, "coder", credentials.passphrase), [true, true]);
-    await rooms.pass(0);
+    assert.ok(services.log.lines.some((line) => /have no account on the IRC network/.test(line)));
+    const { credentials } = await services.agents.rotate("coder", BY_OPERATOR);
+    assert.deepEqual(await takes(services, "coder", credentials.passphrase), [true, true]);
+    await services.pass(0);
     assert.deepEqual(ergo.statuses, ["#ops +v coder"]);
-    await assert.rejects(rooms.agents.rotate("taken", BY_OPERATOR), Conflict);
-    await rooms.agents.delete("taken", BY_OPERATOR);
+    await assert.rejects(services.agents.rotate("taken", BY_OPERATOR), Conflict);
+    await services.agents.delete("taken", BY_OPERATOR);
     assert.equal(ergo.takes("taken", "somebody's own"), true);
-    await rooms.close();
+    await services.close();
   });
 });

@@ -1,4 +1,4 @@
-/** The rooms of accounts over a fake Ergo network. */
+/** The services about accounts, over a fake Ergo network. */
 import {
   type AccountSync,
   ErgoAccounts,
@@ -22,7 +22,7 @@ export interface Networked extends TestServices {
   pass(milliseconds: number): Promise<void>;
 }
 
-/** Opens the rooms in a folder; with its files the state of an earlier time comes back. */
+/** Opens the services in a folder; with its files the state of an earlier time comes back. */
 export async function openNetworked(
   folder: string,
   ergo: FakeErgo,
@@ -30,7 +30,7 @@ export async function openNetworked(
   key = KEY,
 ): Promise<Networked> {
   let network: IrcNetwork | undefined;
-  const rooms = await openServices(folder, {
+  const services = await openServices(folder, {
     provisioning: async (surroundings) => {
       const scheduler = surroundings.clock;
       const api = new ErgoApi({ address: ergo.address, token: ergo.token, scheduler });
@@ -48,33 +48,33 @@ export async function openNetworked(
       return network.provisioning;
     },
   }, clock);
-  if (network === undefined) throw new Error("The rooms asked for no provisioning");
+  if (network === undefined) throw new Error("The services asked for no provisioning");
   const { sync, close } = network;
   return {
-    ...rooms,
+    ...services,
     ...{ ergo, sync },
     async pass(milliseconds) {
-      rooms.clock.advance(milliseconds);
+      services.clock.advance(milliseconds);
       await sync.whenIdle();
     },
     async close() {
       await close();
-      await rooms.close();
+      await services.close();
     },
   };
 }
 
 /** Runs a test on a program whose accounts are on a network, after the first comparison. */
-export async function withNetwork(run: (rooms: Networked) => Promise<void>): Promise<void> {
+export async function withNetwork(run: (services: Networked) => Promise<void>): Promise<void> {
   await using ergo = new FakeErgo();
   await withFolder(async (folder) => {
-    const rooms = await openNetworked(folder, ergo);
+    const services = await openNetworked(folder, ergo);
     try {
-      rooms.sync.start();
-      await rooms.pass(0);
-      await run(rooms);
+      services.sync.start();
+      await services.pass(0);
+      await run(services);
     } finally {
-      await rooms.close();
+      await services.close();
     }
   });
 }

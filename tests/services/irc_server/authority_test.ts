@@ -12,16 +12,16 @@ import { withFolder } from "../../support/temporary.ts";
 const ADDRESS = "192.0.2.1";
 
 Deno.test("a channel is muster's as long as the configuration or an agent's registration names it", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "scout", { channels: ["#Dev"] });
-    await anAgent(rooms, "other", { channels: ["#dev"] });
-    assert.ok(rooms.authority.ownsChannel("#General"));
-    assert.ok(rooms.authority.ownsChannel("#dev"));
-    assert.ok(!rooms.authority.ownsChannel("#other"));
-    await rooms.agents.revoke("scout", BY_OPERATOR);
-    assert.ok(rooms.authority.ownsChannel("#dev"));
-    await rooms.agents.revoke("other", BY_OPERATOR);
-    assert.ok(!rooms.authority.ownsChannel("#dev"));
+  await withServices(async (services) => {
+    await anAgent(services, "scout", { channels: ["#Dev"] });
+    await anAgent(services, "other", { channels: ["#dev"] });
+    assert.ok(services.authority.ownsChannel("#General"));
+    assert.ok(services.authority.ownsChannel("#dev"));
+    assert.ok(!services.authority.ownsChannel("#other"));
+    await services.agents.revoke("scout", BY_OPERATOR);
+    assert.ok(services.authority.ownsChannel("#dev"));
+    await services.agents.revoke("other", BY_OPERATOR);
+    assert.ok(!services.authority.ownsChannel("#dev"));
   });
 });
 
@@ -32,26 +32,26 @@ Deno.test("channelStatus() follows the agent's type everywhere", async () => {
     ["worker", "voice"],
     ["observer", "none"],
   ] as const;
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     for (const [type, expected] of table) {
-      await anAgent(rooms, type.toUpperCase() + "-1", { type, channels: ["#Dev"] });
-      const status = (channel: string) => rooms.authority.channelStatus(`${type}-1`, channel);
+      await anAgent(services, type.toUpperCase() + "-1", { type, channels: ["#Dev"] });
+      const status = (channel: string) => services.authority.channelStatus(`${type}-1`, channel);
       assert.deepEqual([status("#dev"), status("#DEV"), status("#ops")], [
         expected,
         expected,
         expected,
       ]);
     }
-    await rooms.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
-    assert.equal(rooms.authority.channelStatus("ann", "#dev"), null);
-    assert.equal(rooms.authority.channelStatus("nobody", "#dev"), null);
+    await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
+    assert.equal(services.authority.channelStatus("ann", "#dev"), null);
+    assert.equal(services.authority.channelStatus("nobody", "#dev"), null);
   });
 });
 
 Deno.test("ownerOf() knows whose a nick is, and keeps reserved ones from everybody", async () => {
-  await withServices(async (rooms) => {
-    const { authority } = rooms;
-    await anAgent(rooms, "Coder");
+  await withServices(async (services) => {
+    const { authority } = services;
+    await anAgent(services, "Coder");
     assert.equal(authority.ownerOf("CODER"), "Coder");
     assert.equal(authority.ownerOf("anybody"), null);
     for (const nick of ["bridge", "NICKSERV", "oracle"]) {
@@ -80,9 +80,9 @@ Deno.test("verifyOperator() checks the operators of the configuration", async ()
 
 Deno.test("an admin logs in to IRC and becomes an operator with the same password", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    await rooms.admins.create({ username: "Ann", password: "correct horse" }, BY_OPERATOR);
-    const coder = await anAgent(rooms, "coder");
+    const services = await openServices(folder);
+    await services.admins.create({ username: "Ann", password: "correct horse" }, BY_OPERATOR);
+    const coder = await anAgent(services, "coder");
     const outcomes = async ({ authority }: TestServices) => [
       await authority.verify("ann", "correct horse", ADDRESS),
       await authority.verifyOperator("ann", "correct horse", ADDRESS),
@@ -91,8 +91,8 @@ Deno.test("an admin logs in to IRC and becomes an operator with the same passwor
     ];
     const accepted = { kind: "accepted", account: "Ann" };
     const refused = { kind: "refused" };
-    assert.deepEqual(await outcomes(rooms), [accepted, accepted, refused, refused]);
-    await rooms.close();
+    assert.deepEqual(await outcomes(services), [accepted, accepted, refused, refused]);
+    await services.close();
 
     const later = await openServices(folder, { adminsEnabled: false });
     assert.deepEqual(await outcomes(later), [refused, refused, refused, refused]);

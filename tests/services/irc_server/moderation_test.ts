@@ -15,9 +15,9 @@ async function logged({ database, eventLog }: TestServices) {
 }
 
 Deno.test("what happens on IRC is logged with who did it, and without the text of a kick", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "Scout");
-    const moderation = moderationOf(rooms);
+  await withServices(async (services) => {
+    await anAgent(services, "Scout");
+    const moderation = moderationOf(services);
     const kick = { actor: SCOUT, channel: "#c", nick: "ann", reason: "private words" };
     moderation.kicked(kick);
     const guest = { nick: "someone", account: null, address: "127.0.0.1" };
@@ -35,7 +35,7 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
     moderation.killed({ actor: { ...guest, operator: "root" }, target, reason });
     moderation.topicChanged({ actor: SCOUT, channel: "#c" });
     await moderation.close();
-    assert.deepEqual(await logged(rooms), [
+    assert.deepEqual(await logged(services), [
       {
         type: "irc.kicked",
         actor: "agent:Scout",
@@ -95,10 +95,10 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
 });
 
 Deno.test("nobody fills the log: what one actor does beyond sixty times a minute is counted", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    const pendingBefore = rooms.clock.pending;
-    const moderation = moderationOf(rooms);
+  await withServices(async (services) => {
+    await anAgent(services, "scout");
+    const pendingBefore = services.clock.pending;
+    const moderation = moderationOf(services);
     const toggle = (times: number, nick: string) => {
       for (let turn = 0; turn < times; turn++) {
         const actor = { ...SCOUT, nick };
@@ -107,10 +107,10 @@ Deno.test("nobody fills the log: what one actor does beyond sixty times a minute
     };
     toggle(50, "scouty");
     toggle(50, "renamed");
-    rooms.clock.advance(60_000);
+    services.clock.advance(60_000);
     toggle(1, "scouty");
     await moderation.close();
-    const events = await logged(rooms);
+    const events = await logged(services);
     assert.equal(events.filter(({ type }) => type === "irc.modes_changed").length, 61);
     assert.deepEqual(events.filter(({ type }) => type === "irc.moderation_omitted"), [{
       type: "irc.moderation_omitted",
@@ -118,6 +118,6 @@ Deno.test("nobody fills the log: what one actor does beyond sixty times a minute
       address: "192.0.2.7",
       data: { count: 40 },
     }]);
-    assert.equal(rooms.clock.pending, pendingBefore);
+    assert.equal(services.clock.pending, pendingBefore);
   });
 });

@@ -9,15 +9,15 @@ function markersOf({ database, accounts, log }: TestServices): Promise<ReadMarke
 }
 
 Deno.test("markers are in the database, per account and conversation, and only move on", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "Scout");
-    await anAgent(rooms, "other");
-    const markers = await markersOf(rooms);
+  await withServices(async (services) => {
+    await anAgent(services, "Scout");
+    await anAgent(services, "other");
+    const markers = await markersOf(services);
     assert.equal(markers.read("scout", "#c"), null);
     assert.equal(await markers.advance("scout", "#c", 2000), 2000);
     const times = [1000, 4000, 3000];
     await Promise.all(times.map((time) => markers.advance("scout", "#c", time)));
-    const reopened = await markersOf(rooms);
+    const reopened = await markersOf(services);
     assert.equal(reopened.read("scout", "#c"), 4000);
     assert.equal(reopened.read("other", "#c"), null);
     assert.equal(reopened.read("scout", "#d"), null);
@@ -27,30 +27,30 @@ Deno.test("markers are in the database, per account and conversation, and only m
 });
 
 Deno.test("markers follow a channel's name and end with the account", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    await anAgent(rooms, "other");
-    const markers = await markersOf(rooms);
+  await withServices(async (services) => {
+    await anAgent(services, "scout");
+    await anAgent(services, "other");
+    const markers = await markersOf(services);
     await markers.advance("scout", "#new", 1);
     await markers.advance("scout", "#old", 5);
     await markers.advance("other", "#old", 6);
     markers.rename("#old", "#new");
-    await rooms.database.commit({});
+    await services.database.commit({});
     assert.deepEqual([markers.read("scout", "#old"), markers.read("scout", "#new")], [null, 5]);
     assert.equal(markers.read("other", "#new"), 6);
     markers.forget("other");
-    await rooms.database.commit({});
+    await services.database.commit({});
     assert.equal(markers.read("other", "#new"), null);
-    await rooms.agents.delete("scout", BY_OPERATOR);
-    await anAgent(rooms, "scout");
+    await services.agents.delete("scout", BY_OPERATOR);
+    await anAgent(services, "scout");
     assert.equal(markers.read("scout", "#new"), null);
   });
 });
 
 Deno.test("an account has so many markers, and loses the one that it left longest ago", async () => {
-  await withServices(async (rooms) => {
-    await anAgent(rooms, "scout");
-    const markers = await markersOf(rooms);
+  await withServices(async (services) => {
+    await anAgent(services, "scout");
+    const markers = await markersOf(services);
     const targets = Array.from({ length: MARKED_TARGETS }, (_, index) => `#c${index}`);
     await Promise.all(targets.map((target, index) => markers.advance("scout", target, index + 10)));
     await markers.advance("scout", "#c0", 5000);

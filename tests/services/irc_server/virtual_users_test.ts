@@ -23,7 +23,7 @@ function shorten(line: string): string {
 
 Deno.test("an agent that calls is a user of its channels until two minutes after its last call", () =>
   withAttendance(async (world) => {
-    const { call, register, rooms, server } = world;
+    const { call, register, services, server } = world;
     const passphrase = await register("scout", { channels: ["general", "ops"] });
     const eve = await aWatcher(world);
     await news(eve);
@@ -37,12 +37,12 @@ Deno.test("an agent that calls is a user of its channels until two minutes after
       (await news(eve)).join("\n"),
       /311 eve scout agent \S+ \* :An agent .*319 eve scout :.*#general.*330 eve scout scout .*353 eve = #general :.*\+scout/s,
     );
-    rooms.clock.advance(MINUTE);
+    services.clock.advance(MINUTE);
     await call("scout", passphrase);
-    rooms.clock.advance(2 * MINUTE - 1);
+    services.clock.advance(2 * MINUTE - 1);
     assert.deepEqual(await news(eve), []);
     assert.equal(server.isMember("scout", "#ops"), true);
-    rooms.clock.advance(1);
+    services.clock.advance(1);
     assert.deepEqual(await news(eve), ["scout QUIT :Two minutes since its last call"]);
     assert.equal(world.virtualUsers.size, 0);
   }));
@@ -122,7 +122,7 @@ Deno.test("a login takes the nick over, is spoken for, and hands it back when it
 
 Deno.test("rotating, revoking and deleting end an agent's virtualUsers at once", () =>
   withAttendance(async (world) => {
-    const { call, register, rooms: { agents }, server } = world;
+    const { call, register, services: { agents }, server } = world;
     const online = () => server.isMember("scout", "#ops");
     await call("scout", await register("scout", { channels: ["ops"] }));
     assert.equal(online(), true);
@@ -143,7 +143,7 @@ Deno.test("rotating, revoking and deleting end an agent's virtualUsers at once",
 
 Deno.test("an agent comes back to the channels that it joined or spoke in, not where it was kicked", () =>
   withAttendance(async (world) => {
-    const { bridge, call, register, rooms, server } = world;
+    const { bridge, call, register, services, server } = world;
     const passphrase = await register("scout");
     const caller = await call("scout", passphrase);
     await bridge.join("joined", caller);
@@ -157,7 +157,7 @@ Deno.test("an agent comes back to the channels that it joined or spoke in, not w
     bridgeLine.send("KICK #kicked scout");
     await bridge.post("spoken", { text: "after it" }, BY_OPERATOR);
     assert.equal(server.isMember("scout", "#kicked"), false);
-    rooms.clock.advance(2 * MINUTE);
+    services.clock.advance(2 * MINUTE);
     assert.equal(server.isMember("scout", "#spoken"), false);
     await call("scout", passphrase);
     const back = ["#joined", "#spoken", "#left", "#kicked"].filter((channel) =>
@@ -169,7 +169,7 @@ Deno.test("an agent comes back to the channels that it joined or spoke in, not w
 
 Deno.test("a paused agent is refused everywhere and keeps its session; a rate is 429 on HTTP", () =>
   withAttendance(async (world) => {
-    const { bridge, call, register, rooms: { agents, clock } } = world;
+    const { bridge, call, register, services: { agents, clock } } = world;
     const passphrase = await register("scout", { channels: ["general"] });
     const caller = await call("scout", passphrase);
     const session = await aSession(world, "scout", passphrase);
@@ -193,21 +193,21 @@ Deno.test("a paused agent is refused everywhere and keeps its session; a rate is
 
 Deno.test("a thousand agents attend at once, with one timer for all of them", () =>
   withAttendance(async (world) => {
-    const { virtualUsers, bridge, rooms, server } = world;
+    const { virtualUsers, bridge, services, server } = world;
     const passphrases = await Promise.all(
       Array.from(
         { length: 1000 },
         (_, index) => world.register(`agent-${index}`, { channels: ["general"] }),
       ),
     );
-    const timers = rooms.clock.pending;
+    const timers = services.clock.pending;
     for (const [index, passphrase] of passphrases.entries()) {
       await world.call(`agent-${index}`, passphrase);
     }
     assert.equal(virtualUsers.size, 1000);
-    assert.equal(rooms.clock.pending - timers, 1);
+    assert.equal(services.clock.pending - timers, 1);
     assert.equal((await bridge.users("general")).length, 1001);
-    rooms.clock.advance(2 * MINUTE);
+    services.clock.advance(2 * MINUTE);
     assert.equal(virtualUsers.size, 0);
     assert.equal(server.stats().registered, 1);
   }));

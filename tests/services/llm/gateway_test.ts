@@ -32,8 +32,8 @@ async function calls({ database, llm }: TestServices): Promise<Record<string, un
   return rows.map(({ data }) => JSON.parse(data));
 }
 
-async function outcomes(rooms: TestServices): Promise<unknown[]> {
-  return (await calls(rooms)).map(({ outcome }) => outcome);
+async function outcomes(services: TestServices): Promise<unknown[]> {
+  return (await calls(services)).map(({ outcome }) => outcome);
 }
 
 Deno.test("a provider's refusal is told with its status and without its key, by every API", async () => {
@@ -52,9 +52,9 @@ Deno.test("a provider's refusal is told with its status and without its key, by 
           : Response.json(body, { status })
       );
       const name = status === 400 || status === 429 ? "UpstreamRefused" : "UpstreamFailed";
-      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+      await withBackend({ provider, base_url: fake.url }, async (services) => {
         for (const stream of [false, true]) {
-          const refused = complete(rooms, { stream });
+          const refused = complete(services, { stream });
           await assert.rejects(
             refused,
             { name, message },
@@ -62,10 +62,10 @@ Deno.test("a provider's refusal is told with its status and without its key, by 
           );
         }
         const { signal } = new AbortController();
-        const refused = rooms.llm.gateway.models("main", signal);
+        const refused = services.llm.gateway.models("main", signal);
         await assert.rejects(refused, { name: "UpstreamFailed", message });
-        assert.deepEqual(await outcomes(rooms), ["failed", "failed"]);
-        assert.ok(!rooms.log.lines.join("\n").includes(KEY));
+        assert.deepEqual(await outcomes(services), ["failed", "failed"]);
+        assert.ok(!services.log.lines.join("\n").includes(KEY));
       });
     }
   }
@@ -78,12 +78,12 @@ Deno.test("no redirect is followed, by any API", async () => {
       await using fake = new FakeProvider(({ path }: SeenRequest) =>
         new Response(null, { status, headers: { location: elsewhere.url + path } })
       );
-      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+      await withBackend({ provider, base_url: fake.url }, async (services) => {
         const { signal } = new AbortController();
         const expected = { name: "UpstreamFailed", message: new RegExp(`${status}, a redirect`) };
-        await assert.rejects(complete(rooms, {}), expected);
-        await assert.rejects(complete(rooms, { stream: true }), expected);
-        await assert.rejects(rooms.llm.gateway.models("main", signal), expected);
+        await assert.rejects(complete(services, {}), expected);
+        await assert.rejects(complete(services, { stream: true }), expected);
+        await assert.rejects(services.llm.gateway.models("main", signal), expected);
       });
     }
   }
@@ -94,13 +94,13 @@ Deno.test("an answer that is none of its API is the provider's failure, by every
   for (const provider of APIS) {
     for (const body of ["", "not JSON", "[7]", "null", '{"cut": ']) {
       await using fake = new FakeProvider(() => new Response(body));
-      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+      await withBackend({ provider, base_url: fake.url }, async (services) => {
         const { signal } = new AbortController();
         const expected = { name: "UpstreamFailed", message: /did not answer as its API does/ };
         const label = `${provider}: ${body}`;
-        await assert.rejects(chunks(rooms, {}), expected, label);
-        await assert.rejects(rooms.llm.gateway.models("main", signal), expected, label);
-        await assert.rejects(answer(rooms, {}), expected, label);
+        await assert.rejects(chunks(services, {}), expected, label);
+        await assert.rejects(services.llm.gateway.models("main", signal), expected, label);
+        await assert.rejects(answer(services, {}), expected, label);
       });
     }
   }
@@ -110,9 +110,9 @@ Deno.test("a provider that is not there is told so", async () => {
   const gone = new FakeProvider(() => new Response());
   const { url } = gone;
   await gone[Symbol.asyncDispose]();
-  await withBackend({ provider: "mine", base_url: url }, async (rooms) => {
+  await withBackend({ provider: "mine", base_url: url }, async (services) => {
     const expected = { name: "UpstreamFailed", message: /"main" cannot be reached/ };
-    await assert.rejects(answer(rooms, {}), expected);
+    await assert.rejects(answer(services, {}), expected);
   });
 });
 
@@ -130,10 +130,10 @@ Deno.test("a provider gets so much time to begin, to go on and to finish", async
         const gaveUp = left.then(() => new Response(null, { status: 500 }));
         return await Promise.race([respond().response, gaveUp]);
       });
-      await withBackend({ provider, base_url: fake.url }, async (rooms) => {
-        const failed = assert.rejects(answer(rooms, {}), { name: "TimedOut", message });
+      await withBackend({ provider, base_url: fake.url }, async (services) => {
+        const failed = assert.rejects(answer(services, {}), { name: "TimedOut", message });
         await asked.promise;
-        await passUntil(rooms, failed, milliseconds);
+        await passUntil(services, failed, milliseconds);
       }, { limits });
     }
   }
@@ -141,7 +141,7 @@ Deno.test("a provider gets so much time to begin, to go on and to finish", async
 
 /** Lets time pass, in steps of what may pass, until something is done. */
 async function passUntil(
-  rooms: TestServices,
+  services: TestServices,
   done: Promise<void>,
   milliseconds: number,
 ): Promise<void> {
@@ -150,7 +150,7 @@ async function passUntil(
   settled.catch(() => {});
   while (waiting) {
     await new Promise((resolve) => setTimeout(resolve));
-    if (waiting) rooms.clock.advance(milliseconds);
+    if (waiting) services.clock.advance(milliseconds);
   }
   await settled;
 }
@@ -162,13 +162,13 @@ Deno.test("a provider that lists its models for longer than 10 s is given up", a
     await left;
     return new Response();
   });
-  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
-    const models = rooms.llm.gateway.models("main", new AbortController().signal);
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
+    const models = services.llm.gateway.models("main", new AbortController().signal);
     const failed = assert.rejects(models, { name: "TimedOut" });
     await asked.promise;
-    rooms.clock.advance(9_999);
-    assert.equal(rooms.clock.pending > 0, true);
-    rooms.clock.advance(1);
+    services.clock.advance(9_999);
+    assert.equal(services.clock.pending > 0, true);
+    services.clock.advance(1);
     await failed;
     await fake.only.left;
   });
@@ -177,10 +177,10 @@ Deno.test("a provider that lists its models for longer than 10 s is given up", a
 Deno.test("an answer has a bound", async () => {
   await using fake = new FakeProvider(() => Response.json({ ...COMPLETION, x: "x".repeat(2000) }));
   const limits = { answer_bytes: 1024 };
-  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
     const expected = { name: "UpstreamFailed", message: /answered too much/ };
-    await assert.rejects(answer(rooms, {}), expected);
-    await assert.rejects(chunks(rooms, {}), expected);
+    await assert.rejects(answer(services, {}), expected);
+    await assert.rejects(chunks(services, {}), expected);
   }, { limits });
 });
 
@@ -195,28 +195,28 @@ Deno.test("whoever leaves ends the call at the provider, before and during the a
     left.resolve();
     return new Response();
   });
-  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
     const caller = new AbortController();
-    const called = assert.rejects(complete(rooms, {}, caller.signal), { name: "Unavailable" });
+    const called = assert.rejects(complete(services, {}, caller.signal), { name: "Unavailable" });
     await asked.promise;
     caller.abort();
     await Promise.all([called, left.promise]);
 
-    const completion = await complete(rooms, { stream: true });
+    const completion = await complete(services, { stream: true });
     assert.equal(completion.kind, "stream");
     if (completion.kind !== "stream") return;
     await completion.chunks.cancel();
     await Promise.all([stream.cancelled, completion.ended]);
-    assert.deepEqual(await outcomes(rooms), ["cancelled", "cancelled"]);
+    assert.deepEqual(await outcomes(services), ["cancelled", "cancelled"]);
   });
 });
 
 Deno.test("calls that run are ended when the gateway closes", async () => {
   const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
   await using fake = new FakeProvider(() => stream.response);
-  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
-    const completion = await complete(rooms, { stream: true });
-    assert.deepEqual(await outcomes(rooms), ["cancelled"]);
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
+    const completion = await complete(services, { stream: true });
+    assert.deepEqual(await outcomes(services), ["cancelled"]);
     if (completion.kind === "stream") await assert.rejects(completion.chunks.pipeTo(sink()));
     await stream.cancelled;
   });
@@ -229,9 +229,9 @@ function sink(): WritableStream<string> {
 Deno.test("so many calls run at once", async () => {
   const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
   await using fake = new FakeProvider(() => stream.response);
-  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
-    const completion = await complete(rooms, { stream: true });
-    await assert.rejects(complete(rooms, {}), { name: "TooMany" });
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
+    const completion = await complete(services, { stream: true });
+    await assert.rejects(complete(services, {}), { name: "TooMany" });
     if (completion.kind === "stream") await completion.chunks.cancel();
     await stream.cancelled;
   }, { limits: { calls: 1 } });
@@ -253,10 +253,10 @@ Deno.test("an error in the middle of a stream ends it, without the key", async (
       },
     };
     await using fake = new FakeProvider(() => eventStream([begin, event]));
-    await withBackend({ provider, base_url: fake.url }, async (rooms) => {
+    await withBackend({ provider, base_url: fake.url }, async (services) => {
       const expected = { name: "UpstreamFailed", message: /overloaded \[removed\]$/ };
-      await assert.rejects(chunks(rooms, {}), expected);
-      assert.deepEqual(await outcomes(rooms), ["failed"]);
+      await assert.rejects(chunks(services, {}), expected);
+      assert.deepEqual(await outcomes(services), ["failed"]);
     });
   }
 });
@@ -268,9 +268,9 @@ Deno.test("a stream that stops before its end is an error, however much came", a
   for (const [provider, event] of table) {
     const stream = () => provider === "ollama" ? jsonLines([event]) : eventStream([event]);
     await using fake = new FakeProvider(stream);
-    await withBackend({ provider, base_url: fake.url }, async (rooms) => {
-      await assert.rejects(chunks(rooms, {}), { name: "UpstreamFailed" }, provider);
-      assert.deepEqual(await outcomes(rooms), ["failed"]);
+    await withBackend({ provider, base_url: fake.url }, async (services) => {
+      await assert.rejects(chunks(services, {}), { name: "UpstreamFailed" }, provider);
+      assert.deepEqual(await outcomes(services), ["failed"]);
     });
   }
 });
@@ -280,15 +280,15 @@ Deno.test("a call is in the event log with its cost, and its texts are nowhere",
   const said = { role: "assistant", content: `PLANTED-ANSWER ${KEY}` };
   const echo = { ...COMPLETION, choices: [{ index: 0, message: said, finish_reason: "stop" }] };
   await using fake = new FakeProvider(() => Response.json(echo));
-  await withBackend({ provider: "mine", base_url: fake.url }, async (rooms) => {
+  await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
     const messages = [{ role: "user", content: secret }];
-    const told = await answer(rooms, { messages, model: "main/m" });
+    const told = await answer(services, { messages, model: "main/m" });
     assert.equal(told.choices[0]?.message?.content, "PLANTED-ANSWER [removed]");
-    const [stats] = rooms.llm.gateway.stats();
+    const [stats] = services.llm.gateway.stats();
     assert.deepEqual(stats?.calls, { completed: 1, failed: 0, cancelled: 0 });
     assert.equal(stats?.latency.count, 1);
     assert.equal(stats?.latency.buckets.at(-1), 1);
-    const [{ milliseconds, ...call } = {}] = await calls(rooms);
+    const [{ milliseconds, ...call } = {}] = await calls(services);
     assert.ok(Number(milliseconds) >= 0);
     assert.deepEqual(call, {
       backend: "main",
@@ -298,8 +298,8 @@ Deno.test("a call is in the event log with its cost, and its texts are nowhere",
       prompt_tokens: 3,
       completion_tokens: 1,
     });
-    const events = await rooms.database.tables.selectFrom("events").selectAll().execute();
-    const kept = JSON.stringify(events) + rooms.log.lines.join("\n");
+    const events = await services.database.tables.selectFrom("events").selectAll().execute();
+    const kept = JSON.stringify(events) + services.log.lines.join("\n");
     assert.doesNotMatch(kept, /PLANTED/);
   });
 });
@@ -327,17 +327,17 @@ Deno.test("a request goes to the backend that it names, or that its model belong
     [{ model: undefined }, "first", undefined],
     [{ model: undefined, backend: "second" }, "second", undefined],
   ];
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     for (const [request, backend, model] of table) {
       const label = JSON.stringify(request);
-      assert.equal((await answer(rooms, request))["model"], backend, label);
+      assert.equal((await answer(services, request))["model"], backend, label);
       const { seen } = backend === "first" ? first : second;
       assert.equal((seen.at(-1)?.body as { model?: unknown }).model, model, label);
     }
-    await assert.rejects(complete(rooms, { backend: "third" }), { name: "NotFound" });
+    await assert.rejects(complete(services, { backend: "third" }), { name: "NotFound" });
   }, { llm: { backends } });
-  await withServices(async (rooms) => {
-    await assert.rejects(complete(rooms, {}), { name: "NotFound" });
+  await withServices(async (services) => {
+    await assert.rejects(complete(services, {}), { name: "NotFound" });
   });
 });
 
@@ -352,12 +352,12 @@ Deno.test("only the models that a backend allows are called and listed", async (
     allow: ["gpt-*", "o?x"],
     block: ["*-old"],
   };
-  await withBackend(backend, async (rooms) => {
+  await withBackend(backend, async (services) => {
     const { signal } = new AbortController();
-    assert.deepEqual(await rooms.llm.gateway.models("main", signal), ["gpt-5", "gpt-4"]);
-    for (const model of ["gpt-4", "main/gpt-4", "o1x"]) await answer(rooms, { model });
+    assert.deepEqual(await services.llm.gateway.models("main", signal), ["gpt-5", "gpt-4"]);
+    for (const model of ["gpt-4", "main/gpt-4", "o1x"]) await answer(services, { model });
     for (const model of ["gpt-4-old", "main/gpt-4-old", "o9", "o12x", undefined]) {
-      await assert.rejects(complete(rooms, { model }), { name: "Invalid", message: /model/ });
+      await assert.rejects(complete(services, { model }), { name: "Invalid", message: /model/ });
     }
   });
 });
@@ -369,18 +369,18 @@ Deno.test("no spelling of a model's name gets past what a backend blocks", async
   }];
   await using fake = new FakeProvider(() => Response.json({ candidates }));
   const backend = { provider: "gemini", base_url: fake.url, block: ["ultra"] };
-  await withBackend(backend, async (rooms) => {
+  await withBackend(backend, async (services) => {
     const spellings = ["ultra", "models/ultra", "main/models/ultra", "./models/ultra"];
     const odd = ["models/./ultra", "models//ultra", "models\\ultra", "/models/ultra", "x/../ultra"];
     for (const model of [...spellings, ...odd]) {
       await assert.rejects(
-        complete(rooms, { model }),
+        complete(services, { model }),
         { name: "Invalid", message: /model/ },
         model,
       );
     }
     assert.deepEqual(fake.seen, []);
-    await answer(rooms, { model: "models/flash" });
+    await answer(services, { model: "models/flash" });
     assert.equal(fake.only.path, "/v1beta/models/flash:generateContent");
   });
 });
@@ -389,8 +389,8 @@ Deno.test("a key goes nowhere without being named, but to its own provider", asy
   await using fake = new FakeProvider(() => Response.json(COMPLETION));
   const environment = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
   const backends = [{ name: "main", provider: "openai", base_url: fake.url }];
-  await withServices(async (rooms) => {
-    await answer(rooms, {});
+  await withServices(async (services) => {
+    await answer(services, {});
     assert.equal(fake.only.headers.get("authorization"), null);
   }, { llm: { backends }, environment });
   const table = [
@@ -401,8 +401,8 @@ Deno.test("a key goes nowhere without being named, but to its own provider", asy
   ] as const;
   for (const [variable, variables, message] of table) {
     const named = [{ ...backends[0], api_key_env: variable }];
-    await withServices(async (rooms) => {
-      await assert.rejects(answer(rooms, {}), { name: "Unavailable", message });
+    await withServices(async (services) => {
+      await assert.rejects(answer(services, {}), { name: "Unavailable", message });
     }, { llm: { backends: named }, environment: variables });
   }
 });

@@ -23,21 +23,21 @@ async function stored({ database }: TestServices): Promise<unknown> {
 
 Deno.test("policies last, and nothing but what differs from the defaults is stored", async () => {
   await withFolder(async (folder) => {
-    const rooms = await openServices(folder);
-    const { policies } = rooms;
+    const services = await openServices(folder);
+    const { policies } = services;
     assert.equal(policies.of("warden").burst, 10);
     await policies.change(
       { warden: { burst: 10, note: "kept" }, mine: { a: { b: 1 } } },
       BY_OPERATOR,
     );
     await policies.change({ scroll: null, mine: { a: { c: 2 } } }, BY_OPERATOR);
-    assert.deepEqual(await stored(rooms), {
+    assert.deepEqual(await stored(services), {
       scroll: null,
       warden: { note: "kept" },
       mine: { enabled: false, a: { b: 1, c: 2 } },
     });
     const document = policies.read();
-    await rooms.close();
+    await services.close();
 
     const again = await openServices(folder);
     assert.deepEqual(again.policies.read(), document);
@@ -48,34 +48,34 @@ Deno.test("policies last, and nothing but what differs from the defaults is stor
 });
 
 Deno.test("a default that the configuration changes reaches whoever has set nothing", async () => {
-  await withServices(async (rooms) => {
-    assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 7);
-    await rooms.policies.change({ bridge: { web_user_ttl_minutes: 2 } }, BY_OPERATOR);
-    assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 2);
-    await rooms.policies.change({ bridge: null }, BY_OPERATOR);
-    assert.ok(!("bridge" in rooms.policies.read()));
-    assert.equal((await reopened(rooms, 7)).of("bridge").web_user_ttl_minutes, 7);
+  await withServices(async (services) => {
+    assert.equal((await reopened(services, 7)).of("bridge").web_user_ttl_minutes, 7);
+    await services.policies.change({ bridge: { web_user_ttl_minutes: 2 } }, BY_OPERATOR);
+    assert.equal((await reopened(services, 7)).of("bridge").web_user_ttl_minutes, 2);
+    await services.policies.change({ bridge: null }, BY_OPERATOR);
+    assert.ok(!("bridge" in services.policies.read()));
+    assert.equal((await reopened(services, 7)).of("bridge").web_user_ttl_minutes, 7);
   });
 });
 
 Deno.test("changes at the same time lose nothing, and listeners hear of each", async () => {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const seen: number[] = [];
-    rooms.policies.onChanged(() => {
+    services.policies.onChanged(() => {
       throw new Error("broken listener");
     });
-    const unsubscribe = rooms.policies.onChanged(() => {
-      seen.push(Object.keys(rooms.policies.read()["mine"] ?? {}).length);
+    const unsubscribe = services.policies.onChanged(() => {
+      seen.push(Object.keys(services.policies.read()["mine"] ?? {}).length);
     });
     const fields = Array.from({ length: 20 }, (_, index) => `field-${index}`);
     await Promise.all(
-      fields.map((field) => rooms.policies.change({ mine: { [field]: true } }, BY_OPERATOR)),
+      fields.map((field) => services.policies.change({ mine: { [field]: true } }, BY_OPERATOR)),
     );
-    assert.deepEqual(Object.keys(rooms.policies.read()["mine"] ?? {}), ["enabled", ...fields]);
+    assert.deepEqual(Object.keys(services.policies.read()["mine"] ?? {}), ["enabled", ...fields]);
     assert.deepEqual(seen, fields.map((_, index) => index + 2));
-    assert.match(rooms.log.lines.join("\n"), /broken listener/);
+    assert.match(services.log.lines.join("\n"), /broken listener/);
     unsubscribe();
-    await rooms.policies.change({ mine: null }, BY_OPERATOR);
+    await services.policies.change({ mine: null }, BY_OPERATOR);
     assert.equal(seen.length, fields.length);
   });
 });

@@ -12,8 +12,8 @@ import { withFolder } from "../../../support/temporary.ts";
 
 const OPERATOR = { nick: "op", account: null, address: "127.0.0.1" };
 
-function ban(rooms: TestServices, mask: string, more: Record<string, unknown> = {}) {
-  return rooms.ircBans.create(banRequestSchema.parse({ mask, ...more }), BY_OPERATOR);
+function ban(services: TestServices, mask: string, more: Record<string, unknown> = {}) {
+  return services.ircBans.create(banRequestSchema.parse({ mask, ...more }), BY_OPERATOR);
 }
 
 function subject(more: Partial<BanSubject>): BanSubject {
@@ -30,56 +30,56 @@ Deno.test("what each kind of mask hits, and in which form it is kept", async () 
     ["2001:db8::/32", "2001:db8::/32", ["2001:db8:ffff::1"], ["2001:db9::1"]],
   ];
   for (const [mask, kept, hits, misses] of table) {
-    await withServices(async (rooms) => {
-      assert.equal((await ban(rooms, mask)).mask, kept);
-      for (const address of hits) assert.ok(rooms.ircBans.findByAddress(address), address);
-      for (const address of misses) assert.equal(rooms.ircBans.findByAddress(address), null);
+    await withServices(async (services) => {
+      assert.equal((await ban(services, mask)).mask, kept);
+      for (const address of hits) assert.ok(services.ircBans.findByAddress(address), address);
+      for (const address of misses) assert.equal(services.ircBans.findByAddress(address), null);
     });
   }
-  await withServices(async (rooms) => {
-    assert.equal((await ban(rooms, "~B@*.ip")).mask, "*!~B@*.ip");
-    assert.equal((await ban(rooms, "Evil!*@*")).mask, "Evil!*@*");
-    assert.ok(rooms.ircBans.find(subject({})));
-    assert.ok(rooms.ircBans.find(subject({ masks: ["EVIL!x@y"] })));
-    assert.equal(rooms.ircBans.find(subject({ masks: ["good!x@y"] })), null);
+  await withServices(async (services) => {
+    assert.equal((await ban(services, "~B@*.ip")).mask, "*!~B@*.ip");
+    assert.equal((await ban(services, "Evil!*@*")).mask, "Evil!*@*");
+    assert.ok(services.ircBans.find(subject({})));
+    assert.ok(services.ircBans.find(subject({ masks: ["EVIL!x@y"] })));
+    assert.equal(services.ircBans.find(subject({ masks: ["good!x@y"] })), null);
   });
 });
 
 Deno.test("a ban on an account ends with the account, and hits nobody who has the name later", async () => {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const account = { account: "Ann", password: "correct horse" };
-    await rooms.ircAccounts.create(account, BY_OPERATOR);
-    assert.equal((await ban(rooms, "account:ANN")).mask, "account:Ann");
+    await services.ircAccounts.create(account, BY_OPERATOR);
+    assert.equal((await ban(services, "account:ANN")).mask, "account:Ann");
     const ann = subject({ masks: ["a!a@a"], account: "ann" });
-    assert.equal(rooms.ircBans.find(ann)?.mask, "account:Ann");
-    await rooms.ircAccounts.delete("ann", BY_OPERATOR);
-    assert.deepEqual(rooms.ircBans.list(), []);
-    await rooms.ircAccounts.create(account, BY_OPERATOR);
-    assert.equal(rooms.ircBans.find(ann), null);
-    await anAgent(rooms, "scout");
-    await assert.rejects(ban(rooms, "account:scout"), /agent: pause it or revoke it/);
-    await assert.rejects(ban(rooms, "account:nobody"), /no account "nobody"/);
+    assert.equal(services.ircBans.find(ann)?.mask, "account:Ann");
+    await services.ircAccounts.delete("ann", BY_OPERATOR);
+    assert.deepEqual(services.ircBans.list(), []);
+    await services.ircAccounts.create(account, BY_OPERATOR);
+    assert.equal(services.ircBans.find(ann), null);
+    await anAgent(services, "scout");
+    await assert.rejects(ban(services, "account:scout"), /agent: pause it or revoke it/);
+    await assert.rejects(ban(services, "account:nobody"), /no account "nobody"/);
   });
 });
 
 Deno.test("masks that are none, or would hit far too many, are refused", async () => {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     for (const mask of ["*@*", "*!*@*.*", "ab@*", "0.0.0.0/0", "10.0.0.0/7", "::/0"]) {
-      await assert.rejects(ban(rooms, mask), /far too many/, mask);
+      await assert.rejects(ban(services, mask), /far too many/, mask);
     }
     for (const mask of ["nick", "192.0.2.0/33", "bob@192.0.2.0/24", "a b@host", "1.2.3", "x@y,z"]) {
-      await assert.rejects(ban(rooms, mask), /must be user@host/, mask);
+      await assert.rejects(ban(services, mask), /must be user@host/, mask);
     }
-    assert.deepEqual(rooms.ircBans.list(), []);
-    assert.equal(rooms.sessions.banned, 0);
+    assert.deepEqual(services.ircBans.list(), []);
+    assert.equal(services.sessions.banned, 0);
   });
 });
 
 Deno.test("addresses of this machine are banned by no network", async () => {
-  await withServices(async (rooms) => {
-    await ban(rooms, "127.0.0.0/8");
+  await withServices(async (services) => {
+    await ban(services, "127.0.0.0/8");
     const local = subject({ masks: ["bob!b@local.ip"], address: "127.0.0.1" });
-    assert.equal(rooms.ircBans.find(local), null);
+    assert.equal(services.ircBans.find(local), null);
   });
 });
 
@@ -93,9 +93,9 @@ Deno.test("a ban holds over a restart and until its time, and can be changed and
     assert.equal(first.sessions.banned, 3);
     await first.close();
 
-    const rooms = await openServices(folder, {}, clock);
+    const services = await openServices(folder, {}, clock);
     try {
-      const found = () => rooms.ircBans.findByAddress("192.0.2.7");
+      const found = () => services.ircBans.findByAddress("192.0.2.7");
       assert.deepEqual(found(), {
         mask: "192.0.2.7",
         reason: "spam",
@@ -105,20 +105,20 @@ Deno.test("a ban holds over a restart and until its time, and can be changed and
       });
       clock.advance(120_000);
       assert.equal(found(), null);
-      const [evil, ...more] = rooms.ircBans.list();
+      const [evil, ...more] = services.ircBans.list();
       assert.deepEqual([evil?.mask, evil?.expires_at, more], ["*!evil@*", null, []]);
-      await rooms.ircBans.delete(evil?.id ?? "", BY_OPERATOR);
-      await assert.rejects(rooms.ircBans.delete(evil?.id ?? "", BY_OPERATOR), /no such ban/);
-      assert.deepEqual(rooms.ircBans.all(), []);
+      await services.ircBans.delete(evil?.id ?? "", BY_OPERATOR);
+      await assert.rejects(services.ircBans.delete(evil?.id ?? "", BY_OPERATOR), /no such ban/);
+      assert.deepEqual(services.ircBans.all(), []);
     } finally {
-      await rooms.close();
+      await services.close();
     }
   });
 });
 
 Deno.test("operators of IRC are answered with a sentence, and what they did is logged as theirs", async () => {
-  await withServices(async (rooms) => {
-    const { ircBans, database } = rooms;
+  await withServices(async (services) => {
+    const { ircBans, database } = services;
     const spares = subject({ masks: ["op!~o@here.ip"], address: "198.51.100.1" });
     const wish = { mask: "*@192.0.2.7", reason: "spam", duration: 90_500, spares };
     assert.equal(await ircBans.add(wish, OPERATOR), null);
@@ -131,7 +131,7 @@ Deno.test("operators of IRC are answered with a sentence, and what they did is l
     assert.equal(await ircBans.remove("192.0.2.7", OPERATOR), null);
     const rows = await database.tables.selectFrom("events").select(["type", "actor", "data"])
       .where("type", "like", "irc.%").orderBy("seq").execute();
-    const expires_at = new Date(rooms.clock.now() + 91_000).toISOString();
+    const expires_at = new Date(services.clock.now() + 91_000).toISOString();
     assert.deepEqual(rows.map((row) => ({ ...row, data: JSON.parse(row.data) })), [
       {
         type: "irc.banned",

@@ -79,7 +79,7 @@ Deno.test("topic, modes, key, limit and bans come back after a restart, for the 
     const ann = await founder(first);
     await ann.ask("MODE #den +ikl-t s3cret-key 5", "MODE #den +b *!*@bad", "TOPIC #den :Welcome");
     await ann.ask("PART #den");
-    const stored = await first.rooms.database.tables.selectFrom("irc_channels").select("state")
+    const stored = await first.services.database.tables.selectFrom("irc_channels").select("state")
       .executeTakeFirstOrThrow();
     assert.ok(!stored.state.includes("s3cret-key"), "the key is not in the clear");
 
@@ -211,7 +211,7 @@ Deno.test("TOPIC changes the topic for those who have a say, inside or outside",
 Deno.test("what agents are in their channels is the registry's and not changed here", async () => {
   await withServices(async (world) => {
     const ann = await founder(world);
-    const passphrase = await anAgent(world.rooms, "scout", { channels: ["#den"] });
+    const passphrase = await anAgent(world.services, "scout", { channels: ["#den"] });
     const scout = await world.member("scout", passphrase);
     await scout.ask("JOIN #den");
     const sentence = "What scout is in #den, the registry of agents says; it is not changed here.";
@@ -230,7 +230,7 @@ Deno.test("rights end with the account, and nobody inherits them with its name",
     const ann = await founder(world);
     await world.person("bob");
     await ann.ask("CS AMODE #den +o bob", "PART #den");
-    const { ircAccounts } = world.rooms;
+    const { ircAccounts } = world.services;
     for (const account of ["ann", "bob"]) {
       await ircAccounts.delete(account, BY_OPERATOR);
       await world.person(account);
@@ -261,7 +261,7 @@ Deno.test("TRANSFER and DROP, by the founder or an IRC operator; all of it is lo
     ]);
     assert.deepEqual(await ann.ask("CS DROP #den"), ["#den is not yours."]);
     await bob.ask("CS AMODE #den +v ann");
-    const { admins } = world.rooms;
+    const { admins } = world.services;
     await admins.create({ username: "root", password: "correct-horse" }, BY_OPERATOR);
     const root = await world.guest("op");
     await root.ask("OPER root correct-horse");
@@ -269,7 +269,7 @@ Deno.test("TRANSFER and DROP, by the founder or an IRC operator; all of it is lo
       "#den is not registered any more.",
       "#den is not registered.",
     ]);
-    const rows = await world.rooms.database.tables.selectFrom("events")
+    const rows = await world.services.database.tables.selectFrom("events")
       .select(["type", "actor", "data"]).where("type", "like", "irc.channel%").orderBy("seq")
       .execute();
     assert.deepEqual(rows.map(({ type, actor, data }) => [type, actor, JSON.parse(data)]), [

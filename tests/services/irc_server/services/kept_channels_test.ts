@@ -33,11 +33,11 @@ class SlowDatabase {
 async function withKept(
   run: (kept: KeptChannels, database: SlowDatabase, clock: TestClock) => Promise<void>,
 ): Promise<void> {
-  await withServices(async (rooms) => {
+  await withServices(async (services) => {
     const database = new SlowDatabase();
     const clock = new TestClock();
     const options = { secret: new Uint8Array(32), scheduler: clock, log: new TestLog() };
-    const directory = await ChannelDirectory.open(rooms);
+    const directory = await ChannelDirectory.open(services);
     await run(new KeptChannels({ ...options, database, directory }), database, clock);
   });
 }

@@ -28,8 +28,8 @@ Deno.test("IDENTIFY logs in, by the nick or with a name, and wrong passwords cou
     other.client.send("CAP REQ :sasl");
     other.client.logIn("ann", PASSWORD);
     assert.match((await other.client.sync()).at(-1) ?? "", /^904 .*Too many attempts/);
-    await world.rooms.refusals.flush();
-    const rows = await world.rooms.database.tables.selectFrom("events").select("data")
+    await world.services.refusals.flush();
+    const rows = await world.services.database.tables.selectFrom("events").select("data")
       .where("type", "=", "access.refused").execute();
     const doors = rows.map(({ data }) => JSON.parse(data).door).toSorted();
     assert.deepEqual(doors, ["nickserv", "nickserv", "sasl"]);
@@ -38,7 +38,7 @@ Deno.test("IDENTIFY logs in, by the nick or with a name, and wrong passwords cou
 
 Deno.test("a password with spaces needs the account before it", async () => {
   await withServices(async (world) => {
-    const { ircAccounts } = world.rooms;
+    const { ircAccounts } = world.services;
     await ircAccounts.create({ account: "ann", password: "two  words" }, BY_OPERATOR);
     await ircAccounts.create({ account: "bob", password: "two words" }, BY_OPERATOR);
     const guest = await world.guest("guest");
@@ -59,14 +59,14 @@ Deno.test("REGISTER makes an account and logs in, where people may", async () =>
     assert.match(refused[0] ?? "", /at least 8 characters/);
     assert.equal(refused[1], "A password that is given here has no spaces.");
     assert.ok(!refused.some((line) => line.startsWith("330")));
-    assert.deepEqual(await eventTypes(world.rooms), ["account.created"]);
+    assert.deepEqual(await eventTypes(world.services), ["account.created"]);
   });
   await withServices(async (world) => {
     const guest = await world.guest("guest");
     assert.deepEqual(await guest.ask(`NS REGISTER ${PASSWORD}`), [
       "Accounts are made by the operator of this server.",
     ]);
-    assert.equal(world.rooms.accounts.find("guest"), null);
+    assert.equal(world.services.accounts.find("guest"), null);
   }, { selfRegistration: false });
 });
 
@@ -110,24 +110,24 @@ Deno.test("PASSWD changes the password, ends the other sessions, and is logged w
     const guest = await world.guest("guest");
     assert.deepEqual(await guest.ask(`NS ID ann ${PASSWORD}`), [WRONG]);
     assert.equal((await guest.ask("NS ID ann another-horse")).at(-1), "You are logged in as ann.");
-    const rows = await world.rooms.database.tables.selectFrom("events").selectAll()
+    const rows = await world.services.database.tables.selectFrom("events").selectAll()
       .where("type", "=", "account.password_changed").execute();
     assert.deepEqual(rows.map(({ actor, data }) => [actor, JSON.parse(data)]), [
       ["person:ann", { account: "ann" }],
     ]);
-    const written = JSON.stringify([world.rooms.log.lines, rows]);
+    const written = JSON.stringify([world.services.log.lines, rows]);
     assert.ok(!written.includes("horse"), written);
   });
 });
 
 Deno.test("what the registry owns, and admins, change no password here", async () => {
   await withServices(async (world) => {
-    const passphrase = await anAgent(world.rooms, "scout");
+    const passphrase = await anAgent(world.services, "scout");
     const scout = await world.member("scout", passphrase);
     assert.deepEqual(await scout.ask(`NS PASSWD ${passphrase} another-horse`), [
       "scout is an agent: its passphrase is the registry's, and not changed here.",
     ]);
-    const { admins } = world.rooms;
+    const { admins } = world.services;
     await admins.create({ username: "root", password: PASSWORD }, BY_OPERATOR);
     const root = await world.member("root");
     assert.deepEqual(await root.ask(`NS PASSWD ${PASSWORD} another-horse`), [
@@ -141,7 +141,7 @@ Deno.test("what the registry owns, and admins, change no password here", async (
 Deno.test("INFO and HELP tell, and what is no command is not repeated", async () => {
   await withServices(async (world) => {
     await world.person("ann");
-    await anAgent(world.rooms, "scout");
+    await anAgent(world.services, "scout");
     const ann = await world.member("ann");
     assert.deepEqual(await ann.ask("NS INFO", "NS INFO scout", "NS INFO nobody"), [
       "ann is an account of a person, made on 2026-11-20.",

@@ -1,4 +1,4 @@
-/** An IRC server with NickServ and ChanServ, on rooms of its own. */
+/** An IRC server with NickServ and ChanServ, over services of its own. */
 import { IrcServer } from "../../../../services/irc/mod.ts";
 import { addIrcServices } from "../../../../services/irc_server/services/mod.ts";
 import { BY_OPERATOR, openServices, type TestServices } from "../../../support/services.ts";
@@ -23,32 +23,32 @@ export class Asking {
   }
 }
 
-/** The server, and the rooms that it stands on. */
+/** The server, and the services that it uses. */
 export class World {
-  readonly rooms: TestServices;
+  readonly services: TestServices;
   readonly server: IrcServer;
   readonly #clients: TestClient[] = [];
   readonly #port: number;
 
-  constructor(rooms: TestServices, { selfRegistration = true } = {}) {
-    this.rooms = rooms;
-    const { authority, channels } = rooms;
+  constructor(services: TestServices, { selfRegistration = true } = {}) {
+    this.services = services;
+    const { authority, channels } = services;
     this.server = new IrcServer({
       serverName: "irc.test",
       networkName: "Test",
       serverDescription: "a server under test",
       requireAccount: false,
       limits: { strangerRate: null, accountRate: null },
-      ...{ accounts: authority, channels, clock: rooms.clock.read, log: rooms.log },
+      ...{ accounts: authority, channels, clock: services.clock.read, log: services.log },
     });
     const registryStatus = authority.registryStatus.bind(authority);
-    addIrcServices({ ...rooms, server: this.server, selfRegistration, registryStatus });
+    addIrcServices({ ...services, server: this.server, selfRegistration, registryStatus });
     this.#port = this.server.listen({ hostname: "127.0.0.1", port: 0 }).port;
   }
 
   /** Makes the account of a person. */
   async person(account: string): Promise<void> {
-    await this.rooms.ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR);
+    await this.services.ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR);
   }
 
   /** A registered client without an account. */
@@ -91,11 +91,11 @@ export async function withServices(
     let world = new World(await openServices(folder), options);
     const close = async () => {
       await world.close();
-      await world.rooms.close();
+      await world.services.close();
     };
     try {
       await run(world, async () => {
-        const { clock } = world.rooms;
+        const { clock } = world.services;
         await close();
         world = new World(await openServices(folder, {}, clock), options);
         return world;

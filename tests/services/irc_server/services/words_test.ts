@@ -38,7 +38,7 @@ Deno.test("whatever is said to the services, they answer and nothing breaks", as
       const answers = await ann.ask(said);
       assert.ok(!answers.some((answer) => /Internal error/.test(answer)), said);
     }
-    const faults = world.rooms.log.lines.filter((text) => text.startsWith("error"));
+    const faults = world.services.log.lines.filter((text) => text.startsWith("error"));
     assert.deepEqual(faults, []);
   });
 });

@@ -20,8 +20,8 @@ Deno.test("Anthropic: a conversation with tools, as a whole", async () => {
       usage: { input_tokens: 20, output_tokens: 7 },
     })
   );
-  await withBackend({ provider: "anthropic", base_url: provider.url }, async (rooms) => {
-    const told = await answer(rooms, REQUEST);
+  await withBackend({ provider: "anthropic", base_url: provider.url }, async (services) => {
+    const told = await answer(services, REQUEST);
     assert.deepEqual(told.choices[0]?.message, {
       role: "assistant",
       content: "Let me see.",
@@ -112,8 +112,8 @@ Deno.test("Anthropic: text, thinking and a tool, streamed", async () => {
       { type: "message_stop" },
     ], { named: true })
   );
-  await withBackend({ provider: "anthropic", base_url: `${provider.url}/v1` }, async (rooms) => {
-    const told = await chunks(rooms, {
+  await withBackend({ provider: "anthropic", base_url: `${provider.url}/v1` }, async (services) => {
+    const told = await chunks(services, {
       tools: [WEATHER],
       stream_options: { include_usage: true },
     });

@@ -22,8 +22,8 @@ Deno.test("Bedrock: a conversation with tools, with a key or signed", async () =
     })
   );
   const model = "anthropic.claude-3-5-sonnet-20241022-v2:0";
-  await withBackend({ provider: "bedrock", base_url: provider.url }, async (rooms) => {
-    const told = await answer(rooms, { ...REQUEST, model });
+  await withBackend({ provider: "bedrock", base_url: provider.url }, async (services) => {
+    const told = await answer(services, { ...REQUEST, model });
     assert.equal(told.choices[0]?.message?.content, "Wait.");
     assert.deepEqual(told.choices[0]?.message?.tool_calls?.[0]?.function, {
       name: "weather",
@@ -46,8 +46,8 @@ Deno.test("Bedrock: a conversation with tools, with a key or signed", async () =
     AWS_REGION: "eu-central-2",
     AWS_BEARER_TOKEN_BEDROCK: "of-somebody-else",
   };
-  await withBackend(signing, async (rooms) => {
-    await answer(rooms, { model });
+  await withBackend(signing, async (services) => {
+    await answer(services, { model });
     const authorization = provider.seen.at(-1)?.headers.get("authorization") ?? "";
     assert.match(authorization, /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d+\/eu-central-2\//);
   }, { environment });
@@ -76,9 +76,9 @@ Deno.test("Bedrock: text and a tool, streamed in AWS's event stream", async () =
       }],
     ])
   );
-  await withBackend({ provider: "bedrock", base_url: provider.url }, async (rooms) => {
+  await withBackend({ provider: "bedrock", base_url: provider.url }, async (services) => {
     const told = assembled(
-      await chunks(rooms, { tools: [WEATHER], stream_options: { include_usage: true } }),
+      await chunks(services, { tools: [WEATHER], stream_options: { include_usage: true } }),
     );
     assert.deepEqual([told.content, told.finish], ["Hola", ["tool_calls"]]);
     assert.deepEqual(told.calls, [{ id: "u2", name: "weather", arguments: '{"city":"Bern"}' }]);

@@ -14,9 +14,9 @@ Deno.test("a backend of the common format gets and gives everything as it is", a
     of_this_provider_alone: { deep: [1] },
   };
   await using provider = new FakeProvider(() => Response.json(told));
-  await withBackend({ provider: "mine", base_url: `${provider.url}/v1` }, async (rooms) => {
+  await withBackend({ provider: "mine", base_url: `${provider.url}/v1` }, async (services) => {
     const request = { ...REQUEST, model: "main/a/b", unheard_of: { x: [null] }, backend: "main" };
-    assert.deepEqual(await answer(rooms, request), told);
+    assert.deepEqual(await answer(services, request), told);
     const { method, path, headers, body } = provider.only;
     assert.deepEqual([method, path], ["POST", "/v1/chat/completions"]);
     assert.equal(headers.get("authorization"), `Bearer ${KEY}`);
@@ -35,14 +35,14 @@ Deno.test("a stream of the common format passes, and tells its tokens only where
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
   const last = { ...head, choices: [], usage };
   await using provider = new FakeProvider(() => eventStream([...parts, last], { done: true }));
-  await withBackend({ provider: "openai", base_url: provider.url }, async (rooms) => {
-    assert.deepEqual(await chunks(rooms, {}), parts);
+  await withBackend({ provider: "openai", base_url: provider.url }, async (services) => {
+    assert.deepEqual(await chunks(services, {}), parts);
     const asked = { stream_options: { include_usage: true } };
-    assert.deepEqual(await chunks(rooms, asked), [...parts, last]);
+    assert.deepEqual(await chunks(services, asked), [...parts, last]);
     for (const { body } of provider.seen) {
       assert.deepEqual((body as typeof asked).stream_options, { include_usage: true });
     }
-    const [stats] = rooms.llm.gateway.stats();
+    const [stats] = services.llm.gateway.stats();
     assert.deepEqual([stats?.promptTokens, stats?.completionTokens], [6, 4]);
   });
 });
@@ -50,8 +50,8 @@ Deno.test("a stream of the common format passes, and tells its tokens only where
 Deno.test("a provider that may not know the wish for tokens is not told of it", async () => {
   const part = { choices: [{ index: 0, delta: { content: "hi" }, finish_reason: "stop" }] };
   await using provider = new FakeProvider(() => eventStream([part], { done: true }));
-  await withBackend({ provider: "mistral", base_url: provider.url }, async (rooms) => {
-    await chunks(rooms, {});
+  await withBackend({ provider: "mistral", base_url: provider.url }, async (services) => {
+    await chunks(services, {});
     assert.ok(!("stream_options" in (provider.only.body as object)));
   });
 });

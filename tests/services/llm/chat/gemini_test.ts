@@ -22,8 +22,8 @@ Deno.test("Gemini: a conversation with tools, and the signature that must come b
       modelVersion: "gemini-x",
     })
   );
-  await withBackend({ provider: "gemini", base_url: provider.url }, async (rooms) => {
-    const told = await answer(rooms, REQUEST);
+  await withBackend({ provider: "gemini", base_url: provider.url }, async (services) => {
+    const told = await answer(services, REQUEST);
     const message = told.choices[0]?.message;
     assert.equal(message?.content, null);
     assert.equal(told.choices[0]?.finish_reason, "tool_calls");
@@ -31,7 +31,7 @@ Deno.test("Gemini: a conversation with tools, and the signature that must come b
     const [call] = message?.tool_calls ?? [];
     assert.deepEqual(call?.function, { name: "weather", arguments: '{"city":"Bern"}' });
 
-    await answer(rooms, {
+    await answer(services, {
       messages: [
         { role: "user", content: "Bern?" },
         { role: "assistant", ...message },
@@ -58,11 +58,11 @@ Deno.test("Gemini: streamed text with its tokens", async () => {
   await using provider = new FakeProvider(() =>
     eventStream([part("Hel"), part("lo", { finishReason: "MAX_TOKENS" })])
   );
-  await withBackend({ provider: "gemini", base_url: provider.url }, async (rooms) => {
-    const { content, finish, usage } = assembled(await chunks(rooms, {}));
+  await withBackend({ provider: "gemini", base_url: provider.url }, async (services) => {
+    const { content, finish, usage } = assembled(await chunks(services, {}));
     assert.deepEqual([content, finish, usage], ["Hello", ["length"], undefined]);
     assert.match(provider.only.path, /^\/v1beta\/models\/m:streamGenerateContent\?alt=sse$/);
-    const [stats] = rooms.llm.gateway.stats();
+    const [stats] = services.llm.gateway.stats();
     assert.deepEqual([stats?.promptTokens, stats?.completionTokens], [5, 2]);
   });
 });

@@ -21,8 +21,8 @@ Deno.test("Ollama: a conversation with tools, as a whole", async () => {
       eval_count: 8,
     })
   );
-  await withBackend({ provider: "ollama", base_url: provider.url }, async (rooms) => {
-    const told = await answer(rooms, { ...REQUEST, reasoning_effort: "low" });
+  await withBackend({ provider: "ollama", base_url: provider.url }, async (services) => {
+    const told = await answer(services, { ...REQUEST, reasoning_effort: "low" });
     const message = told.choices[0]?.message;
     assert.equal(message?.reasoning_content, "hmm");
     assert.deepEqual(message?.tool_calls?.[0]?.function, {
@@ -72,8 +72,8 @@ Deno.test("Ollama: streamed lines", async () => {
       line("", { done: true, done_reason: "length", prompt_eval_count: 3, eval_count: 2 }),
     ])
   );
-  await withBackend({ provider: "ollama", base_url: provider.url }, async (rooms) => {
-    const told = await chunks(rooms, { stream_options: { include_usage: true } });
+  await withBackend({ provider: "ollama", base_url: provider.url }, async (services) => {
+    const told = await chunks(services, { stream_options: { include_usage: true } });
     const { content, finish, usage } = assembled(told);
     assert.deepEqual([content, finish], ["Héllo", ["length"]]);
     assert.equal(usage?.["total_tokens"], 5);

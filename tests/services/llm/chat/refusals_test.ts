@@ -33,9 +33,12 @@ Deno.test("what a provider's format cannot say is the caller's mistake, and noth
     }, /arguments/],
   ];
   for (const [kind, request, message] of table) {
-    await withBackend({ provider: kind, base_url: provider.url }, async (rooms) => {
+    await withBackend({ provider: kind, base_url: provider.url }, async (services) => {
       for (const stream of [false, true]) {
-        await assert.rejects(answer(rooms, { ...request, stream }), { name: "Invalid", message });
+        await assert.rejects(answer(services, { ...request, stream }), {
+          name: "Invalid",
+          message,
+        });
       }
     });
   }

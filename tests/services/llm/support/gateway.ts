@@ -39,7 +39,7 @@ export function withBackend(
     readonly base_url: string;
     readonly [more: string]: unknown;
   },
-  run: (rooms: TestServices) => Promise<void>,
+  run: (services: TestServices) => Promise<void>,
   options: TestServicesOptions & { readonly limits?: unknown } = {},
 ): Promise<void> {
   const { limits = {}, ...rest } = options;
@@ -62,20 +62,20 @@ export function complete(
 
 /** The answer as a whole. */
 export async function answer(
-  rooms: TestServices,
+  services: TestServices,
   request: Readonly<Record<string, unknown>>,
 ): Promise<Told> {
-  const completion = await complete(rooms, request);
+  const completion = await complete(services, request);
   assert.equal(completion.kind, "whole");
   return JSON.parse(completion.kind === "whole" ? completion.text : "");
 }
 
 /** Every chunk of the answer. */
 export async function chunks(
-  rooms: TestServices,
+  services: TestServices,
   request: Readonly<Record<string, unknown>>,
 ): Promise<Told[]> {
-  const completion = await complete(rooms, { stream: true, ...request });
+  const completion = await complete(services, { stream: true, ...request });
   assert.equal(completion.kind, "stream");
   const told: Told[] = [];
   if (completion.kind === "stream") {
