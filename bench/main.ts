@@ -1,6 +1,16 @@
 /** `deno task bench`: measures the program from outside and prints the figures; see README.md. */
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import {
+  type CommandLine,
+  helpOf,
+  InvalidValue,
+  type Leaf,
+  type Option,
+  parse,
+  UsageError,
+} from "../cli/command_line/mod.ts";
+import { print, printError } from "../cli/output.ts";
 import { join } from "node:path";
+import { VERSION } from "../services/version.ts";
 import { formatResult, type Result } from "./report.ts";
 import { type Scenario, SCENARIOS, type Sizes } from "./scenarios/mod.ts";
 import {
@@ -13,38 +23,52 @@ import {
 } from "./servers/mod.ts";
 
 interface Options extends Sizes {
-  readonly against: readonly string[];
-  readonly json: boolean;
+  readonly against?: readonly string[];
+  readonly json?: boolean;
 }
 
 /** Servers of others that muster can be compared with. */
 const OTHERS: readonly IrcServerKind[] = [NGIRCD, INSPIRCD, ERGO];
 
-/** Runs the benchmark; false when something could not be measured. */
-async function main(args: readonly string[]): Promise<boolean> {
-  const command = createCommand();
-  command.parse([...args], { from: "user" });
-  const options = command.opts<Options>();
-  if (options.senders >= options.members) command.error("There must be more members than senders.");
-  const scenarios = named(SCENARIOS, command.args.length > 0 ? command.args : SCENARIO_NAMES);
-  const others = named(OTHERS, options.against);
+/** Runs the benchmark and returns the exit code: 1 where a scenario failed, 2 for wrong usage. */
+async function main(words: readonly string[]): Promise<number> {
+  try {
+    const request = await parse(COMMAND_LINE, [BENCH, ...words]);
+    if (request.kind === "run") {
+      return await request.command.run(...request.values as never[]) as number;
+    }
+    if (request.kind === "help") print(helpOf(COMMAND_LINE, request.target, HELP_STYLE));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    printError(error.message);
+    return 2;
+  }
+}
+
+async function measure(names: readonly string[], options: Options): Promise<number> {
+  if (options.senders >= options.members) {
+    throw new UsageError("There must be more members than senders", [BENCH]);
+  }
+  const scenarios = named(SCENARIOS, names.length > 0 ? names : SCENARIO_NAMES);
+  const others = named(OTHERS, options.against ?? []);
   const results: Result[] = [];
   const report = (result: Result, reference?: Result) => {
     results.push(result);
-    if (!options.json) print(formatResult(result, reference) + "\n");
+    if (options.json !== true) print(formatResult(result, reference) + "\n");
   };
 
-  if (!options.json) print(`${machine()}\n${conditions()}\n`);
+  if (options.json !== true) print(`${machine()}\n${conditions()}\n`);
   for (const scenario of scenarios) {
     const reference = await run(scenario, options, MUSTER);
     report(reference);
     if (!scenario.anyIrcServer) continue;
     for (const other of others) report(await run(scenario, options, other), reference);
   }
-  if (options.json) {
+  if (options.json === true) {
     print(JSON.stringify({ machine: machine(), conditions: conditions(), results }, null, 2));
   }
-  return results.every(({ failure }) => failure === undefined);
+  return results.every(({ failure }) => failure === undefined) ? 0 : 1;
 }
 
 /** A real repository of 6,392 check-ins, where it lies beside the tree. */
@@ -52,40 +76,69 @@ const EXPRESS = join(import.meta.dirname ?? ".", "..", "..", "shared", "data", "
 
 const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
 
-function createCommand(): Command {
-  return new Command("deno task bench")
-    .description("Measure muster on this machine and print the figures")
-    .addArgument(
-      new Argument("[scenario...]", "what to measure; everything where nothing is named")
-        .choices(SCENARIO_NAMES),
-    )
-    .option("--members <count>", "IRC clients in one channel", wholeNumber, 1000)
-    .option("--senders <count>", "members that send, at most 100", wholeNumber, 10)
-    .option("--messages <count>", "messages of one round of a fan-out", wholeNumber, 2000)
-    .option("--rounds <count>", "repetitions, of which the median counts", wholeNumber, 5)
-    .option("--agents <count>", "agents that register and log in", wholeNumber, 500)
-    .option("--idle <count>", "IRC clients that do nothing", wholeNumber, 5000)
-    .option("--readers <count>", "readers of event streams", wholeNumber, 1000)
-    .option("--events <count>", "messages of one round to the event streams", wholeNumber, 200)
-    .option("--logins <count>", "logins of an admin at the same time", wholeNumber, 200)
-    .option("--strangers <count>", "connections that strangers hold", wholeNumber, 20_000)
-    .option("--attack <seconds>", "how long strangers open more", wholeNumber, 60)
-    .option("--rate <count>", "messages per second where latency is measured", wholeNumber, 20)
-    .option("--starts <count>", "starts of the program", wholeNumber, 10)
-    .option("--repository <file>", "Fossil repository to measure with", EXPRESS)
-    .addOption(
-      new Option("--against <server...>", "other IRC servers to compare with; must be installed")
-        .choices(OTHERS.map(({ name }) => name))
-        .default([]),
-    )
-    .option("--json", "print JSON", false);
+const LEAF: Leaf = {
+  parameters: [{ usage: "[scenario...]", choices: SCENARIO_NAMES }],
+  options: [
+    count("members", 1000, "IRC clients in one channel"),
+    count("senders", 10, "members that send, at most 100"),
+    count("messages", 2000, "messages of one round of a fan-out"),
+    count("rounds", 5, "repetitions; their median counts"),
+    count("agents", 500, "agents that register and log in"),
+    count("idle", 5000, "IRC clients that do nothing"),
+    count("readers", 1000, "readers of event streams"),
+    count("events", 200, "messages of one round to the event streams"),
+    count("logins", 200, "logins of an admin at the same time"),
+    count("strangers", 20_000, "connections that strangers hold"),
+    count("attack", 60, "how many seconds strangers open more"),
+    count("rate", 20, "messages per second where latency is measured"),
+    count("starts", 10, "starts of the program"),
+    {
+      flags: "--repository <file>",
+      summary: "Fossil repository to measure with",
+      default: EXPRESS,
+    },
+    {
+      flags: "--against <server...>",
+      summary: "other IRC servers to compare with; must be installed",
+      choices: OTHERS.map(({ name }) => name),
+    },
+    { flags: "--json", summary: "print JSON" },
+  ],
+  notes: [`Without a scenario, it measures all of them: ${SCENARIO_NAMES.join(", ")}.`],
+  run: measure,
+};
+
+/** The word that `deno task` takes for itself. */
+const BENCH = "bench";
+
+const COMMAND_LINE: CommandLine = {
+  name: "deno task",
+  summary: "",
+  version: VERSION,
+  options: [],
+  default: BENCH,
+  sections: [{
+    title: "",
+    entries: [{
+      name: BENCH,
+      summary: "measure muster on this machine and print the figures",
+      standalone: true,
+      load: () => Promise.resolve(LEAF),
+    }],
+  }],
+  examples: [],
+  notes: [],
+};
+
+const HELP_STYLE = { width: 100, title: (text: string) => text, program: "deno task" };
+
+function count(name: string, preset: number, summary: string): Option {
+  return { flags: `--${name} <count>`, summary, default: preset, parse: wholeNumber };
 }
 
 function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) {
-    throw new InvalidArgumentError("It must be a whole number from 1 to 999999.");
-  }
-  return Number(text);
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidValue("be a whole number from 1 to 999999");
 }
 
 /** The items with these names, in the order of the items. */
@@ -122,8 +175,4 @@ function conditions(): string {
   return `muster (${program}) without flood limits: ${limits.join(", ")}`;
 }
 
-function print(text: string): void {
-  Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));
-}
-
-Deno.exit(await main(Deno.args) ? 0 : 1);
+Deno.exit(await main(Deno.args));
