@@ -31,7 +31,8 @@ async function listBackends(options: CommandOptions): Promise<void> {
     backend.base_url || "(the provider's)",
     backend.api_key_env || "(the provider's)",
     backend.source,
-    String(backend.models.length),
+    // The list is that of the last live query: an empty one says nothing.
+    backend.models.length === 0 ? "-" : String(backend.models.length),
   ]);
   print(table(["NAME", "PROVIDER", "ADDRESS", "KEY VARIABLE", "SOURCE", "MODELS"], rows));
 }

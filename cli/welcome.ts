@@ -39,6 +39,7 @@ export function printWelcome(
   print(`muster ${VERSION} is running. Stop it with Ctrl-C.`);
   print();
   print(`  API    ${scheme}://${api}`);
+  print(`  docs   ${scheme}://${api}/docs`);
   print(`  MCP    ${scheme}://${mcp}/mcp`);
   if (irc !== undefined) print(`  IRC    irc://${irc}`);
   if (ircs !== undefined) print(`  IRC    ircs://${ircs}`);

@@ -1,5 +1,9 @@
 import type { Credential } from "../services/identity/mod.ts";
 
+/** What a request without a usable `Authorization` header is told. */
+export const CREDENTIALS_MISSING =
+  "The Authorization header must hold a Bearer token, or an agent's nick and passphrase as Basic";
+
 /**
  * Reads an `Authorization` header of the schemes Bearer (RFC 6750) and Basic (RFC 7617).
  *

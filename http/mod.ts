@@ -3,7 +3,7 @@
  * requests that wait, what is noted of each, and the server itself.
  */
 export { wantsEventStream } from "./accept.ts";
-export { readAuthorization } from "./authorization.ts";
+export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";
 export { type BodyLimits, bodyLimitsOf, readBody } from "./body.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";
 export { TrustedProxies } from "./forwarded.ts";

@@ -26,8 +26,9 @@ export function coordinationTools(services: CoordinationServices): readonly Tool
 function getStatus({ status, agents }: CoordinationServices): Tool {
   return defineTool({
     name: "get_status",
-    description: "Returns the state of the service and how many agents are registered. Use it to " +
-      "check the connection.",
+    description:
+      "Returns the state of the service and how many agents are registered, in total and " +
+      "active, that is, not revoked. Use it to check the connection.",
     resource: "coordination",
     input: {},
     output: z.object({

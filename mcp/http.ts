@@ -1,5 +1,6 @@
 import {
   bodyLimitsOf,
+  CREDENTIALS_MISSING,
   readAuthorization,
   readBody,
   recordAnswer,
@@ -179,9 +180,7 @@ class Endpoint {
     const header = (name: string) => request.headers.get(name) ?? undefined;
     const address = this.#trustedProxies.clientOf(remoteAddress, header("x-forwarded-for"));
     const credential = readAuthorization(header("authorization"));
-    if (credential === null) {
-      throw new Unauthorized("An Authorization header with a Bearer token is required");
-    }
+    if (credential === null) throw new Unauthorized(CREDENTIALS_MISSING);
     const principal = await this.#services.identity.authenticate(credential, address);
     authorize(principal, "read", { kind: "coordination" });
     return { principal, address, requestId };

@@ -1,4 +1,4 @@
-import { createRoute, type RouteConfig } from "@hono/zod-openapi";
+import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./context.ts";
 import { openedBy, type SecurityScheme } from "./documentation/mod.ts";
@@ -24,9 +24,10 @@ const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
 };
 
 /**
- * Makes a route of the table: who may call it is checked, and told in the API's document.
+ * Makes a route of the table. It checks the caller's rights and refuses query parameters that the
+ * query's schema does not name; the API's document says which credentials open it.
  *
- * @param middleware comes after that check
+ * @param middleware runs after the check of the rights
  */
 export function route<Name extends Endpoint, Described extends Description>(
   name: Name,
@@ -36,7 +37,7 @@ export function route<Name extends Endpoint, Described extends Description>(
   const [, opens, queryToken]: readonly [string, Opens, QueryToken?] = ROUTES[name];
   const [method, path] = name.split(" ") as [string, PathOf<Name>];
   return createRoute({
-    ...description,
+    ...strict(description),
     method: method.toLowerCase() as MethodOf<Name>,
     path,
     middleware: [...guardOf(opens), ...middleware],
@@ -45,6 +46,13 @@ export function route<Name extends Endpoint, Described extends Description>(
       ...(opens === "session or nothing" ? [{}] : []),
     ],
   });
+}
+
+/** The description with a query that refuses unknown parameters, if it takes a query. */
+function strict<Described extends Description>(description: Described): Described {
+  const { request } = description;
+  if (!(request?.query instanceof z.ZodObject)) return description;
+  return { ...description, request: { ...request, query: request.query.strict() } };
 }
 
 /** What checks the caller's rights; a session is for the route's own middleware. */

@@ -1,17 +1,30 @@
 /** What users of the `fossil` program type out of habit. */
 import { CommandFailed, commandName } from "../output.ts";
 
-/** Commands of the program that work on a checkout, and what to do here instead. */
-const CHECKOUT_COMMANDS: Readonly<Record<string, string>> = Object.fromEntries([
+/** Commands of the program that work on a checkout, and what to use instead. */
+const CHECKOUT_COMMANDS: ReadonlyMap<string, string> = new Map([
   ...["open", "checkout", "co", "update", "up", "close", "revert", "undo", "redo"]
-    .map((name) => [name, '"muster fossil archive" writes the files of a check-in']),
+    .map((name) => [name, '"muster fossil archive" writes the files of a check-in'] as const),
   ...["status", "changes", "extras", "clean", "gdiff", "stash", "bisect"]
-    .map((name) => [name, '"muster fossil diff" compares check-ins']),
+    .map((name) => [name, '"muster fossil diff" compares check-ins'] as const),
   ...["add", "addremove", "rm", "delete", "forget", "mv", "rename", "touch"]
-    .map((name) => [name, '"muster fossil commit --from FOLDER" commits the files of a folder']),
+    .map((name) =>
+      [name, '"muster fossil commit --from FOLDER" commits the files of a folder'] as const
+    ),
 ]);
 
-/** What is meant by a word after `tag` or `branch` that names a subcommand of the program. */
+/** Commands of the program or of Git that muster lacks, and what to use instead. */
+const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
+  ["log", '"muster fossil timeline" lists check-ins'],
+  ["show", '"muster fossil info" shows a repository or a check-in'],
+  ["grep", '"muster fossil search" searches a repository'],
+  ...[
+    ...["clone", "pull", "push", "sync", "remote", "server", "http", "ui", "chat"],
+    ...["sql", "settings", "user", "all"],
+  ].map((name) => [name, `do it with the fossil program: fossil ${name}`] as const),
+]);
+
+/** muster's commands for the subcommands that the program has under `branch` and `tag`. */
 const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> = {
   branch: {
     list: (file) => `branch ${file}`,
@@ -37,21 +50,25 @@ const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> =
 type Meaning = (file: string, name: string, checkin: string) => string;
 
 /**
- * Brings words that name the repository with `-R`, as the program has it, into the order of this
- * one: the file follows the command.
+ * Puts the file that `-R` names, as in the program, where muster expects it: after the command.
  *
  * @param args all words of the command line.
- * @throws {CommandFailed} The words ask for a checkout or for one of the program's subcommands.
+ * @throws {CommandFailed} The words ask for a checkout, for a command that muster lacks, or for a
+ * subcommand of the program.
  */
 export function fossilWords(args: readonly string[]): readonly string[] {
   const [first, command] = args;
   if (first !== "fossil" || command === undefined) return args;
-  const advice = CHECKOUT_COMMANDS[command];
+  const advice = CHECKOUT_COMMANDS.get(command);
   if (advice !== undefined) {
     throw new CommandFailed(
       `"${command}" needs a checkout; muster works on repository files without one: ${advice}`,
       2,
     );
+  }
+  const other = OTHER_COMMANDS.get(command);
+  if (other !== undefined) {
+    throw new CommandFailed(`muster fossil has no command "${command}"; ${other}`, 2);
   }
   const words = withFileFirst(args);
   const [, , file = "", name = "", ...rest] = words;
@@ -74,10 +91,10 @@ function withFileFirst(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Keeps a subcommand of the program from being taken for the name of a branch or a tag.
+ * Refuses a subcommand of the program where muster expects the name of a branch or a tag.
  *
  * @param words what follows the name.
- * @throws {CommandFailed} The name is such a subcommand; the message has the command that was meant.
+ * @throws {CommandFailed} The name is such a subcommand; the message suggests a command of muster.
  */
 export function refuseSubcommand(
   command: string,

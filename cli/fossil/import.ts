@@ -5,7 +5,7 @@ import {
   importGitStream,
   readPieces,
 } from "../../services/fossil/mod.ts";
-import { CommandFailed, print, printBytes, printError, visible } from "../output.ts";
+import { CommandFailed, counted, print, printBytes, printError, visible } from "../output.ts";
 import { printJson } from "./format.ts";
 import { TerminalProgress } from "./progress.ts";
 import { defaultUser, explaining, reading } from "./session.ts";
@@ -36,7 +36,12 @@ export async function importStream(file: string, options: ImportCommandOptions):
   progress[Symbol.dispose]();
   if (json) return printJson(report);
   const { checkins, files, branches, tags, notices } = report;
-  print(`${checkins} check-ins, ${files} file versions, ${branches} branches, ${tags} tags`);
+  print([
+    counted(checkins, "check-in"),
+    counted(files, "file version"),
+    counted(branches, "branch", "branches"),
+    counted(tags, "tag"),
+  ].join(", "));
   printNotices(notices);
 }
 

@@ -8,7 +8,7 @@ import {
   writeMerge,
   writePick,
 } from "../../services/fossil/mod.ts";
-import { CommandFailed, print, table, visible } from "../output.ts";
+import { CommandFailed, counted, print, table, visible } from "../output.ts";
 import { printJson } from "./format.ts";
 import { reading, type Session, type WriteOptions, writingAs } from "./session.ts";
 
@@ -34,7 +34,7 @@ export async function merge(file: string, name: string, options: MergeOptions): 
   else printResult(result);
   if (isMerged) throw new CommandFailed(`"${name}" is merged already`);
   if (conflicts.length > 0) {
-    throw new CommandFailed(`Nothing is merged: ${conflicts.length} files are in conflict`);
+    throw new CommandFailed(`Nothing is merged: ${counted(conflicts.length, "file")} in conflict`);
   }
 }
 

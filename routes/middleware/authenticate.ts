@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory";
 import type { Context, HonoRequest } from "hono";
-import { readAuthorization, wantsEventStream } from "../../http/mod.ts";
+import { CREDENTIALS_MISSING, readAuthorization, wantsEventStream } from "../../http/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { Credential, Identity, WebSessions } from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
@@ -76,6 +76,6 @@ function credentialOf(
 
 function lacking(sources: ReadonlySet<CredentialSource>): string {
   return sources.has("bearer")
-    ? "An Authorization header with a Bearer token is required"
+    ? CREDENTIALS_MISSING
     : "Nobody is logged in, or the session has ended";
 }

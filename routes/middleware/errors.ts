@@ -67,12 +67,18 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   return errorBody(context, status, error.message);
 }
 
-/** Answers a request that its schema refused: 400, naming the field. */
+/** Answers a request that its schema refused: 400, naming the field or the query parameter. */
 export function invalidRequest(
-  result: { success: boolean; error?: z.core.$ZodError },
+  result: { target: string; success: boolean; error?: z.core.$ZodError },
   context: Context<AppEnv>,
 ): Response | undefined {
   const [issue] = result.error?.issues ?? [];
   if (result.success || issue === undefined) return undefined;
+  if (result.target === "query" && issue.code === "unrecognized_keys") {
+    const message = `Unknown query parameter "${
+      issue.keys[0]
+    }"; /docs lists those of each endpoint`;
+    return errorBody(context, 400, message);
+  }
   return errorBody(context, 400, describeIssue(issue));
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { cut, pad, widthOf } from "../../cli/command_line/mod.ts";
+import { counted } from "../../cli/output.ts";
 
 Deno.test("widthOf counts the cells of a terminal", () => {
   const table: [text: string, width: number][] = [
@@ -23,4 +24,10 @@ Deno.test("cut and pad give a text so many cells", () => {
   assert.equal(cut("日本語", 5), "日本…");
   assert.equal(cut("日本語", 4), "日…");
   assert.equal(pad("日本", 6), "日本  ");
+});
+
+Deno.test("counted() puts the noun into the plural unless there is one", () => {
+  assert.equal(counted(0, "tag"), "0 tags");
+  assert.equal(counted(1, "branch", "branches"), "1 branch");
+  assert.equal(counted(2, "branch", "branches"), "2 branches");
 });

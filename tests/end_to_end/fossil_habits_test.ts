@@ -52,6 +52,23 @@ Deno.test("a command that needs a checkout says so", async () => {
   }
 });
 
+Deno.test("a command of fossil or git that muster lacks names what to use instead", async () => {
+  using bench = new Workbench();
+  const table = [
+    ["clone", "do it with the fossil program: fossil clone"],
+    ["sync", "do it with the fossil program: fossil sync"],
+    ["ui", "do it with the fossil program: fossil ui"],
+    ["log", '"muster fossil timeline" lists check-ins'],
+    ["show", '"muster fossil info" shows a repository or a check-in'],
+  ] as const;
+  for (const [command, advice] of table) {
+    const { code, stderr } = await runMuster(["fossil", command, "x"], bench);
+    assert.equal(code, 2);
+    assert.match(stderr, /^muster fossil has no command "[a-z]+"/);
+    assert.ok(stderr.includes(advice), stderr);
+  }
+});
+
 judged("the words and options of fossil work", async (program) => {
   using bench = new Workbench(program);
   await bench.muster("init");

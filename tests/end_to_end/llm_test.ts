@@ -32,6 +32,7 @@ Deno.test("models answer through a backend that the command line made; who leave
   const run = (...args: string[]) => runMuster(args, { folder: program.folder, environment });
   const make = ["--base-url", provider.url, "--api-key-env", "THE_KEY", "--block", "secret-*"];
   assert.equal((await run("backend", "add", "home", "ollama", ...make)).code, 0);
+  assert.match((await run("backend", "list")).stdout, /^home .* api +-$/m);
   assert.equal((await run("backend", "models", "home")).stdout, "m\n");
   assert.match((await run("backend", "list")).stdout, /^home +ollama +http.* THE_KEY +api +1$/m);
 

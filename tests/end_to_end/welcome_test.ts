@@ -24,6 +24,7 @@ async function assertSuggested(
     const screen = await terminal.screen();
     await terminal.interrupt();
     await terminal.expect("ended with 0");
+    assert.match(screen, /^ *docs +http:\/\/127\.0\.0\.1:\d+\/docs$/m);
     const lines = screen.matchAll(/ (?:agent|account) add (\S+)/g);
     assert.deepEqual([...lines].map(([, name]) => name), expected);
   });

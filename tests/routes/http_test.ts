@@ -140,6 +140,14 @@ Deno.test("what machines ask all the time is logged at debug, unless it fails", 
   });
 });
 
+Deno.test("a request without a credential is answered with both ways to send one", async () => {
+  await withApi(async (api) => {
+    await api.expect([
+      { who: "guest", request: "GET /v1/agents", status: 401, matches: /Bearer token.* as Basic/ },
+    ]);
+  });
+});
+
 Deno.test("requests are counted by the pattern of their path, unknown ones together", async () => {
   await withApi(async (api) => {
     for (

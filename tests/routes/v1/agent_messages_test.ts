@@ -29,6 +29,7 @@ Deno.test("GET /v1/agents/{nick}/messages is open to the agent itself and the op
       ...byEverybody("GET /v1/agents/other/messages", ["operator"], 200),
       ...byEverybody("GET /v1/agents/nobody/messages", itself, 404),
       { request: `${MESSAGES}?limit=0`, status: 400, matches: /limit/ },
+      { request: `${MESSAGES}?before=2026-01-01T00:00:00Z`, status: 400, matches: /before/ },
       { request: `${MESSAGES}?limit=201`, status: 400, matches: /limit/ },
       { request: `${MESSAGES}?wait_seconds=61`, status: 400, matches: /wait_seconds/ },
       { request: `${MESSAGES}?since=yesterday`, status: 400, matches: /since/ },

@@ -100,6 +100,12 @@ Deno.test("The channel endpoints refuse what is malformed", () =>
       { request: `GET ${messages}?before=2026-01-01T00:00:00Z`, status: 200, matches: /^\[\]$/ },
       { request: `GET ${messages}?wait_seconds=61`, status: 400, matches: /wait_seconds/ },
       { request: "GET /v1/channels/general/stream?since=yesterday", status: 400 },
+      {
+        request: `GET ${messages}?limits=5`,
+        status: 400,
+        matches: /Unknown query parameter \\"limits\\"/,
+      },
+      { request: "GET /v1/channels/general/stream?fulll=true", status: 400, matches: /fulll/ },
       { request: post, status: 400 },
       { request: post, body: "text=x", status: 400 },
       { request: post, body: {}, status: 400, matches: /text/ },

@@ -119,6 +119,7 @@ Deno.test("GET /v1/events refuses a query that it cannot answer", async () => {
     ["types=a%20b", /types/],
     ["types=agent*", /types/],
     ["types=agent.*.x", /types/],
+    ["type=agent.deleted", /"type\\"/],
     [`types=${Array(51).fill("a").join(",")}`, /types/],
   ] as const;
   await withApi(async (api) => {
