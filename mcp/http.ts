@@ -110,7 +110,7 @@ class Endpoint {
   readonly #services: McpServices;
   readonly #trustedProxies: TrustedProxies;
   readonly #onLoopback: boolean;
-  #loaded: Promise<Protocol> | null = null;
+  #protocol: Protocol | null = null;
 
   constructor(services: McpServices) {
     const { config } = services;
@@ -120,7 +120,8 @@ class Endpoint {
   }
 
   async respond(request: Request, exchange: Exchange): Promise<Response> {
-    const { pathname } = new URL(request.url);
+    const url = new URL(request.url);
+    const { pathname } = url;
     if (!PATH.test(pathname)) {
       return Response.json({ error: `There is no ${pathname} here` }, { status: 404 });
     }
@@ -133,7 +134,7 @@ class Endpoint {
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
     const loopbackOnly = this.#onLoopback && !this.#trustedProxies.includes(exchange.remoteAddress);
-    const refusal = foreignOrigin(request, loopbackOnly);
+    const refusal = foreignOrigin(url, request.headers.get("origin"), loopbackOnly);
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
       return await this.#serve(request, exchange);
@@ -147,8 +148,7 @@ class Endpoint {
     const { endings } = identity;
     exchange.caller = await this.#identify(request, exchange);
     exchange.trust?.();
-    this.#loaded ??= load(this.#services);
-    const protocol = await this.#loaded;
+    const protocol = this.#protocol ??= createProtocol(this.#services);
     const text = await readBody(request, bodyLimitsOf(this.#services.config));
     // A client may hold back the body until its credential has ended.
     const caller = identity.endings === endings
@@ -207,11 +207,10 @@ class Endpoint {
   }
 }
 
-/** Loads the library, at the first request: it would cost the start a tenth of a second. */
-async function load(services: McpServices): Promise<Protocol> {
+/** Makes the protocol with its tools, at the first request: the start does not need their schemas. */
+function createProtocol(services: McpServices): Protocol {
   const { config, log, metrics, scheduler = systemScheduler } = services;
-  const sdk = await import("@modelcontextprotocol/server");
   const bufferSize = config.bridge.buffer_size;
   const tools = coordinationTools({ ...services, bufferSize, clock: Date.now });
-  return new Protocol(sdk, tools, { log, metrics, scheduler });
+  return new Protocol(tools, { log, metrics, scheduler });
 }

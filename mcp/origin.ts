@@ -7,18 +7,21 @@ import { isLoopback } from "../services/irc/mod.ts";
  * reaches takes no other name than this machine's. Programs that are no browser send no `Origin`
  * and call the host by the name they connect to.
  *
- * @param request its URL has the host of the `Host` header
+ * @param url of the request, with the host of the `Host` header
+ * @param origin the `Origin` header; null where there is none
  * @param loopbackOnly whether only a name of this machine can be right: the server is bound to
  *   loopback, and no trusted proxy passed the request on
  * @returns why the request is refused, or null where it is not
  */
-export function foreignOrigin(request: Request, loopbackOnly: boolean): string | null {
-  const { host, hostname } = new URL(request.url);
+export function foreignOrigin(
+  { host, hostname }: URL,
+  origin: string | null,
+  loopbackOnly: boolean,
+): string | null {
   if (loopbackOnly && !isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"))) {
     return `This server goes by no name "${hostname}"; a reverse proxy that uses it must be among ` +
       "trusted_proxies";
   }
-  const origin = request.headers.get("origin");
   if (origin === null || URL.parse(origin)?.host === host) return null;
   return `A web page of the origin "${origin}" may not call this server`;
 }

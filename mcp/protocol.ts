@@ -1,43 +1,40 @@
-import type {
-  CallToolResult,
-  JSONRPCMessage,
-  JSONRPCRequest,
-  Server,
-  Transport,
-} from "@modelcontextprotocol/server";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { RPC_ERROR, rpcError } from "./json_rpc.ts";
-import { instructionsFor } from "./instructions.ts";
-import { callTool, type Tool, type ToolContext } from "./tool.ts";
-import { Toolbox } from "./toolbox.ts";
+import type { Library } from "./library.ts";
+import {
+  isPlainMessage,
+  isPlainRequest,
+  isRecord,
+  type PlainMessage,
+  type PlainRequest,
+  type RequestId,
+} from "./plain_messages.ts";
+import {
+  CAPABILITIES,
+  INITIALIZED_REVISIONS,
+  MAX_SHOWN_NAME,
+  OLDEST_REVISION,
+  Results,
+  SERVER_INFO,
+  type Session,
+  STATELESS_REVISION,
+  unknownTool,
+} from "./results.ts";
+import type { Tool, ToolContext } from "./tool.ts";
 
-/** The protocol's official library, which is loaded late because that takes its time. */
-export type Sdk = typeof import("@modelcontextprotocol/server");
-
-/**
- * The revisions that a client may open with `initialize`. One that asks for none of them gets the
- * first.
- */
-const INITIALIZED_REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const [OLDEST_REVISION = ""] = INITIALIZED_REVISIONS;
-/** The first revision with structured results. */
-const STRUCTURED_REVISION = "2025-06-18";
-const STATELESS_REVISION = "2026-07-28";
 const REVISION_HEADER = "MCP-Protocol-Version";
-/** How much of a name that is not known an error repeats. */
-const MAX_SHOWN_NAME = 100;
-const SERVER_INFO = { name: "muster", version: "0.1" };
 /** Most messages of one batch. */
 const MAX_BATCH = 100;
 /** How long all waits of one batch may take, in milliseconds; a single call may take as long. */
 const MAX_BATCH_WAIT = 60_000;
 
-/** The caller, and the revision of the protocol to answer with. */
-interface Session {
-  readonly context: ToolContext;
-  readonly revision: string;
+/** An answer as JSON-RPC writes it. */
+type Answer = object;
+
+/** A session whose credential is looked at again between the messages of a batch. */
+interface CheckedSession extends Session {
   /** @throws Unauthorized where the caller's credential has ended since */
   readonly recheck: () => Promise<void>;
 }
@@ -54,25 +51,17 @@ export interface ProtocolServices {
  * Clients of the stateless revision 2026-07-28 say so in every request and are served by the
  * library as that revision says. All others are served in plain JSON, whether they opened with
  * `initialize` or not: as of the revision that `MCP-Protocol-Version` names, or of 2024-11-05
- * without that header.
+ * without that header. Their plain messages are answered here; for anything else the library is
+ * loaded, which answers plain ones just so.
  */
 export class Protocol {
-  readonly #sdk: Sdk;
-  readonly #tools: Toolbox;
-  readonly #log: Log;
-  readonly #metrics: Pick<Metrics, "toolCalled">;
+  readonly #results: Results;
   readonly #scheduler: Scheduler;
+  #library: Promise<Library> | null = null;
 
-  /** @param tools as {@link Toolbox} takes them */
-  constructor(
-    sdk: Sdk,
-    tools: readonly Tool[],
-    { log, metrics, scheduler }: ProtocolServices,
-  ) {
-    this.#sdk = sdk;
-    this.#tools = new Toolbox(tools);
-    this.#log = log;
-    this.#metrics = metrics;
+  /** @param tools as {@link Results} takes them */
+  constructor(tools: readonly Tool[], { log, metrics, scheduler }: ProtocolServices) {
+    this.#results = new Results(tools, { log, metrics });
     this.#scheduler = scheduler;
   }
 
@@ -94,28 +83,27 @@ export class Protocol {
     if (hasMalformedParams(message)) {
       return rpcError(200, RPC_ERROR.invalidParams, '"params" must be an object', idOf(message));
     }
-    if (!this.#isInitialize(message) && !await this.#sdk.isLegacyRequest(request, message)) {
-      return this.#respondStateless(message, request, { context, recheck });
-    }
     const named = request.headers.get(REVISION_HEADER)?.trim() ?? OLDEST_REVISION;
-    if (!this.#isInitialize(message) && !INITIALIZED_REVISIONS.includes(named)) {
-      return unknownRevision(named);
+    const isKnown = INITIALIZED_REVISIONS.includes(named);
+    if (!isKnown || !isPlain(message)) {
+      const library = await this.#load();
+      const opens = library.isRequest(message) && message.method === "initialize";
+      if (!opens && !await library.isLegacy(request, message)) {
+        return await library.respond(message, request, context);
+      }
+      if (!opens && !isKnown) return unknownRevision(named);
     }
     const session = { context, recheck, revision: named };
-    if (Array.isArray(message)) return this.#respondBatch(message, session);
+    if (Array.isArray(message)) return await this.#respondBatch(message, session);
     const answer = await this.#answer(message, session);
     return answer === null ? accepted() : Response.json(answer);
-  }
-
-  #isInitialize(message: unknown): boolean {
-    return this.#sdk.isJSONRPCRequest(message) && message.method === "initialize";
   }
 
   /**
    * One after the other, so that what a batch sends arrives in its order. Calls that wait for news
    * let the next ones begin, and all of them together have {@link MAX_BATCH_WAIT}.
    */
-  async #respondBatch(messages: readonly unknown[], session: Session): Promise<Response> {
+  async #respondBatch(messages: readonly unknown[], session: CheckedSession): Promise<Response> {
     const { context } = session;
     if (messages.length > MAX_BATCH) {
       return rpcError(400, RPC_ERROR.invalidRequest, `A batch holds at most ${MAX_BATCH} messages`);
@@ -137,10 +125,10 @@ export class Protocol {
   /** @param closed aborts when the client has gone: nothing more is begun then */
   async #answerAll(
     messages: readonly unknown[],
-    session: Session,
+    session: CheckedSession,
     closed: AbortSignal,
   ): Promise<Response> {
-    const pending: Promise<JSONRPCMessage | null>[] = [];
+    const pending: Promise<Answer | null>[] = [];
     for (const message of messages) {
       if (closed.aborted) break;
       if (pending.length > 0) await session.recheck();
@@ -155,105 +143,71 @@ export class Protocol {
   }
 
   /** Whether a message is a call that may wait for news. */
-  #mayWait(message: unknown, { context }: Session): boolean {
-    if (!this.#sdk.isJSONRPCRequest(message) || message.method !== "tools/call") return false;
-    const { name, arguments: input } = message.params ?? {};
-    return this.#tools.find(String(name), context.caller.principal)?.mayWait(input) ?? false;
+  #mayWait(message: unknown, session: Session): boolean {
+    if (!isRecord(message) || message.method !== "tools/call" || !isRecord(message.params)) {
+      return false;
+    }
+    const { name, arguments: input } = message.params;
+    return this.#results.find(String(name), session)?.mayWait(input) ?? false;
   }
 
   /** The answer to a request; null for anything else, which needs none. */
-  async #answer(message: unknown, session: Session): Promise<JSONRPCMessage | null> {
-    if (!this.#sdk.isJSONRPCRequest(message)) return null;
-    const revision = message.method === "initialize"
-      ? agreedRevision(message.params)
-      : session.revision;
-    const exchange = new Exchange();
-    await this.#newServer({ ...session, revision }).connect(exchange);
-    return await exchange.ask(message);
-  }
-
-  #respondStateless(
-    body: unknown,
-    request: Request,
-    caller: Pick<Session, "context" | "recheck">,
-  ): Promise<Response> {
-    if (this.#sdk.isJSONRPCRequest(body) && body.method === "subscriptions/listen") {
-      const message = "Nothing here can be subscribed to";
-      return Promise.resolve(rpcError(404, RPC_ERROR.methodNotFound, message, body.id));
+  async #answer(message: unknown, session: Session): Promise<Answer | null> {
+    if (!isPlainMessage(message)) {
+      const library = await this.#load();
+      if (!library.isRequest(message)) return null;
+      const revision = message.method === "initialize"
+        ? agreedRevision(message.params)
+        : session.revision;
+      return await library.answer(message, { ...session, revision });
     }
-    const headers = new Headers(request.headers);
-    headers.set("content-type", "application/json");
-    const session = { ...caller, revision: STATELESS_REVISION };
-    const { fetch } = this.#sdk.createMcpHandler(() => this.#newServer(session), {
-      legacy: "reject",
-    });
-    const { url, method } = request;
-    return fetch(new Request(url, { method, headers }), { parsedBody: body });
+    return isPlainRequest(message) ? await this.#answerPlain(message, session) : null;
   }
 
-  async #call(
-    tool: Tool,
-    input: Record<string, unknown>,
-    { context, revision }: Session,
-  ): Promise<CallToolResult> {
-    const started = performance.now();
-    const result = await callTool(tool, input, context, this.#log);
-    const seconds = (performance.now() - started) / 1000;
-    this.#metrics.toolCalled(tool.name, result.isError === true ? "error" : "ok", seconds);
-    if (knowsStructure(revision)) return result;
-    const { structuredContent: _unknown, ...plain } = result;
-    return plain;
+  async #answerPlain(message: PlainRequest, session: Session): Promise<Answer> {
+    const { id } = message;
+    switch (message.method) {
+      case "ping":
+        return resultOf(id, {});
+      case "initialize":
+        return resultOf(id, this.#initialize(message, session));
+      case "tools/list":
+        return resultOf(id, { tools: this.#results.list(session) });
+      case "tools/call": {
+        const { name, arguments: input = {} } = message.params;
+        const tool = this.#results.find(name, session);
+        if (tool !== null) return resultOf(id, await this.#results.call(tool, input, session));
+        const error = { code: RPC_ERROR.invalidParams, message: unknownTool(name) };
+        return { jsonrpc: "2.0", id, error };
+      }
+    }
   }
 
-  /** A server for one request; it costs some microseconds, and so no two callers share one. */
-  #newServer(session: Session): Server {
-    const { context: { caller: { principal } }, revision } = session;
-    const server = new this.#sdk.Server(SERVER_INFO, {
-      capabilities: { tools: {} },
-      supportedProtocolVersions: INITIALIZED_REVISIONS,
-      // The contract shows what the oldest revision's clients are sent, and this is not among it.
-      ...(revision === OLDEST_REVISION ? {} : { instructions: instructionsFor(principal) }),
-    });
-    server.setRequestHandler("tools/list", () => ({
-      tools: this.#tools.openTo(principal).map(({ listing, outputSchema }) =>
-        knowsStructure(revision) ? { ...listing, outputSchema } : listing
-      ),
-    }));
-    server.setRequestHandler("tools/call", ({ params }) => {
-      const tool = this.#tools.find(params.name, principal);
-      if (tool !== null) return this.#call(tool, params.arguments ?? {}, session);
-      throw new this.#sdk.ProtocolError(
-        this.#sdk.ProtocolErrorCode.InvalidParams,
-        `There is no tool "${params.name.slice(0, MAX_SHOWN_NAME)}"; tools/list names all`,
-      );
-    });
-    return server;
+  #initialize(message: PlainRequest & { readonly params?: unknown }, session: Session): object {
+    const revision = agreedRevision(message.params);
+    const instructions = this.#results.instructions({ ...session, revision });
+    return {
+      protocolVersion: revision,
+      capabilities: CAPABILITIES,
+      serverInfo: SERVER_INFO,
+      ...(instructions === undefined ? {} : { instructions }),
+    };
+  }
+
+  async #load(): Promise<Library> {
+    this.#library ??= import("./library.ts").then(({ Library }) => new Library(this.#results));
+    return await this.#library;
   }
 }
 
-/** Carries one request to a server and its answer back. */
-class Exchange implements Transport {
-  onmessage?: Transport["onmessage"];
-  readonly #answer = Promise.withResolvers<JSONRPCMessage>();
+function resultOf(id: RequestId, result: object): Answer {
+  return { jsonrpc: "2.0", id, result };
+}
 
-  start(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  ask(request: JSONRPCRequest): Promise<JSONRPCMessage> {
-    this.onmessage?.(request);
-    return this.#answer.promise;
-  }
-
-  /** A server also sends what is no answer, such as progress; nobody listens to that here. */
-  send(message: JSONRPCMessage): Promise<void> {
-    if (!("method" in message)) this.#answer.resolve(message);
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
+/** Whether a body, made lenient, is a plain message or a batch of such. */
+function isPlain(message: unknown): message is PlainMessage | readonly PlainMessage[] {
+  if (Array.isArray(message)) return message.length > 0 && message.every(isPlainMessage);
+  return isPlainMessage(message);
 }
 
 /** What the library wants to find in an `initialize` beside the revision; nothing depends on it. */
@@ -265,11 +219,16 @@ const CLIENT = Object.freeze({
 /** Takes away what the library would refuse a client for though it does no harm. */
 function leniently(message: unknown): unknown {
   if (!isRecord(message)) return message;
-  const { method, params, ...rest } = message;
+  const { method } = message;
   if (method === "initialize") {
-    return { ...message, params: { ...CLIENT, protocolVersion: agreedRevision(params) } };
+    const protocolVersion = agreedRevision(message.params);
+    return { ...message, params: { ...CLIENT, protocolVersion } };
   }
-  if (params === null) return { ...rest, method };
+  if (message.params === null) {
+    const { params: _null, ...rest } = message;
+    return rest;
+  }
+  const { params } = message;
   if (method !== "tools/call" || !isRecord(params) || params.arguments !== null) return message;
   const { arguments: _null, ...others } = params;
   return { ...message, params: others };
@@ -279,11 +238,6 @@ function leniently(message: unknown): unknown {
 function agreedRevision(params: unknown): string {
   const asked = isRecord(params) ? params.protocolVersion : undefined;
   return INITIALIZED_REVISIONS.find((revision) => revision === asked) ?? OLDEST_REVISION;
-}
-
-/** Whether a revision, which is a date, has structured results and their schemas. */
-function knowsStructure(revision: string): boolean {
-  return revision >= STRUCTURED_REVISION;
 }
 
 /** Refuses a request of a revision that this server does not know, as the revisions require. */
@@ -298,12 +252,8 @@ function hasMalformedParams(message: unknown): message is Record<string, unknown
     message.params !== undefined && !isRecord(message.params);
 }
 
-function idOf({ id }: Record<string, unknown>): string | number | null {
+function idOf({ id }: Record<string, unknown>): RequestId | null {
   return typeof id === "string" || typeof id === "number" ? id : null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What a notification gets: it is taken, and there is nothing to say. */

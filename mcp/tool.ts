@@ -73,18 +73,24 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
   const resource = { kind: definition.resource };
   const schema = z.strictObject(definition.input);
   const names = Object.keys(definition.input);
+  const describe = once(() => ({
+    name,
+    description,
+    inputSchema: jsonSchemaOf(schema, "input"),
+    annotations: {
+      readOnlyHint: readOnly,
+      ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
+    },
+  }));
+  const describeOutput = once(() => jsonSchemaOf(output, "output"));
   return {
     name,
-    listing: {
-      name,
-      description,
-      inputSchema: jsonSchemaOf(schema, "input"),
-      annotations: {
-        readOnlyHint: readOnly,
-        ...(readOnly ? {} : { destructiveHint: false, idempotentHint: false }),
-      },
+    get listing() {
+      return describe();
     },
-    outputSchema: jsonSchemaOf(output, "output"),
+    get outputSchema() {
+      return describeOutput();
+    },
     advice: definition.advice ?? {},
     opens(principal) {
       if (agentsOnly && principal.kind !== "agent") return false;
@@ -109,6 +115,12 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
       return waitSchema.safeParse(input).success;
     },
   };
+}
+
+/** Makes a value when it is first asked for: calls need no schema that only a list shows. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** The JSON Schema of an object, without `$schema`, which some clients' models do not take. */

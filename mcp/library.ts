@@ -1,0 +1,116 @@
+/** The protocol as its official library speaks it. Imported late, because that takes its time. */
+
+import {
+  createMcpHandler,
+  isJSONRPCRequest,
+  isLegacyRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type McpHttpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { RPC_ERROR, rpcError } from "./json_rpc.ts";
+import {
+  CAPABILITIES,
+  INITIALIZED_REVISIONS,
+  type Results,
+  SERVER_INFO,
+  type Session,
+  STATELESS_REVISION,
+  unknownTool,
+} from "./results.ts";
+
+/** Answers what is not plain, and the clients of the stateless revision. */
+export class Library {
+  readonly #results: Results;
+  readonly #stateless: McpHttpHandler;
+  /** Who calls, by the request that the library was given. */
+  readonly #sessions = new WeakMap<Request, Session>();
+
+  constructor(results: Results) {
+    this.#results = results;
+    this.#stateless = createMcpHandler(({ requestInfo }) => {
+      const session = requestInfo === undefined ? undefined : this.#sessions.get(requestInfo);
+      if (session === undefined) throw new Error("The library serves a request of its own");
+      return this.#newServer(session);
+    }, { legacy: "reject" });
+  }
+
+  isRequest(message: unknown): message is JSONRPCRequest {
+    return isJSONRPCRequest(message);
+  }
+
+  /** Whether a request is of a revision with `initialize`. */
+  isLegacy(request: Request, message: unknown): Promise<boolean> {
+    return isLegacyRequest(request, message);
+  }
+
+  /** Answers a request of a revision with `initialize`. */
+  async answer(message: JSONRPCRequest, session: Session): Promise<JSONRPCMessage> {
+    const exchange = new Exchange();
+    await this.#newServer(session).connect(exchange);
+    return await exchange.ask(message);
+  }
+
+  /** Answers a message of the stateless revision, or refuses one of no revision. */
+  respond(
+    body: unknown,
+    { url, method, headers }: Request,
+    context: Session["context"],
+  ): Promise<Response> {
+    if (isJSONRPCRequest(body) && body.method === "subscriptions/listen") {
+      const message = "Nothing here can be subscribed to";
+      return Promise.resolve(rpcError(404, RPC_ERROR.methodNotFound, message, body.id));
+    }
+    const typed = new Headers(headers);
+    typed.set("content-type", "application/json");
+    const request = new Request(url, { method, headers: typed });
+    this.#sessions.set(request, { context, revision: STATELESS_REVISION });
+    return this.#stateless.fetch(request, { parsedBody: body });
+  }
+
+  /** A server for one request: the library's holds one client's state. */
+  #newServer(session: Session): Server {
+    const instructions = this.#results.instructions(session);
+    const server = new Server(SERVER_INFO, {
+      capabilities: CAPABILITIES,
+      supportedProtocolVersions: [...INITIALIZED_REVISIONS],
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+    server.setRequestHandler("tools/list", () => ({ tools: this.#results.list(session) }));
+    server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }) => {
+      const tool = this.#results.find(name, session);
+      if (tool !== null) return this.#results.call(tool, input, session);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name));
+    });
+    return server;
+  }
+}
+
+/** Carries one request to a server and its answer back. */
+class Exchange implements Transport {
+  onmessage?: Transport["onmessage"];
+  readonly #answer = Promise.withResolvers<JSONRPCMessage>();
+
+  start(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  ask(request: JSONRPCRequest): Promise<JSONRPCMessage> {
+    this.onmessage?.(request);
+    return this.#answer.promise;
+  }
+
+  /** A server also sends what is no answer, such as progress; nobody listens to that here. */
+  send(message: JSONRPCMessage): Promise<void> {
+    if (!("method" in message)) this.#answer.resolve(message);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Tells the messages whose answer nobody has to look up in the protocol from all others. What is not
+ * plain is left to the official library, which also finds the words for what is wrong with it.
+ */
+
+/** The id of a JSON-RPC request. */
+export type RequestId = string | number;
+
+/** A request that is just what the revisions with `initialize` describe. */
+export type PlainRequest =
+  & { readonly id: RequestId }
+  & (
+    | { readonly method: "initialize" | "ping" | "tools/list" }
+    | {
+      readonly method: "tools/call";
+      readonly params: { readonly name: string; readonly arguments?: Record<string, unknown> };
+    }
+  );
+
+/** A message without an id, which gets no answer. */
+export interface PlainNotification {
+  readonly id?: never;
+  readonly method: string;
+}
+
+export type PlainMessage = PlainRequest | PlainNotification;
+
+const MESSAGE_KEYS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
+
+/** The params of each method that is answered here, but `_meta`. */
+const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["initialize", new Set(["protocolVersion", "capabilities", "clientInfo"])],
+  ["ping", new Set<string>()],
+  ["tools/list", new Set<string>(["cursor"])],
+  ["tools/call", new Set(["name", "arguments"])],
+]);
+
+/** What begins a member of `_meta` that the protocol gives a meaning. */
+const RESERVED_PREFIX = /modelcontextprotocol|mcp/i;
+
+/**
+ * Whether a message, made lenient, is a request or a notification that its revision leaves no doubt
+ * about: it has nothing that belongs to another revision, and nothing that is to be refused.
+ */
+export function isPlainMessage(message: unknown): message is PlainMessage {
+  if (!isRecord(message) || message.jsonrpc !== "2.0" || typeof message.method !== "string") {
+    return false;
+  }
+  if (!hasOnly(message, MESSAGE_KEYS)) return false;
+  const { method, params } = message;
+  if (params !== undefined && !isRecord(params)) return false;
+  if (params?._meta !== undefined && !isPlainMeta(params._meta)) return false;
+  if (!("id" in message)) return true;
+  return isRequestId(message.id) && hasPlainParams(method, params ?? {});
+}
+
+/** Whether a plain message is a request, which gets an answer. */
+export function isPlainRequest(message: PlainMessage): message is PlainRequest {
+  return message.id !== undefined;
+}
+
+function hasPlainParams(method: string, params: Record<string, unknown>): boolean {
+  const known = PARAMS.get(method);
+  if (known === undefined) return false;
+  for (const key in params) if (key !== "_meta" && !known.has(key)) return false;
+  const { name, arguments: input, cursor } = params;
+  if (method === "tools/list") return cursor === undefined || typeof cursor === "string";
+  if (method !== "tools/call") return true;
+  if (typeof name !== "string") return false;
+  return input === undefined || isRecord(input) && !Object.hasOwn(input, "__proto__");
+}
+
+/** Whether `_meta` holds nothing but a token for progress, which nobody reports here. */
+function isPlainMeta(meta: unknown): boolean {
+  if (!isRecord(meta)) return false;
+  for (const key in meta) if (RESERVED_PREFIX.test(key)) return false;
+  const { progressToken } = meta;
+  return progressToken === undefined || isRequestId(progressToken);
+}
+
+function isRequestId(id: unknown): id is RequestId {
+  return typeof id === "string" || Number.isSafeInteger(id);
+}
+
+function hasOnly(record: Record<string, unknown>, keys: ReadonlySet<string>): boolean {
+  for (const key in record) if (!keys.has(key)) return false;
+  return true;
+}
+
+/** Whether a value is what JSON calls an object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
