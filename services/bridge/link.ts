@@ -2,13 +2,15 @@ import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
 import type { LinkEvent, LinkSpeaker } from "./link_events.ts";
+import { DirectSession } from "./direct_session.ts";
 import { LinkSession } from "./link_session.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { DirectConnect, Session } from "./session.ts";
 import { type Connect, transportOver } from "./transport.ts";
 
 export interface LinkOptions {
   readonly nick: string;
-  readonly connect: Connect;
+  readonly connect: Connect | DirectConnect;
   /** Asked before each connection: what to log in with, null for nothing. */
   readonly login: () => Promise<BridgeLogin | null>;
   /** What the server asks of everybody who connects, or null. */
@@ -29,6 +31,10 @@ const LAST_RETRY_MILLISECONDS = 30_000;
 /** A connection that lasted this long was a good one: the next retry is a first one again. */
 const STABLE_MILLISECONDS = 10_000;
 
+/** How the bridge shows itself on IRC. */
+const USER_NAME = "bridge";
+const REAL_NAME = "muster bridge";
+
 /** What IRCv3 offers that the bridge makes use of, beside what the client asks for by itself. */
 const CAPABILITIES = [
   "labeled-response",
@@ -37,12 +43,13 @@ const CAPABILITIES = [
 ] as const;
 
 /**
- * The bridge's connection to IRC, through irc-framework. It comes back by itself, after a time that
- * doubles with each failure and is cut at random by up to a half.
+ * The bridge's connection to IRC: direct to the server in this process, and through irc-framework to
+ * any other. It comes back by itself, after a time that doubles with each failure and is cut at
+ * random by up to a half.
  */
 export class Link {
   readonly #options: LinkOptions;
-  #session: LinkSession | null = null;
+  #session: Session | null = null;
   #failures = 0;
   #cancelRetry: () => void = () => {};
   #upSince = 0;
@@ -96,13 +103,13 @@ export class Link {
     this.#session?.part(channel, reason);
   }
 
-  /** As {@link LinkSession.admit}. */
+  /** As {@link Session.admit}. */
   admit(messages: number): number {
     if (this.#session?.up) return this.#session.admit(messages);
     throw new Unavailable("The IRC connection was lost");
   }
 
-  /** As {@link LinkSession.say}. */
+  /** As {@link Session.say}. */
   say(
     channel: string,
     texts: readonly string[],
@@ -112,12 +119,12 @@ export class Link {
     this.#session?.say(channel, texts, labels, speaker);
   }
 
-  /** As {@link LinkSession.playback}. */
+  /** As {@link Session.playback}. */
   get playback(): number {
     return this.#session?.playback ?? 0;
   }
 
-  /** As {@link LinkSession.playBack}. */
+  /** As {@link Session.playBack}. */
   playBack(part: string, limit: number, label: string): void {
     this.#session?.playBack(part, limit, label);
   }
@@ -128,14 +135,34 @@ export class Link {
   }
 
   async #open(): Promise<void> {
+    const { connect } = this.#options;
+    const session = typeof connect === "function"
+      ? await this.#lineSession(connect)
+      : this.#directSession(connect);
+    if (this.#stopped !== null || session === null) return;
+    session.connect();
+    this.#session = session;
+  }
+
+  #directSession(connect: DirectConnect): Session {
+    return new DirectSession({
+      ...this.#options,
+      ...{ connect, username: USER_NAME, realname: REAL_NAME },
+      onUp: () => this.#opened(),
+      onClosed: (reason) => this.#closed(reason),
+    });
+  }
+
+  /** Null where the link was stopped meanwhile. */
+  async #lineSession(connect: Connect): Promise<Session | null> {
     const { Client, ircLineParser } = await import("./irc_framework.ts");
-    const { nick, connect, serverPassword, log } = this.#options;
+    const { nick, serverPassword, log } = this.#options;
     const login = await this.#options.login();
-    if (this.#stopped !== null) return;
+    if (this.#stopped !== null) return null;
     const client = new Client({
       nick,
-      username: "bridge",
-      gecos: "muster bridge",
+      username: USER_NAME,
+      gecos: REAL_NAME,
       transport: transportOver(connect, (error) => log.error("An IRC line failed", { error })),
       auto_reconnect: false,
       enable_echomessage: true,
@@ -147,14 +174,12 @@ export class Link {
       sasl_disconnect_on_fail: false,
     });
     for (const capability of CAPABILITIES) client.requestCap(capability);
-    const session = new LinkSession({
+    return new LinkSession({
       ...this.#options,
       ...{ client, login, parseLine: ircLineParser },
       onUp: () => this.#opened(),
       onClosed: (reason) => this.#closed(reason),
     });
-    this.#session = session;
-    session.connect();
   }
 
   #opened(): void {

@@ -90,20 +90,27 @@ export const BRIDGE_TAGS: readonly string[] = [SPEAKER_TAG, SPEAKER_ACCOUNT_TAG]
   tag.slice(1)
 );
 
+/** The tags that identify the speaker when a message of ours comes back. */
+export function speakerTags({ nick, account }: LinkSpeaker): [string, string][] {
+  const tags: [string, string][] = [[SPEAKER_TAG, nick]];
+  if (account !== null) tags.push([SPEAKER_ACCOUNT_TAG, account]);
+  return tags;
+}
+
 /** The numbers of replies by which a server refuses something. */
-const REFUSAL = /^[45]\d\d$/;
+export const REFUSAL = /^[45]\d\d$/;
 
 /** The batches in which a server plays old messages back without being asked for them. */
 const UNASKED_PLAYBACK = "znc.in/playback";
 
 /** The batch of what it was asked for. */
-const PLAYBACK = "chathistory";
+export const PLAYBACK = "chathistory";
 
 /** The batch of an answer that has several lines. */
-const LABELLED_ANSWER = "labeled-response";
+export const LABELLED_ANSWER = "labeled-response";
 
 /** Who tells of joins and the like in what Ergo plays back, to clients that want messages alone. */
-const EVENT_TELLER = "HistServ";
+export const EVENT_TELLER = "HistServ";
 
 /** Where {@linkcode reportEvents} reports to. */
 export interface EventSink {
@@ -296,8 +303,9 @@ class Playback {
 }
 
 /** What begins a CTCP message, also one whose end is missing. */
-const CTCP = "\x01";
-const ACTION = `${CTCP}ACTION `;
+export const CTCP = "\x01";
+/** What begins an ACTION. */
+export const ACTION = `${CTCP}ACTION `;
 
 /** A server that speaks has a host name and no nick. */
 function speakerOf({ nick, hostname }: ClientEvents["privmsg"]): string {
@@ -314,7 +322,8 @@ function idOf({ msgid }: ClientEvents["privmsg"]["tags"]): string | null {
   return msgid !== undefined && isMessageId(msgid) ? msgid : null;
 }
 
-function isSameAccount(one: string | null, other: string | null): boolean {
+/** Whether both are the same account; null is none. */
+export function isSameAccount(one: string | null, other: string | null): boolean {
   return one !== null && other !== null && foldCase(one) === foldCase(other);
 }
 

@@ -8,12 +8,12 @@ import {
   type LinkMessage,
   type LinkSpeaker,
   reportEvents,
-  SPEAKER_ACCOUNT_TAG,
-  SPEAKER_TAG,
+  speakerTags,
 } from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
 import { PendingAcks } from "./pending_acks.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { MAX_UNDERSCORES, roomFor, type Session, UPKEEP_MILLISECONDS } from "./session.ts";
 import { byteLength } from "./text.ts";
 
 /** How long the server has to let us in. */
@@ -21,9 +21,6 @@ const REGISTRATION_MILLISECONDS = 30_000;
 
 /** How long NickServ has to log us in. */
 const IDENTIFY_MILLISECONDS = 5000;
-
-/** How often it is tried again to have our own nick and our account. */
-const UPKEEP_MILLISECONDS = 60_000;
 
 /** The same while services are away: they come back soon after a restart of the network. */
 const SERVICES_AWAY_MILLISECONDS = 5000;
@@ -34,18 +31,9 @@ const QUIT_MILLISECONDS = 1000;
 /** A post that waits longer than this for its turn is refused. */
 const MAX_DELAY_MILLISECONDS = 30_000;
 
-/** Nicks that are tried where ours is in use: ours with so many underscores. */
-const MAX_UNDERSCORES = 3;
-
 /** Longest list of channels in one JOIN, in bytes and in number. */
 const MAX_JOIN_BYTES = 400;
 const MAX_JOIN_CHANNELS = 10;
-
-/** Longest line where the server names none (RFC 1459), with CR LF. */
-const CLASSIC_LINE_BYTES = 512;
-
-/** `user@host` of ours before the server has told it: as long as one can be. */
-const LONGEST_USER_HOST = 32 + 1 + 64;
 
 /** The default nick that receives the password. */
 const NICK_SERVICE = "NickServ";
@@ -71,7 +59,7 @@ export interface LinkSessionOptions {
  * One connection of the bridge. Where the server echoes and labels our messages (IRCv3), it tells
  * what became of each; elsewhere the order of its lines and its answers to PING do.
  */
-export class LinkSession {
+export class LinkSession implements Session {
   readonly #options: LinkSessionOptions;
   readonly #pacer: Pacer;
   readonly #pendingAcks = new PendingAcks();
@@ -100,7 +88,6 @@ export class LinkSession {
     return this.#options.client.user.nick;
   }
 
-  /** Milliseconds until a line would go out. */
   get delay(): number {
     return this.#pacer.delay(1);
   }
@@ -114,7 +101,6 @@ export class LinkSession {
     client.connect();
   }
 
-  /** Leaves; the server is given a moment to confirm it. */
   leave(reason: string): void {
     const { client, scheduler } = this.#options;
     this.#cancelTimer();
@@ -123,7 +109,6 @@ export class LinkSession {
     client.raw(`QUIT :${reason}`);
   }
 
-  /** Closes the connection without waiting for the server. */
   abandon(reason: string): void {
     this.#lastWords = reason;
     this.#options.client.quit(reason);
@@ -141,24 +126,12 @@ export class LinkSession {
     this.#pacer.send(() => this.#options.client.part(channel, reason));
   }
 
-  /**
-   * Whether so many messages can be said at present.
-   *
-   * @returns milliseconds until the last of them is out
-   * @throws Unavailable where too much waits already
-   */
   admit(messages: number): number {
     const delay = this.#pacer.delay(messages + 1);
     if (this.#pacer.idle || delay <= MAX_DELAY_MILLISECONDS) return delay;
     throw new Unavailable("The IRC network takes no more from the bridge at present");
   }
 
-  /**
-   * Posts to a channel, line by line. The events about the fate of a line carry its label.
-   *
-   * @param texts each at most {@link room} bytes
-   * @param speaker for whom it is said; null for the bridge itself
-   */
   say(
     channel: string,
     texts: readonly string[],
@@ -167,7 +140,7 @@ export class LinkSession {
   ): void {
     const { client } = this.#options;
     const isLabelled = this.#has("labeled-response") && this.#has("echo-message");
-    const tags = speaker === null ? "" : `;${formatTags(tagsOf(speaker))}`;
+    const tags = speaker === null ? "" : `;${formatTags(speakerTags(speaker))}`;
     for (const [index, text] of texts.entries()) {
       const label = labels[index] ?? "";
       this.#pacer.send(() => {
@@ -180,30 +153,19 @@ export class LinkSession {
     this.#pacer.send(() => client.raw(`PING ${this.#pendingAcks.barrier()}`));
   }
 
-  /** How many messages the server plays back at once; 0 where it does not. */
   get playback(): number {
     if (!this.#has("labeled-response") || !this.#has("batch")) return 0;
     return Number(this.#options.client.network.supports("CHATHISTORY")) || 0;
   }
 
-  /**
-   * Asks for messages of a channel. The event that brings them carries the label.
-   *
-   * @param part subcommand, channel and references of CHATHISTORY
-   * @param limit at most {@link playback}
-   */
   playBack(part: string, limit: number, label: string): void {
     const { client } = this.#options;
     this.#pacer.send(() => client.raw(`@label=${label} CHATHISTORY ${part} ${limit}`));
   }
 
-  /** Bytes of text that one message to the channel can have, as the server sends it to others. */
   room(channel: string): number {
-    const lineLength = Number(this.#options.client.network.supports("LINELEN")) ||
-      CLASSIC_LINE_BYTES;
-    const frame = byteLength(`:${this.nick}!@ PRIVMSG ${channel} :\r\n`);
-    const userHost = this.#userHost === "" ? LONGEST_USER_HOST : byteLength(this.#userHost);
-    return lineLength - frame - userHost;
+    const lineLength = Number(this.#options.client.network.supports("LINELEN")) || 0;
+    return roomFor(channel, { nick: this.nick, userHost: this.#userHost, lineLength });
   }
 
   #has(capability: string): boolean {
@@ -376,12 +338,4 @@ export class LinkSession {
     this.#up = false;
     this.#options.onClosed(this.#lastWords);
   }
-}
-
-/** The tags that identify the speaker when our own message comes back. */
-function tagsOf({ nick, account }: LinkSpeaker): [string, string][] {
-  return [
-    [SPEAKER_TAG, nick],
-    ...account === null ? [] : [[SPEAKER_ACCOUNT_TAG, account] as [string, string]],
-  ];
 }

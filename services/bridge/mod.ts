@@ -7,11 +7,13 @@
  * `MessageLog`, which history, streams and waiting readers all read and which `Intake` fills.
  *
  * Below, a `Link` is the way to the server, which comes back by itself and tells what happens as
- * `LinkEvent`s; each of its connections is a `LinkSession`, which logs in, lets lines out at the
- * network's `Pace` (`Pacer`) and finds out by `PendingAcks` what became of a message where the server
- * does not label its answers. The `Outbox` knows which echo belongs to which post, and `Hearing`
- * finds out whether any come. irc-framework speaks IRC, over whatever carries lines
- * (`transportOver`), and sees what `LineFilter` lets through.
+ * `LinkEvent`s; each of its connections is a `Session`. To the server in this process that is a
+ * `DirectSession`: messages pass as values, which nobody writes as lines (`DirectEvents`). To any
+ * other it is a `LinkSession`, which logs in, lets lines out at the network's `Pace` (`Pacer`) and
+ * finds out by `PendingAcks` what became of a message where the server does not label its answers.
+ * There irc-framework speaks IRC, over whatever carries lines (`transportOver`), and sees what
+ * `LineFilter` lets through. The `Outbox` knows which echo belongs to which post, and `Hearing` finds
+ * out whether any come.
  */
 export { Bridge } from "./bridge.ts";
 export type {
@@ -33,4 +35,5 @@ export { type Envelope, formatEnvelope, parseEnvelope } from "./envelope.ts";
 export { BRIDGE_TAGS } from "./link_events.ts";
 export { readChannelName } from "./names.ts";
 export { StoredChannels } from "./stored_channels.ts";
+export type { DirectConnect } from "./session.ts";
 export type { Connect, LineConnection } from "./transport.ts";

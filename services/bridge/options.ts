@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { Follower, Logged } from "../messages/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
+import type { DirectConnect } from "./session.ts";
 import type { Connect } from "./transport.ts";
 
 /** A message of a channel and its speaker. */
@@ -115,8 +116,8 @@ export interface BridgeOptions {
   readonly hasChannel?: (channel: string) => boolean;
   /** How long presence over HTTP lasts at present. */
   readonly webUserTtlMilliseconds: () => number;
-  /** Opens a connection to the IRC server. */
-  readonly connect: Connect;
+  /** Opens a connection to an IRC server: by lines, or direct to the one in this process. */
+  readonly connect: Connect | DirectConnect;
   /** For PASS, where the server asks for one. */
   readonly serverPassword?: string | null;
   /**

@@ -36,7 +36,9 @@ export async function openEmbedded(
     ...{ people, server, bans, listeners },
     network: null,
     bridgeOptions: {
-      connect: () => server.connect({ account: nick, privileged: true }),
+      connect: {
+        direct: (receiver) => server.connectDirect(receiver, { account: nick, privileged: true }),
+      },
       hasChannel: (channel) => server.hasChannel(channel),
       onPosted: (channel, message) => people.inboxes.takePosted(channel, message),
     },

@@ -2,7 +2,7 @@ import type { Channel } from "./channels/channel.ts";
 import type { ClientBatch } from "./multiline.ts";
 import { UserMode } from "./channels/modes.ts";
 import type { ObservedActor } from "./options.ts";
-import type { Outbound, Wire } from "./outbound.ts";
+import type { Outbound, ReplyTags } from "./outbound.ts";
 import type { ScramExchange } from "./admission/scram.ts";
 import type { PendingLogin } from "./state.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -94,7 +94,7 @@ export class Client {
   /** In the order of joining. */
   channels: readonly Channel[] = NO_CHANNELS;
 
-  readonly #counters: Counters;
+  protected readonly counters: Counters;
   #endPause: (() => void) | null = null;
 
   constructor(
@@ -102,7 +102,7 @@ export class Client {
     options: { privileged: boolean; now: number; counters: Counters },
   ) {
     this.transport = transport;
-    this.#counters = options.counters;
+    this.counters = options.counters;
     this.privileged = options.privileged;
     this.connectedAt = options.now;
     this.lastActiveAt = options.now;
@@ -165,13 +165,13 @@ export class Client {
 
   /** Sends a message that is no answer to a command of this client. */
   send(message: Outbound): void {
-    this.#counters.linesOut++;
+    this.counters.linesOut++;
     this.transport.send(message.wire(this.capabilities));
   }
 
-  /** Sends a message in a form that is for this client alone. */
-  sendWire(wire: Wire): void {
-    this.#counters.linesOut++;
-    this.transport.send(wire);
+  /** Sends a message with tags that are for this client alone. */
+  answer(message: Outbound, tags: ReplyTags): void {
+    this.counters.linesOut++;
+    this.transport.send(message.wireFor(this.capabilities, tags));
   }
 }

@@ -22,6 +22,8 @@ export { TlsPort } from "./transport/tls_port.ts";
 export type { ConnectedClient, IrcStats } from "./stats.ts";
 export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 export type { MemoryConnection } from "./transport/memory.ts";
+export type { DirectCommand, DirectConnection, DirectReceiver } from "./transport/direct.ts";
+export type { MessageText, Outbound, ReplyTags } from "./outbound.ts";
 export type { Spoken, Told, User, UserIdentity } from "./users/user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {

@@ -95,8 +95,9 @@ export class Outbound {
   readonly source: string | null;
   readonly command: string;
   readonly tags: OutboundTags;
+  /** What comes before the free text. */
+  readonly params: readonly string[];
   readonly #lines: readonly MessageLine[] | null;
-  readonly #params: readonly string[];
   readonly #head: string;
   readonly #tail: string;
   readonly #splittable: boolean;
@@ -118,7 +119,7 @@ export class Outbound {
     this.command = command;
     this.tags = tags;
     this.#lines = typeof text === "object" ? text : null;
-    this.#params = params;
+    this.params = params;
     this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
     this.#head = oneLine(
       `${source === null ? "" : `:${source} `}${command}${formatParams(params)}`,
@@ -153,7 +154,7 @@ export class Outbound {
 
   /** The message as one of a channel that may have had another name when it was sent. */
   inChannel(name: string): Outbound {
-    const [target = "", ...params] = this.#params;
+    const [target = "", ...params] = this.params;
     if (target === name || !looksLikeChannel(target)) return this;
     return new Outbound(this.source, this.command, [name, ...params], this.tags, this.text);
   }
@@ -201,7 +202,7 @@ export class Outbound {
   /** Several lines as a batch (IRCv3 multiline), within the batch of an answer where there is one. */
   #batch(lines: readonly MessageLine[], tags: readonly Tag[], { batch }: ReplyTags): string[] {
     const reference = this.tags.msgid ?? "0";
-    const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.#params[0]}`;
+    const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.params[0]}`;
     const inner = lines.map(({ text, concat }) => {
       const lineTags: Tag[] = [["batch", reference], ...concat ? [[CONCAT_TAG, ""] as const] : []];
       return prefixOf(lineTags) + this.#head + oneLine(` :${text}`);

@@ -72,8 +72,7 @@ export class Reply {
     const { message, batch } = held;
     const reference = batch ?? this.#batch;
     if (reference === null) return this.#client.send(message);
-    const { capabilities } = this.#client;
-    this.#client.sendWire(message.wireFor(capabilities, { batch: reference }));
+    this.#client.answer(message, { batch: reference });
   }
 
   /** Adds a numeric; its fixed text, if it has one, comes after the parameters. */
@@ -112,7 +111,7 @@ export class Reply {
     if (reference !== null) {
       const start = this.#batchMessage([`+${reference}`, type, ...params]);
       const tags = this.#label === null ? {} : { label: this.#label };
-      client.sendWire(start.wireFor(client.capabilities, tags));
+      client.answer(start, tags);
       this.#label = null;
     }
     const tags = reference === null ? {} : { batch: reference };
@@ -120,7 +119,7 @@ export class Reply {
       const drained = client.transport.drained();
       if (drained) await drained;
       if (client.quitReason !== null) return;
-      client.sendWire(message.wireFor(client.capabilities, tags));
+      client.answer(message, tags);
     }
     if (reference !== null) client.send(this.#batchMessage([`-${reference}`]));
   }
@@ -138,13 +137,12 @@ export class Reply {
   finish(): void {
     const label = this.#label;
     if (this.#client.quitReason !== null) return;
-    const { capabilities } = this.#client;
     const [first, ...others] = this.#held;
     if (label !== null && first === undefined) {
       const ack = this.#state.messageFromServer("ACK", { params: [] });
-      this.#client.sendWire(ack.wireFor(capabilities, { label }));
+      this.#client.answer(ack, { label });
     } else if (label !== null && first !== undefined && others.length === 0) {
-      this.#client.sendWire(first.message.wireFor(capabilities, { label }));
+      this.#client.answer(first.message, { label });
     } else if (label !== null) {
       this.#sendHeld(label);
     }
@@ -156,11 +154,10 @@ export class Reply {
     const held = this.#held;
     this.#held = [];
     this.#label = null;
-    const { capabilities } = this.#client;
-    if (capabilities & Cap.BATCH) {
+    if (this.#client.hasCapability(Cap.BATCH)) {
       this.#batch = this.#state.nextMessageId();
       const start = this.#batchMessage([`+${this.#batch}`, "labeled-response"]);
-      this.#client.sendWire(start.wireFor(capabilities, { label }));
+      this.#client.answer(start, { label });
     }
     for (const message of held) this.#add(message);
   }

@@ -4,16 +4,19 @@ import type { ChannelStanding } from "./channels/access.ts";
 import { ChannelControl } from "./channels/control.ts";
 import type { Client } from "./client.ts";
 import { Connection, RECEIVED_TAG_BYTES } from "./connection.ts";
+import { dispatch } from "./dispatch.ts";
 import { type AcceptedStream, Listeners, type ListenOptions } from "./transport/listeners.ts";
 import type { TlsCertificate } from "./transport/tls_port.ts";
 import type { IrcObserver, IrcServerOptions } from "./options.ts";
 import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
+import { DirectClient } from "./users/direct_client.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
 import { addressNetwork } from "./users/cloak.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport/transport.ts";
 import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "./stats.ts";
+import { type DirectConnection, type DirectReceiver, DirectTransport } from "./transport/direct.ts";
 import { type MemoryConnection, MemoryTransport } from "./transport/memory.ts";
 import { StreamTransport } from "./transport/stream.ts";
 import { WebSocketTransport } from "./transport/websocket.ts";
@@ -47,7 +50,7 @@ export interface ConnectOptions {
 export class IrcServer {
   readonly #state: ServerState;
   readonly #listeners: Listeners;
-  /** Every open transport; those that were refused have no connection. */
+  /** Every open transport; those that were refused and direct ones have no connection. */
   readonly #open = new Map<Transport, Connection | null>();
   readonly #admission: Admission;
   /** Connections that may not be registered yet, the oldest first. */
@@ -122,6 +125,33 @@ export class IrcServer {
     const connection = this.#add(transport, options.privileged ?? false);
     if (options.account !== undefined) this.#state.setAccount(connection.client, options.account);
     transport.start(connection);
+    return transport.connection;
+  }
+
+  /**
+   * Adds a client inside this process that takes and gives messages as values, without a line being
+   * written or parsed, and gives its end of the connection. It is held to no rate; all else is as
+   * for {@linkcode connect}.
+   */
+  connectDirect(receiver: DirectReceiver, options: ConnectOptions = {}): DirectConnection {
+    if (this.#closing.signal.aborted) throw new TypeError("Cannot connect: the server is closed");
+    const transport = new DirectTransport({
+      address: options.address ?? "internal",
+      receiver,
+      onClosed: this.#onClosed,
+      onError: (error) => this.#state.log.error("IRC direct client failed", { error }),
+    });
+    const client = new DirectClient(this.#state, transport, options.privileged ?? false);
+    this.#open.set(transport, null);
+    this.#state.clients.add(client);
+    if (options.account !== undefined) this.#state.setAccount(client, options.account);
+    transport.start({
+      run: (command) => {
+        this.#state.counters.linesIn++;
+        return dispatch(this.#state, client, { ...command, source: null });
+      },
+      disconnected: (reason) => this.#state.forget(client, reason),
+    });
     return transport.connection;
   }
 

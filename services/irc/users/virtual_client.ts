@@ -37,5 +37,5 @@ export class VirtualClient extends Client {
   }
 
   override send(): void {}
-  override sendWire(): void {}
+  override answer(): void {}
 }

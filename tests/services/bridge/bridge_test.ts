@@ -9,7 +9,15 @@ import {
   TooMany,
   Unavailable,
 } from "../../../services/errors.ts";
-import { agentCaller, IrcUser, OPERATOR_CALLER, until, withBridge } from "./support.ts";
+import {
+  agentCaller,
+  IrcUser,
+  OPERATOR_CALLER,
+  testBridge,
+  until,
+  WAYS,
+  withBridge,
+} from "./support.ts";
 
 /** What a channel's buffer holds, as `nick: text`. */
 async function buffer(bridge: Bridge, channel = "general"): Promise<string[]> {
@@ -25,8 +33,9 @@ function newFollower() {
   };
 }
 
-Deno.test("Bridge posts under a name: in front on IRC, bare in the buffer", () =>
-  withBridge(async ({ bridge, server }) => {
+testBridge(
+  "Bridge posts under a name: in front on IRC, bare in the buffer",
+  async ({ bridge, server }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob");
     await bob.join("#general");
@@ -43,10 +52,12 @@ Deno.test("Bridge posts under a name: in front on IRC, bare in the buffer", () =
       "bridge: three",
       "BRIDGE: four",
     ]);
-  }));
+  },
+);
 
-Deno.test("Bridge shows what others say as theirs, whatever it looks like", () =>
-  withBridge(async ({ bridge, server }) => {
+testBridge(
+  "Bridge shows what others say as theirs, whatever it looks like",
+  async ({ bridge, server }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob", "message-tags labeled-response batch echo-message");
     await bob.join("#general");
@@ -72,26 +83,27 @@ Deno.test("Bridge shows what others say as theirs, whatever it looks like", () =
       "alice: alice indeed",
     ]);
     assert.ok(!bob.lines.some((line) => line.includes("NOTICE bob")), "no CTCP is answered");
-  }));
+  },
+);
 
-Deno.test("Bridge takes ids and times from the IRC server", () =>
-  withBridge(async ({ bridge, server }) => {
-    await bridge.whenReady();
-    const bob = new IrcUser(server, "bob", "message-tags server-time");
-    await bob.join("#general");
-    await bridge.post("general", { nick: "alice", text: "one\ntwo" }, OPERATOR_CALLER);
-    const line = await bob.expect(/PRIVMSG/);
-    assert.match(line, /^@[^ ]*\bbot\b/, "the bridge says that it is a bot");
-    const messages = await bridge.messages("general", {});
-    assert.equal(messages[0]?.id, /msgid=([^; ]+)/.exec(line)?.[1]);
-    assert.deepEqual(messages.map(({ timestamp }) => timestamp), [
-      "2026-11-20T12:00:00.000000Z",
-      "2026-11-20T12:00:00.000001Z",
-    ]);
-  }));
+testBridge("Bridge takes ids and times from the IRC server", async ({ bridge, server }) => {
+  await bridge.whenReady();
+  const bob = new IrcUser(server, "bob", "message-tags server-time");
+  await bob.join("#general");
+  await bridge.post("general", { nick: "alice", text: "one\ntwo" }, OPERATOR_CALLER);
+  const line = await bob.expect(/PRIVMSG/);
+  assert.match(line, /^@[^ ]*\bbot\b/, "the bridge says that it is a bot");
+  const messages = await bridge.messages("general", {});
+  assert.equal(messages[0]?.id, /msgid=([^; ]+)/.exec(line)?.[1]);
+  assert.deepEqual(messages.map(({ timestamp }) => timestamp), [
+    "2026-11-20T12:00:00.000000Z",
+    "2026-11-20T12:00:00.000001Z",
+  ]);
+});
 
-Deno.test("Bridge splits a long line so that all of it fits into the server's lines", () =>
-  withBridge(async ({ bridge, server }) => {
+testBridge(
+  "Bridge splits a long line so that all of it fits into the server's lines",
+  async ({ bridge, server }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob");
     await bob.join("#general");
@@ -106,23 +118,25 @@ Deno.test("Bridge splits a long line so that all of it fits into the server's li
     }
     assert.ok(messages.length > 3);
     assert.equal(messages.map((message) => message.text).join(" "), text);
-  }, { server: { limits: { lineBytes: 512 } } }));
+  },
+  { server: { limits: { lineBytes: 512 } } },
+);
 
-Deno.test("Bridge may say as much at once as it is given", () =>
-  withBridge(async ({ bridge }) => {
-    const text = `${"x".repeat(1000)}\n`.repeat(60);
-    await bridge.whenReady();
-    const posts = Array.from(
-      { length: 30 },
-      () => bridge.post("general", { text }, OPERATOR_CALLER),
-    );
-    await Promise.all(posts);
-    assert.equal(bridge.stats().posted, 30 * 60);
-    assert.equal(bridge.stats().disconnects, 0);
-  }));
+testBridge("Bridge may say as much at once as it is given", async ({ bridge }) => {
+  const text = `${"x".repeat(1000)}\n`.repeat(60);
+  await bridge.whenReady();
+  const posts = Array.from(
+    { length: 30 },
+    () => bridge.post("general", { text }, OPERATOR_CALLER),
+  );
+  await Promise.all(posts);
+  assert.equal(bridge.stats().posted, 30 * 60);
+  assert.equal(bridge.stats().disconnects, 0);
+});
 
-Deno.test("Bridge sends an envelope as it is, on one line or not at all", () =>
-  withBridge(async ({ bridge, server }) => {
+testBridge(
+  "Bridge sends an envelope as it is, on one line or not at all",
+  async ({ bridge, server }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob");
     await bob.join("#general");
@@ -138,22 +152,23 @@ Deno.test("Bridge sends an envelope as it is, on one line or not at all", () =>
     const long = formatEnvelope({ type: "t", from: "w", payload: { n: "x".repeat(9000) } }, 5);
     await assert.rejects(post(long), TooLarge);
     await assert.rejects(post(envelope, agentCaller("other")), Forbidden);
-  }));
+  },
+);
 
-Deno.test("Bridge lets an agent speak as itself alone", () =>
-  withBridge(async ({ bridge }) => {
-    await bridge.whenReady();
-    const worker = agentCaller("worker");
-    await bridge.post("general", { text: "one" }, worker);
-    await bridge.post("general", { nick: "WORKER", text: "two" }, worker);
-    await assert.rejects(bridge.post("general", { nick: "bob", text: "x" }, worker), Forbidden);
-    await assert.rejects(bridge.post("general", { nick: "b b", text: "x" }, worker), Invalid);
-    assert.throws(() => bridge.presence("general", "bob", worker), Forbidden);
-    assert.deepEqual(await buffer(bridge), ["worker: one", "worker: two"]);
-  }));
+testBridge("Bridge lets an agent speak as itself alone", async ({ bridge }) => {
+  await bridge.whenReady();
+  const worker = agentCaller("worker");
+  await bridge.post("general", { text: "one" }, worker);
+  await bridge.post("general", { nick: "WORKER", text: "two" }, worker);
+  await assert.rejects(bridge.post("general", { nick: "bob", text: "x" }, worker), Forbidden);
+  await assert.rejects(bridge.post("general", { nick: "b b", text: "x" }, worker), Invalid);
+  assert.throws(() => bridge.presence("general", "bob", worker), Forbidden);
+  assert.deepEqual(await buffer(bridge), ["worker: one", "worker: two"]);
+});
 
-Deno.test("Bridge knows who is in a channel, on IRC and over HTTP", () =>
-  withBridge(async ({ bridge, server, scheduler }) => {
+testBridge(
+  "Bridge knows who is in a channel, on IRC and over HTTP",
+  async ({ bridge, server, scheduler }) => {
     await bridge.whenReady();
     const [bob, cy, dan] = ["bob", "cy", "dan"].map((nick) => new IrcUser(server, nick)) as [
       IrcUser,
@@ -185,27 +200,28 @@ Deno.test("Bridge knows who is in a channel, on IRC and over HTTP", () =>
       { name: "#Room", members: 3, topic: "talk" },
       { name: "#general", members: 1, topic: "" },
     ]);
-  }));
+  },
+);
 
-Deno.test("Bridge joins what is asked for first, up to its limit", () =>
-  withBridge(async ({ bridge }) => {
-    await bridge.whenReady();
-    assert.deepEqual(bridge.channels(), ["#general"]);
-    assert.deepEqual(await bridge.messages("never-seen", {}), []);
-    await Promise.all([bridge.join("b"), bridge.join("#B"), bridge.join("a")]);
-    assert.deepEqual(bridge.channels(), ["#a", "#b", "#general"]);
-    await assert.rejects(bridge.join("c"), TooMany);
-    await bridge.part("B");
-    await bridge.part("never-seen");
-    await bridge.join("c");
-    assert.deepEqual(bridge.channels(), ["#a", "#c", "#general"]);
-    for (const name of ["", "#", "a b", "a,b", "a\nb", "x".repeat(80)]) {
-      await assert.rejects(bridge.join(name), Invalid, name);
-    }
-  }, { bridge: { maxChannels: 3 } }));
+testBridge("Bridge joins what is asked for first, up to its limit", async ({ bridge }) => {
+  await bridge.whenReady();
+  assert.deepEqual(bridge.channels(), ["#general"]);
+  assert.deepEqual(await bridge.messages("never-seen", {}), []);
+  await Promise.all([bridge.join("b"), bridge.join("#B"), bridge.join("a")]);
+  assert.deepEqual(bridge.channels(), ["#a", "#b", "#general"]);
+  await assert.rejects(bridge.join("c"), TooMany);
+  await bridge.part("B");
+  await bridge.part("never-seen");
+  await bridge.join("c");
+  assert.deepEqual(bridge.channels(), ["#a", "#c", "#general"]);
+  for (const name of ["", "#", "a b", "a,b", "a\nb", "x".repeat(80)]) {
+    await assert.rejects(bridge.join(name), Invalid, name);
+  }
+}, { bridge: { maxChannels: 3 } });
 
-Deno.test("Bridge leaves what nobody used for an hour, and is not tied by invitations", () =>
-  withBridge(async ({ bridge, server, scheduler }) => {
+testBridge(
+  "Bridge leaves what nobody used for an hour, and is not tied by invitations",
+  async ({ bridge, server, scheduler }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob");
     for (let number = 10; number < 25; number++) {
@@ -224,81 +240,83 @@ Deno.test("Bridge leaves what nobody used for an hour, and is not tied by invita
     await bob.expect(/ 366 /);
     await bob.sync();
     assert.deepEqual(bridge.channels(), ["#followed", "#general", "#i10"]);
-  }));
+  },
+);
 
-Deno.test("Bridge lets readers wait until there is something", () =>
-  withBridge(async ({ bridge, scheduler }) => {
-    await bridge.post("general", { text: "one" }, OPERATOR_CALLER);
-    const [first] = await bridge.messages("general", { waitSeconds: 60 });
-    const since = first?.timestamp;
-    const waiting = bridge.messages("general", { since, waitSeconds: 60, limit: 1 });
-    await bridge.post("general", { text: "two" }, OPERATOR_CALLER);
-    assert.deepEqual((await waiting).map(({ text }) => text), ["two"]);
+testBridge("Bridge lets readers wait until there is something", async ({ bridge, scheduler }) => {
+  await bridge.post("general", { text: "one" }, OPERATOR_CALLER);
+  const [first] = await bridge.messages("general", { waitSeconds: 60 });
+  const since = first?.timestamp;
+  const waiting = bridge.messages("general", { since, waitSeconds: 60, limit: 1 });
+  await bridge.post("general", { text: "two" }, OPERATOR_CALLER);
+  assert.deepEqual((await waiting).map(({ text }) => text), ["two"]);
 
-    const latest = { since: (await bridge.messages("general", { limit: 1 }))[0]?.id };
-    const late = bridge.messages("general", { ...latest, waitSeconds: 60 });
-    const aborted = new AbortController();
-    const abandoned = bridge.messages("general", {
-      ...latest,
-      waitSeconds: 60,
-      signal: aborted.signal,
-    });
-    await until(() => bridge.stats().waiting === 2);
-    aborted.abort();
-    assert.deepEqual(await abandoned, []);
-    scheduler.advance(60_000);
-    assert.deepEqual(await late, []);
-    assert.equal(bridge.stats().waiting, 0);
-    for (const query of [{ limit: 0 }, { limit: 51 }, { waitSeconds: 61 }, { waitSeconds: -1 }]) {
-      await assert.rejects(bridge.messages("general", query), Invalid);
-    }
-  }));
-
-Deno.test("Bridge ends followers when it leaves and when it stops", () =>
-  withBridge(async ({ bridge }) => {
-    const left = newFollower();
-    const stopped = newFollower();
-    const closed = newFollower();
-    await bridge.follow("room", {}, left);
-    await bridge.post("general", { text: "before" }, OPERATOR_CALLER);
-    await bridge.follow("general", { since: "2026-01-01T00:00:00Z" }, stopped);
-    (await bridge.follow("general", {}, closed)).close();
-    await bridge.part("room");
-    await bridge.post("general", { text: "after" }, OPERATOR_CALLER);
-    const waiting = bridge.messages("room", { waitSeconds: 60 });
-    await until(() => bridge.stats().waiting === 1);
-    await bridge.stop();
-    assert.deepEqual(await waiting, []);
-    assert.deepEqual(left.got, ["end: The bridge left the channel"]);
-    assert.deepEqual(stopped.got, [
-      "bridge: before",
-      "bridge: after",
-      "end: The server is shutting down",
-    ]);
-    assert.deepEqual(closed.got, []);
-    await assert.rejects(bridge.join("room"), Unavailable);
-  }));
-
-Deno.test("Bridge drops what is redacted, and its readers go on from there", () => {
-  const redacted: string[] = [];
-  return withBridge(async ({ bridge, server }) => {
-    await bridge.whenReady();
-    const bob = new IrcUser(server, "bob", "message-tags echo-message draft/message-redaction");
-    await bob.join("#general");
-    bob.send("PRIVMSG #general :one", "PRIVMSG #general :two", "PRIVMSG #general :three");
-    await bob.sync();
-    const [, two] = await bridge.messages("general", {});
-    bob.send(`REDACT #general ${two?.id} :not here`);
-    await bob.sync();
-    assert.deepEqual(await buffer(bridge), ["bob: one", "bob: three"]);
-    const since = await bridge.messages("general", { since: two?.id });
-    assert.deepEqual(since.map(({ text }) => text), ["three"]);
-    assert.deepEqual(redacted, [two?.id]);
-  }, { bridge: { onRedacted: (id) => redacted.push(id) } });
+  const latest = { since: (await bridge.messages("general", { limit: 1 }))[0]?.id };
+  const late = bridge.messages("general", { ...latest, waitSeconds: 60 });
+  const aborted = new AbortController();
+  const abandoned = bridge.messages("general", {
+    ...latest,
+    waitSeconds: 60,
+    signal: aborted.signal,
+  });
+  await until(() => bridge.stats().waiting === 2);
+  aborted.abort();
+  assert.deepEqual(await abandoned, []);
+  scheduler.advance(60_000);
+  assert.deepEqual(await late, []);
+  assert.equal(bridge.stats().waiting, 0);
+  for (const query of [{ limit: 0 }, { limit: 51 }, { waitSeconds: 61 }, { waitSeconds: -1 }]) {
+    await assert.rejects(bridge.messages("general", query), Invalid);
+  }
 });
 
-Deno.test("Bridge shows a message of several lines line by line, and drops it whole", () =>
-  withBridge(async ({ bridge, server }) => {
+testBridge("Bridge ends followers when it leaves and when it stops", async ({ bridge }) => {
+  const left = newFollower();
+  const stopped = newFollower();
+  const closed = newFollower();
+  await bridge.follow("room", {}, left);
+  await bridge.post("general", { text: "before" }, OPERATOR_CALLER);
+  await bridge.follow("general", { since: "2026-01-01T00:00:00Z" }, stopped);
+  (await bridge.follow("general", {}, closed)).close();
+  await bridge.part("room");
+  await bridge.post("general", { text: "after" }, OPERATOR_CALLER);
+  const waiting = bridge.messages("room", { waitSeconds: 60 });
+  await until(() => bridge.stats().waiting === 1);
+  await bridge.stop();
+  assert.deepEqual(await waiting, []);
+  assert.deepEqual(left.got, ["end: The bridge left the channel"]);
+  assert.deepEqual(stopped.got, [
+    "bridge: before",
+    "bridge: after",
+    "end: The server is shutting down",
+  ]);
+  assert.deepEqual(closed.got, []);
+  await assert.rejects(bridge.join("room"), Unavailable);
+});
+
+for (const way of WAYS) {
+  Deno.test(`Bridge drops what is redacted, and its readers go on from there (${way})`, () => {
+    const redacted: string[] = [];
+    return withBridge(async ({ bridge, server }) => {
+      await bridge.whenReady();
+      const bob = new IrcUser(server, "bob", "message-tags echo-message draft/message-redaction");
+      await bob.join("#general");
+      bob.send("PRIVMSG #general :one", "PRIVMSG #general :two", "PRIVMSG #general :three");
+      await bob.sync();
+      const [, two] = await bridge.messages("general", {});
+      bob.send(`REDACT #general ${two?.id} :not here`);
+      await bob.sync();
+      assert.deepEqual(await buffer(bridge), ["bob: one", "bob: three"]);
+      const since = await bridge.messages("general", { since: two?.id });
+      assert.deepEqual(since.map(({ text }) => text), ["three"]);
+      assert.deepEqual(redacted, [two?.id]);
+    }, { way, bridge: { onRedacted: (id) => redacted.push(id) } });
+  });
+}
+
+testBridge(
+  "Bridge shows a message of several lines line by line, and drops it whole",
+  async ({ bridge, server }) => {
     await bridge.whenReady();
     const capabilities = "message-tags batch draft/multiline draft/message-redaction";
     const bob = new IrcUser(server, "bob", capabilities);
@@ -314,4 +332,5 @@ Deno.test("Bridge shows a message of several lines line by line, and drops it wh
     bob.send(`REDACT #general ${first}`);
     await bob.sync();
     assert.deepEqual(await buffer(bridge), ["bob: four"]);
-  }));
+  },
+);

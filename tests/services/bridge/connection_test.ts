@@ -1,27 +1,57 @@
 import assert from "node:assert/strict";
 import { Bridge, type LineConnection } from "../../../services/bridge/mod.ts";
 import { Conflict, TimedOut, Unavailable } from "../../../services/errors.ts";
+import type {
+  DirectCommand,
+  DirectConnection,
+  DirectReceiver,
+  IrcServer,
+} from "../../../services/irc/mod.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
-import { IrcUser, openServer, OPERATOR_CALLER, until, withBridge, type World } from "./support.ts";
+import {
+  IrcUser,
+  openServer,
+  OPERATOR_CALLER,
+  testBridge,
+  until,
+  type Way,
+  WAYS,
+  withBridge,
+  type World,
+} from "./support.ts";
 
 /** A connection between the bridge and the server on which a test can hold lines back. */
-class Tap implements LineConnection {
-  onLine: ((line: string) => void) | null = null;
-  onClose: ((reason: string) => void) | null = null;
+abstract class Tap {
   /** Whether a line from the server is held back. */
   holds: (line: string) => boolean = () => false;
-  readonly held: string[] = [];
+  readonly held: (() => void)[] = [];
   /** What the bridge has sent. */
   readonly sent: string[] = [];
+
+  abstract get closed(): boolean;
+
+  /** Lets through what was held back. */
+  release(): void {
+    this.holds = () => false;
+    for (const pass of this.held.splice(0)) pass();
+  }
+
+  protected pass(line: string, pass: () => void): void {
+    if (this.holds(line)) this.held.push(pass);
+    else pass();
+  }
+}
+
+class LineTap extends Tap implements LineConnection {
+  onLine: ((line: string) => void) | null = null;
+  onClose: ((reason: string) => void) | null = null;
   readonly #inner: LineConnection;
 
   constructor(inner: LineConnection) {
+    super();
     this.#inner = inner;
-    inner.onLine = (line) => {
-      if (this.holds(line)) this.held.push(line);
-      else this.onLine?.(line);
-    };
+    inner.onLine = (line) => this.pass(line, () => this.onLine?.(line));
     inner.onClose = (reason) => this.onClose?.(reason);
   }
 
@@ -37,40 +67,72 @@ class Tap implements LineConnection {
   close(): void {
     this.#inner.close();
   }
+}
 
-  /** Lets through what was held back. */
-  release(): void {
-    this.holds = () => false;
-    for (const line of this.held.splice(0)) this.onLine?.(line);
+class DirectTap extends Tap implements DirectConnection {
+  readonly #inner: DirectConnection;
+
+  constructor(server: IrcServer, receiver: DirectReceiver) {
+    super();
+    this.#inner = server.connectDirect({
+      message: (message, tags) => {
+        const { source, command, params, text } = message;
+        const line = `:${source} ${command} ${params.join(" ")} :${text}`;
+        this.pass(line, () => receiver.message(message, tags));
+      },
+      closed: (reason) => receiver.closed(reason),
+    }, { account: "bridge", privileged: true });
+  }
+
+  get closed(): boolean {
+    return this.#inner.closed;
+  }
+
+  send(command: DirectCommand): void {
+    this.sent.push(`@ ${command.command} ${command.params.join(" ")}`);
+    this.#inner.send(command);
+  }
+
+  close(): void {
+    this.#inner.close();
   }
 }
 
-/** Runs a test with a bridge whose connections go through a {@linkcode Tap}. */
-async function withTap(run: (world: Omit<World, "connection">, tap: () => Tap) => Promise<void>) {
+/** Declares a test with a bridge whose connections go through a {@linkcode Tap}, for each way. */
+function testTap(
+  name: string,
+  run: (world: Omit<World, "connection">, tap: () => Tap) => Promise<void>,
+): void {
+  for (const way of WAYS) Deno.test(`${name} (${way})`, () => withTap(way, run));
+}
+
+async function withTap(
+  way: Way,
+  run: (world: Omit<World, "connection">, tap: () => Tap) => Promise<void>,
+): Promise<void> {
   const scheduler = new TestScheduler();
   const server = openServer(scheduler, { limits: { sendQueueBytes: null } });
   const taps: Tap[] = [];
+  function noted<Made extends Tap>(tap: Made): Made {
+    taps.push(tap);
+    return tap;
+  }
+  const connect = way === "lines"
+    ? () => noted(new LineTap(server.connect({ account: "bridge", privileged: true })))
+    : { direct: (receiver: DirectReceiver) => noted(new DirectTap(server, receiver)) };
   await withBridge(
     async ({ bridge }) => {
       await bridge.whenReady();
-      await run({ bridge, server, scheduler }, () => taps.at(-1) as Tap);
+      await run({ bridge, server, scheduler, way }, () => taps.at(-1) as Tap);
     },
-    {
-      bridge: {
-        scheduler,
-        connect() {
-          const tap = new Tap(server.connect({ account: "bridge", privileged: true }));
-          taps.push(tap);
-          return tap;
-        },
-      },
-    },
+    { bridge: { scheduler, connect } },
   );
   await server.close();
 }
 
-Deno.test("Bridge comes back to its channels and readers after the IRC side was gone", () =>
-  withBridge(async ({ bridge, server, scheduler, connection }) => {
+testBridge(
+  "Bridge comes back to its channels and readers after the IRC side was gone",
+  async ({ bridge, server, scheduler, connection }) => {
     const got: string[] = [];
     await bridge.follow("room", {}, {
       message: ({ text }) => got.push(text),
@@ -95,7 +157,8 @@ Deno.test("Bridge comes back to its channels and readers after the IRC side was 
     assert.deepEqual(got, ["before", "after"]);
     assert.deepEqual(bridge.channels(), ["#general", "#room"]);
     assert.equal(bridge.stats().disconnects, 3);
-  }));
+  },
+);
 
 Deno.test("Bridge tries again after a time that doubles", async () => {
   const scheduler = new TestScheduler();
@@ -133,8 +196,9 @@ Deno.test("Bridge tries again after a time that doubles", async () => {
   assert.equal(scheduler.pending, 0);
 });
 
-Deno.test("Bridge answers a post only when IRC has confirmed it", () =>
-  withTap(async ({ bridge, server, scheduler }, tap) => {
+testTap(
+  "Bridge answers a post only when IRC has confirmed it",
+  async ({ bridge, server, scheduler }, tap) => {
     const bob = new IrcUser(server, "bob");
     await bob.join("#general");
     tap().holds = (line) => line.includes("PRIVMSG");
@@ -147,10 +211,12 @@ Deno.test("Bridge answers a post only when IRC has confirmed it", () =>
     const [late] = await bridge.messages("general", {});
     assert.equal(late?.nick, "alice", "a late echo is still the post");
     assert.equal(late?.text, "hello");
-  }));
+  },
+);
 
-Deno.test("Bridge gives up echoes that never come, and their room, and is not ready meanwhile", () =>
-  withTap(async ({ bridge, scheduler }, tap) => {
+testTap(
+  "Bridge gives up echoes that never come, and their room, and is not ready meanwhile",
+  async ({ bridge, scheduler }, tap) => {
     const deaf = tap();
     const text = `${"x".repeat(1000)}\n`.repeat(60);
     const said = (target: string) =>
@@ -178,23 +244,24 @@ Deno.test("Bridge gives up echoes that never come, and their room, and is not re
     assert.notEqual(tap(), deaf);
     assert.equal(bridge.ready, true);
     await bridge.post("general", { text: "heard" }, OPERATOR_CALLER);
-  }));
+  },
+);
 
-Deno.test("Bridge is ready again when it hears itself", () =>
-  withTap(async ({ bridge, scheduler }, tap) => {
-    const deaf = tap();
-    deaf.holds = (line) => line.includes("lost");
-    const lost = bridge.post("general", { text: "lost" }, OPERATOR_CALLER);
-    await until(() => deaf.held.length > 0);
-    scheduler.advance(5000);
-    await assert.rejects(lost, TimedOut);
-    await until(() => bridge.ready);
-    assert.equal(deaf.closed, false, "one message that is lost is no reason to leave");
-    assert.equal(bridge.stats().posted, 0);
-  }));
+testTap("Bridge is ready again when it hears itself", async ({ bridge, scheduler }, tap) => {
+  const deaf = tap();
+  deaf.holds = (line) => line.includes("lost");
+  const lost = bridge.post("general", { text: "lost" }, OPERATOR_CALLER);
+  await until(() => deaf.held.length > 0);
+  scheduler.advance(5000);
+  await assert.rejects(lost, TimedOut);
+  await until(() => bridge.ready);
+  assert.equal(deaf.closed, false, "one message that is lost is no reason to leave");
+  assert.equal(bridge.stats().posted, 0);
+});
 
-Deno.test("Bridge answers join and part only when IRC has confirmed them", () =>
-  withTap(async ({ bridge, server, scheduler }, tap) => {
+testTap(
+  "Bridge answers join and part only when IRC has confirmed them",
+  async ({ bridge, server, scheduler }, tap) => {
     const bob = new IrcUser(server, "bob");
     await bob.join("#room");
     tap().holds = (line) => line.includes("#room");
@@ -213,26 +280,29 @@ Deno.test("Bridge answers join and part only when IRC has confirmed them", () =>
     await assert.rejects(part, TimedOut);
     tap().release();
     assert.deepEqual(bridge.channels(), ["#general"]);
-  }));
+  },
+);
 
 Deno.test("Bridge survives lines that make no sense", () =>
-  withTap(async ({ bridge }, tap) => {
+  withTap("lines", async ({ bridge }, tap) => {
+    const lines = tap() as LineTap;
     for (
       const line of ["PRIVMSG", ":x PRIVMSG", "CAP", "JOIN", ":bridge PART", "353", "366", "@"]
     ) {
-      tap().onLine?.(line);
+      lines.onLine?.(line);
     }
     for (
       const line of [":bridge!b@h JOIN &odd", ":bridge!b@h KICK", "BATCH", "NICK", "FAIL", "473"]
     ) {
-      tap().onLine?.(line);
+      lines.onLine?.(line);
     }
     await bridge.post("general", { text: "alive" }, OPERATOR_CALLER);
     assert.deepEqual(bridge.channels(), ["#general"]);
   }));
 
-Deno.test("Bridge without privileges tells why a channel or a message is refused", () =>
-  withBridge(async ({ bridge, server, scheduler }) => {
+testBridge(
+  "Bridge without privileges tells why a channel or a message is refused",
+  async ({ bridge, server, scheduler }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob");
     await bob.join("#closed");
@@ -254,4 +324,6 @@ Deno.test("Bridge without privileges tells why a channel or a message is refused
     await bob.sync();
     scheduler.advance(60_000);
     assert.deepEqual(bridge.channels(), ["#general"]);
-  }, { privileged: false }));
+  },
+  { privileged: false },
+);

@@ -3,7 +3,16 @@ import type { LineConnection } from "../../../services/bridge/mod.ts";
 import { Conflict, TimedOut, Unavailable } from "../../../services/errors.ts";
 import type { IrcServer } from "../../../services/irc/mod.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
-import { IrcUser, openServer, OPERATOR_CALLER, until, withBridge, type World } from "./support.ts";
+import {
+  IrcUser,
+  openServer,
+  OPERATOR_CALLER,
+  until,
+  WAYS,
+  wayTo,
+  withBridge,
+  type World,
+} from "./support.ts";
 
 /** A connection to a server that is older than it is: it offers none of these capabilities. */
 class Veil implements LineConnection {
@@ -51,7 +60,7 @@ const NOTHING = [
   ...["labeled-response", "echo-message", "message-tags", "server-time", "batch", "msgid"],
 ];
 
-interface PlainWorld extends Omit<World, "connection"> {
+interface PlainWorld extends Omit<World, "connection" | "way"> {
   readonly veil: () => Veil;
 }
 
@@ -179,25 +188,27 @@ Deno.test("Bridge asks for many channels in few lines where it is paced", () =>
     },
   }));
 
-Deno.test("Bridge takes another nick where its own is in use, and its own when it is free", async () => {
-  const scheduler = new TestScheduler();
-  const server = openServer(scheduler);
-  const holder = new IrcUser(server, "bridge");
-  await holder.sync();
-  await withBridge(async ({ bridge }) => {
-    await bridge.whenReady();
-    await bridge.post("general", { nick: "alice", text: "hello" }, OPERATOR_CALLER);
-    assert.deepEqual(await bridge.users("general"), ["alice", "bridge_"]);
-    scheduler.advance(60_000);
-    holder.send("QUIT");
-    await until(() => !holder.connected);
-    scheduler.advance(60_000);
-    const bob = new IrcUser(server, "bob");
-    await bob.join("#general");
-    assert.deepEqual(await bridge.users("general"), ["alice", "bob", "bridge"]);
-  }, { bridge: { scheduler, connect: () => server.connect() } });
-  await server.close();
-});
+for (const way of WAYS) {
+  Deno.test(`Bridge takes another nick where its own is in use, and its own when it is free (${way})`, async () => {
+    const scheduler = new TestScheduler();
+    const server = openServer(scheduler);
+    const holder = new IrcUser(server, "bridge");
+    await holder.sync();
+    await withBridge(async ({ bridge }) => {
+      await bridge.whenReady();
+      await bridge.post("general", { nick: "alice", text: "hello" }, OPERATOR_CALLER);
+      assert.deepEqual(await bridge.users("general"), ["alice", "bridge_"]);
+      scheduler.advance(60_000);
+      holder.send("QUIT");
+      await until(() => !holder.connected);
+      scheduler.advance(60_000);
+      const bob = new IrcUser(server, "bob");
+      await bob.join("#general");
+      assert.deepEqual(await bridge.users("general"), ["alice", "bob", "bridge"]);
+    }, { bridge: { scheduler, connect: wayTo(server, way, { privileged: false }) } });
+    await server.close();
+  });
+}
 
 Deno.test("Bridge leaves a server that sends a list without an end", () =>
   withPlainBridge([], async ({ bridge, scheduler, veil }) => {

@@ -3,12 +3,23 @@ import { Bridge, type ChannelMessage } from "../../../services/bridge/mod.ts";
 import { Invalid } from "../../../services/errors.ts";
 import { silentLog } from "../../../services/log.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
-import { agentCaller, IrcUser, openServer, OPERATOR_CALLER, until, withBridge } from "./support.ts";
+import {
+  agentCaller,
+  IrcUser,
+  openServer,
+  OPERATOR_CALLER,
+  testBridge,
+  until,
+  WAYS,
+  wayTo,
+  withBridge,
+} from "./support.ts";
 
 const BUFFER = 5;
 
-Deno.test("Bridge reads further back than it keeps, with the times and ids that it showed", () =>
-  withBridge(async ({ bridge, server, scheduler }) => {
+testBridge(
+  "Bridge reads further back than it keeps, with the times and ids that it showed",
+  async ({ bridge, server, scheduler }) => {
     const shown: ChannelMessage[] = [];
     await bridge.follow("room", {}, { message: (message) => shown.push(message), end() {} });
     const bob = new IrcUser(server, "bob");
@@ -49,10 +60,13 @@ Deno.test("Bridge reads further back than it keeps, with the times and ids that 
     ) {
       await assert.rejects(bridge.messages("room", query), Invalid);
     }
-  }, { bridge: { bufferSize: BUFFER } }));
+  },
+  { bridge: { bufferSize: BUFFER } },
+);
 
-Deno.test("Bridge knows at its start what was said before, as it was shown", () =>
-  withBridge(async ({ bridge, server, scheduler }) => {
+testBridge(
+  "Bridge knows at its start what was said before, as it was shown",
+  async ({ bridge, server, scheduler, way }) => {
     const bob = new IrcUser(server, "bob");
     await bob.join("#room");
     bob.send("PRIVMSG #room :before the bridge");
@@ -77,7 +91,7 @@ Deno.test("Bridge knows at its start what was said before, as it was shown", () 
       maxChannels: 3,
       maxChannelsPerAgent: 3,
       webUserTtlMilliseconds: () => 1000,
-      connect: () => server.connect({ account: "bridge", privileged: true }),
+      connect: wayTo(server, way),
       log: silentLog,
       scheduler,
     });
@@ -91,31 +105,36 @@ Deno.test("Bridge knows at its start what was said before, as it was shown", () 
     } finally {
       await again.stop();
     }
-  }, { bridge: { bufferSize: BUFFER } }));
+  },
+  { bridge: { bufferSize: BUFFER } },
+);
 
-Deno.test("Bridge believes nobody who had its nick before it came", async () => {
-  const scheduler = new TestScheduler();
-  const server = openServer(scheduler);
-  await new IrcUser(server, "bob").join("#general");
-  const impostor = new IrcUser(server, "bridge", "message-tags");
-  await impostor.join("#general");
-  impostor.send("@+muster/nick=alice;+muster/account=alice PRIVMSG #general :[alice] not hers");
-  impostor.send("QUIT");
-  await until(() => !impostor.connected);
-  await withBridge(async ({ bridge }) => {
-    const [message] = await bridge.messages("general", { before: "2099-01-01T00:00:00Z" });
-    assert.deepEqual(
-      [message?.nick, message?.account, message?.via, message?.text],
-      ["bridge", null, undefined, "[alice] not hers"],
-    );
-  }, {
-    bridge: { scheduler, connect: () => server.connect({ account: "bridge", privileged: true }) },
+for (const way of WAYS) {
+  Deno.test(`Bridge believes nobody who had its nick before it came (${way})`, async () => {
+    const scheduler = new TestScheduler();
+    const server = openServer(scheduler);
+    await new IrcUser(server, "bob").join("#general");
+    const impostor = new IrcUser(server, "bridge", "message-tags");
+    await impostor.join("#general");
+    impostor.send("@+muster/nick=alice;+muster/account=alice PRIVMSG #general :[alice] not hers");
+    impostor.send("QUIT");
+    await until(() => !impostor.connected);
+    await withBridge(async ({ bridge }) => {
+      const [message] = await bridge.messages("general", { before: "2099-01-01T00:00:00Z" });
+      assert.deepEqual(
+        [message?.nick, message?.account, message?.via, message?.text],
+        ["bridge", null, undefined, "[alice] not hers"],
+      );
+    }, {
+      bridge: { scheduler, connect: wayTo(server, way) },
+    });
+    await server.close();
   });
-  await server.close();
-});
+}
 
-Deno.test("Bridge tells by which account a message was said, then as later", () =>
-  withBridge(async ({ bridge, server, scheduler }) => {
+testBridge(
+  "Bridge tells by which account a message was said, then as later",
+  async ({ bridge, server, scheduler, way }) => {
     await new IrcUser(server, "bob").join("#room");
     await bridge.post("room", { nick: "alice", text: "operator" }, OPERATOR_CALLER);
     await bridge.post("room", { text: "agent" }, agentCaller("worker"));
@@ -136,7 +155,7 @@ Deno.test("Bridge tells by which account a message was said, then as later", () 
         maxChannelsPerAgent: 3,
       },
       webUserTtlMilliseconds: () => 1000,
-      connect: () => server.connect({ account: "bridge", privileged: true }),
+      connect: wayTo(server, way),
       ...{ log: silentLog, scheduler },
     });
     again.start();
@@ -145,10 +164,13 @@ Deno.test("Bridge tells by which account a message was said, then as later", () 
     } finally {
       await again.stop();
     }
-  }, { bridge: { bufferSize: BUFFER } }));
+  },
+  { bridge: { bufferSize: BUFFER } },
+);
 
-Deno.test("Bridge takes for no message what a server tells of joins among old ones", () =>
-  withBridge(async ({ bridge, server }) => {
+testBridge(
+  "Bridge takes for no message what a server tells of joins among old ones",
+  async ({ bridge, server }) => {
     const [bob, teller] = [new IrcUser(server, "bob"), new IrcUser(server, "HistServ")];
     for (const user of [bob, teller]) await user.join("#room");
     teller.send("PRIVMSG #room :bob joined the channel");
@@ -157,10 +179,12 @@ Deno.test("Bridge takes for no message what a server tells of joins among old on
     await bob.sync();
     const shown = await bridge.messages("room", {});
     assert.deepEqual(shown.map(({ nick, text }) => `${nick}: ${text}`), ["bob: hello"]);
-  }));
+  },
+);
 
-Deno.test("Bridge hands its readers what was said while it was away", () =>
-  withBridge(async ({ bridge, server, scheduler, connection }) => {
+testBridge(
+  "Bridge hands its readers what was said while it was away",
+  async ({ bridge, server, scheduler, connection }) => {
     const got: string[] = [];
     await bridge.follow("room", {}, { message: ({ text }) => got.push(text), end() {} });
     const bob = new IrcUser(server, "bob");
@@ -174,10 +198,12 @@ Deno.test("Bridge hands its readers what was said while it was away", () =>
     await bridge.whenReady();
     await bridge.join("room");
     assert.deepEqual(got, ["one", "two", "three"]);
-  }));
+  },
+);
 
-Deno.test("Bridge reads the lines of a message of several back as it showed them", () =>
-  withBridge(async ({ bridge, server, scheduler }) => {
+testBridge(
+  "Bridge reads the lines of a message of several back as it showed them",
+  async ({ bridge, server, scheduler }) => {
     const shown: ChannelMessage[] = [];
     await bridge.follow("room", {}, { message: (message) => shown.push(message), end() {} });
     const bob = new IrcUser(server, "bob", "message-tags batch draft/multiline");
@@ -195,4 +221,6 @@ Deno.test("Bridge reads the lines of a message of several back as it showed them
       const after = await bridge.messages("room", { since: before, limit: 2 });
       assert.deepEqual(after, shown.slice(index + 1, index + 3), `after ${index}`);
     }
-  }, { bridge: { bufferSize: 2 } }));
+  },
+  { bridge: { bufferSize: 2 } },
+);

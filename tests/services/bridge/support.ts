@@ -94,15 +94,54 @@ export interface World {
   readonly bridge: Bridge;
   readonly server: IrcServer;
   readonly scheduler: TestScheduler;
+  readonly way: Way;
   /** The bridge's present connection, to break it. */
-  readonly connection: () => MemoryConnection;
+  readonly connection: () => { close(): void };
 }
+
+/** How a bridge reaches the server: as an IRC client, or without a line being written. */
+export type Way = "lines" | "direct";
 
 export interface WorldOptions {
   readonly bridge?: Partial<BridgeOptions>;
   readonly server?: Partial<IrcServerOptions>;
   /** Whether the bridge stands above channel modes; true where it is absent. */
   readonly privileged?: boolean;
+  /** `lines` where it is absent. */
+  readonly way?: Way;
+}
+
+/** Both ways in which a bridge reaches a server. */
+export const WAYS: readonly Way[] = ["lines", "direct"];
+
+/** Declares a test for each way in which a bridge reaches the server: nobody can tell them apart. */
+export function testBridge(
+  name: string,
+  run: (world: World) => Promise<void>,
+  options: WorldOptions = {},
+): void {
+  for (const way of WAYS) {
+    Deno.test(`${name} (${way})`, () => withBridge(run, { ...options, way }));
+  }
+}
+
+/** A bridge's way to a server. `onConnection` is told of each connection. */
+export function wayTo(
+  server: IrcServer,
+  way: Way,
+  { privileged = true, nick = "bridge", onConnection = () => {} }: {
+    readonly privileged?: boolean;
+    readonly nick?: string;
+    readonly onConnection?: (connection: { close(): void }) => void;
+  } = {},
+): BridgeOptions["connect"] {
+  const options = privileged ? { account: nick, privileged } : {};
+  function noted<Connection extends { close(): void }>(connection: Connection): Connection {
+    onConnection(connection);
+    return connection;
+  }
+  if (way === "lines") return () => noted(server.connect(options));
+  return { direct: (receiver) => noted(server.connectDirect(receiver, options)) };
 }
 
 /** An IRC server that anybody may use. */
@@ -127,11 +166,12 @@ export function openServer(scheduler: TestScheduler, options: Partial<IrcServerO
 /** Runs a test with a bridge on a server of its own, both in memory. */
 export async function withBridge(
   run: (world: World) => Promise<void>,
-  { bridge: bridgeOptions, server: serverOptions, privileged = true }: WorldOptions = {},
+  { bridge: bridgeOptions, server: serverOptions, privileged = true, way = "lines" }: WorldOptions =
+    {},
 ): Promise<void> {
   const scheduler = new TestScheduler();
   const server = openServer(scheduler, serverOptions);
-  let connection: MemoryConnection | null = null;
+  let connection: { close(): void } | null = null;
   const bridge = new Bridge({
     nick: "bridge",
     channels: ["general"],
@@ -139,7 +179,7 @@ export async function withBridge(
     maxChannels: 20,
     maxChannelsPerAgent: 3,
     webUserTtlMilliseconds: () => 300_000,
-    connect: () => connection = server.connect(privileged ? { account: "bridge", privileged } : {}),
+    connect: wayTo(server, way, { privileged, onConnection: (made) => connection = made }),
     log: silentLog,
     scheduler,
     random: () => 0,
@@ -152,6 +192,7 @@ export async function withBridge(
       bridge,
       server,
       scheduler,
+      way,
       connection: () => {
         if (connection === null) throw new Error("The bridge has not connected");
         return connection;

@@ -1,0 +1,161 @@
+/** Clients in this process whose commands and messages are never written as lines. */
+
+import type { Message } from "../protocol/message.ts";
+import type { Outbound, ReplyTags } from "../outbound.ts";
+import type { Transport, TransportClosed } from "./transport.ts";
+
+/** What a direct client sends. */
+export type DirectCommand = Pick<Message, "command" | "params" | "tags">;
+
+/** What a direct client is told, never while {@linkcode DirectConnection.send} runs. */
+export interface DirectReceiver {
+  /**
+   * Takes a message of the server, in order.
+   *
+   * @param tags mark an answer to a command of this client: with its label, or as part of a batch
+   */
+  message(message: Outbound, tags: ReplyTags): void;
+  /** The connection is over, with the reason. Called once, after the last message. */
+  closed(reason: string): void;
+}
+
+/** A direct client's end of its connection. */
+export interface DirectConnection {
+  /** Carries out a command once those before it are done. A closed connection ignores it. */
+  send(command: DirectCommand): void;
+  close(): void;
+  readonly closed: boolean;
+}
+
+export interface DirectTransportOptions {
+  /** What stands for an IP address. */
+  readonly address: string;
+  readonly receiver: DirectReceiver;
+  readonly onClosed: TransportClosed;
+  /** Told of what the receiver threw. */
+  onError(error: unknown): void;
+}
+
+/** What the server does with a direct client. */
+export interface DirectServerEnd {
+  /** Carries out a command. A promise says that the next one has to wait. */
+  run(command: DirectCommand): void | Promise<void>;
+  disconnected(reason: string): void;
+}
+
+/**
+ * Carries a direct client's commands and messages as the values that they are. A command runs at
+ * once; a message reaches the client in a later microtask, so that no command runs within another.
+ */
+export class DirectTransport implements Transport {
+  readonly address: string;
+  readonly secure = true;
+  readonly internal = true;
+  readonly kind = "internal";
+  /** Whatever is queued reaches the client before anything else happens. */
+  readonly queuedBytes = 0;
+  readonly connection: DirectConnection;
+
+  readonly #options: DirectTransportOptions;
+  #server: DirectServerEnd | null = null;
+  #messages: Outbound[] = [];
+  /** Those of the messages, at the same places. */
+  #tags: ReplyTags[] = [];
+  #scheduled = false;
+  #commands: DirectCommand[] = [];
+  #busy = false;
+  #closeReason: string | null = null;
+
+  constructor(options: DirectTransportOptions) {
+    this.#options = options;
+    this.address = options.address;
+    const isClosed = () => this.#closeReason !== null;
+    this.connection = {
+      send: (command) => this.#take(command),
+      close: () => this.end(),
+      get closed() {
+        return isClosed();
+      },
+    };
+  }
+
+  /** Names who carries the client's commands out. */
+  start(server: DirectServerEnd): void {
+    this.#server = server;
+  }
+
+  /** Queues a message for the client. */
+  deliver(message: Outbound, tags: ReplyTags): void {
+    if (this.#closeReason !== null) return;
+    this.#messages.push(message);
+    this.#tags.push(tags);
+    this.#schedule();
+  }
+
+  /** A direct client takes no lines: it is sent messages by {@linkcode deliver}. */
+  send(): void {}
+
+  drained(): null {
+    return null;
+  }
+
+  end(): void {
+    if (this.#closeReason !== null) return;
+    this.#closeReason = "Connection closed";
+    this.#commands = [];
+    this.#schedule();
+    this.#server?.disconnected(this.#closeReason);
+  }
+
+  #take(command: DirectCommand): void {
+    if (this.#closeReason !== null) return;
+    if (this.#busy) this.#commands.push(command);
+    else this.#run(command);
+  }
+
+  #run(command: DirectCommand): void {
+    const pending = this.#server?.run(command);
+    if (!pending) return;
+    this.#busy = true;
+    pending.finally(() => {
+      this.#busy = false;
+      while (!this.#busy) {
+        const next = this.#commands.shift();
+        if (next === undefined) break;
+        this.#run(next);
+      }
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    const { receiver } = this.#options;
+    const [messages, tags] = [this.#messages, this.#tags];
+    this.#messages = [];
+    this.#tags = [];
+    this.#scheduled = false;
+    for (let index = 0; index < messages.length; index++) {
+      try {
+        receiver.message(messages[index] as Outbound, tags[index] as ReplyTags);
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+    // What came meanwhile is delivered by the next call, and the end after it.
+    if (this.#closeReason !== null && !this.#scheduled) this.#finish(this.#closeReason);
+  }
+
+  #finish(reason: string): void {
+    try {
+      this.#options.receiver.closed(reason);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    this.#options.onClosed(this);
+  }
+}
