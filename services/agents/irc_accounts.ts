@@ -36,8 +36,6 @@ export interface IrcAccountsOptions {
   readonly revocations: Revocations;
   readonly provisioning: Provisioning;
   readonly sessions: Pick<Sessions, "disconnectAccount">;
-  /** Whether passwords are changed here; where IRC is a network, they are the network's. */
-  readonly ownsPasswords: boolean;
   /** The URL of the IRC server as people are told it. */
   readonly serverAddress: () => string;
   /** Characters. */
@@ -145,10 +143,10 @@ export class IrcAccounts {
    * @throws Unavailable where too many passwords wait to be hashed
    */
   async setPassword(name: string, password: string, caller: Caller): Promise<void> {
-    const { accounts, sessions, ownsPasswords } = this.#options;
+    const { accounts, sessions, provisioning } = this.#options;
     const account = accounts.find(name);
     if (account?.kind !== "person") throw noSuchAccount(name);
-    if (!ownsPasswords) throw new Conflict("Passwords are changed on the IRC network");
+    if (!provisioning.ownsPasswords) throw new Conflict("Passwords are changed on the IRC network");
     await this.#replacePassword(account, password, originOf(caller));
     sessions.disconnectAccount(account.name, "Password changed");
   }

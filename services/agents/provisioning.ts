@@ -41,6 +41,8 @@ export interface AccountChange extends Disposable {
  * with Conflict if it refuses. What a failed change left behind on the network is taken back.
  */
 export interface Provisioning {
+  /** Whether passwords of people are kept here; a network keeps those of its accounts. */
+  readonly ownsPasswords: boolean;
   /**
    * Makes an account.
    *
@@ -83,6 +85,7 @@ export interface Sessions {
 
 /** Provisioning for the IRC server in this process, which has no accounts of its own. */
 export class EmbeddedProvisioning implements Provisioning {
+  readonly ownsPasswords = true;
   readonly #sessions: Omit<Sessions, "isOnline">;
 
   constructor(sessions: Omit<Sessions, "isOnline">) {

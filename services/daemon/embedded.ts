@@ -1,31 +1,35 @@
 import { EmbeddedProvisioning, Roster, SendLimits } from "../agents/mod.ts";
-import { attachPeople, ircChanges, openIrc } from "./irc.ts";
+import { attachPeople, type EmbeddedIrc, ircChanges, openIrc } from "./irc.ts";
 import type { IrcHost } from "./irc_host.ts";
 import { IrcListeners } from "./irc_listeners.ts";
 import type { DaemonOptions } from "./options.ts";
-import { openPeople } from "./people.ts";
+import { type IrcPorts, openPeople } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
+/** The IRC server of this program, with what fills its ports. */
+export type EmbeddedHost = IrcHost & EmbeddedIrc;
+
 /**
- * Opens the IRC server of this program, and the services about those who log in to it. It listens nowhere
- * yet.
+ * Opens the IRC server of this program, and the services about its users. It listens nowhere yet.
+ *
+ * @param elsewhere where accounts log in, and where users are, if that is not this server
  */
 export async function openEmbedded(
   options: DaemonOptions,
   stores: Stores,
   started: AsyncDisposableStack,
-): Promise<IrcHost> {
+  elsewhere: Partial<Pick<IrcPorts, "sessions" | "users" | "provisioning">> = {},
+): Promise<EmbeddedHost> {
   const { config, database, scheduler, identity: { accounts } } = stores;
   const roster = await Roster.open({ database, accounts });
   const sendLimits = new SendLimits(roster, scheduler.now);
   const irc = await openIrc(options, stores, { roster, sendLimits });
-  const { server, bans, channels } = irc;
+  const { server, channels } = irc;
+  const { sessions = server, users = server } = elsewhere;
   const listeners = new IrcListeners(server, options);
   const people = await openPeople(stores, {
-    ...{ roster, sendLimits },
-    sessions: server,
-    users: server,
-    provisioning: new EmbeddedProvisioning(server),
+    ...{ roster, sendLimits, sessions, users },
+    provisioning: elsewhere.provisioning ?? new EmbeddedProvisioning(sessions),
     address: () => listeners.url,
   }, started);
   started.defer(() => channels.close());
@@ -33,7 +37,7 @@ export async function openEmbedded(
   attachPeople(irc, stores, people);
   const { nick } = config.bridge;
   return {
-    ...{ people, server, bans, listeners },
+    ...{ ...irc, people, listeners },
     network: null,
     bridgeOptions: {
       connect: {

@@ -72,7 +72,7 @@ export function attachPeople(
 }
 
 async function serverOptions(
-  { config, database, log, identity: { accounts }, cloakKey, history }: Stores,
+  { config, database, log, scheduler, identity: { accounts }, cloakKey, history }: Stores,
 ): Promise<Omit<IrcServerOptions, "accounts">> {
   const { irc } = config;
   return {
@@ -89,7 +89,7 @@ async function serverOptions(
     reservedTags: BRIDGE_TAGS,
     registerBeforeConnect: irc.accounts.self_registration === true,
     readMarkers: await ReadMarkers.open({ database, accounts, log }),
-    ...{ cloakKey, log },
+    ...{ cloakKey, log, clock: scheduler.now },
     ...(history === null ? {} : { historyStore: history }),
   };
 }

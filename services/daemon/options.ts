@@ -1,6 +1,7 @@
 import type { Config } from "../config/mod.ts";
 import type { Log } from "../log.ts";
 import type { HttpStats } from "../metrics/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
 
 /** The program cannot start; the message says why in one sentence. */
 export class StartError extends Error {
@@ -26,6 +27,8 @@ export interface DaemonOptions {
   readonly http?: { stats(): HttpStats };
   /** Is told when there are no file descriptors for more connections. */
   readonly onExhausted?: () => void;
-  /** Unix milliseconds. */
-  readonly clock?: () => number;
+  /** A variable of the environment, for the keys of LLM backends; default the process's. */
+  readonly environment?: (variable: string) => string | undefined;
+  /** The clock and the timers; default the process's. */
+  readonly scheduler?: Scheduler;
 }

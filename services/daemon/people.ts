@@ -49,8 +49,7 @@ export async function openPeople(
   const agents = new Agents(shared);
   started.defer(() => agents.close());
   const minPasswordLength = config.irc.accounts.min_password_length;
-  const ownsPasswords = config.irc.mode === "embedded";
-  const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength, ownsPasswords });
+  const ircAccounts = new IrcAccounts({ ...shared, minPasswordLength });
 
   const homes = new StoredHomes(database, scheduler.now);
   const virtualUsers = new VirtualUsers({

@@ -31,12 +31,11 @@ export interface Stores {
  * @throws DataFolderError, DatabaseError, SecretFileError where the folder cannot be used
  */
 export async function openStores(
-  { config, log, pinnedToken, clock = Date.now }: DaemonOptions,
+  { config, log, pinnedToken, scheduler = systemScheduler }: DaemonOptions,
   started: AsyncDisposableStack,
 ): Promise<Stores> {
   const folder = DataFolder.open(config.data_dir);
   started.defer(() => folder.close());
-  const scheduler = { ...systemScheduler, now: clock };
   const isKept = config.irc.mode === "embedded" && config.irc.history.persist;
   const opening = isKept ? openHistory({ config, folder, scheduler, log }, started) : null;
   const [journalKey, cloak] = await Promise.all([

@@ -36,6 +36,7 @@ export interface NetworkProvisioningOptions {
  * network is brought back to what the database says.
  */
 export class NetworkProvisioning implements Provisioning {
+  readonly ownsPasswords = false;
   readonly #options: NetworkProvisioningOptions;
 
   constructor(options: NetworkProvisioningOptions) {

@@ -18,8 +18,8 @@ function endpointsOf({ routes }: Routed): string[] {
 
 /** Services with a bridge to make routes of, which nobody calls. */
 async function withBridgedServices(run: (services: Services) => void): Promise<void> {
-  await withApi(({ served }) => {
-    run({ ...served, bridge: Object.create(Bridge.prototype) });
+  await withApi(({ services }) => {
+    run({ ...services, bridge: Object.create(Bridge.prototype) });
     return Promise.resolve();
   });
 }

@@ -2,10 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createApp } from "../../routes/app.ts";
-import { configSchema } from "../../services/config/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
-import { Status } from "../../services/metrics/mod.ts";
 import { TestMetrics } from "./metrics.ts";
 import {
   anAgent,
@@ -66,8 +64,6 @@ const TEST_SERVER: NonNullable<Services["ircServer"]> = {
 /** The API over services of its own, with the agent `caller`, and without a bridge. */
 export class TestApi {
   readonly services: TestServices;
-  /** What the routes were built from. */
-  readonly served: Services;
   readonly metrics = new TestMetrics();
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
@@ -80,20 +76,8 @@ export class TestApi {
   ) {
     this.services = services;
     this.#credentials = credentials;
-    const status = new Status({
-      clock: services.clock.read,
-      agents: () => services.agents.counts().total,
-      healthy: () => true,
-      recheck: () => Promise.resolve(),
-      parts: {},
-    });
-    const config = configSchema.parse({});
     const { metrics } = this;
-    this.served = {
-      ...{ ...services, config, metrics, status, scheduler: services.clock },
-      ...{ bridge: null, ircServer: TEST_SERVER, ...changes },
-    };
-    this.#app = createApp(this.served);
+    this.#app = createApp({ ...services, metrics, ircServer: TEST_SERVER, ...changes });
   }
 
   /** The API on the same services, except for some parts. */

@@ -10,9 +10,7 @@ export class TestScheduler implements Scheduler {
   #now = Date.parse("2026-11-20T12:00:00Z");
   readonly #tasks = new Set<Task>();
 
-  now(): number {
-    return this.#now;
-  }
+  readonly now = (): number => this.#now;
 
   after(milliseconds: number, run: () => void): () => void {
     const task = { at: this.#now + milliseconds, run };

@@ -1,36 +1,16 @@
-/** The services about accounts on a database of their own, without any network. */
-import { join } from "node:path";
-import { AdminLogin, Admins } from "../../services/admins/mod.ts";
+/** The services of the daemon in a folder of their own, with their IRC server in memory. */
+import { type Provisioning, registrationSchema, type Sessions } from "../../services/agents/mod.ts";
+import { type Config, configSchema } from "../../services/config/mod.ts";
 import {
-  Agents,
-  EmbeddedProvisioning,
-  IrcAccounts,
-  type Provisioning,
-  registrationSchema,
-  Roster,
-  SendLimits,
-  type Sessions,
-} from "../../services/agents/mod.ts";
-import {
-  AccountAuthority,
-  type IrcOperator,
-  SelfRegistration,
-} from "../../services/irc_server/mod.ts";
-import { DirectMessages, Inboxes, InboxStore } from "../../services/inboxes/mod.ts";
-import { configSchema } from "../../services/config/mod.ts";
-import { Database } from "../../services/database/mod.ts";
-import { EventLog } from "../../services/events/mod.ts";
-import {
-  type Caller,
-  type IdentityServices,
-  openIdentity,
-  OPERATOR,
-} from "../../services/identity/mod.ts";
-import { IrcBans } from "../../services/irc_server/bans/mod.ts";
-import { RegisteredChannels } from "../../services/irc_server/services/mod.ts";
-import { type Llm, openLlm } from "../../services/llm/mod.ts";
+  type DaemonOptions,
+  openEmbedded,
+  openStores,
+  type Services,
+  startServices,
+} from "../../services/daemon/mod.ts";
+import { type Caller, type IdentityServices, OPERATOR } from "../../services/identity/mod.ts";
+import type { UserDirectory } from "../../services/irc_server/virtual_users/mod.ts";
 import type { Log } from "../../services/log.ts";
-import { Policies } from "../../services/policies/mod.ts";
 import { TestScheduler } from "./scheduler.ts";
 import { withFolder } from "./temporary.ts";
 
@@ -41,15 +21,10 @@ export const BY_OPERATOR: Caller = Object.freeze({
   requestId: "request-1",
 });
 
-/** Time that stands still until it is moved, also as a clock alone. */
-export class TestClock extends TestScheduler {
-  readonly read = () => this.now();
-}
-
 /** IRC sessions as a list of accounts. */
 export class TestSessions implements Sessions {
   readonly online = new Set<string>();
-  /** How often it was looked for sessions of the banned. */
+  /** How often bans were enforced. */
   banned = 0;
   /** What was closed, as `account: reason`. */
   readonly closed: string[] = [];
@@ -82,6 +57,15 @@ export class TestSessions implements Sessions {
   }
 }
 
+/** An IRC server where every agent is in every channel, and speaks nowhere. */
+const EVERYWHERE: UserDirectory = {
+  findUser: () => null,
+  addUser: () => null,
+  isMember: () => true,
+  standing: () => ({ exists: true, member: true, visible: true, refusal: null }),
+  isAlone: () => false,
+};
+
 /** A logger that keeps everything, as text. */
 export class TestLog implements Log {
   readonly lines: string[] = [];
@@ -107,155 +91,101 @@ export class TestLog implements Log {
 /** What a test can set. */
 export interface TestServicesOptions {
   readonly pinnedToken?: string;
-  readonly operators?: readonly IrcOperator[];
-  /** Whether admins are switched on; they are where nothing is said. */
-  readonly adminsEnabled?: boolean;
-  /** The configuration's key `llm`. */
-  readonly llm?: unknown;
-  /** What the process environment holds, as far as the LLM gateway looks. */
+  /** Keys of the configuration, over those of {@link testConfig}. */
+  readonly config?: TestConfig;
+  /** The environment variables that the LLM gateway reads. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Accounts log in to the IRC server of the program, instead of {@link TestSessions}. */
+  readonly ircServer?: boolean;
   /** How accounts get to IRC, where that is not the server of the same program. */
-  readonly provisioning?: (
-    surroundings: {
-      readonly database: Database;
-      readonly accounts: IdentityServices["accounts"];
-      readonly clock: TestClock;
-      readonly log: TestLog;
-    },
-  ) => Promise<Provisioning>;
+  readonly provisioning?: (stores: TestStores) => Promise<Provisioning>;
 }
+
+/** Sections of the configuration, as the file has them. */
+export type TestConfig = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+type TestStores = Awaited<ReturnType<typeof openStores>>;
+type TestHost = Awaited<ReturnType<typeof openEmbedded>>;
 
 /** The services, and what stands in for the world around them. */
-export interface TestServices extends IdentityServices {
+export interface TestServices
+  extends
+    Omit<IdentityServices, "close">,
+    Omit<Services, keyof Presence>,
+    Presence,
+    Pick<TestHost, "authority" | "channels" | "server">,
+    Pick<TestHost["people"], "virtualUsers"> {
   readonly folder: string;
-  readonly database: Database;
-  readonly eventLog: EventLog;
-  readonly policies: Policies;
-  readonly agents: Agents;
-  /** Of agents that hear every channel. */
-  readonly inboxes: Inboxes;
-  /** Without IRC: agents alone can be reached. */
-  readonly directMessages: DirectMessages;
-  readonly ircAccounts: IrcAccounts;
-  readonly ircBans: IrcBans;
-  readonly authority: AccountAuthority;
-  /** Of which an account registers two, and gives two others a status there. */
-  readonly channels: RegisteredChannels;
-  readonly admins: Admins;
-  readonly adminLogin: AdminLogin;
-  readonly llm: Llm;
+  readonly database: TestStores["database"];
   readonly sessions: TestSessions;
-  readonly clock: TestClock;
+  readonly clock: TestScheduler;
   readonly log: TestLog;
+  close(): Promise<void>;
 }
 
-/** Opens the services in a folder; with its files the state of an earlier time comes back. */
+/** Services that the configuration can turn off; few tests do. */
+type Presence = {
+  readonly [Name in "admins" | "adminLogin" | "ircBans" | "policies"]: NonNullable<Services[Name]>;
+};
+
+/** The configuration of a test: nothing listens, no limit of speed, and no bridge. */
+function testConfig(folder: string, sections: TestConfig = {}): Config {
+  const irc = {
+    server_name: "irc.test",
+    listen: "",
+    public_address: "irc.example:6667",
+    require_account: false,
+    accounts: { self_registration: true, registrations_per_hour: 2 },
+    channels: { per_account: 2, access_entries: 2 },
+    history: { max_days: 0 },
+    limits: { flood_lines_per_second: 0, account_lines_per_second: 0 },
+    ...sections["irc"],
+  };
+  const bridge = { enabled: false, ...sections["bridge"] };
+  return configSchema.parse({ ...sections, data_dir: folder, irc, bridge });
+}
+
+/**
+ * Opens the services in a folder; with its files the state of an earlier time comes back. Agents hear
+ * every channel, unless the test wants the IRC server.
+ */
 export async function openServices(
   folder: string,
   options: TestServicesOptions = {},
-  clock = new TestClock(),
+  clock = new TestScheduler(),
 ): Promise<TestServices> {
-  const database = new Database(join(folder, "muster.db"));
-  const log = new TestLog();
-  const sessions = new TestSessions();
-  const limits = { attempts: 10, window: 15 * 60_000 };
-  const identityServices = await openIdentity({
-    folder,
-    database,
+  await using started = new AsyncDisposableStack();
+  const [log, sessions] = [new TestLog(), new TestSessions()];
+  const daemon: DaemonOptions = {
+    config: testConfig(folder, options.config),
     pinnedToken: options.pinnedToken ?? null,
-    bridgeNick: "bridge",
-    adminsEnabled: options.adminsEnabled ?? true,
-    ...limits,
-    scheduler: clock,
-    log,
-  }).catch(async (error) => {
-    await database.close();
-    throw error;
-  });
-  const { accounts, revocations, identity, logins, passwords, scram, tokens, webSessions } =
-    identityServices;
-  const serverAddress = () => "irc://irc.example:6667";
-  const shared = {
-    ...{ database, accounts, scram, tokens, webSessions, revocations, sessions, serverAddress },
-    provisioning: await options.provisioning?.({ database, accounts, clock, log }) ??
-      new EmbeddedProvisioning(sessions),
-    clock: clock.read,
-  };
-  const roster = await Roster.open({ database, accounts });
-  const sendLimits = new SendLimits(roster, clock.read);
-  const agents = new Agents({ ...shared, identity, roster, sendLimits, log });
-  const eventLog = await EventLog.open({ database, scheduler: clock, log });
-  const bridge = { enabled: true, web_user_ttl_minutes: 5 };
-  const policies = await Policies.open({ database, bridge, clock: clock.read, log });
-  const ircAccounts = new IrcAccounts({
-    ...{ ...shared, passwords, minPasswordLength: 8 },
-    ownsPasswords: options.provisioning === undefined,
-  });
-  const ircBans = await IrcBans.open({
-    ...shared,
-    clock: clock.read,
-  });
-  ircBans.enforceOn({ enforceBans: () => sessions.banned++ });
-  const admins = new Admins({ ...shared, passwords });
-  const adminLogin = new AdminLogin({ ...identityServices, ...limits, clock: clock.read });
-  const operators = options.operators ?? [];
-  const inboxes = new Inboxes({
-    ...{ identity, roster, log, bridgeNick: "bridge" },
-    hears: () => true,
-    store: new InboxStore({ database, age: null, scheduler: clock, log }),
-    scheduler: clock,
-  });
-  const directMessages = new DirectMessages({
-    ...{ roster, sendLimits, accounts, inboxes, log },
-    ...{ bridge: null, bridgeNick: "bridge", isOnline: () => false },
-    virtualUsers: {
-      attends: () => false,
-      tell: () => null,
-      requireVoice: () => {},
-      admit: ({ id }, messages) => id === null ? undefined : sendLimits.admit(id, messages),
-    },
-  });
-  const perHour = 2;
-  const channels = await RegisteredChannels.open({
-    ...{ database, accounts, scheduler: clock, log },
-    ...{ perAccount: 2, accessEntries: 2, secret: new Uint8Array(32) },
-  });
-  const authority = new AccountAuthority({
-    ...{ accounts, roster, logins, operators, sendLimits, channels },
-    configured: ["#general"],
-  });
-  authority.allowRegistration(
-    new SelfRegistration({ accounts, ircAccounts, perHour, clock: clock.read }),
-  );
-  const llm = openLlm({
-    ...{ database, log, scheduler: clock },
-    config: configSchema.parse({ llm: options.llm ?? {} }).llm,
     environment: (name) => options.environment?.[name],
+    scheduler: clock,
+    certificate: null,
+    log,
+  };
+  const stores = await openStores(daemon, started);
+  const provisioning = await options.provisioning?.(stores);
+  const irc = await openEmbedded(daemon, stores, started, {
+    ...(options.ircServer === true ? {} : { sessions, users: EVERYWHERE }),
+    ...(provisioning === undefined ? {} : { provisioning }),
   });
+  if (options.ircServer !== true) irc.bans.enforceOn({ enforceBans: () => sessions.banned++ });
+  const services = await startServices(daemon, stores, irc, started);
+  const running = started.move();
   return {
-    ...identityServices,
-    ...{ folder, database, eventLog, policies },
-    ...{
-      agents,
-      inboxes,
-      directMessages,
-      ircAccounts,
-      ircBans,
-      channels,
-      authority,
-      admins,
-      adminLogin,
-    },
-    ...{ llm, sessions, clock, log },
-    async close() {
-      eventLog.close();
-      await llm.gateway.close();
-      await inboxes.stop();
-      await channels.close();
-      await agents.close();
-      await identityServices.close();
-      await database.close();
-    },
+    ...stores.identity,
+    ...irc.people,
+    ...services as Services & Presence,
+    folder,
+    database: stores.database,
+    server: irc.server,
+    authority: irc.authority,
+    channels: irc.channels,
+    sessions,
+    clock,
+    log,
+    close: () => running.disposeAsync(),
   };
 }
 
@@ -285,8 +215,9 @@ export async function anAgent(
   return credentials.passphrase;
 }
 
-/** The types of the events that were logged, in order. */
+/** The types of the events that were logged, in order, but for those about the program. */
 export async function eventTypes({ database }: Pick<TestServices, "database">): Promise<string[]> {
-  const rows = await database.tables.selectFrom("events").select("type").orderBy("seq").execute();
+  const rows = await database.tables.selectFrom("events").select("type")
+    .where("type", "not like", "program.%").orderBy("seq").execute();
   return rows.map(({ type }) => type);
 }

@@ -130,7 +130,7 @@ Deno.test("a configured backend comes first and is changed in the configuration 
       ["fixed", "configuration"],
       ["a", "api"],
     ]);
-  }, { llm: { backends: [CONFIGURED] } });
+  }, { config: { llm: { backends: [CONFIGURED] } } });
 });
 
 Deno.test("models are asked live, in the provider's order, and kept for the listing", async () => {
@@ -179,7 +179,9 @@ Deno.test("models that come in pages are put together", async () => {
   });
   await withApi(async (api) => {
     assert.deepEqual(await api.answer(`GET ${BACKENDS}/main/models`), ["b&", "a"]);
-  }, { llm: { backends: [{ name: "main", provider: "anthropic", base_url: fake.url }] } });
+  }, {
+    config: { llm: { backends: [{ name: "main", provider: "anthropic", base_url: fake.url }] } },
+  });
 });
 
 Deno.test("discovery names the providers whose key is in the environment, and makes none", async () => {
@@ -246,7 +248,7 @@ Deno.test("POST /v1/llm/complete names what is wrong with a request", async () =
     await api.expect(
       refused.map(([body, matches]) => ({ request: COMPLETE, body, status: 400, matches })),
     );
-  }, { llm: { backends: [CONFIGURED] } });
+  }, { config: { llm: { backends: [CONFIGURED] } } });
 });
 
 Deno.test("a completion is answered as it is, or as events that end with [DONE]", async () => {
@@ -279,7 +281,7 @@ Deno.test("a completion is answered as it is, or as events that end with [DONE]"
     assert.deepEqual([`${first}\n\n`, rest], [event, [""]]);
     const { error } = JSON.parse(last?.slice("data: ".length) ?? "");
     assert.match(error.message, /no more for \[removed\]/);
-  }, { llm: { backends: [backend] }, environment: { THE_KEY: KEY } });
+  }, { config: { llm: { backends: [backend] } }, environment: { THE_KEY: KEY } });
 });
 
 Deno.test("a provider that fails is 502 with its status, one that is late 504, no key 503", async () => {
@@ -315,7 +317,7 @@ Deno.test("a provider that fails is 502 with its status, one that is late 504, n
     const events = await api.services.database.tables.selectFrom("events").selectAll().execute();
     const kept = JSON.stringify(events) + api.services.log.lines.join("\n");
     assert.ok(!kept.includes("PLANTED"));
-  }, { llm: { backends }, environment: { THE_KEY: KEY } });
+  }, { config: { llm: { backends } }, environment: { THE_KEY: KEY } });
 });
 
 Deno.test("a refusal of the provider keeps its status and Retry-After; an outage is 502", async () => {
@@ -345,7 +347,7 @@ Deno.test("a refusal of the provider keeps its status and Retry-After; an outage
         });
       }
     }
-  }, { llm: { backends: [backend] }, environment: { THE_KEY: KEY } });
+  }, { config: { llm: { backends: [backend] } }, environment: { THE_KEY: KEY } });
 });
 
 Deno.test("every error below /v1/llm/openai has the form that OpenAI's SDKs read", async () => {
@@ -391,5 +393,5 @@ Deno.test("one agent cannot take every call of models for itself", async () => {
     ]);
     await api.services.llm.gateway.close();
     await held;
-  }, { llm: { backends: [backend], limits } });
+  }, { config: { llm: { backends: [backend], limits } } });
 });

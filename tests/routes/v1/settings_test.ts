@@ -9,6 +9,8 @@ async function read(api: TestApi): Promise<Policies> {
   return await api.answer("GET /v1/settings/policies") as Policies;
 }
 
+const WITH_BRIDGE = { config: { bridge: { enabled: true } } };
+
 Deno.test("settings are the operator's alone", async () => {
   await withApi(async (api) => {
     await api.expect([
@@ -33,7 +35,7 @@ Deno.test("policies are keyed by bot, and each says whether it is enabled", asyn
     for (const [bot, settings] of Object.entries(policies)) {
       assert.equal(typeof settings["enabled"], "boolean", bot);
     }
-  });
+  }, WITH_BRIDGE);
 });
 
 Deno.test("PUT merges deeply and returns the whole", async () => {
@@ -120,7 +122,7 @@ Deno.test("PUT refuses what is no policy, names the field, and changes nothing",
     ]);
     assert.deepEqual(await read(api), before);
     assert.deepEqual((await api.services.eventLog.read({ types: ["policy.*"] })).events, []);
-  });
+  }, WITH_BRIDGE);
 });
 
 Deno.test("PUT stores policies without effect and warns of them in a header", async () => {

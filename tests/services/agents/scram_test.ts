@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { IrcServer } from "../../../services/irc/mod.ts";
-import {
-  anAgent,
-  BY_OPERATOR,
-  openServices,
-  type TestServices,
-  withServices,
-} from "../../support/services.ts";
+import type { IrcServer } from "../../../services/irc/mod.ts";
+import { anAgent, BY_OPERATOR, openServices, withServices } from "../../support/services.ts";
 import { ScramClient } from "../../support/scram_client.ts";
 import { withFolder } from "../../support/temporary.ts";
 import { TestClient } from "../irc/support/client.ts";
@@ -16,7 +10,8 @@ const PASSWORD = "correct horse";
 const REFUSED = "904 * SASL authentication failed";
 
 Deno.test("agents and people log in with a proof of their password", async () => {
-  await withServer(async ({ services, server }) => {
+  await withServices(async (services) => {
+    const { server } = services;
     await services.ircAccounts.create({ account: "Ann", password: PASSWORD }, BY_OPERATOR);
     const coder = await anAgent(services, "coder");
     for (const [name, password] of [["coder", coder], ["ann", PASSWORD]] as const) {
@@ -28,7 +23,8 @@ Deno.test("agents and people log in with a proof of their password", async () =>
 });
 
 Deno.test("an old passphrase proves nothing, and what an account has from before is learned", async () => {
-  await withServer(async ({ services, server }) => {
+  await withServices(async (services) => {
+    const { server } = services;
     const old = await anAgent(services, "coder");
     const { credentials } = await services.agents.rotate("coder", BY_OPERATOR);
     assert.deepEqual(await logIn(server, "coder", old), ["904"]);
@@ -47,7 +43,8 @@ Deno.test("an old passphrase proves nothing, and what an account has from before
 });
 
 Deno.test("wrong proofs are counted like wrong passwords", async () => {
-  await withServer(async ({ services, server }) => {
+  await withServices(async (services) => {
+    const { server } = services;
     const passphrase = await anAgent(services, "coder");
     for (let attempt = 0; attempt < 10; attempt++) {
       assert.deepEqual(await logIn(server, "coder", "guess"), ["904"]);
@@ -80,7 +77,8 @@ Deno.test("a name without an account has a challenge too, and always the same", 
 });
 
 Deno.test("messages that do not belong to the exchange end it", async () => {
-  await withServer(async ({ services, server }) => {
+  await withServices(async (services) => {
+    const { server } = services;
     const passphrase = await anAgent(services, "coder");
     const scram = new ScramClient("coder", passphrase);
     const firsts = ["n,,n=,r=abc", "p=tls-unique,,n=coder,r=abc", "n,a=other,n=coder,r=abc"];
@@ -103,7 +101,8 @@ Deno.test("messages that do not belong to the exchange end it", async () => {
 });
 
 Deno.test("an account that is revoked before the client is done stays out", async () => {
-  await withServer(async ({ services, server }) => {
+  await withServices(async (services) => {
+    const { server } = services;
     const scram = new ScramClient("coder", await anAgent(services, "coder"));
     const client = connect(server);
     await answer(client, "SCRAM-SHA-256");
@@ -115,29 +114,6 @@ Deno.test("an account that is revoked before the client is done stays out", asyn
     assert.deepEqual(await client.sync(), [REFUSED]);
   });
 });
-
-interface Surroundings {
-  readonly services: TestServices;
-  readonly server: IrcServer;
-}
-
-/** Runs a test on an IRC server whose accounts are those of the services. */
-async function withServer(run: (surroundings: Surroundings) => Promise<void>): Promise<void> {
-  await withServices(async (services) => {
-    const server = new IrcServer({
-      serverName: "irc.test",
-      networkName: "Test",
-      serverDescription: "a server under test",
-      requireAccount: false,
-      accounts: services.authority,
-    });
-    try {
-      await run({ services, server });
-    } finally {
-      await server.close();
-    }
-  });
-}
 
 function connect(server: IrcServer): TestClient {
   const client = TestClient.inMemory(server.connect());

@@ -53,7 +53,7 @@ Deno.test("a token is listed without itself, and with when it was last used", as
     assert.deepEqual(await services.tokens.list(), [listed]);
     services.clock.advance(MINUTE);
     await present(services, token);
-    const used = { ...listed, last_used: new Date(services.clock.read()).toISOString() };
+    const used = { ...listed, last_used: new Date(services.clock.now()).toISOString() };
     assert.deepEqual(await services.tokens.list(), [used]);
     await services.close();
 
@@ -67,7 +67,7 @@ Deno.test("a token is listed without itself, and with when it was last used", as
 Deno.test("a token ends when its time is over", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder");
-    const soon = new Date(services.clock.read() + MINUTE).toISOString();
+    const soon = new Date(services.clock.now() + MINUTE).toISOString();
     const { token, expires_at } = await issue(services, { expires_at: soon });
     assert.equal(expires_at, soon);
     await present(services, token);
@@ -80,7 +80,7 @@ Deno.test("a token ends when its time is over", async () => {
 Deno.test("what a token opened ends when its time is over, however far off that is", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder");
-    const start = services.clock.read();
+    const start = services.clock.now();
     const ended: string[] = [];
     for (const days of [400, 1, 30]) {
       const expires_at = new Date(start + days * DAY).toISOString();
@@ -88,7 +88,7 @@ Deno.test("what a token opened ends when its time is over, however far off that 
       const principal = await present(services, token);
       services.identity.onEnded((ending) => {
         if (ending.covers(principal)) {
-          ended.push(`${days}: ${(services.clock.read() - start) / DAY}`);
+          ended.push(`${days}: ${(services.clock.now() - start) / DAY}`);
         }
       });
     }
@@ -105,7 +105,7 @@ Deno.test("an admin's token stands for the admin, and for nobody where admins ar
     const { kind, name, scopes } = await present(services, token);
     assert.deepEqual([kind, name, [...scopes].sort()], ["admin", "admin", ["read", "write"]]);
     await services.close();
-    const later = await openServices(folder, { adminsEnabled: false });
+    const later = await openServices(folder, { config: { admins: { enabled: false } } });
     await assert.rejects(present(later, token), Unauthorized);
     await later.close();
   });

@@ -25,11 +25,11 @@ Deno.test("a session lasts 12 hours from its last use", async () => {
   await withServices(async (services) => {
     const { clock, webSessions } = services;
     const { secret, expiresAt } = await open(services);
-    assert.equal(expiresAt, clock.read() + 12 * HOUR);
+    assert.equal(expiresAt, clock.now() + 12 * HOUR);
     for (let uses = 0; uses < 3; uses++) {
       clock.advance(12 * HOUR - 1);
       const session = webSessions.find(secret);
-      assert.equal(session?.expiresAt, clock.read() + 12 * HOUR);
+      assert.equal(session?.expiresAt, clock.now() + 12 * HOUR);
       assert.equal(session.renewed, true);
       assert.equal(webSessions.find(secret)?.renewed, false);
     }
@@ -61,11 +61,11 @@ Deno.test("what a session opened ends when it expires, and not before", async ()
     const { principal, secret } = await open(services);
     const endedAt: number[] = [];
     identity.onEnded((ended) => {
-      if (ended.covers(principal)) endedAt.push(clock.read());
+      if (ended.covers(principal)) endedAt.push(clock.now());
     });
     clock.advance(10 * HOUR);
     webSessions.find(secret);
-    const used = clock.read();
+    const used = clock.now();
     clock.advance(48 * HOUR);
     assert.deepEqual(endedAt, [used + 12 * HOUR]);
   });
@@ -116,7 +116,7 @@ Deno.test("a cookie that is none, and one of an admin that is switched off, open
       assert.equal(services.webSessions.find(text), null);
     }
     await services.close();
-    const later = await openServices(folder, { adminsEnabled: false });
+    const later = await openServices(folder, { config: { admins: { enabled: false } } });
     assert.equal(later.webSessions.find(secret), null);
     await later.close();
   });

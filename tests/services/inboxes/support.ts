@@ -1,10 +1,10 @@
 /** Agents without a socket on a real IRC server with a real bridge, all in memory. */
-import { DirectMessages, Inboxes, InboxStore } from "../../../services/inboxes/mod.ts";
-import { VirtualUsers } from "../../../services/irc_server/virtual_users/mod.ts";
-import { Bridge } from "../../../services/bridge/mod.ts";
+import assert from "node:assert/strict";
+import type { DirectMessages, Inboxes } from "../../../services/inboxes/mod.ts";
+import type { VirtualUsers } from "../../../services/irc_server/virtual_users/mod.ts";
+import type { Bridge } from "../../../services/bridge/mod.ts";
 import type { Caller } from "../../../services/identity/mod.ts";
-import { IrcServer } from "../../../services/irc/mod.ts";
-import { silentLog } from "../../../services/log.ts";
+import type { IrcServer } from "../../../services/irc/mod.ts";
 import { anAgent, type TestServices, withServices } from "../../support/services.ts";
 import { IrcUser } from "../bridge/support.ts";
 
@@ -24,84 +24,26 @@ export interface World {
 
 /** Runs a test in a world of its own, in which the bridge is up. */
 export async function withAttendance(run: (world: World) => Promise<void>): Promise<void> {
+  const config = {
+    bridge: { enabled: true, buffer_size: 50, max_channels: 20 },
+    limits: { channels_per_agent: 5 },
+  };
   await withServices(async (services) => {
-    const { agents, authority, clock: scheduler, identity, sessions } = services;
-    const { roster, sendLimits } = agents;
-    const server: IrcServer = new IrcServer({
-      ...{ serverName: "irc.test", networkName: "test", serverDescription: "test" },
-      requireAccount: false,
-      accounts: authority,
-      clock: scheduler.read,
-      limits: { strangerRate: null, accountRate: null },
-      observer: {
-        sessionEnded: ({ account }) => virtualUsers.sessionEnded(account),
-        accessChanged: ({ channel }) => virtualUsers.accessChanged(channel),
-        messageSent(message) {
-          if (message.sender.account !== null) sendLimits.sent(message.sender.account);
-          inboxes.take(message);
-        },
-        messageRedacted: ({ id }) => inboxes.forgetMessage(id),
+    const { bridge, identity, server } = services;
+    assert.ok(bridge);
+    await bridge.whenReady();
+    await run({
+      ...services,
+      services,
+      server,
+      bridge,
+      register: (nick, more) => anAgent(services, nick, more),
+      async call(name, password) {
+        const principal = await identity.authenticate({ kind: "basic", name, password }, "::1");
+        return { principal, address: "::1", requestId: null };
       },
     });
-    const [log, bridgeNick] = [silentLog, "bridge"];
-    const virtualUsers = new VirtualUsers({
-      identity,
-      roster,
-      sendLimits,
-      users: server,
-      scheduler,
-      log,
-    });
-    const hears = virtualUsers.hears.bind(virtualUsers);
-    const store = new InboxStore({ database: services.database, age: null, scheduler, log });
-    const inboxes = new Inboxes({ identity, roster, hears, bridgeNick, store, scheduler, log });
-    const bridge = new Bridge({
-      ...{
-        nick: bridgeNick,
-        channels: ["general"],
-        bufferSize: 50,
-        maxChannels: 20,
-        maxChannelsPerAgent: 5,
-      },
-      webUserTtlMilliseconds: () => 300_000,
-      hasChannel: (channel) => server.hasChannel(channel),
-      connect: () => server.connect({ account: bridgeNick, privileged: true }),
-      onPosted: (channel, message) => inboxes.takePosted(channel, message),
-      ...{ scheduler, log, speakers: virtualUsers },
-    });
-    const directMessages = new DirectMessages({
-      ...{
-        roster,
-        sendLimits,
-        accounts: services.accounts,
-        virtualUsers,
-        inboxes,
-        bridge,
-        bridgeNick,
-        log,
-      },
-      isOnline: (account) => server.isOnline(account),
-    });
-    sessions.disconnectAccount = (account, reason) => server.disconnectAccount(account, reason);
-    sessions.isOnline = (account) => server.isOnline(account);
-    bridge.start();
-    try {
-      await bridge.whenReady();
-      await run({
-        ...{ services, server, bridge, virtualUsers, inboxes, directMessages },
-        register: (nick, more) => anAgent(services, nick, more),
-        async call(name, password) {
-          const principal = await identity.authenticate({ kind: "basic", name, password }, "::1");
-          return { principal, address: "::1", requestId: null };
-        },
-      });
-    } finally {
-      await bridge.stop();
-      await inboxes.stop();
-      virtualUsers.close();
-      await server.close();
-    }
-  });
+  }, { config, ircServer: true });
 }
 
 /** Somebody with an IRC client in #general; what joining said is read already. */

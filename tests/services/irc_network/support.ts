@@ -8,7 +8,8 @@ import {
   openNetwork,
 } from "../../../services/irc_network/mod.ts";
 import { FakeErgo } from "../../support/fake_ergo.ts";
-import { openServices, type TestClock, type TestServices } from "../../support/services.ts";
+import { openServices, type TestServices } from "../../support/services.ts";
+import type { TestScheduler } from "../../support/scheduler.ts";
 import { withFolder } from "../../support/temporary.ts";
 
 /** What passphrases are derived from where nothing else is said. */
@@ -26,23 +27,21 @@ export interface Networked extends TestServices {
 export async function openNetworked(
   folder: string,
   ergo: FakeErgo,
-  clock?: TestClock,
+  clock?: TestScheduler,
   key = KEY,
 ): Promise<Networked> {
   let network: IrcNetwork | undefined;
   const services = await openServices(folder, {
-    provisioning: async (surroundings) => {
-      const scheduler = surroundings.clock;
+    provisioning: async ({ database, identity: { accounts }, scheduler, log }) => {
       const api = new ErgoApi({ address: ergo.address, token: ergo.token, scheduler });
       network = await openNetwork({
-        ...surroundings,
+        ...{ database, accounts, scheduler, log },
         network: new ErgoAccounts({
           ...{ api, console: ergo.console },
-          instance: await instanceIn(surroundings.database),
+          instance: await instanceIn(database),
         }),
         address: ergo.address,
         key,
-        scheduler,
         random: () => 0,
       });
       return network.provisioning;

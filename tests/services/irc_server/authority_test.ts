@@ -75,7 +75,7 @@ Deno.test("verifyOperator() checks the operators of the configuration", async ()
     for (const [name, password, expected] of attempts) {
       assert.deepEqual(await authority.verifyOperator(name, password, ADDRESS), expected);
     }
-  }, { operators });
+  }, { config: { irc: { operators } } });
 });
 
 Deno.test("an admin logs in to IRC and becomes an operator with the same password", async () => {
@@ -94,7 +94,7 @@ Deno.test("an admin logs in to IRC and becomes an operator with the same passwor
     assert.deepEqual(await outcomes(services), [accepted, accepted, refused, refused]);
     await services.close();
 
-    const later = await openServices(folder, { adminsEnabled: false });
+    const later = await openServices(folder, { config: { admins: { enabled: false } } });
     assert.deepEqual(await outcomes(later), [refused, refused, refused, refused]);
     assert.equal(later.authority.ownerOf("ann"), "Ann");
     await later.close();

@@ -335,7 +335,7 @@ Deno.test("a request goes to the backend that it names, or that its model belong
       assert.equal((seen.at(-1)?.body as { model?: unknown }).model, model, label);
     }
     await assert.rejects(complete(services, { backend: "third" }), { name: "NotFound" });
-  }, { llm: { backends } });
+  }, { config: { llm: { backends } } });
   await withServices(async (services) => {
     await assert.rejects(complete(services, {}), { name: "NotFound" });
   });
@@ -392,7 +392,7 @@ Deno.test("a key goes nowhere without being named, but to its own provider", asy
   await withServices(async (services) => {
     await answer(services, {});
     assert.equal(fake.only.headers.get("authorization"), null);
-  }, { llm: { backends }, environment });
+  }, { config: { llm: { backends } }, environment });
   const table = [
     ["MISSING_KEY", {}, /variable MISSING_KEY is not set/],
     ["EMPTY_KEY", { EMPTY_KEY: " " }, /EMPTY_KEY is not set/],
@@ -403,6 +403,6 @@ Deno.test("a key goes nowhere without being named, but to its own provider", asy
     const named = [{ ...backends[0], api_key_env: variable }];
     await withServices(async (services) => {
       await assert.rejects(answer(services, {}), { name: "Unavailable", message });
-    }, { llm: { backends: named }, environment: variables });
+    }, { config: { llm: { backends: named } }, environment: variables });
   }
 });

@@ -4,7 +4,8 @@ import type { KeptChannel } from "../../../../services/irc/mod.ts";
 import { ChannelDirectory } from "../../../../services/irc_server/services/channel_directory.ts";
 import { KeptChannels } from "../../../../services/irc_server/services/kept_channels.ts";
 import { KeySeal } from "../../../../services/irc_server/services/key_seal.ts";
-import { TestClock, TestLog, withServices } from "../../../support/services.ts";
+import { TestLog, withServices } from "../../../support/services.ts";
+import { TestScheduler } from "../../../support/scheduler.ts";
 
 const DEN: KeptChannel = {
   name: "#den",
@@ -31,11 +32,11 @@ class SlowDatabase {
 }
 
 async function withKept(
-  run: (kept: KeptChannels, database: SlowDatabase, clock: TestClock) => Promise<void>,
+  run: (kept: KeptChannels, database: SlowDatabase, clock: TestScheduler) => Promise<void>,
 ): Promise<void> {
   await withServices(async (services) => {
     const database = new SlowDatabase();
-    const clock = new TestClock();
+    const clock = new TestScheduler();
     const options = { secret: new Uint8Array(32), scheduler: clock, log: new TestLog() };
     const directory = await ChannelDirectory.open(services);
     await run(new KeptChannels({ ...options, database, directory }), database, clock);

@@ -1,6 +1,6 @@
 /** An IRC server with NickServ and ChanServ, over services of its own. */
-import { IrcServer } from "../../../../services/irc/mod.ts";
-import { addIrcServices } from "../../../../services/irc_server/services/mod.ts";
+import type { IrcServer } from "../../../../services/irc/mod.ts";
+import type { TestScheduler } from "../../../support/scheduler.ts";
 import { BY_OPERATOR, openServices, type TestServices } from "../../../support/services.ts";
 import { withFolder } from "../../../support/temporary.ts";
 import { TestClient } from "../../irc/support/client.ts";
@@ -30,19 +30,9 @@ export class World {
   readonly #clients: TestClient[] = [];
   readonly #port: number;
 
-  constructor(services: TestServices, { selfRegistration = true } = {}) {
+  constructor(services: TestServices) {
     this.services = services;
-    const { authority, channels } = services;
-    this.server = new IrcServer({
-      serverName: "irc.test",
-      networkName: "Test",
-      serverDescription: "a server under test",
-      requireAccount: false,
-      limits: { strangerRate: null, accountRate: null },
-      ...{ accounts: authority, channels, clock: services.clock.read, log: services.log },
-    });
-    const registryStatus = authority.registryStatus.bind(authority);
-    addIrcServices({ ...services, server: this.server, selfRegistration, registryStatus });
+    this.server = services.server;
     this.#port = this.server.listen({ hostname: "127.0.0.1", port: 0 }).port;
   }
 
@@ -70,8 +60,8 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.server.close();
     for (const client of this.#clients) await client.close();
+    await this.services.close();
   }
 
   async #dial(): Promise<TestClient> {
@@ -85,23 +75,22 @@ export class World {
 /** Runs a test on a server of its own; `again` gives the one that comes after a restart. */
 export async function withServices(
   run: (world: World, again: () => Promise<World>) => Promise<void>,
-  options: { selfRegistration?: boolean } = {},
+  { selfRegistration = true } = {},
 ): Promise<void> {
   await withFolder(async (folder) => {
-    let world = new World(await openServices(folder), options);
-    const close = async () => {
-      await world.close();
-      await world.services.close();
+    const open = async (clock?: TestScheduler) => {
+      const irc = { accounts: { self_registration: selfRegistration, registrations_per_hour: 2 } };
+      return new World(await openServices(folder, { ircServer: true, config: { irc } }, clock));
     };
+    let world = await open();
     try {
       await run(world, async () => {
         const { clock } = world.services;
-        await close();
-        world = new World(await openServices(folder, {}, clock), options);
-        return world;
+        await world.close();
+        return world = await open(clock);
       });
     } finally {
-      await close();
+      await world.close();
     }
   });
 }

@@ -44,7 +44,9 @@ export function withBackend(
 ): Promise<void> {
   const { limits = {}, ...rest } = options;
   return withServices(run, {
-    llm: { backends: [{ name: "main", api_key_env: "TEST_KEY", ...backend }], limits },
+    config: {
+      llm: { backends: [{ name: "main", api_key_env: "TEST_KEY", ...backend }], limits },
+    },
     environment: { TEST_KEY: KEY },
     ...rest,
   });

@@ -1,0 +1,144 @@
+import type { AdminLogin, Admins } from "../admins/mod.ts";
+import type { Agents, IrcAccounts } from "../agents/mod.ts";
+import { Bridge, StoredChannels } from "../bridge/mod.ts";
+import type { Config } from "../config/mod.ts";
+import type { EventLog } from "../events/mod.ts";
+import type { Identity, OperatorToken, Tokens, WebSessions } from "../identity/mod.ts";
+import { DirectMessages, type Inboxes } from "../inboxes/mod.ts";
+import type { IrcServer } from "../irc/mod.ts";
+import type { IrcBans } from "../irc_server/bans/mod.ts";
+import { type Llm, openLlm } from "../llm/mod.ts";
+import type { Log } from "../log.ts";
+import { Metrics, Status } from "../metrics/mod.ts";
+import { Policies } from "../policies/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { IrcHost } from "./irc_host.ts";
+import type { DaemonOptions } from "./options.ts";
+import type { Stores } from "./stores.ts";
+
+/** What HTTP and MCP serve. */
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly scheduler: Scheduler;
+  readonly metrics: Pick<
+    Metrics,
+    "requestAnswered" | "toolCalled" | "streamOpened" | "streamClosed" | "render"
+  >;
+  readonly status: Status;
+  readonly identity: Identity;
+  readonly tokens: Tokens;
+  readonly operatorToken: OperatorToken;
+  readonly webSessions: WebSessions;
+  readonly agents: Agents;
+  readonly inboxes: Inboxes;
+  readonly directMessages: DirectMessages;
+  readonly ircAccounts: IrcAccounts;
+  /** Null where the IRC server is not part of this program. */
+  readonly ircServer: Pick<IrcServer, "clients"> | null;
+  readonly ircBans: IrcBans | null;
+  readonly llm: Llm;
+  readonly eventLog: EventLog;
+  /** Null where the configuration turns the policy store off. */
+  readonly policies: Policies | null;
+  /** Null where the configuration turns admins off, as is their login. */
+  readonly admins: Admins | null;
+  readonly adminLogin: AdminLogin | null;
+  /** Null where the configuration turns the bridge off. */
+  readonly bridge: Bridge | null;
+}
+
+/**
+ * Builds what HTTP and MCP serve on the stores and on IRC, and starts the bridge. Each part is put on
+ * the stack that closes it.
+ */
+export async function startServices(
+  options: Pick<DaemonOptions, "http" | "environment">,
+  stores: Stores,
+  irc: IrcHost,
+  started: AsyncDisposableStack,
+): Promise<Services> {
+  const { config, log, database, scheduler, identity, history, events: { eventLog } } = stores;
+  const { people, server: ircServer, bans: ircBans, network } = irc;
+  const { http = null, environment = (variable: string) => Deno.env.get(variable) } = options;
+  const policies = config.policies.enabled
+    ? await Policies.open({ database, log, clock: scheduler.now, bridge: config.bridge })
+    : null;
+  const bridge = config.bridge.enabled ? await startBridge({ stores, irc, policies }) : null;
+  if (bridge !== null) started.defer(() => bridge.stop());
+  irc.attach(bridge);
+  const directMessages = makeDirectMessages(stores, irc, bridge);
+  const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
+  const { gateway } = llm;
+  started.defer(() => gateway.close());
+  const { agents } = people;
+  const { refusals } = identity;
+  const metrics = new Metrics({
+    ...{ irc: ircServer, network, bridge, agents, llm: gateway, refusals, history, http },
+  });
+  started.defer(() => metrics.close());
+  const status = makeStatus(stores, irc, bridge);
+  return {
+    ...{ ...identity, ...people, config, log, scheduler, metrics, status, eventLog, policies },
+    ...{ llm, bridge, ircServer, ircBans, directMessages },
+  };
+}
+
+interface BridgeSurroundings {
+  readonly stores: Stores;
+  readonly irc: IrcHost;
+  readonly policies: Policies | null;
+}
+
+async function startBridge({ stores, irc, policies }: BridgeSurroundings): Promise<Bridge> {
+  const { config, database, log, scheduler } = stores;
+  const { nick, channels, buffer_size, max_channels } = config.bridge;
+  const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
+  const store = new StoredChannels(database);
+  const bridge = new Bridge({
+    nick,
+    channels,
+    bufferSize: buffer_size,
+    maxChannels: max_channels,
+    maxChannelsPerAgent: config.limits.channels_per_agent,
+    store,
+    restored: await store.list(),
+    webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
+    speakers: irc.people.virtualUsers,
+    ...irc.bridgeOptions,
+    ...{ log, scheduler },
+  });
+  bridge.start();
+  return bridge;
+}
+
+function makeDirectMessages(
+  { config, log, identity: { accounts } }: Stores,
+  { people }: IrcHost,
+  bridge: Bridge | null,
+): DirectMessages {
+  const { agents, virtualUsers, inboxes, isOnline } = people;
+  const { roster, sendLimits } = agents;
+  const bridgeNick = config.bridge.nick;
+  return new DirectMessages({
+    ...{ roster, sendLimits, accounts, virtualUsers, inboxes, isOnline, bridge, bridgeNick, log },
+  });
+}
+
+function makeStatus(
+  { database, scheduler }: Stores,
+  { people, network }: IrcHost,
+  bridge: Bridge | null,
+): Status {
+  return new Status({
+    clock: scheduler.now,
+    agents: () => people.agents.counts().total,
+    healthy: () => database.trouble === null,
+    recheck: () => database.probe(),
+    parts: {
+      database: () => database.trouble === null,
+      bridge: () => bridge === null || bridge.ready,
+      network: () => network?.trouble ?? true,
+    },
+  });
+}
