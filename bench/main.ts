@@ -11,7 +11,8 @@ import {
 import { print, printError } from "../cli/output.ts";
 import { join } from "node:path";
 import { VERSION } from "../services/version.ts";
-import { formatResult, type Result } from "./report.ts";
+import { PEER_SCENARIOS, PEERS } from "./peers/mod.ts";
+import { formatPeerTable, formatResult, type Result } from "./report.ts";
 import { type Scenario, SCENARIOS, type Sizes } from "./scenarios/mod.ts";
 import {
   ERGO,
@@ -50,7 +51,7 @@ async function measure(names: readonly string[], options: Options): Promise<numb
   if (options.senders >= options.members) {
     throw new UsageError("There must be more members than senders", [BENCH]);
   }
-  const scenarios = named(SCENARIOS, names.length > 0 ? names : SCENARIO_NAMES);
+  const scenarios = scenariosOf(names);
   const others = named(OTHERS, options.against ?? []);
   const results: Result[] = [];
   const report = (result: Result, reference?: Result) => {
@@ -67,6 +68,9 @@ async function measure(names: readonly string[], options: Options): Promise<numb
   }
   if (options.json === true) {
     print(JSON.stringify({ machine: machine(), conditions: conditions(), results }, null, 2));
+  } else {
+    const table = formatPeerTable(results);
+    if (table !== "") print(table);
   }
   return results.every(({ failure }) => failure === undefined) ? 0 : 1;
 }
@@ -76,8 +80,19 @@ const EXPRESS = join(import.meta.dirname ?? ".", "..", "..", "shared", "data", "
 
 const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
 
+const PEER_NAMES = PEER_SCENARIOS.map(({ name }) => name);
+
+/** The scenarios with these names; without a name, all that need nothing but muster. */
+function scenariosOf(names: readonly string[]): readonly Scenario[] {
+  if (names.length === 0) return SCENARIOS;
+  return [
+    ...named(SCENARIOS, names),
+    ...names.includes(PEERS) ? PEER_SCENARIOS : named(PEER_SCENARIOS, names),
+  ];
+}
+
 const LEAF: Leaf = {
-  parameters: [{ usage: "[scenario...]", choices: SCENARIO_NAMES }],
+  parameters: [{ usage: "[scenario...]", choices: [...SCENARIO_NAMES, PEERS, ...PEER_NAMES] }],
   options: [
     count("members", 1000, "IRC clients in one channel"),
     count("senders", 10, "members that send, at most 100"),
@@ -91,6 +106,7 @@ const LEAF: Leaf = {
     count("strangers", 20_000, "connections that strangers hold"),
     count("attack", 60, "how many seconds strangers open more"),
     count("rate", 20, "messages per second where latency is measured"),
+    count("seconds", 2, "length of one round of requests to muster and its peers"),
     count("starts", 10, "starts of the program"),
     {
       flags: "--repository <file>",
@@ -104,7 +120,10 @@ const LEAF: Leaf = {
     },
     { flags: "--json", summary: "print JSON" },
   ],
-  notes: [`Without a scenario, it measures all of them: ${SCENARIO_NAMES.join(", ")}.`],
+  notes: [
+    `Without a scenario, it measures all of these: ${SCENARIO_NAMES.join(", ")}.`,
+    `${PEERS} measures muster beside its peers: ${PEER_NAMES.join(", ")}.`,
+  ],
   run: measure,
 };
 

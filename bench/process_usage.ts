@@ -37,23 +37,55 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   };
 }
 
+/** What several processes have used together. */
+export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
+  const usages = await Promise.all(pids.map(processUsage));
+  const sum = (key: keyof ProcessUsage) => usages.reduce((total, usage) => total + usage[key], 0);
+  return {
+    cpuSeconds: sum("cpuSeconds"),
+    residentBytes: sum("residentBytes"),
+    peakBytes: sum("peakBytes"),
+  };
+}
+
+/**
+ * Reads a running process's proportional set size (PSS) in bytes: its own memory, and its share of
+ * the memory that it has in common with other processes.
+ *
+ * @throws Error where there is no such process
+ */
+export async function proportionalBytes(pid: number): Promise<number> {
+  const { stdout } = await new Deno.Command("cat", {
+    args: [`/proc/${pid}/smaps_rollup`],
+    stderr: "null",
+  }).output();
+  const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(new TextDecoder().decode(stdout))?.[1];
+  if (kilobytes === undefined) throw new Error(`Process ${pid} is gone`);
+  return Number(kilobytes) * 1024;
+}
+
 /** What something gave, and what it took. */
 export interface Measured<Result> {
   readonly result: Result;
   /** Time on the clock. */
   readonly seconds: number;
-  /** Processor time of the server. */
+  /** Processor time of all the server's processes. */
   readonly serverSeconds: number;
   /** Processor time of this process, which plays the clients. */
   readonly clientSeconds: number;
 }
 
-/** Runs something and reads what the server with this process id, and this process, took for it. */
+/**
+ * Runs something and reads how much the server and this process used for it.
+ *
+ * @param processes the server's process, or its processes
+ */
 export async function measure<Result>(
-  pid: number,
+  processes: number | readonly number[],
   work: () => Promise<Result>,
 ): Promise<Measured<Result>> {
-  const usages = () => Promise.all([processUsage(pid), processUsage(Deno.pid)]);
+  const pids = typeof processes === "number" ? [processes] : processes;
+  const usages = () => Promise.all([usageOf(pids), processUsage(Deno.pid)]);
   const [serverBefore, clientBefore] = await usages();
   const startedAt = performance.now();
   const result = await work();

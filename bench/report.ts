@@ -1,4 +1,4 @@
-import type { Figure } from "./scenarios/mod.ts";
+import type { Figure, PeerValue } from "./scenarios/mod.ts";
 
 /** What a scenario found. */
 export interface Result {
@@ -35,11 +35,44 @@ export function formatResult(result: Result, reference?: Result): string {
 }
 
 /** Whether a figure holds what the project aims at, or how it compares. */
-function remarkOn({ name, value, aim }: Figure, reference?: Result): string {
+function remarkOn({ name, value, aim, peers = [] }: Figure, reference?: Result): string {
   const other = reference?.figures.find((figure) => figure.name === name);
   if (other !== undefined) return `${(value / other.value).toFixed(2)} × ${reference?.server}`;
-  if (aim === undefined) return "";
-  return `aim ≤ ${aim}: ${value <= aim ? "met" : "MISSED"}`;
+  const aimed = aim === undefined ? [] : [`aim ≤ ${aim}: ${value <= aim ? "met" : "MISSED"}`];
+  return [...aimed, ...peers.map((peer) => remarkOnPeer(peer, value))].join("; ");
+}
+
+/** What a peer gave, and muster's value divided by it. */
+function remarkOnPeer({ name, value: theirs, problem }: PeerValue, value: number): string {
+  if (theirs === undefined) return `${name} failed: ${problem ?? "no value"}`;
+  return `${name} ${formatNumber(theirs)}, ratio ${(value / theirs).toFixed(2)}`;
+}
+
+/**
+ * The figures that have been compared with peers, as one table in Markdown: a peer's cell has its
+ * value and, in parentheses, muster's value divided by it. Empty where no result has any.
+ */
+export function formatPeerTable(results: readonly Result[]): string {
+  const figures = results.flatMap(({ figures }) => figures)
+    .filter(({ peers }) => peers !== undefined);
+  if (figures.length === 0) return "";
+  const names = [...new Set(figures.flatMap(({ peers = [] }) => peers.map(({ name }) => name)))];
+  const rows = figures.map((figure) => [
+    `${figure.name}, ${figure.unit}`,
+    formatNumber(figure.value),
+    ...names.map((name) => peerCell(figure, name)),
+    String(figure.aim ?? ""),
+  ]);
+  const head = ["", "muster", ...names, "aim"];
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+function peerCell({ value, peers = [] }: Figure, name: string): string {
+  const peer = peers.find((peer) => peer.name === name);
+  if (peer === undefined) return "";
+  if (peer.value === undefined) return "failed";
+  return `${formatNumber(peer.value)} (${(value / peer.value).toFixed(2)})`;
 }
 
 function formatNumber(value: number): string {

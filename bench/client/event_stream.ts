@@ -36,7 +36,10 @@ export class EventStreamClient implements ConnectionOwner {
       if (end > start) return void head.push(decoder.decode(bytes.subarray(start, end)));
       this.#head.resolve(head[0] ?? "");
       head = [];
+      this.consumer = ignore;
     });
+    // A stream may end before anybody asks whether it is ready.
+    this.#head.promise.catch(() => {});
   }
 
   /**
@@ -44,18 +47,33 @@ export class EventStreamClient implements ConnectionOwner {
    *
    * @throws Error where the status is not 200, or the connection ends
    */
-  static async open({ address, path, token }: EventStream): Promise<EventStreamClient> {
+  static async open(stream: EventStream): Promise<EventStreamClient> {
+    const client = await EventStreamClient.ask(stream);
+    await client.ready();
+    return client;
+  }
+
+  /** Asks for a stream. Resolves when the request is written; {@linkcode ready} waits for the head. */
+  static async ask({ address, path, token }: EventStream): Promise<EventStreamClient> {
     const client = new EventStreamClient();
     client.#connection = await Connection.open(address, client);
-    const request = client.#connection.write(
+    await client.#connection.write(
       `GET ${path} HTTP/1.1\r\nHost: ${address.hostname}:${address.port}\r\n` +
         `Accept: text/event-stream\r\nAuthorization: Bearer ${token}\r\n\r\n`,
     );
-    const [status] = await Promise.all([client.#head.promise, request]);
-    if (!/^HTTP\/1\.1 200\b/.test(status)) {
-      throw new Error(`The event stream "${path}" was refused: ${status}`);
-    }
     return client;
+  }
+
+  /**
+   * Waits for the head of the response.
+   *
+   * @throws Error where the status is not 200, or the connection ends
+   */
+  async ready(): Promise<void> {
+    const status = await this.#head.promise;
+    if (!/^HTTP\/1\.1 200\b/.test(status)) {
+      throw new Error(`The event stream was refused: ${status}`);
+    }
   }
 
   /** From now on this client is a receiver of the ledger. */
@@ -75,3 +93,6 @@ export class EventStreamClient implements ConnectionOwner {
     this.#ledger?.fail(message);
   }
 }
+
+/** Reads a stream that nobody counts. */
+const ignore: Consumer = (_bytes, length) => length;

@@ -1,7 +1,9 @@
 /** Load clients that cost less than what they measure. */
 export type { Address } from "./connection.ts";
-export { EventStreamClient } from "./event_stream.ts";
+export { type EventStream, EventStreamClient } from "./event_stream.ts";
+export { type HttpAnswer, HttpClient, type HttpRequest } from "./http.ts";
 export { IrcClient, type Login } from "./irc.ts";
 export { Ledger } from "./ledger.ts";
 export { LOGIN_LIMIT, type LoginAnswer, LoginCrowd, loopbackAddresses } from "./login_crowd.ts";
+export { ReaderCrowd } from "./reader_crowd.ts";
 export { Strangers } from "./strangers.ts";

@@ -8,7 +8,7 @@ import { START } from "./start.ts";
 import { STRANGERS } from "./strangers.ts";
 import { STREAMS } from "./streams.ts";
 
-export type { Figure, Scenario, Sizes } from "./scenario.ts";
+export type { Figure, PeerValue, Scenario, Sizes } from "./scenario.ts";
 
 export const SCENARIOS: readonly Scenario[] = [
   FANOUT,

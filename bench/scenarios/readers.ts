@@ -1,14 +1,19 @@
 import { EventStreamClient, Ledger } from "../client/mod.ts";
+import { delay } from "../delay.ts";
 import { inParallel } from "../parallel.ts";
-import type { MusterProcess } from "../servers/mod.ts";
+import { type CoordinationServer, post } from "../servers/mod.ts";
 
-const CHANNEL_PATH = "/v1/channels/bench";
+/** The readers' channel. */
+export const CHANNEL = "bench";
 
 /** What a message says before its stamp; with it 80 bytes. */
 const BODY = "x".repeat(71);
 
 /** How many streams are being opened at the same time. */
 const PARALLEL_OPENINGS = 50;
+
+/** How often a message is posted until every stream has begun, in milliseconds. */
+const ROUSE_MILLISECONDS = 200;
 
 /** Readers of one channel's event stream. */
 export class Readers implements Disposable {
@@ -18,14 +23,16 @@ export class Readers implements Disposable {
     this.#clients = clients;
   }
 
-  static async open({ api, token }: MusterProcess, count: number): Promise<Readers> {
-    const stream = { address: api, path: `${CHANNEL_PATH}/stream`, token };
+  static async open(server: CoordinationServer, count: number): Promise<Readers> {
+    const stream = server.streamOf(CHANNEL);
+    const { beginsStreamsAtOnce } = server;
     const places = Array.from({ length: count });
     const clients = await inParallel(
       places,
       PARALLEL_OPENINGS,
-      () => EventStreamClient.open(stream),
+      () => beginsStreamsAtOnce ? EventStreamClient.open(stream) : EventStreamClient.ask(stream),
     );
+    await untilBegun(server, Promise.all(clients.map((client) => client.ready())));
     return new Readers(clients);
   }
 
@@ -46,9 +53,28 @@ export class Readers implements Disposable {
   }
 }
 
+/**
+ * Waits until streams have begun. Where a server begins them with their first event, there is one.
+ *
+ * @throws what `begun` is rejected with
+ */
+export async function untilBegun(
+  server: CoordinationServer,
+  begun: Promise<unknown>,
+): Promise<void> {
+  let isOver = server.beginsStreamsAtOnce;
+  const over = begun.finally(() => isOver = true);
+  over.catch(() => {});
+  while (!isOver) {
+    await postMessage(server, "");
+    await delay(ROUSE_MILLISECONDS);
+  }
+  await over;
+}
+
 /** Posts a message with this stamp to the readers' channel. */
-export async function postMessage(server: MusterProcess, stamp: string): Promise<void> {
+export async function postMessage(server: CoordinationServer, stamp: string): Promise<void> {
   const body = { nick: "bench", text: BODY + stamp };
-  const response = await server.post(`${CHANNEL_PATH}/messages`, body);
+  const response = await post(server, `/v1/channels/${CHANNEL}/messages`, body);
   await response.body?.cancel();
 }

@@ -26,6 +26,8 @@ export interface Sizes {
   readonly attack: number;
   /** Messages per second where latency is measured. */
   readonly rate: number;
+  /** Length of one round of requests to muster and its peers, in seconds. */
+  readonly seconds: number;
   /** Starts of the program. */
   readonly starts: number;
   /** File of the Fossil repository that is measured with. */
@@ -39,6 +41,17 @@ export interface Figure {
   readonly unit: string;
   /** What the project aims at: this or less. */
   readonly aim?: number;
+  /** What others gave for the same. */
+  readonly peers?: readonly PeerValue[];
+}
+
+/** What another program gave in muster's place. */
+export interface PeerValue {
+  readonly name: string;
+  /** Not given where there is a problem. */
+  readonly value?: number;
+  /** Why there is no value. */
+  readonly problem?: string;
 }
 
 /** Something that can be measured on its own, with servers that it starts and ends. */

@@ -1,5 +1,5 @@
 import { measure } from "../process_usage.ts";
-import { MusterProcess } from "../servers/mod.ts";
+import { type CoordinationServer, MusterProcess } from "../servers/mod.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
 import { postMessage, Readers } from "./readers.ts";
@@ -50,7 +50,8 @@ export const STREAMS: Scenario = {
   },
 };
 
-async function postInWindows(server: MusterProcess, readers: Readers, events: number) {
+/** Posts so many messages to the readers, as fast as they are delivered. */
+export async function postInWindows(server: CoordinationServer, readers: Readers, events: number) {
   const windows = Math.ceil(events / POSTERS / POSTS_PER_WINDOW);
   const ledger = readers.expect(POSTERS, windows * POSTS_PER_WINDOW);
   const postMany = async (poster: number) => {
@@ -63,7 +64,7 @@ async function postInWindows(server: MusterProcess, readers: Readers, events: nu
     await Promise.all(Array.from({ length: POSTERS }, (_, poster) => postMany(poster)));
   };
   const cost = await measure(
-    server.pid,
+    server.pids,
     () => sendInWindows(ledger, { count: windows, deliveriesEach, send }),
   );
   return {
@@ -76,7 +77,7 @@ async function postInWindows(server: MusterProcess, readers: Readers, events: nu
 async function postAtRate(server: MusterProcess, readers: Readers, rate: number) {
   const messages = rate * PACED_SECONDS;
   const ledger = readers.expect(POSTERS, Math.ceil(messages / POSTERS));
-  const cost = await measure(server.pid, async () => {
+  const cost = await measure(server.pids, async () => {
     await sendAtRate(
       rate,
       messages,

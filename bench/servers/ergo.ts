@@ -1,9 +1,14 @@
 import { kindOf } from "./foreign.ts";
 
+/** The program of Ergo: the one that the environment names, or `ergo` on the `PATH`. */
+export function ergoProgram(): string {
+  return Deno.env.get("MUSTER_BENCH_ERGO") ?? "ergo";
+}
+
 /** Ergo as it comes, with history in memory, and without what slows a client or closes it. */
 export const ERGO = kindOf({
   name: "ergo",
-  executable: "ergo",
+  executable: ergoProgram(),
   capabilities: ["server-time", "message-tags"],
   prepare: (configFile) => ["initdb", "--quiet", "--conf", configFile],
   args: (configFile) => ["run", "--quiet", "--conf", configFile],

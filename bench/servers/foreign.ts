@@ -1,12 +1,7 @@
 import { join } from "node:path";
-import { delay } from "../delay.ts";
 import { freePort } from "../free_port.ts";
+import { untilListening } from "./listening.ts";
 import type { IrcServerKind, IrcServerProcess } from "./server.ts";
-
-/** How long a server may take to listen, in milliseconds. */
-const START_LIMIT = 10_000;
-
-const POLL_MILLISECONDS = 20;
 
 const HOSTNAME = "127.0.0.1";
 
@@ -105,16 +100,4 @@ async function startForeign(server: ForeignServer): Promise<IrcServerProcess> {
     createLogins: (nicks) => Promise.resolve(nicks.map((nick) => ({ nick }))),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-/** @throws what the runtime throws where nobody listens after a while */
-async function untilListening(address: Deno.ConnectOptions): Promise<void> {
-  for (let waited = 0;; waited += POLL_MILLISECONDS) {
-    try {
-      return (await Deno.connect(address)).close();
-    } catch (error) {
-      if (waited >= START_LIMIT) throw error;
-      await delay(POLL_MILLISECONDS);
-    }
-  }
 }

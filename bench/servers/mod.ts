@@ -1,5 +1,14 @@
 /** The servers that can be measured. */
+export {
+  type CoordinationServer,
+  type CoordinationServerKind,
+  joinBridge,
+  post,
+  registerAgents,
+} from "./coordination.ts";
 export { ERGO } from "./ergo.ts";
+export { startFloor } from "./floor.ts";
 export { INSPIRCD, NGIRCD } from "./foreign.ts";
 export { MUSTER, MUSTER_LIMITS, MusterProcess } from "./muster.ts";
+export { SCUTTLEBOT, scuttlebotProgram } from "./scuttlebot.ts";
 export type { IrcServerKind, IrcServerProcess } from "./server.ts";

@@ -1,6 +1,11 @@
 import { startProgram } from "../../tests/support/program.ts";
-import type { Address, Login } from "../client/mod.ts";
-import { inParallel } from "../parallel.ts";
+import type { Address, EventStream, Login } from "../client/mod.ts";
+import {
+  type CoordinationServer,
+  type CoordinationServerKind,
+  post,
+  registerAgents,
+} from "./coordination.ts";
 import type { IrcServerKind, IrcServerProcess } from "./server.ts";
 
 /**
@@ -12,11 +17,9 @@ export const MUSTER_LIMITS = {
   MUSTER_IRC_LIMITS_FLOOD_LINES_PER_SECOND: "0",
 } as const;
 
-/** How many requests run at the same time where many are made. */
-const PARALLEL_REQUESTS = 32;
-
 /** The whole program as its users run it: IRC, API and bridge. */
-export class MusterProcess implements IrcServerProcess {
+export class MusterProcess implements IrcServerProcess, CoordinationServer {
+  readonly beginsStreamsAtOnce = true;
   readonly capabilities = ["server-time", "message-tags", "account-tag"];
   readonly #program: Awaited<ReturnType<typeof startProgram>>;
 
@@ -38,23 +41,29 @@ export class MusterProcess implements IrcServerProcess {
     return this.#program.pid;
   }
 
-  /** Where the API listens. */
+  get pids(): readonly number[] {
+    return [this.pid];
+  }
+
   get api(): Address {
-    const { hostname, port } = new URL(this.#program.api);
-    return { hostname, port: Number(port) };
+    return addressOf(this.#program.api);
+  }
+
+  get mcp(): Address {
+    return addressOf(this.#program.mcp);
   }
 
   get token(): string {
     return this.#program.token;
   }
 
-  /** Registers an agent for every nick. */
-  async createLogins(nicks: readonly string[]): Promise<Login[]> {
-    return await inParallel(nicks, PARALLEL_REQUESTS, async (nick) => {
-      const response = await this.post("/v1/agents/register", { nick });
-      const { credentials } = await response.json();
-      return { nick, passphrase: credentials.passphrase };
-    });
+  streamOf(channel: string): EventStream {
+    const { api: address, token } = this;
+    return { address, path: `/v1/channels/${channel}/stream`, token };
+  }
+
+  createLogins(nicks: readonly string[]): Promise<Login[]> {
+    return registerAgents(this, nicks);
   }
 
   /**
@@ -62,16 +71,8 @@ export class MusterProcess implements IrcServerProcess {
    *
    * @throws Error where the answer is no success
    */
-  async post(path: string, body: unknown): Promise<Response> {
-    const response = await fetch(this.#program.api + path, {
-      method: "POST",
-      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) {
-      throw new Error(`POST ${path} was answered ${response.status}: ${await response.text()}`);
-    }
-    return response;
+  post(path: string, body: unknown): Promise<Response> {
+    return post(this, path, body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -79,4 +80,12 @@ export class MusterProcess implements IrcServerProcess {
   }
 }
 
-export const MUSTER: IrcServerKind = { name: "muster", start: () => MusterProcess.start() };
+function addressOf(url: string): Address {
+  const { hostname, port } = new URL(url);
+  return { hostname, port: Number(port) };
+}
+
+export const MUSTER: IrcServerKind & CoordinationServerKind = {
+  name: "muster",
+  start: () => MusterProcess.start(),
+};

@@ -28,6 +28,8 @@ export interface LoadedConfig {
 /** `MUSTER_` variables that are no configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   "MUSTER_API_TOKEN",
+  "MUSTER_BENCH_ERGO",
+  "MUSTER_BENCH_SCUTTLEBOT",
   "MUSTER_EXECUTABLE",
   "MUSTER_NEWER_FOSSIL",
   "MUSTER_PEERS",

@@ -255,6 +255,8 @@ Deno.test("muster's own environment variables cause no warning", async () => {
       ...PORTS,
       MUSTER_API_TOKEN: "a-token-of-more-than-thirty-two-characters",
       MUSTER_EXECUTABLE: "dist/muster",
+      MUSTER_BENCH_ERGO: "/nowhere",
+      MUSTER_BENCH_SCUTTLEBOT: "/nowhere",
       MUSTER_NEWER_FOSSIL: "fossil",
       MUSTER_PEERS: "required",
       MUSTER_PYTHON_CLIENTS: "/nowhere",

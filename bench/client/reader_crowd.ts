@@ -1,0 +1,51 @@
+import type { EventStream } from "./event_stream.ts";
+import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd_protocol.ts";
+
+/**
+ * Readers of an event stream that nobody counts. They live in a thread of their own, so that the
+ * time they take does not show in the latencies that this thread measures.
+ */
+export class ReaderCrowd implements Disposable {
+  readonly #worker: Worker;
+  readonly #ready = Promise.withResolvers<void>();
+
+  private constructor() {
+    this.#worker = new Worker(new URL("./reader_crowd_worker.ts", import.meta.url), {
+      type: "module",
+      name: "reader crowd",
+    });
+    // It may fail before anybody asks.
+    this.#ready.promise.catch(() => {});
+  }
+
+  /** Asks for so many streams. {@linkcode ready} waits for the heads of their responses. */
+  static async ask(stream: EventStream, count: number): Promise<ReaderCrowd> {
+    const crowd = new ReaderCrowd();
+    const asked = Promise.withResolvers<void>();
+    crowd.#worker.onmessage = ({ data }: MessageEvent<CrowdNews>) =>
+      data === "asked" ? asked.resolve() : crowd.#ready.resolve();
+    crowd.#worker.onerror = (event) => {
+      event.preventDefault();
+      const error = new Error(`The readers failed: ${event.message}`);
+      asked.reject(error);
+      crowd.#ready.reject(error);
+    };
+    crowd.#worker.postMessage({ stream, count } satisfies ReaderCrowdRequest);
+    try {
+      await asked.promise;
+      return crowd;
+    } catch (error) {
+      crowd[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** @throws Error where a stream was refused */
+  ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.#worker.terminate();
+  }
+}

@@ -1,0 +1,10 @@
+import type { EventStream } from "./event_stream.ts";
+
+/** What a crowd of readers is told: which stream, and how many read it. */
+export interface ReaderCrowdRequest {
+  readonly stream: EventStream;
+  readonly count: number;
+}
+
+/** What the crowd says: every request is written, and then every response has begun. */
+export type CrowdNews = "asked" | "ready";

@@ -1,0 +1,225 @@
+import { HttpClient, IrcClient, Ledger, ReaderCrowd } from "../client/mod.ts";
+import { measure } from "../process_usage.ts";
+import { sendAtRate, sendInWindows } from "../scenarios/pace.ts";
+import { CHANNEL, Readers, untilBegun } from "../scenarios/readers.ts";
+import { postInWindows } from "../scenarios/streams.ts";
+import type { Scenario, Sizes } from "../scenarios/mod.ts";
+import {
+  type CoordinationServer,
+  ERGO,
+  type IrcServerKind,
+  joinBridge,
+  MUSTER,
+  registerAgents,
+} from "../servers/mod.ts";
+import { percentile } from "../statistics.ts";
+import { type Column, coordinationRow, inRounds, repeat, scenarioOf, type Values } from "./row.ts";
+
+/** How much longer a round at a fixed rate takes than one at full rate. */
+const PACED_FACTOR = 4;
+
+/** Pairs of clients of which one writes to the other. */
+const PAIRS = 10;
+
+/** Lines that a sender writes at once. */
+const LINES_PER_WRITE = 10;
+
+/** Windows of a round of {@linkcode PRIVMSG}. */
+const WINDOWS = 300;
+
+/** What a message says before its stamp; with it 80 bytes. */
+const BODY = "x".repeat(71);
+
+/** What a message costs that is alone on its way, and how long that is. */
+function single(name: string, cpu: number, p50: number): readonly Column<"cpu" | "p50">[] {
+  return [
+    { key: "cpu", name: `${name}: CPU`, unit: "µs", aim: cpu },
+    { key: "p50", name: `${name}: p50`, unit: "ms", aim: p50 },
+  ];
+}
+
+const POST_TO_READER = coordinationRow({
+  name: "post-to-reader",
+  columns: single("POST to one reader", 1000, 1),
+  describe: atRate,
+  on: (kind, sizes) =>
+    inRounds(kind, async (server, open) => {
+      await joinBridge(server, CHANNEL);
+      const readers = open.use(await Readers.open(server, 1));
+      const { api: address, token } = server;
+      const client = open.use(await HttpClient.open(address));
+      const path = `/v1/channels/${CHANNEL}/messages`;
+      return () =>
+        pace(server, readers, sizes, async (stamp) => {
+          const body = { nick: "bench", text: BODY + stamp };
+          const request = HttpClient.format({ method: "POST", path, token, body });
+          const { status } = await client.ask(request);
+          if (status !== 204) throw new Error(`A POST was answered ${status}`);
+        });
+    }),
+});
+
+const IRC_TO_READER = coordinationRow({
+  name: "irc-to-reader",
+  columns: single("IRC to one stream reader", 800, 0.8),
+  describe: atRate,
+  on: (kind, sizes) =>
+    inRounds(kind, async (server, open) => {
+      await joinBridge(server, CHANNEL);
+      const [sender] = await enter(server, open, ["sender"]);
+      const readers = open.use(await Readers.open(server, 1));
+      return () => pace(server, readers, sizes, (stamp) => say(sender, `#${CHANNEL}`, stamp));
+    }),
+});
+
+const IRC_BESIDE_READERS = coordinationRow({
+  name: "irc-beside-readers",
+  columns: [{ key: "p50", name: "IRC to IRC beside stream readers: p50", unit: "ms", aim: 1 }],
+  describe: (sizes) => `${atRate(sizes)}; ${sizes.readers} stream readers in the channel`,
+  on: (kind, sizes) =>
+    inRounds(kind, async (server, open) => {
+      await joinBridge(server, CHANNEL);
+      const [sender, receiver] = await enter(server, open, ["sender", "receiver"]);
+      const crowd = open.use(await ReaderCrowd.ask(server.streamOf(CHANNEL), sizes.readers));
+      await untilBegun(server, crowd.ready());
+      const group = {
+        expect(senders: number, messagesPerSender: number) {
+          const ledger = new Ledger({ receivers: 1, senders, messagesPerSender });
+          receiver?.count(ledger, 0);
+          return ledger;
+        },
+        count: 1,
+      };
+      return async () => {
+        const { p50 } = await pace(
+          server,
+          group,
+          sizes,
+          (stamp) => say(sender, `#${CHANNEL}`, stamp),
+        );
+        return { p50 };
+      };
+    }),
+});
+
+const EVENTS = coordinationRow({
+  name: "events",
+  columns: [{ key: "cpu", name: "stream event, POST at full rate", unit: "µs", aim: 1.5 }],
+  describe: ({ readers, events }) =>
+    `${events} messages posted to ${readers} readers as fast as they are delivered`,
+  on: (kind, sizes) =>
+    inRounds(kind, async (server, open) => {
+      await joinBridge(server, CHANNEL);
+      const readers = open.use(await Readers.open(server, sizes.readers));
+      return async () => {
+        const { serverMicros } = await postInWindows(server, readers, sizes.events);
+        return { cpu: serverMicros };
+      };
+    }),
+});
+
+const PRIVMSG = scenarioOf<"cpu">({
+  name: "privmsg",
+  columns: [{ key: "cpu", name: "PRIVMSG, one to one", unit: "µs", aim: 8 }],
+  describe: () =>
+    `${PAIRS} pairs, ${LINES_PER_WRITE} lines per write, as fast as they are delivered, CPU per ` +
+    "message",
+  measure: () => writeInPairs(MUSTER),
+  peers: () =>
+    Deno.env.has("MUSTER_BENCH_ERGO") ? [{ name: "Ergo", measure: () => writeInPairs(ERGO) }] : [],
+});
+
+/** Messages that muster and its peers deliver. */
+export const MESSAGE_ROWS: readonly Scenario[] = [
+  POST_TO_READER,
+  IRC_TO_READER,
+  IRC_BESIDE_READERS,
+  EVENTS,
+  PRIVMSG,
+];
+
+function atRate({ rate, seconds }: Sizes): string {
+  return `${rate} messages/s for ${seconds * PACED_FACTOR} s`;
+}
+
+/** Those who get what is sent. */
+type Receivers = Pick<Readers, "expect" | "count">;
+
+/** Sends at the rate, and waits until everything is there. */
+async function pace(
+  server: CoordinationServer,
+  receivers: Receivers,
+  { rate, seconds }: Sizes,
+  send: (stamp: string) => Promise<void>,
+): Promise<Values<"cpu" | "p50">> {
+  const messages = rate * seconds * PACED_FACTOR;
+  const ledger = receivers.expect(1, messages);
+  const { serverSeconds } = await measure(server.pids, async () => {
+    await sendAtRate(rate, messages, () => send(ledger.stamp(0)));
+    await ledger.reached(messages * receivers.count);
+  });
+  return {
+    cpu: serverSeconds * 1e6 / messages,
+    p50: percentile(ledger.latencies, 0.5),
+  };
+}
+
+/** Connects registered agents, and lets them join the channel. */
+async function enter(
+  server: CoordinationServer,
+  open: DisposableStack,
+  nicks: readonly string[],
+): Promise<IrcClient[]> {
+  const clients: IrcClient[] = [];
+  for (const login of await registerAgents(server, nicks)) {
+    const client = await IrcClient.connect(server.irc, login);
+    open.defer(() => client.close());
+    await client.join(`#${CHANNEL}`);
+    clients.push(client);
+  }
+  return clients;
+}
+
+async function say(client: IrcClient | undefined, to: string, stamp: string): Promise<void> {
+  await client?.send(lineTo(to, stamp));
+}
+
+function lineTo(target: string, stamp: string): string {
+  return `PRIVMSG ${target} :${BODY}${stamp}\r\n`;
+}
+
+async function writeInPairs(kind: IrcServerKind): Promise<Values<"cpu">> {
+  await using server = await kind.start();
+  const nicks = Array.from({ length: 2 * PAIRS }, (_, index) => `member${index}`);
+  const logins = await server.createLogins(nicks);
+  const clients: IrcClient[] = [];
+  for (const login of logins) clients.push(await IrcClient.connect(server.irc, login));
+  const [senders, receivers] = [clients.slice(0, PAIRS), clients.slice(PAIRS)];
+  const measureOnce = async () => {
+    const ledger = new Ledger({
+      receivers: PAIRS,
+      senders: PAIRS,
+      messagesPerSender: WINDOWS * LINES_PER_WRITE,
+    });
+    receivers.forEach((client, index) => client.count(ledger, index));
+    const send = async () => {
+      await Promise.all(senders.map((client, index) => {
+        const lines = Array.from(
+          { length: LINES_PER_WRITE },
+          () => lineTo(receivers[index]?.nick ?? "", ledger.stamp(index)),
+        );
+        return client.send(lines.join(""));
+      }));
+    };
+    const { serverSeconds } = await measure(
+      server.pid,
+      () =>
+        sendInWindows(ledger, { count: WINDOWS, deliveriesEach: PAIRS * LINES_PER_WRITE, send }),
+    );
+    return { cpu: serverSeconds * 1e6 / ledger.delivered };
+  };
+  await measureOnce();
+  const values = await repeat(measureOnce);
+  for (const client of clients) client.close();
+  return values;
+}
