@@ -11,7 +11,7 @@ function receive(ledger: Ledger, receiver: number, pieces: readonly string[]): v
   }
 }
 
-Deno.test("what every receiver gets in the order of each sender is all delivered", async () => {
+Deno.test("messages count as delivered when every receiver gets each sender's in order", async () => {
   const ledger = new Ledger({ receivers: 2, senders: 2, messagesPerSender: 2 });
   const stamps = [ledger.stamp(0), ledger.stamp(0), ledger.stamp(1), ledger.stamp(1)];
   const [first = "", second = "", third = "", fourth = ""] = stamps;
@@ -45,7 +45,7 @@ Deno.test("a message that comes before its turn fails the measurement", async ()
   });
 });
 
-Deno.test("a message that comes again fails whoever waits, and whoever asks later", async () => {
+Deno.test("a repeated message fails the present and the later waits", async () => {
   const ledger = new Ledger({ receivers: 1, senders: 1, messagesPerSender: 2 });
   const stamp = ledger.stamp(0);
   ledger.stamp(0);

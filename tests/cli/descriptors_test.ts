@@ -24,7 +24,7 @@ Deno.test("bounds stay as configured until descriptors run out", () => {
   assert.deepEqual(descriptors.fit(config), config);
 });
 
-Deno.test("once they have, three quarters of what was open may be, half each for HTTP and IRC", () => {
+Deno.test("after descriptors run out, HTTP and IRC share three quarters of the open connections equally", () => {
   using descriptors = new Descriptors(silentLog);
   const config = configSchema.parse({});
   const { bounded, lowered } = programWith(600, 200);
@@ -42,7 +42,7 @@ Deno.test("failures in a row lower the bounds once", () => {
   assert.equal(lowered.length, 1);
 });
 
-Deno.test("a few connections are let in in any case, and lower configured bounds stay", () => {
+Deno.test("a few connections are always admitted, and lower configured bounds stay", () => {
   using descriptors = new Descriptors(silentLog);
   descriptors.exhausted(configSchema.parse({}), programWith(1, 0).bounded);
   assert.deepEqual(boundsOf(descriptors.fit(configSchema.parse({}))), { http: 16, irc: 16 });
@@ -50,7 +50,7 @@ Deno.test("a few connections are let in in any case, and lower configured bounds
   assert.deepEqual(boundsOf(descriptors.fit(lower)), { http: 8, irc: 16 });
 });
 
-Deno.test("an IRC client that a relay passes on counts for three descriptors", () => {
+Deno.test("an IRC client behind a relay counts for three descriptors", () => {
   using descriptors = new Descriptors(silentLog);
   const config = configSchema.parse({ irc: { websocket_listen: "127.0.0.1:0" } });
   const { bounded, lowered } = programWith(600, 200);

@@ -29,7 +29,7 @@ Deno.test("LineWriter writes every line in order, whole, without making its call
   assert.equal(stream.text, lines.map((line) => `${line}\n`).join(""));
 });
 
-Deno.test("LineWriter drops what has no room while nobody reads, and says how much", async () => {
+Deno.test("LineWriter drops lines without room while nobody reads, and counts them", async () => {
   const stream = new SlowStream();
   const writer = new LineWriter(stream);
   for (let count = 0; count < 10_101; count++) writer.write("x");

@@ -18,7 +18,7 @@ Deno.test("widthOf counts the cells of a terminal", () => {
   for (const [text, width] of table) assert.equal(widthOf(text), width, text);
 });
 
-Deno.test("cut and pad give a text so many cells", () => {
+Deno.test("cut and pad bring a text to a number of cells", () => {
   assert.equal(cut("muster", 6), "muster");
   assert.equal(cut("muster", 5), "must…");
   assert.equal(cut("日本語", 5), "日本…");

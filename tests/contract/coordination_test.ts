@@ -263,7 +263,7 @@ async function generalMessages(program: Program): Promise<unknown[]> {
   return await (await call(program, "GET", "/v1/channels/general/messages")).json();
 }
 
-Deno.test("Events: an event is an id and one data line with nick, text and timestamp alone", async () => {
+Deno.test("Events: an event is an id and one data line with only nick, text and timestamp", async () => {
   await using program = await startProgram();
   const response = await fetch(
     `${program.api}/v1/channels/general/stream?token=${program.token}`,
@@ -320,7 +320,7 @@ async function rpc({ mcp, token }: Program, method: string, params: unknown) {
   return await response.json();
 }
 
-Deno.test("MCP: initialize tells the versions, and each error has its code", async () => {
+Deno.test("MCP: initialize returns the versions, and each error has its code", async () => {
   await using program = await startProgram();
   const { result, id } = await rpc(program, "initialize", {});
   assert.equal(id, 1);

@@ -157,7 +157,7 @@ Deno.test("an event stream ends when its token expires", async () => {
   assert.ok(Date.now() >= Date.parse(expires_at));
 });
 
-Deno.test("behind TLS, and a trusted proxy's, the cookies are for TLS alone", async () => {
+Deno.test("behind TLS of muster or of a trusted proxy, cookies are sent only over TLS", async () => {
   const environment = { MUSTER_TRUSTED_PROXIES: "[127.0.0.1]" };
   await using program = await startProgram({ environment });
   await succeed(program, ["admin", "passwd", "admin", "--password-stdin"], PASSWORD);
@@ -196,7 +196,7 @@ Deno.test("wrong logins behind a proxy that writes ip:port are limited, and nons
   assert.doesNotMatch(log, /smuggled-text|203\.0\.113\.9:4/);
 });
 
-Deno.test("where admins are switched off, everything of theirs says so with 404", async () => {
+Deno.test("with admins switched off, their endpoints and commands say so with 404", async () => {
   await using program = await startProgram({ environment: { MUSTER_ADMINS_ENABLED: "false" } });
   const answers = [
     call(program, "GET", "/v1/admins"),

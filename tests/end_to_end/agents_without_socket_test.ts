@@ -3,7 +3,7 @@ import { call, callAs, ChannelStream, registerAgent } from "../support/api.ts";
 import { IrcClient } from "../support/irc_client.ts";
 import { runMuster, startProgram } from "../support/program.ts";
 
-Deno.test("an agent that only speaks HTTP is a member like any other", async () => {
+Deno.test("an agent over HTTP is a member of channels like an IRC client", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout", { channels: ["general"] });
   await using ann = await IrcClient.connect(program.irc);
@@ -64,7 +64,7 @@ Deno.test("an agent that only speaks HTTP is a member like any other", async () 
   await ann.expect(/^:scout!agent@\S+ QUIT :Now connected to IRC$/);
 });
 
-Deno.test("a paused agent names no channel over HTTP and MCP, and is there without a word", async () => {
+Deno.test("a paused agent creates no channel over HTTP and MCP, and stays present in silence", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout", { channels: ["general"] });
   const paused = await call(program, "POST", "/v1/agents/scout/pause", { reason: "too loud" });
@@ -94,7 +94,7 @@ Deno.test("a paused agent names no channel over HTTP and MCP, and is there witho
   await session.expect(/ FAIL TOPIC MUTED :This agent is paused: too loud$/);
 });
 
-Deno.test("muster agent pause holds an agent's messages, over a restart, until resume", async () => {
+Deno.test("muster agent pause stops an agent's messages, even after a restart, until resume", async () => {
   await using program = await startProgram();
   const { folder } = program;
   const scout = await registerAgent(program, "scout", { channels: ["general"] });

@@ -81,7 +81,7 @@ async function enter(program: Program, nick: string, channel: string): Promise<I
   return client;
 }
 
-Deno.test("whatever a user of IRC sees, a reader over HTTP or MCP sees too", async () => {
+Deno.test("readers over HTTP and MCP see every text that a user of IRC sees", async () => {
   await using program = await startProgram({ config: CONFIG });
   await using writer = await enter(program, "writer", "#general");
   await using watcher = await enter(program, "watcher", "#general");
@@ -114,7 +114,7 @@ Deno.test("whatever a user of IRC sees, a reader over HTTP or MCP sees too", asy
   );
 });
 
-Deno.test("whatever is posted over HTTP or MCP, a user of IRC sees", async () => {
+Deno.test("a user of IRC sees every text posted over HTTP or MCP", async () => {
   await using program = await startProgram({ config: CONFIG });
   await using watcher = await enter(program, "watcher", "#general");
   const plain = anyText.map((text) => text.replace(/\p{Cc}/gu, "")).filter((text) =>
@@ -142,7 +142,7 @@ Deno.test("whatever is posted over HTTP or MCP, a user of IRC sees", async () =>
   );
 });
 
-Deno.test("who leaves with any reason is gone for readers over HTTP too, and topics are the same", async () => {
+Deno.test("a user that leaves with any reason leaves for HTTP readers too, and topics are equal", async () => {
   await using program = await startProgram({ config: CONFIG });
   await using owner = await IrcClient.connect(program.irc);
   await owner.register({

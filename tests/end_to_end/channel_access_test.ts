@@ -53,7 +53,7 @@ async function sendAll(client: IrcClient, ...lines: string[]): Promise<void> {
   await client.expect(/ PONG .*done$/);
 }
 
-Deno.test("an agent reads a channel only where IRC would let it in, over every way", async () => {
+Deno.test("an agent reads only channels that IRC would let it join, over HTTP and MCP", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout");
   await using keeper = await aKeeper(program, "vault");
@@ -91,7 +91,7 @@ Deno.test("an agent reads a channel only where IRC would let it in, over every w
   assert.equal((await readEverywhere(program, scout, "vault")).messages.status, 200);
 });
 
-Deno.test("an agent learns nothing of a secret channel, until it is a member", async () => {
+Deno.test("an agent learns nothing of a secret channel until it is a member", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout");
   await using keeper = await aKeeper(program, "vault");
@@ -113,7 +113,7 @@ Deno.test("an agent learns nothing of a secret channel, until it is a member", a
   for (const { text } of [await list(), await tool()]) assert.match(text, /vault/);
 });
 
-Deno.test("a stream ends when the channel shuts its agent out, and stays where it could come back", async () => {
+Deno.test("a stream ends when the channel shuts its agent out, and stays if the agent may rejoin", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout");
   const other = await registerAgent(program, "other");
@@ -148,7 +148,7 @@ Deno.test("a stream ends when the channel shuts its agent out, and stays where i
   assert.equal(answer.status, 403, answer.text);
 });
 
-Deno.test("an agent's inbox keeps what it may read alone", async () => {
+Deno.test("an agent's inbox keeps only messages that the agent may read", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout", { channels: ["vault"] });
   await using keeper = await IrcClient.connect(program.irc);

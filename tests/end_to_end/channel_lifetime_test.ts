@@ -36,7 +36,7 @@ async function useTool(program: Program, agent: Credentials, name: string, input
   return { text: String(result.content[0].text), isError: result.isError as boolean };
 }
 
-Deno.test("reading makes no channel, whoever reads; the operator's stream does", async () => {
+Deno.test("reading creates no channel, except for the operator's stream", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout");
   const before = await channelsOf(program);
@@ -59,7 +59,7 @@ Deno.test("reading makes no channel, whoever reads; the operator's stream does",
   assert.deepEqual(await channelsOf(program), [...before, "#streamed"]);
 });
 
-Deno.test("a channel that is there on IRC is read; one that is not can be waited for", async () => {
+Deno.test("a channel that exists on IRC is readable, and a request can wait for one that does not", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout");
   await using ann = await IrcClient.connect(program.irc);
@@ -78,7 +78,7 @@ Deno.test("a channel that is there on IRC is read; one that is not can be waited
   assert.equal((await (await waiting).json())[0].text, "first");
 });
 
-Deno.test("an agent keeps so many channels alive that nobody else is in, and no more", async () => {
+Deno.test("an agent keeps a bounded number of channels alive alone", async () => {
   await using program = await startProgram({ environment: PER_AGENT });
   const scout = await registerAgent(program, "scout", { channels: ["own1", "own2"] });
   const other = await registerAgent(program, "other");
@@ -111,7 +111,7 @@ Deno.test("an agent keeps so many channels alive that nobody else is in, and no 
   assert.equal(await statusOf(program, scout, "POST g/join"), 204);
 });
 
-Deno.test("an agent's DELETE takes the agent out, and the bridge where nobody else uses it", async () => {
+Deno.test("an agent's DELETE removes the agent, and the bridge if nobody else uses the channel", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout");
   const other = await registerAgent(program, "other");
@@ -141,7 +141,7 @@ Deno.test("an agent's DELETE takes the agent out, and the bridge where nobody el
   }
 });
 
-Deno.test("a post makes no channel of an agent's nick, and says where to send instead", async () => {
+Deno.test("a post to a channel named like an agent is refused and names the right path", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout");
   await registerAgent(program, "Builder");
@@ -163,7 +163,7 @@ Deno.test("a post makes no channel of an agent's nick, and says where to send in
   assert.equal(await statusOf(program, scout, "POST builder/messages", said), 204);
 });
 
-Deno.test("the bridge and its agents come back to their channels after kill -9, and limits with them", async () => {
+Deno.test("the bridge, its agents and their limits return to the channels after kill -9", async () => {
   await withFolder(async (folder) => {
     const start = () => startProgram({ folder, environment: PER_AGENT });
     let scout: Credentials;

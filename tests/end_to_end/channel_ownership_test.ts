@@ -11,7 +11,7 @@ async function membersAfterJoin(client: IrcClient, channel: string): Promise<str
   return ` ${names} `;
 }
 
-Deno.test("nobody becomes operator of muster's channels by coming first", async () => {
+Deno.test("nobody becomes operator of muster's channels by joining first", async () => {
   await using program = await startProgram({ config: 'bridge: { channels: ["#lobby"] }' });
   await registerAgent(program, "scout", { channels: ["work"] });
   await call(program, "POST", "/v1/irc/accounts", { account: "bob", password: "correct horse" });
@@ -32,7 +32,7 @@ Deno.test("nobody becomes operator of muster's channels by coming first", async 
   assert.match(await membersAfterJoin(bob, "#attic"), / @bob /);
 });
 
-Deno.test("agents have the status of their type in every channel, however early they come", async () => {
+Deno.test("agents get the status of their type in every channel, even when they join first", async () => {
   await using program = await startProgram();
   await using ann = await IrcClient.connect(program.irc);
   await ann.register({ nick: "ann" });
@@ -56,7 +56,7 @@ Deno.test("agents have the status of their type in every channel, however early 
   }
 });
 
-Deno.test("an agent that logs in late is no operator by having come first", async () => {
+Deno.test("an agent that joined first and logs in later does not become operator", async () => {
   await using program = await startProgram();
   const { nick, passphrase } = await registerAgent(program, "scout");
   await using client = await IrcClient.connect(program.irc);
@@ -69,7 +69,7 @@ Deno.test("an agent that logs in late is no operator by having come first", asyn
   await client.expect(/ MODE #den \+v-o stranger stranger$/);
 });
 
-Deno.test("whoever has a channel loses it when an agent is registered with it", async () => {
+Deno.test("a channel's operator loses the status when an agent is registered with the channel", async () => {
   await using program = await startProgram();
   await call(program, "POST", "/v1/irc/accounts", { account: "bob", password: "correct horse" });
   await using guest = await IrcClient.connect(program.irc);

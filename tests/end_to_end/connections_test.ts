@@ -58,7 +58,7 @@ async function limitOpenFiles({ pid }: Program, soft: number): Promise<void> {
   assert.ok((await command.output()).success);
 }
 
-Deno.test("strangers who hold more connections than fit keep nobody else out", {
+Deno.test("strangers with more connections than fit keep nobody else out", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using program = await startProgram({ openFiles: OPEN_FILES });
@@ -71,7 +71,7 @@ Deno.test("strangers who hold more connections than fit keep nobody else out", {
   assert.ok(await metric(program, "muster_http_connections") < OPEN_FILES);
 });
 
-Deno.test("a connection that has shown a credential outlives a crowd of strangers", {
+Deno.test("a connection with a valid credential survives a crowd of strangers", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using program = await startProgram({ openFiles: OPEN_FILES });
@@ -92,7 +92,7 @@ Deno.test("a connection that has shown a credential outlives a crowd of stranger
   await events?.cancel();
 });
 
-Deno.test("a program that runs out of file descriptors goes on when there are some again", {
+Deno.test("a program that runs out of file descriptors recovers when some are free again", {
   ...peer("prlimit"),
 }, async () => {
   await using program = await startProgram({ openFiles: OPEN_FILES });
@@ -111,7 +111,7 @@ Deno.test("a program that runs out of file descriptors goes on when there are so
   assert.ok(await metric(program, "muster_irc_accept_failures_total") > 0);
 });
 
-Deno.test("connections that say nothing, or half a request, are closed; a stream is not", async () => {
+Deno.test("connections with half a request or none are closed; a stream is not", async () => {
   await using program = await startProgram({ environment: SHORT_TIMES });
   const { api, mcp, token } = program;
   const headers = { authorization: `Bearer ${token}` };
@@ -146,7 +146,7 @@ Deno.test("connections that say nothing, or half a request, are closed; a stream
   await events?.cancel();
 });
 
-Deno.test("a body whose parts do not come in time is answered 408, and its connection closed", async () => {
+Deno.test("a body that arrives too slowly is answered 408, and its connection closes", async () => {
   await using program = await startProgram({ environment: SHORT_TIMES });
   const { api, mcp, token } = program;
   const requests = [
@@ -164,7 +164,7 @@ Deno.test("a body whose parts do not come in time is answered 408, and its conne
   }
 });
 
-Deno.test("guests on IRC leave places for accounts", async () => {
+Deno.test("guests on IRC leave room for accounts", async () => {
   const environment = { MUSTER_IRC_LIMITS_CONNECTIONS: "16" };
   await using program = await startProgram({ environment });
   const { api, irc, token } = program;

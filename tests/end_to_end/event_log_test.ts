@@ -29,14 +29,14 @@ Deno.test("policies are read and set from the command line and take effect at on
   assert.deepEqual(await users(), ["bridge"]);
 });
 
-Deno.test("without the policy store the API says why there are no settings", async () => {
+Deno.test("without the policy store, the API explains why there are no settings", async () => {
   await using program = await startProgram({ environment: { MUSTER_POLICIES_ENABLED: "false" } });
   const response = await call(program, "GET", "/v1/settings/policies");
   assert.equal(response.status, 404);
   assert.match((await response.json()).error, /policies\.enabled/);
 });
 
-Deno.test("log prints what happened on IRC and over HTTP, and goes on with what happens", async () => {
+Deno.test("log prints past events of IRC and HTTP, and follows new ones", async () => {
   await using program = await startProgram();
   const { passphrase } = await registerAgent(program, "scout", { type: "orchestrator" });
   await using scout = await IrcClient.connect(program.irc);
@@ -93,7 +93,7 @@ Deno.test("log prints what happened on IRC and over HTTP, and goes on with what 
   assert.ok(!/planted|\u009b/.test(all + text));
 });
 
-Deno.test("doctor log verifies the log of a running, a stopped and a killed program, and finds what was changed", async () => {
+Deno.test("doctor log verifies the log of a running, a stopped and a killed program, and finds changes", async () => {
   await withFolder(async (folder) => {
     const doctor = () => runMuster(["doctor", "log"], { folder });
     {

@@ -44,7 +44,7 @@ async function post(program: Program, text: string): Promise<void> {
   assert.equal(response.status, 204);
 }
 
-Deno.test("an EventSource goes on after a cut, without gap or repeat, further back than the buffer", async () => {
+Deno.test("an EventSource resumes after a cut without gap or repeat, even beyond the buffer", async () => {
   await using program = await startProgram({ config: "bridge: { buffer_size: 5 }\n" });
   await using bob = await IrcClient.connect(program.irc);
   await bob.register({ nick: "bob" });

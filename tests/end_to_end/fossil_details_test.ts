@@ -13,7 +13,7 @@ async function prepared(program?: string): Promise<Workbench> {
   return bench;
 }
 
-Deno.test("a branch, a file or a stream that is not there is an error", async () => {
+Deno.test("a missing branch, file or stream is an error", async () => {
   using bench = await prepared();
   const table: [message: RegExp, command: string, ...args: string[]][] = [
     [/^There is no branch "nosuch"$/m, "timeline", "--branch", "nosuch"],
@@ -38,7 +38,7 @@ Deno.test("a branch, a file or a stream that is not there is an error", async ()
   }
 });
 
-Deno.test("an archive replaces the file it is written to, or leaves it as it was", async () => {
+Deno.test("an archive replaces its output file whole, or leaves it unchanged", async () => {
   using bench = await prepared();
   const target = bench.write("all.zip", "an older file");
   const { code } = await bench.try("archive", ["--checkin", "nosuch", "-o", target]);
@@ -71,7 +71,7 @@ Deno.test("-n 0 lists everything", async () => {
 });
 
 judged(
-  "the pages of branches and check-ins are listed where they are asked for",
+  "wiki pages of branches and check-ins are listed on request",
   async (program) => {
     using bench = await prepared(program);
     const tip = (await bench.json("info", "--checkin", "tip")).uuid;

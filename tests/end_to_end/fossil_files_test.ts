@@ -15,7 +15,7 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-judged("every command leaves a file in the journal mode in which it found it", async (program) => {
+judged("every command keeps a file's journal mode", async (program) => {
   for (const mode of ["DELETE", "WAL"]) {
     using bench = new Workbench(program);
     bench.fossil(["init", bench.repository]);
@@ -166,7 +166,7 @@ Deno.test("a lock of another program is reported with the name of the file", asy
   }
 });
 
-Deno.test("new files can be read by those whom the umask lets read", async () => {
+Deno.test("new files get the permissions that the umask allows", async () => {
   using bench = new Workbench();
   const words = (...args: string[]) =>
     [...musterWords(), "fossil", ...args].map((word) => `'${word}'`).join(" ");

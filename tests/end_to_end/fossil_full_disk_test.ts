@@ -21,7 +21,7 @@ const SCRIPT = `
 const full = (path: string) => `"${path}" does not fit on the disk, which is full`;
 
 Deno.test({
-  name: "a command says that the disk is full, and leaves the repository whole, nothing beside it",
+  name: "a command reports a full disk and leaves the repository whole, with no file beside it",
   ...smallDisk(),
   async fn() {
     using scratch = new Scratch();

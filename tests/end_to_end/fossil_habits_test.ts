@@ -94,7 +94,7 @@ judged("the words and options of fossil work", async (program) => {
   assert.equal(Deno.readFileSync(bench.path("out.tgz"))[0], 0x1f);
 });
 
-judged("what fossil keeps besides check-ins can be read", async (program) => {
+judged("technotes, forum posts, attachments and unversioned files can be read", async (program) => {
   using bench = new Workbench(program);
   await bench.muster("init");
   const at = ["-R", bench.repository];

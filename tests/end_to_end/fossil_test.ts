@@ -194,7 +194,7 @@ async function feed(command: Deno.Command, stdin: string): Promise<string> {
   return decoder.decode(stdout);
 }
 
-Deno.test("muster fossil says in a sentence what is wrong, and by its exit code whose fault it is", async () => {
+Deno.test("muster fossil explains an error in one sentence, and its exit code says whose fault it is", async () => {
   using bench = new Workbench();
   await bench.muster("init");
   bench.write("tree/a", "a\n");

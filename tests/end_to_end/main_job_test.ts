@@ -100,7 +100,7 @@ Deno.test("rotating, revoking and deleting an agent end its session at once", as
   }
 });
 
-Deno.test("an agent's type decides what it is in its channels", async () => {
+Deno.test("an agent's type decides its status in its channels", async () => {
   await using program = await startProgram();
   const shown: [string, string][] = [
     ["orchestrator", "@"],

@@ -41,7 +41,7 @@ class Model implements AsyncDisposable {
   }
 }
 
-Deno.test("a model lives its day with nothing but MCP", async () => {
+Deno.test("a model does a day's work with nothing but MCP", async () => {
   await using program = await startProgram();
   await using scout = await Model.connect(program, "scout");
   await using builder = await Model.connect(program, "builder");
@@ -87,7 +87,7 @@ Deno.test("a model lives its day with nothing but MCP", async () => {
   ]);
 });
 
-Deno.test("who has no right to a tool does not see it, and learns what to do when it calls", async () => {
+Deno.test("a caller does not see tools that it may not call, and a call explains what to do", async () => {
   await using program = await startProgram();
   const scout = await registerAgent(program, "scout", { channels: ["general"] });
   const ask = async (method: string, params?: unknown) => {

@@ -18,7 +18,7 @@ async function messagesOf(program: Program, channel: string): Promise<Shown[]> {
   return await response.json();
 }
 
-Deno.test("a message says which account said it, and what the operator said in a name", () =>
+Deno.test("a message names its account, and marks words of the operator under another name", () =>
   withFolder(async (folder) => {
     const environment = { MUSTER_IRC_HISTORY_PERSIST: "true" };
     const path = "/v1/channels/general/messages";
@@ -65,7 +65,7 @@ Deno.test("a message says which account said it, and what the operator said in a
     assert.deepEqual(await messagesOf(program, "general"), shown, "as before the restart");
   }));
 
-Deno.test("what the bridge says for somebody, nobody else can mark as such", async () => {
+Deno.test("nobody but the bridge can send the tags of the bridge", async () => {
   await using program = await startProgram();
   await using watcher = await IrcClient.connect(program.irc);
   await watcher.register({

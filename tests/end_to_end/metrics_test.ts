@@ -35,7 +35,7 @@ async function readMetrics(program: Program): Promise<string> {
   return await response.text();
 }
 
-Deno.test("GET /v1/metrics tells what happened", async () => {
+Deno.test("GET /v1/metrics counts what happened", async () => {
   await using program = await startProgram();
   await causeFigures(program);
   const text = await readMetrics(program);
@@ -72,7 +72,7 @@ Deno.test("GET /v1/metrics tells what happened", async () => {
   }
 });
 
-Deno.test("promtool finds nothing to say against the metrics", peer("promtool"), async () => {
+Deno.test("promtool accepts the metrics", peer("promtool"), async () => {
   await using program = await startProgram();
   await causeFigures(program);
   const text = await readMetrics(program);

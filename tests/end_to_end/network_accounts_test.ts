@@ -48,7 +48,7 @@ async function takes(program: Program, ergo: FakeErgo, nick: string, passphrase:
   return [ergo.takes(nick, passphrase), response.status === 200];
 }
 
-Deno.test("killed between the network's change and its own, the program starts with both sides equal", async () => {
+Deno.test("a program killed between the network's change and its own starts with both sides equal", async () => {
   await using ergo = new FakeErgo();
   await using irc = new FakeErgoIrc(ergo);
   await withFolder(async (folder) => {

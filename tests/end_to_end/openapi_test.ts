@@ -160,7 +160,7 @@ Deno.test("every endpoint of the OpenAPI document answers as it says", async () 
   }
 });
 
-Deno.test("every endpoint refuses who the OpenAPI document does not name", async () => {
+Deno.test("every endpoint refuses callers that the OpenAPI document does not name", async () => {
   await using program = await startProgram();
   const document = await readDocument(program.api);
   const answers = new DocumentedAnswers(document, []);

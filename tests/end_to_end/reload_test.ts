@@ -42,7 +42,7 @@ async function statusInTheEnd(client: Deno.HttpClient, program: Program): Promis
   return await statusOf(client, program);
 }
 
-Deno.test("SIGHUP renews the certificates of API, MCP and IRC; what is open stays open", {
+Deno.test("SIGHUP renews the certificates of API, MCP and IRC and keeps connections open", {
   ...peer("openssl"),
 }, async () => {
   await withFolder(async (folder) => {
@@ -97,7 +97,7 @@ Deno.test("SIGHUP renews the certificates of API, MCP and IRC; what is open stay
   });
 });
 
-Deno.test("SIGHUP applies what can change, tells what cannot, and refuses what is wrong", async () => {
+Deno.test("SIGHUP applies changed keys, names those that need a restart, and refuses wrong ones", async () => {
   await withFolder(async (folder) => {
     await using program = await startProgram({ folder, config: "irc: { motd: first }\n" });
     await writeFile(
@@ -128,7 +128,7 @@ Deno.test("SIGHUP applies what can change, tells what cannot, and refuses what i
   });
 });
 
-Deno.test("a certificate that is none ends the start with one sentence and code 2", async () => {
+Deno.test("an invalid certificate ends the start with one sentence and code 2", async () => {
   await withFolder(async (folder) => {
     await writeFile(folder, "config.yaml", "tls: { cert: tls.crt, key: tls.key }\n");
     const environment = { MUSTER_API_ADDR: "127.0.0.1:0", MUSTER_MCP_ADDR: "127.0.0.1:0" };

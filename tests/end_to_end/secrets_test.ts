@@ -84,7 +84,7 @@ async function plant(program: Program, answers: Answers): Promise<string[]> {
   return [passphrase, token, PASSWORD, WRONG, program.token, ...cookies];
 }
 
-Deno.test("no secret is in an answer, in the log at debug level, or in the data in the clear", async () => {
+Deno.test("no secret appears in answers, in the log at debug level, or in clear text in the data", async () => {
   await using program = await startProgram({ environment: { MUSTER_LOG_LEVEL: "debug" } });
   const answers = new Answers(program);
   const secrets = await plant(program, answers);

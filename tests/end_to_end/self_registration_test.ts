@@ -16,7 +16,7 @@ irc:
   accounts: { self_registration: true }
 `;
 
-Deno.test("a person is told of TLS, makes an account on IRC, and logs in to it after a restart", {
+Deno.test("a person learns of TLS, makes an account on IRC, and logs in to it after a restart", {
   ...peer("openssl"),
 }, async () => {
   await withFolder(async (folder) => {

@@ -234,7 +234,7 @@ Deno.test("config check warns about clear text as a start does", async () => {
   assert.deepEqual([code, stdout], [0, "The configuration is valid\n"]);
 });
 
-Deno.test("config check takes the addresses of the muster that runs with the data folder as free", async () => {
+Deno.test("config check counts the addresses of the running muster of the data folder as free", async () => {
   await using program = await startProgram();
   const environment = {
     MUSTER_API_ADDR: new URL(program.api).host,

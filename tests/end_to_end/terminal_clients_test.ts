@@ -55,7 +55,7 @@ async function converse(bob: IrcClient, terminal: Terminal): Promise<void> {
 }
 
 Deno.test({
-  name: "irssi logs in with the lines that muster prints, joins, shows what was said, and talks",
+  name: "irssi logs in with the lines that muster prints, joins, shows history, and talks",
   ignore: peer("irssi").ignore || peer("tmux").ignore,
   fn: async () => {
     await using program = await startProgram();
@@ -74,7 +74,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "WeeChat logs in with the lines that muster prints, joins, shows what was said, and talks",
+  name: "WeeChat logs in with the lines that muster prints, joins, shows history, and talks",
   ignore: peer("weechat").ignore || peer("tmux").ignore,
   fn: async () => {
     await using program = await startProgram();
@@ -104,7 +104,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "catgirl logs in over TLS, joins, shows what was said, and talks",
+  name: "catgirl logs in over TLS, joins, shows history, and talks",
   ignore: peer("catgirl").ignore || peer("tmux").ignore || peer("openssl").ignore,
   fn: async () => {
     await withFolder(async (folder) => {

@@ -46,7 +46,7 @@ async function assertServes(program: Program, ircs: string, cert: string): Promi
   await guest.expect(/ 001 /);
 }
 
-Deno.test("clients that stall in the TLS handshake are closed, and keep nobody out", {
+Deno.test("clients that stall in the TLS handshake are closed and keep nobody out", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await withFolder(async (folder) => {
@@ -77,7 +77,7 @@ Deno.test("clients that stall in the TLS handshake are closed, and keep nobody o
   });
 });
 
-Deno.test("a certificate is renewed where a relay stands before the port", async () => {
+Deno.test("a certificate is renewed on a port behind a relay", async () => {
   await withFolder(async (folder) => {
     await makeCertificate(folder);
     await using program = await startProgram({ folder, config: CONFIG, environment: SHORT_TIMES });

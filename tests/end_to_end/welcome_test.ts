@@ -31,7 +31,7 @@ async function assertSuggested(
 }
 
 Deno.test({
-  name: "a start on a terminal suggests names that nobody has yet",
+  name: "a start on a terminal suggests free names",
   ignore: peer("tmux").ignore,
   fn: async () => {
     await withFolder(async (folder) => {

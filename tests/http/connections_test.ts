@@ -60,7 +60,7 @@ Deno.test("an exempt address has no bound of its own, but shares the total", () 
   assert.equal(table.connections.stats().closed.full, 1);
 });
 
-Deno.test("a burst of strangers on one port spares those who just came to another", () => {
+Deno.test("a burst of strangers on one port spares new connections on another", () => {
   using table = new Table();
   const there = Array.from({ length: 4 }, () => table.enter("127.0.0.1", 8080));
   const here = Array.from({ length: 100 }, () => table.enter("127.0.0.1", 8081));
@@ -77,7 +77,7 @@ Deno.test("a connection with a credential counts for no address and makes room f
   assert.deepEqual(areCut(strangers), [true, false, false]);
 });
 
-Deno.test("nobody is let in where every connection has shown a credential", () => {
+Deno.test("nobody is admitted when every connection has shown a credential", () => {
   using table = new Table();
   for (let count = 0; count < LIMITS.total; count++) table.enter("127.0.0.1").trust();
   assert.equal(table.connections.enter("192.0.2.1", 8080), null);

@@ -34,7 +34,7 @@ Deno.test("a hop is an address with or without a port, brackets, a zone, or IPv6
   }
 });
 
-Deno.test("what is no address stands for the proxy that wrote it", () => {
+Deno.test("a malformed hop counts as the proxy that wrote it", () => {
   const proxies = new TrustedProxies([PROXY, "10.0.0.2"]);
   for (const header of NONSENSE) {
     assert.equal(proxies.clientOf(PROXY, header), PROXY, header);
@@ -42,7 +42,7 @@ Deno.test("what is no address stands for the proxy that wrote it", () => {
   }
 });
 
-Deno.test("only a trusted proxy is believed, in whatever form its address is written", () => {
+Deno.test("only a trusted proxy is believed, in any form of its address", () => {
   const proxies = new TrustedProxies(["2001:DB8::0:1"]);
   assert.equal(proxies.clientOf("2001:db8::1", "203.0.113.9"), "203.0.113.9");
   assert.equal(proxies.clientOf("2001:db8::2", "203.0.113.9"), "2001:db8::2");

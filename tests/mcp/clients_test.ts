@@ -205,7 +205,7 @@ for (const { name, revision, connect } of CLIENTS) {
   });
 }
 
-Deno.test("a client that goes away ends its waiting", async () => {
+Deno.test("a client that disconnects ends its wait", async () => {
   await withServer(async ({ url, answers }) => {
     const closing = new AbortController();
     const post = (body: unknown, init: RequestInit = {}) => {
@@ -225,7 +225,7 @@ Deno.test("a client that goes away ends its waiting", async () => {
   });
 });
 
-Deno.test("a browser that was led here under another name is refused", async () => {
+Deno.test("a browser under a foreign host name is refused", async () => {
   await withServer(async ({ url }) => {
     using connection = await Deno.connect({ hostname: url.hostname, port: Number(url.port) });
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';

@@ -130,7 +130,7 @@ for (const { who, tool, input, outcome } of SCENARIOS) {
   });
 }
 
-Deno.test("register_agent passes on what is given and who asks", async () => {
+Deno.test("register_agent passes on its arguments and the caller", async () => {
   const fixture = newFixture();
   await call(fixture, "operator", "register_agent", { nick: "coder" });
   await call(fixture, "operator", "register_agent", {
@@ -148,7 +148,7 @@ Deno.test("register_agent passes on what is given and who asks", async () => {
   assert.match(caller?.requestId ?? "", /^[0-9a-f-]{36}$/);
 });
 
-Deno.test("send_message sends an envelope in the name of whoever calls", async () => {
+Deno.test("send_message sends an envelope in the caller's name", async () => {
   const fixture = newFixture();
   const before = Date.now();
   await call(fixture, "writer", "send_message", { ...MESSAGE, payload: { n: [1, "two"] } });
@@ -199,7 +199,7 @@ Deno.test("get_history writes typed and untyped messages, the newest, oldest fir
   assert.equal(textOf(newest), "# history: #general (last 1)\n[#general] <ann> type=t id=E");
 });
 
-Deno.test("get_history gives 20 messages unless told, and no more than are kept", async () => {
+Deno.test("get_history returns 20 messages by default, and no more than are kept", async () => {
   const fixture = newFixture();
   for (let count = 0; count < 25; count++) {
     fixture.bridge.say("ann", `line ${count}`);
@@ -211,7 +211,7 @@ Deno.test("get_history gives 20 messages unless told, and no more than are kept"
   assert.equal(result.isError, false);
 });
 
-Deno.test("get_history goes on after the id that it showed", async () => {
+Deno.test("get_history continues after an id that it showed", async () => {
   const fixture = newFixture();
   await call(fixture, "writer", "send_message", MESSAGE);
   fixture.bridge.say("ann", "next");
@@ -242,7 +242,7 @@ Deno.test("get_history waits for the next message", async () => {
   assert.equal(textOf(await answer), "# history: #general (last 1)\n[#general] <ann> at last");
 });
 
-Deno.test("calls of a batch that wait do so at the same time, and hold nothing else up", async () => {
+Deno.test("waiting calls of a batch wait at the same time and delay nothing else", async () => {
   const fixture = newFixture();
   const wait = { name: "get_history", arguments: { channel: "#general", wait_seconds: 60 } };
   const say = { name: "send_message", arguments: { channel: "#general", type: "status.report" } };
@@ -260,7 +260,7 @@ Deno.test("calls of a batch that wait do so at the same time, and hold nothing e
   }
 });
 
-Deno.test("a batch ends where the credential of its caller ends", async () => {
+Deno.test("a batch ends when its caller's credential ends", async () => {
   const fixture = newFixture();
   const say = { name: "post", arguments: { channel: "#general", text: "hello" } };
   fixture.bridge.onPosted = () => fixture.revoke("writer");
@@ -323,7 +323,7 @@ for (
   });
 }
 
-Deno.test("a bug in a service is logged and told by an id alone", async () => {
+Deno.test("a bug in a service is logged, and the answer holds only its id", async () => {
   const fixture = newFixture({ failure: new Error("the password is hunter2") });
   const result = await call(fixture, "operator", "get_status");
   assert.equal(result.isError, true);
@@ -333,7 +333,7 @@ Deno.test("a bug in a service is logged and told by an id alone", async () => {
   assert.equal(fixture.logged[0]?.properties.requestId, id);
 });
 
-Deno.test("a payload nested beyond measure is answered", async () => {
+Deno.test("an excessively nested payload gets an answer", async () => {
   const depth = 100_000;
   const payload = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
   const input = `{"channel":"#general","type":"t","payload":${payload}}`;

@@ -343,7 +343,7 @@ for (const [who, status] of ACCESS) {
   });
 }
 
-Deno.test("POST /mcp tells a throttled client when to come back", async () => {
+Deno.test("POST /mcp tells a throttled client when to retry", async () => {
   const { handler } = newFixture();
   const request = post("guest", rpc("ping"), { headers: { authorization: "Bearer throttled" } });
   const response = await handler(request, "127.0.0.1");
@@ -352,7 +352,7 @@ Deno.test("POST /mcp tells a throttled client when to come back", async () => {
   assert.deepEqual(shapeOf(await response.json()), errorCode(-32000, null));
 });
 
-Deno.test("POST /mcp takes the client's address from a trusted proxy only", async () => {
+Deno.test("POST /mcp reads the client's address only from a trusted proxy", async () => {
   const { handler, addresses } = newFixture({ config: { trusted_proxies: ["10.0.0.1"] } });
   const headers = { "x-forwarded-for": "203.0.113.9" };
   for (const remoteAddress of ["10.0.0.1", "10.0.0.2"]) {
@@ -409,7 +409,7 @@ for (const method of ["GET", "HEAD", "PUT", "DELETE"]) {
   });
 }
 
-Deno.test("other paths are not there", async () => {
+Deno.test("other paths answer 404", async () => {
   const { handler } = newFixture();
   for (const path of ["/", "/mcpx", "/v1/status", "/mcp/more"]) {
     const url = `http://127.0.0.1:8081${path}`;
@@ -419,7 +419,7 @@ Deno.test("other paths are not there", async () => {
   }
 });
 
-Deno.test("OPTIONS /mcp tells what it takes", async () => {
+Deno.test("OPTIONS /mcp lists the methods", async () => {
   const { handler } = newFixture();
   const request = new Request("http://127.0.0.1:8081/mcp", { method: "OPTIONS" });
   const response = await handler(request, "127.0.0.1");

@@ -184,7 +184,7 @@ Deno.test("an argument that is null counts as left out", async () => {
   assert.equal(to, undefined);
 });
 
-Deno.test("send_message addresses an envelope and tells its id", async () => {
+Deno.test("send_message addresses an envelope and returns its id", async () => {
   const fixture = newFixture();
   const to = ["scout", "Ann", "@workers", "@build*", "@all"];
   const result = await call(fixture, "writer", "send_message", { ...MESSAGE, to });
@@ -194,7 +194,7 @@ Deno.test("send_message addresses an envelope and tells its id", async () => {
   assert.equal(result.structuredContent?.envelope_id, envelope.id);
 });
 
-Deno.test("send_message with a text says it in plain words, to those that it is for", async () => {
+Deno.test("send_message with a text sends plain words to the addressees", async () => {
   const fixture = newFixture();
   const say = (input: object) =>
     call(fixture, "writer", "send_message", { channel: "#general", ...input });
@@ -206,7 +206,7 @@ Deno.test("send_message with a text says it in plain words, to those that it is 
   ]);
 });
 
-Deno.test("send_message names the agents that did not get what is for them", async () => {
+Deno.test("send_message names the addressees that did not get the message", async () => {
   const fixture = newFixture();
   const result = await call(fixture, "writer", "send_message", {
     ...{ ...MESSAGE, to: ["scout", "away", "@away", "@all"] },
@@ -219,7 +219,7 @@ Deno.test("send_message names the agents that did not get what is for them", asy
   assert.deepEqual(result.structuredContent?.not_reached, ["away"]);
 });
 
-Deno.test("read_inbox shows what was said to the agent, and where to go on", async () => {
+Deno.test("read_inbox shows the agent's messages and the cursor of the next read", async () => {
   const fixture = newFixture();
   const envelope = { v: 1, type: "task.create", id: "E1", from: "boss", ts: 1, to: ["reader"] };
   const origin = { from: "boss", account: "boss", timestamp: "2026-11-20T00:00:00.000001Z" };

@@ -17,7 +17,7 @@ function failingWith(error: Error, logged: (properties: Record<string, unknown>)
   });
 }
 
-Deno.test("a bug is answered 500 with the id under which the log tells of it, and nothing else", async () => {
+Deno.test("a bug is answered 500 with nothing but the id of its log record", async () => {
   const bug = new Error(SECRET);
   const records: Record<string, unknown>[] = [];
   const app = failingWith(bug, (properties) => records.push(properties));
@@ -28,7 +28,7 @@ Deno.test("a bug is answered 500 with the id under which the log tells of it, an
   assert.deepEqual(records, [{ requestId: id, error: bug }]);
 });
 
-Deno.test("a limit that was reached is answered 429 and says when to come back", async () => {
+Deno.test("a reached limit is answered 429 and says when to retry", async () => {
   const app = failingWith(new TooMany("Too many", 1.2), () => {});
   const response = await app.request("/", {}, { remoteAddress: "192.0.2.1" });
   assert.equal(response.status, 429);

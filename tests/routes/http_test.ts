@@ -12,7 +12,7 @@ async function documentOf(
   return await (await api.send({ who: "guest", request: "GET /openapi.json" })).json();
 }
 
-Deno.test("every answer has a request id of its own, errors included", async () => {
+Deno.test("every answer has its own request id, errors included", async () => {
   await withApi(async (api) => {
     const ids = new Set<string>();
     for (const request of ["GET /healthz", "GET /v1/status", "GET /nothing", "PUT /v1/agents"]) {
@@ -25,7 +25,7 @@ Deno.test("every answer has a request id of its own, errors included", async () 
   });
 });
 
-Deno.test("answers that a credential opens are kept by nobody, and are what they say", async () => {
+Deno.test("answers to credentials are not cached, and browsers do not guess their type", async () => {
   await withApi(async (api) => {
     for (const request of ["GET /v1/agents", "GET /v1/nothing", "POST /v1/tokens"]) {
       const { headers } = await api.send({ request });
@@ -35,7 +35,7 @@ Deno.test("answers that a credential opens are kept by nobody, and are what they
   });
 });
 
-Deno.test("OPTIONS tells what each path of the document takes, without a credential", async () => {
+Deno.test("OPTIONS lists the methods of each path without a credential", async () => {
   await withApi(async (api) => {
     for (const [path, operations] of Object.entries((await documentOf(api)).paths)) {
       const request = `OPTIONS ${path.replaceAll(/[{}]/g, "")}`;
@@ -51,7 +51,7 @@ Deno.test("OPTIONS tells what each path of the document takes, without a credent
   });
 });
 
-Deno.test("what is not there is 404, and a method that is not taken 405 with Allow", async () => {
+Deno.test("a missing path is 404, and a wrong method 405 with Allow", async () => {
   await withApi(async (api) => {
     await api.expect([
       { request: "GET /v1", status: 404 },
@@ -73,7 +73,7 @@ Deno.test("what is not there is 404, and a method that is not taken 405 with All
   });
 });
 
-Deno.test("a body that is not UTF-8 is 400, by whatever endpoint, and changes nothing", async () => {
+Deno.test("a body that is not UTF-8 is 400 at every endpoint, and changes nothing", async () => {
   const [before = "", after = ""] = ['{"nick":"scout","type":"worker","channels":["#', '"]}'];
   const encode = (text: string) => new TextEncoder().encode(text);
   const latin1 = Uint8Array.of(...encode(before), 0xe9, ...encode(after));
@@ -111,7 +111,7 @@ Deno.test("HEAD answers as GET does, without the body", async () => {
   });
 });
 
-Deno.test("a request is a line of the log that holds no path, query or credential", async () => {
+Deno.test("a request is logged as one line without path, query or credential", async () => {
   await withApi(async (api) => {
     await api.send({ who: "writer", request: "GET /v1/agents/hidden-name?token=hidden-token" });
     const lines = api.services.log.lines.filter((line) => line.includes("Request"));
@@ -129,7 +129,7 @@ Deno.test("a request is a line of the log that holds no path, query or credentia
   });
 });
 
-Deno.test("what machines ask all the time is logged at debug, unless it fails", async () => {
+Deno.test("routine requests of machines are logged at debug, unless they fail", async () => {
   await withApi(async (api) => {
     await api.send({ request: "GET /healthz" });
     await api.send({ request: "GET /v1/metrics" });
@@ -148,7 +148,7 @@ Deno.test("a request without a credential is answered with both ways to send one
   });
 });
 
-Deno.test("requests are counted by the pattern of their path, unknown ones together", async () => {
+Deno.test("requests are counted by the pattern of their path, and unknown paths together", async () => {
   await withApi(async (api) => {
     for (
       const request of [
@@ -173,7 +173,7 @@ Deno.test("requests are counted by the pattern of their path, unknown ones toget
   });
 });
 
-Deno.test("web pages of other origins are told nothing unless the configuration names them", async () => {
+Deno.test("web pages of other origins get nothing unless the configuration names them", async () => {
   const origin = "https://ui.example";
   await withApi(async (api) => {
     const response = await api.send({ request: "GET /v1/agents", headers: { origin } });
@@ -217,7 +217,7 @@ Deno.test("/docs shows every endpoint, and loads nothing", async () => {
   });
 });
 
-Deno.test("the OpenAPI document names who may do what, and every operation once", async () => {
+Deno.test("the OpenAPI document has every operation once, with the credentials that open it", async () => {
   await withApi(async (api) => {
     const document = await (await api.send({ who: "guest", request: "GET /openapi.json" })).json();
     assert.equal(document.openapi, "3.1.0");

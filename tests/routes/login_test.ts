@@ -54,7 +54,7 @@ Deno.test("POST /login sets the cookies of a session", async () => {
   });
 });
 
-Deno.test("POST /login refuses who is no admin, and what is no login", async () => {
+Deno.test("POST /login refuses people that are no admins, and malformed bodies", async () => {
   const table: readonly (readonly [unknown, number, RegExp])[] = [
     [{ ...CREDENTIALS, password: "wrong horse" }, 401, /wrong/],
     [{ ...CREDENTIALS, username: "nobody" }, 401, /wrong/],
@@ -76,7 +76,7 @@ Deno.test("POST /login refuses who is no admin, and what is no login", async () 
   });
 });
 
-Deno.test("the eleventh login within 15 minutes from one place is refused, whatever the others were", async () => {
+Deno.test("the eleventh login within 15 minutes from one place is refused, even after successes", async () => {
   await withAdmin(async (api) => {
     const attempt = (body: unknown, status: number, from = "192.0.2.1"): Scenario => ({
       ...{ who: "guest", request: "POST /login" },
@@ -112,7 +112,7 @@ Deno.test("a flood of logins from one place is refused at once and takes nobody 
   });
 });
 
-Deno.test("POST /login takes nothing from a web page of another origin, and does not count it", async () => {
+Deno.test("POST /login refuses web pages of other origins and does not count them", async () => {
   const foreign = [
     { origin: "http://evil.example" },
     { origin: "null" },
@@ -136,7 +136,7 @@ Deno.test("POST /login takes nothing from a web page of another origin, and does
   });
 });
 
-Deno.test("GET /session tells who is logged in, until the session ends", async () => {
+Deno.test("GET /session names the admin until the session ends", async () => {
   await withAdmin(async (api) => {
     const headers = await logIn(api);
     const ask = { who: "guest", request: "GET /session", headers } as const;

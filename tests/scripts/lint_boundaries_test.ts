@@ -33,7 +33,7 @@ Deno.test("services import nothing that stands above them", () => {
   }
 });
 
-Deno.test("a folder of services is entered by its door", () => {
+Deno.test("a folder of services is imported through its mod.ts", () => {
   const table = [
     ["services/agents/a.ts", "../database/mod.ts", true],
     ["services/agents/a.ts", "../database/database.ts", false],

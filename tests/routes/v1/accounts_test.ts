@@ -32,7 +32,7 @@ Deno.test("an account of a person is made, listed and deleted", async () => {
   });
 });
 
-Deno.test("POST /v1/irc/accounts refuses what is no account", async () => {
+Deno.test("POST /v1/irc/accounts refuses malformed accounts", async () => {
   const table: readonly (readonly [unknown, number, RegExp])[] = [
     [{ password: PASSWORD }, 400, /account/],
     [{ account: "two words", password: PASSWORD }, 400, /account/],

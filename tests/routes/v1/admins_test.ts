@@ -34,7 +34,7 @@ Deno.test("admins are made, listed and removed", async () => {
   });
 });
 
-Deno.test("POST /v1/admins refuses what is taken or malformed, naming the field", async () => {
+Deno.test("POST /v1/admins refuses taken names and malformed fields, naming the field", async () => {
   const whole = { username: "ann", password: "correct horse" };
   const table: readonly (readonly [unknown, number, RegExp])[] = [
     [{ ...whole, username: "ADMIN" }, 409, /taken/],

@@ -37,7 +37,7 @@ Deno.test("GET /v1/agents/{nick}/messages is open to the agent itself and the op
   });
 });
 
-Deno.test("GET /v1/agents/{nick}/messages gives what was said, as often as it is read", async () => {
+Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every read", async () => {
   await withApi(async (api) => {
     say(api.services, "psst");
     say(api.services, "hello @all", "#general");

@@ -84,7 +84,7 @@ Deno.test("POST /v1/agents/register names the field that is wrong", async () => 
   });
 });
 
-Deno.test("an agent goes through its life as the contract says", async () => {
+Deno.test("an agent is registered, rotated, revoked and deleted as the contract says", async () => {
   await withApi(async (api) => {
     await api.expect([
       { request: "POST /v1/agents/register", body: { nick: "coder" }, status: 200 },
@@ -192,7 +192,7 @@ Deno.test("the operator pauses an agent, resumes it and sets its rate", async ()
   });
 });
 
-Deno.test("a revoked agent's credentials open nothing any more", async () => {
+Deno.test("a revoked agent's credentials open nothing", async () => {
   await withApi(async (api) => {
     await api.expect([{ request: "POST /v1/agents/caller/revoke", status: 204 }]);
     await api.expect(

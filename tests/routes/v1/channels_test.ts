@@ -82,7 +82,7 @@ Deno.test("Every channel endpoint answers as the contract says", () =>
     ]);
   }));
 
-Deno.test("The channel endpoints refuse what is malformed", () =>
+Deno.test("The channel endpoints refuse malformed requests", () =>
   withChannels(async ({ api }) => {
     const messages = "/v1/channels/general/messages";
     const post = `POST ${messages}`;
@@ -144,7 +144,7 @@ Deno.test("An agent reads and speaks in channels as itself", () =>
     assert.deepEqual(said.map(({ nick, text }) => `${nick} ${text}`), ["caller one", "caller two"]);
   }));
 
-Deno.test("The presence of an agent makes it online", () =>
+Deno.test("An agent that announces its presence is online", () =>
   withChannels(async ({ api }) => {
     await anAgent(api.services, "other");
     assert.equal((await api.services.agents.get("other")).online, false);
@@ -152,7 +152,7 @@ Deno.test("The presence of an agent makes it online", () =>
     assert.equal((await api.services.agents.get("other")).online, true);
   }));
 
-Deno.test("A stream replays, goes on and keeps the connection alive", () =>
+Deno.test("A stream replays messages, continues, and keeps the connection alive", () =>
   withChannels(async ({ api, bridge, scheduler }) => {
     await bridge.post("general", { nick: "ann", text: 'a "quoted" one' }, OPERATOR_CALLER);
     const token = await Deno.readTextFile(join(api.services.folder, "api_token"));
@@ -185,7 +185,7 @@ Deno.test("A stream replays, goes on and keeps the connection alive", () =>
     await until(() => stream.ended);
   }));
 
-Deno.test("An agent is present as long as a stream of it is open", () =>
+Deno.test("An agent is present as long as one of its streams is open", () =>
   withChannels(async ({ api, scheduler }) => {
     const online = async () => (await api.services.agents.get("caller")).online;
     const request = "GET /v1/channels/general/stream";
@@ -235,7 +235,7 @@ Deno.test("A stream ends with its credential, and makes room for another", () =>
     await until(() => last.ended);
   }, { maxStreams: 2 }));
 
-Deno.test("A reader that falls behind is closed and counted, and the others go on", () =>
+Deno.test("A slow reader is closed and counted, and the others continue", () =>
   withChannels(async ({ api, bridge }) => {
     const request = "GET /v1/channels/general/stream";
     const slow = await api.send({ request });
@@ -259,7 +259,7 @@ Deno.test("A reader that falls behind is closed and counted, and the others go o
     await quick.cancel();
   }));
 
-Deno.test("The channel endpoints say so where there is no bridge", () =>
+Deno.test("The channel endpoints say when there is no bridge", () =>
   withChannels(async ({ api }) => {
     await api.expect([
       { request: "GET /v1/channels", status: 404, matches: /bridge\.enabled/ },

@@ -83,7 +83,7 @@ Deno.test("the event log is the operator's alone", async () => {
   });
 });
 
-Deno.test("GET /v1/events gives the log in pages, and only the types that are asked for", async () => {
+Deno.test("GET /v1/events returns the log in pages, and only the requested types", async () => {
   await withApi(async (api) => {
     const { cursor: start } = await list(api);
     await register(api, "one", "two", "three");
@@ -138,7 +138,7 @@ Deno.test("GET /v1/events refuses a query that it cannot answer", async () => {
   });
 });
 
-Deno.test("a stream goes on from any event without gap or repeat while events are being written", async () => {
+Deno.test("a stream continues from any event without gap or repeat while events are written", async () => {
   await withApi(async (api) => {
     const { cursor: start } = await list(api);
     const live = await open(api);
@@ -161,7 +161,7 @@ Deno.test("a stream goes on from any event without gap or repeat while events ar
   });
 });
 
-Deno.test("a stream shows the whole event, of the types that are asked for", async () => {
+Deno.test("a stream shows whole events of the requested types", async () => {
   await withApi(async (api) => {
     const stream = await open(api, "?types=agent.deleted");
     await register(api, "one");
@@ -187,7 +187,7 @@ Deno.test("a stream ends with its credential, and with the log", async () => {
   });
 });
 
-Deno.test("HEAD of a stream opens none", async () => {
+Deno.test("HEAD of a stream opens no stream", async () => {
   await withApi(async (api) => {
     const headers = { accept: "text/event-stream" };
     const response = await api.send({ request: "HEAD /v1/events", headers });

@@ -36,7 +36,7 @@ Deno.test("a ban is made, listed and taken away", async () => {
   });
 });
 
-Deno.test("POST /v1/irc/bans refuses what is no ban", async () => {
+Deno.test("POST /v1/irc/bans refuses malformed bans", async () => {
   const table: readonly (readonly [unknown, number, RegExp])[] = [
     [{}, 400, /mask/],
     [{ mask: 7 }, 400, /mask/],
@@ -55,7 +55,7 @@ Deno.test("POST /v1/irc/bans refuses what is no ban", async () => {
   });
 });
 
-Deno.test("GET /v1/irc/clients tells who is connected", async () => {
+Deno.test("GET /v1/irc/clients lists the connected clients", async () => {
   await withApi(async (api) => {
     const [client] = await api.answer("GET /v1/irc/clients") as unknown[];
     assert.deepEqual(client, {

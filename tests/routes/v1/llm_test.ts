@@ -61,7 +61,7 @@ Deno.test("a backend is made, listed, changed in part and removed", async () => 
   });
 });
 
-Deno.test("what a backend cannot be is refused, naming the field", async () => {
+Deno.test("an impossible backend is refused, naming the field", async () => {
   const whole = { name: "main", provider: "openai" };
   const fields: readonly (readonly [string, unknown])[] = [
     ["provider", 7],
@@ -117,7 +117,7 @@ Deno.test("what a backend cannot be is refused, naming the field", async () => {
   });
 });
 
-Deno.test("a configured backend comes first and is changed in the configuration alone", async () => {
+Deno.test("a configured backend comes first and changes only in the configuration", async () => {
   await withApi(async (api) => {
     await api.expect([
       { request: `POST ${BACKENDS}`, body: { name: "a", provider: "groq" }, status: 201 },
@@ -133,7 +133,7 @@ Deno.test("a configured backend comes first and is changed in the configuration 
   }, { config: { llm: { backends: [CONFIGURED] } } });
 });
 
-Deno.test("models are asked live, in the provider's order, and kept for the listing", async () => {
+Deno.test("a live query returns models in the provider's order and keeps them for the listing", async () => {
   const table: readonly (readonly [string, string, unknown, string])[] = [
     ["mine", "/models", { data: [{ id: "b" }, { id: "a" }, { id: "b" }] }, "authorization"],
     ["mine", "/models", [{ id: "b" }, { id: "a" }], "authorization"],
@@ -171,7 +171,7 @@ Deno.test("models are asked live, in the provider's order, and kept for the list
   }
 });
 
-Deno.test("models that come in pages are put together", async () => {
+Deno.test("pages of models are joined", async () => {
   await using fake = new FakeProvider(({ path }) => {
     const rest = path.includes("after_id=b%26");
     const data = rest ? [{ id: "a" }] : [{ id: "b&" }];
@@ -184,7 +184,7 @@ Deno.test("models that come in pages are put together", async () => {
   });
 });
 
-Deno.test("discovery names the providers whose key is in the environment, and makes none", async () => {
+Deno.test("discovery names the providers whose key is in the environment, and adds no backend", async () => {
   const environment = {
     HF_TOKEN: KEY,
     OPENAI_API_KEY: KEY,
@@ -251,7 +251,7 @@ Deno.test("POST /v1/llm/complete names what is wrong with a request", async () =
   }, { config: { llm: { backends: [CONFIGURED] } } });
 });
 
-Deno.test("a completion is answered as it is, or as events that end with [DONE]", async () => {
+Deno.test("a completion is returned whole, or as events that end with [DONE]", async () => {
   const completion = { id: "x", choices: [{ message: { role: "assistant", content: "hi" } }] };
   const chunk = {
     id: "x",
@@ -372,7 +372,7 @@ Deno.test("every error below /v1/llm/openai has the form that OpenAI's SDKs read
   });
 });
 
-Deno.test("one agent cannot take every call of models for itself", async () => {
+Deno.test("one agent cannot use up every call to models", async () => {
   const asked = Promise.withResolvers<void>();
   await using fake = new FakeProvider(async ({ left, body }) => {
     if ((body as { model: string }).model === "quick") return Response.json({ choices: [] });

@@ -80,7 +80,7 @@ Deno.test("PUT merges deeply and returns the whole", async () => {
   });
 });
 
-Deno.test("PUT refuses what is no policy, names the field, and changes nothing", async () => {
+Deno.test("PUT refuses an invalid policy, names the field, and changes nothing", async () => {
   const table: readonly (readonly [unknown, RegExp])[] = [
     ["", /JSON/],
     ["{", /JSON/],

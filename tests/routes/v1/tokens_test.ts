@@ -19,7 +19,7 @@ Deno.test("/v1/tokens is the operator's and admins' alone", async () => {
   });
 });
 
-Deno.test("a token is told once and ends when it is deleted", async () => {
+Deno.test("a token is shown once and ends when it is deleted", async () => {
   await withApi(async (api) => {
     for (const { id } of await api.services.tokens.list()) {
       await api.expect([{ request: `DELETE /v1/tokens/${id}`, status: 204 }]);
@@ -81,7 +81,7 @@ Deno.test("POST /v1/tokens names the field that is wrong", async () => {
   });
 });
 
-Deno.test("POST /v1/tokens/api/rotate replaces the API token, of which the file tells too", async () => {
+Deno.test("POST /v1/tokens/api/rotate replaces the API token, also in its file", async () => {
   await withApi(async (api) => {
     const request = "POST /v1/tokens/api/rotate";
     const response = await api.send({ request });

@@ -31,7 +31,7 @@ Deno.test("the first start makes an admin whose password is random, later ones n
   });
 });
 
-Deno.test("the first admin does not take a name that somebody has", async () => {
+Deno.test("the first admin does not take another account's name", async () => {
   await withServices(async (services) => {
     await anAgent(services, "Admin");
     await assert.rejects(services.admins.createFirst(), Conflict);
@@ -108,7 +108,7 @@ Deno.test("a new password ends every session that began with the old one, and no
   });
 });
 
-Deno.test("removing an admin ends everything of it, and the next owner of the name inherits nothing", async () => {
+Deno.test("removing an admin ends its sessions and tokens, and the next owner of the name inherits nothing", async () => {
   await withServices(async (services) => {
     await create(services, "ann");
     await create(services, "bob");
@@ -130,7 +130,7 @@ Deno.test("removing an admin ends everything of it, and the next owner of the na
   });
 });
 
-Deno.test("a login whose password is replaced meanwhile opens no session", async () => {
+Deno.test("a login opens no session when its password is replaced meanwhile", async () => {
   await withServices(async (services) => {
     await create(services, "ann");
     const attempts = Promise.allSettled([logIn(services, "ann"), logIn(services, "ann")]);
@@ -142,7 +142,7 @@ Deno.test("a login whose password is replaced meanwhile opens no session", async
   });
 });
 
-Deno.test("a name is one that IRC takes, a password has at least 8 characters", () => {
+Deno.test("a name is valid on IRC, and a password has at least 8 characters", () => {
   const good = { username: "Ann-1", password: "pass 123" };
   assert.ok(adminSchema.safeParse(good).success);
   const bad = [

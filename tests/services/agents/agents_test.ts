@@ -27,7 +27,7 @@ function aPerson({ ircAccounts }: TestServices, account: string) {
   return ircAccounts.create({ account, password: PASSWORD }, BY_OPERATOR);
 }
 
-Deno.test("register() makes an agent that can log in with what it was told", async () => {
+Deno.test("register() makes an agent that can log in with its passphrase", async () => {
   await withServices(async (services) => {
     const request = registrationSchema.parse({
       nick: "Coder-1",
@@ -65,7 +65,7 @@ Deno.test("register() makes an agent that can log in with what it was told", asy
   });
 });
 
-Deno.test("a nick is registered once, under any case and at any number of tries", async () => {
+Deno.test("a nick is registered once, in any case and with any number of concurrent tries", async () => {
   await withServices(async (services) => {
     const nicks = ["coder", "Coder", "CODER", "coder"];
     const outcomes = await Promise.allSettled(nicks.map((nick) => anAgent(services, nick)));
@@ -150,7 +150,7 @@ Deno.test("delete() works in any state and frees the nick for another account", 
   });
 });
 
-Deno.test("who does not exist can be neither read nor changed", async () => {
+Deno.test("an unknown agent can be neither read nor changed", async () => {
   await withServices(async (services) => {
     const { agents } = services;
     await aPerson(services, "ann");
@@ -164,7 +164,7 @@ Deno.test("who does not exist can be neither read nor changed", async () => {
   });
 });
 
-Deno.test("of two who change the same agent at once, one is told so", async () => {
+Deno.test("of two concurrent changes to one agent, one is refused", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder");
     const outcomes = await Promise.allSettled([
@@ -243,7 +243,7 @@ Deno.test("agents and when they were last seen outlive the program", async () =>
   });
 });
 
-Deno.test("every change says in the event log who made it, from where and in which request", async () => {
+Deno.test("the event log names the author, address and request of every change", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder", { channels: ["dev"] });
     const [event] = await services.database.tables.selectFrom("events").selectAll()

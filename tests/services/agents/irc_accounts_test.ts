@@ -54,7 +54,7 @@ Deno.test("a short password is refused", async () => {
   });
 });
 
-Deno.test("people make accounts themselves, in the one namespace and with an event of their own", async () => {
+Deno.test("people register accounts themselves, in the one namespace and with their own event", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder");
     const { authority } = services;
@@ -78,7 +78,7 @@ Deno.test("people make accounts themselves, in the one namespace and with an eve
   });
 });
 
-Deno.test("one address makes so many accounts in an hour", async () => {
+Deno.test("one address makes a bounded number of accounts an hour", async () => {
   await withServices(async ({ authority, clock }) => {
     const register = (name: string, address: string) =>
       authority.register?.(name, PASSWORD, address);

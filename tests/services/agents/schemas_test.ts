@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { adoptionSchema, personSchema, registrationSchema } from "../../../services/agents/mod.ts";
 
-Deno.test("a nick has 1 to 64 characters of those that IRC knows, no digit or - first", () => {
+Deno.test("a nick has 1 to 64 characters of IRC's set and begins with no digit or hyphen", () => {
   const valid = ["a", "Z", "[bot]", "a-1", "_", "x".repeat(64), "`^{|}\\"];
   const invalid = ["", "1a", "-a", "a b", "a\n", "é", "a.b", "#a", "a,b", "x".repeat(65), "\u212a"];
   const accepts = (nick: string) => registrationSchema.safeParse({ nick }).success;
@@ -10,7 +10,7 @@ Deno.test("a nick has 1 to 64 characters of those that IRC knows, no digit or - 
   assert.deepEqual(invalid.filter(accepts), []);
 });
 
-Deno.test("channels come with or without #, keep their case and are there once", () => {
+Deno.test("channels come with or without #, keep their case, and are listed once", () => {
   const { channels, type } = adoptionSchema.parse({
     channels: ["Dev", "#dEV", "##x", "#Dev", "ünï"],
   });
@@ -22,7 +22,7 @@ Deno.test("channels come with or without #, keep their case and are there once",
   assert.ok(accepts("x".repeat(79)) && accepts(`#${"x".repeat(79)}`));
 });
 
-Deno.test("what was normalised once stays as it is", () => {
+Deno.test("normalising twice changes nothing", () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: "binary", maxLength: 5 }), { maxLength: 5 }),
@@ -34,7 +34,7 @@ Deno.test("what was normalised once stays as it is", () => {
   );
 });
 
-Deno.test("a password is one that every way of logging in can carry", () => {
+Deno.test("every way of logging in can carry a valid password", () => {
   const accepts = (password: string) =>
     personSchema.safeParse({ account: "ann", password }).success;
   assert.ok(accepts("correct horse") && accepts("pässwörd 🐎") && accepts("x".repeat(1024)));

@@ -22,7 +22,7 @@ Deno.test("agents and people log in with a proof of their password", async () =>
   });
 });
 
-Deno.test("an old passphrase proves nothing, and what an account has from before is learned", async () => {
+Deno.test("an old passphrase proves nothing, and a login completes an older account's secrets", async () => {
   await withServices(async (services) => {
     const { server } = services;
     const old = await anAgent(services, "coder");
@@ -76,7 +76,7 @@ Deno.test("a name without an account has a challenge too, and always the same", 
   });
 });
 
-Deno.test("messages that do not belong to the exchange end it", async () => {
+Deno.test("an unexpected message ends the exchange", async () => {
   await withServices(async (services) => {
     const { server } = services;
     const passphrase = await anAgent(services, "coder");
@@ -100,7 +100,7 @@ Deno.test("messages that do not belong to the exchange end it", async () => {
   });
 });
 
-Deno.test("an account that is revoked before the client is done stays out", async () => {
+Deno.test("an account that is revoked during the exchange stays out", async () => {
   await withServices(async (services) => {
     const { server } = services;
     const scram = new ScramClient("coder", await anAgent(services, "coder"));

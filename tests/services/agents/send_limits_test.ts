@@ -27,7 +27,7 @@ function retryAfter(run: () => void): number | undefined {
   return 0;
 }
 
-Deno.test("a paused agent may say nothing, also after a restart, until it is resumed", async () => {
+Deno.test("a paused agent may say nothing until it is resumed, even after a restart", async () => {
   await withFolder(async (folder) => {
     const services = await openServices(folder);
     await anAgent(services, "coder");
@@ -47,7 +47,7 @@ Deno.test("a paused agent may say nothing, also after a restart, until it is res
   });
 });
 
-Deno.test("a post is admitted while there is something left, and paid for afterwards", () =>
+Deno.test("a post is admitted while the bucket is not empty, and paid for afterwards", () =>
   withServices(async (services) => {
     const { sendLimits } = services.agents;
     const id = await aSlowAgent(services);
@@ -61,7 +61,7 @@ Deno.test("a post is admitted while there is something left, and paid for afterw
     assert.equal(retryAfter(() => sendLimits.admit(id, 1000)), 0);
   }));
 
-Deno.test("on IRC each message has its turn, whichever session sends it", () =>
+Deno.test("on IRC each message waits its turn, in any session of the agent", () =>
   withServices(async (services) => {
     await aSlowAgent(services);
     const delay = () => services.authority.messageDelay("Coder");

@@ -56,7 +56,7 @@ testBridge(
 );
 
 testBridge(
-  "Bridge shows what others say as theirs, whatever it looks like",
+  "Bridge attributes every message to its speaker, whatever the text looks like",
   async ({ bridge, server }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob", "message-tags labeled-response batch echo-message");
@@ -122,7 +122,7 @@ testBridge(
   { server: { limits: { lineBytes: 512 } } },
 );
 
-testBridge("Bridge may say as much at once as it is given", async ({ bridge }) => {
+testBridge("Bridge keeps the burst that it is configured for", async ({ bridge }) => {
   const text = `${"x".repeat(1000)}\n`.repeat(60);
   await bridge.whenReady();
   const posts = Array.from(
@@ -155,7 +155,7 @@ testBridge(
   },
 );
 
-testBridge("Bridge lets an agent speak as itself alone", async ({ bridge }) => {
+testBridge("Bridge lets an agent speak only as itself", async ({ bridge }) => {
   await bridge.whenReady();
   const worker = agentCaller("worker");
   await bridge.post("general", { text: "one" }, worker);
@@ -167,7 +167,7 @@ testBridge("Bridge lets an agent speak as itself alone", async ({ bridge }) => {
 });
 
 testBridge(
-  "Bridge knows who is in a channel, on IRC and over HTTP",
+  "Bridge lists the members of a channel on IRC and over HTTP",
   async ({ bridge, server, scheduler }) => {
     await bridge.whenReady();
     const [bob, cy, dan] = ["bob", "cy", "dan"].map((nick) => new IrcUser(server, nick)) as [
@@ -203,24 +203,28 @@ testBridge(
   },
 );
 
-testBridge("Bridge joins what is asked for first, up to its limit", async ({ bridge }) => {
-  await bridge.whenReady();
-  assert.deepEqual(bridge.channels(), ["#general"]);
-  assert.deepEqual(await bridge.messages("never-seen", {}), []);
-  await Promise.all([bridge.join("b"), bridge.join("#B"), bridge.join("a")]);
-  assert.deepEqual(bridge.channels(), ["#a", "#b", "#general"]);
-  await assert.rejects(bridge.join("c"), TooMany);
-  await bridge.part("B");
-  await bridge.part("never-seen");
-  await bridge.join("c");
-  assert.deepEqual(bridge.channels(), ["#a", "#c", "#general"]);
-  for (const name of ["", "#", "a b", "a,b", "a\nb", "x".repeat(80)]) {
-    await assert.rejects(bridge.join(name), Invalid, name);
-  }
-}, { bridge: { maxChannels: 3 } });
+testBridge(
+  "Bridge joins channels in the order of requests, up to its limit",
+  async ({ bridge }) => {
+    await bridge.whenReady();
+    assert.deepEqual(bridge.channels(), ["#general"]);
+    assert.deepEqual(await bridge.messages("never-seen", {}), []);
+    await Promise.all([bridge.join("b"), bridge.join("#B"), bridge.join("a")]);
+    assert.deepEqual(bridge.channels(), ["#a", "#b", "#general"]);
+    await assert.rejects(bridge.join("c"), TooMany);
+    await bridge.part("B");
+    await bridge.part("never-seen");
+    await bridge.join("c");
+    assert.deepEqual(bridge.channels(), ["#a", "#c", "#general"]);
+    for (const name of ["", "#", "a b", "a,b", "a\nb", "x".repeat(80)]) {
+      await assert.rejects(bridge.join(name), Invalid, name);
+    }
+  },
+  { bridge: { maxChannels: 3 } },
+);
 
 testBridge(
-  "Bridge leaves what nobody used for an hour, and is not tied by invitations",
+  "Bridge leaves a channel that nobody used for an hour, even if it was invited",
   async ({ bridge, server, scheduler }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob");
@@ -315,7 +319,7 @@ for (const way of WAYS) {
 }
 
 testBridge(
-  "Bridge shows a message of several lines line by line, and drops it whole",
+  "Bridge shows a message of several lines line by line, and redacts it whole",
   async ({ bridge, server }) => {
     await bridge.whenReady();
     const capabilities = "message-tags batch draft/multiline draft/message-redaction";

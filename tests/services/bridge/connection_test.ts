@@ -131,7 +131,7 @@ async function withTap(
 }
 
 testBridge(
-  "Bridge comes back to its channels and readers after the IRC side was gone",
+  "Bridge returns to its channels and readers after the IRC server was away",
   async ({ bridge, server, scheduler, connection }) => {
     const got: string[] = [];
     await bridge.follow("room", {}, {
@@ -215,7 +215,7 @@ testTap(
 );
 
 testTap(
-  "Bridge gives up echoes that never come, and their room, and is not ready meanwhile",
+  "Bridge gives up missing echoes, frees their room, and is not ready meanwhile",
   async ({ bridge, scheduler }, tap) => {
     const deaf = tap();
     const text = `${"x".repeat(1000)}\n`.repeat(60);
@@ -283,7 +283,7 @@ testTap(
   },
 );
 
-Deno.test("Bridge survives lines that make no sense", () =>
+Deno.test("Bridge survives malformed lines", () =>
   withTap("lines", async ({ bridge }, tap) => {
     const lines = tap() as LineTap;
     for (
@@ -301,7 +301,7 @@ Deno.test("Bridge survives lines that make no sense", () =>
   }));
 
 testBridge(
-  "Bridge without privileges tells why a channel or a message is refused",
+  "Bridge without privileges explains why a channel or a message is refused",
   async ({ bridge, server, scheduler }) => {
     await bridge.whenReady();
     const bob = new IrcUser(server, "bob");

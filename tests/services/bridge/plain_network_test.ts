@@ -133,7 +133,7 @@ Deno.test("Bridge notices that a server which echoes has swallowed a message", (
     assert.deepEqual((await bridge.messages("general", {})).map(({ text }) => text), ["kept"]);
   }));
 
-Deno.test("Bridge pretends nothing where a server without echoes does not answer", () =>
+Deno.test("Bridge claims no success when a server without echoes does not answer", () =>
   withPlainBridge(NOTHING, async ({ bridge, scheduler, veil }) => {
     veil().hides = (line) => line.includes(" PONG ");
     const post = bridge.post("general", { text: "heard?" }, OPERATOR_CALLER);
@@ -143,7 +143,7 @@ Deno.test("Bridge pretends nothing where a server without echoes does not answer
     assert.deepEqual(await bridge.messages("general", {}), []);
   }));
 
-Deno.test("Bridge speaks no faster than its network allows, and refuses what would wait too long", () =>
+Deno.test("Bridge keeps to its network's pace, and refuses messages that would wait too long", () =>
   withPlainBridge([], async ({ bridge, server, scheduler, veil }) => {
     const said = () => veil().sent.filter((line) => line.includes("PRIVMSG")).length;
     const bob = new IrcUser(server, "bob");
@@ -175,7 +175,7 @@ Deno.test("Bridge speaks no faster than its network allows, and refuses what wou
     await bridge.post("general", { text: "in time" }, OPERATOR_CALLER);
   }, { bridge: { pace: { perSecond: 1, burst: 3 } } }));
 
-Deno.test("Bridge asks for many channels in few lines where it is paced", () =>
+Deno.test("Bridge joins many channels in few lines on a paced network", () =>
   withPlainBridge([], ({ bridge, veil }) => {
     const joins = veil().sent.filter((line) => line.startsWith("JOIN "));
     assert.equal(bridge.channels().length, 15);
@@ -210,7 +210,7 @@ for (const way of WAYS) {
   });
 }
 
-Deno.test("Bridge leaves a server that sends a list without an end", () =>
+Deno.test("Bridge leaves a server that sends an endless list", () =>
   withPlainBridge([], async ({ bridge, scheduler, veil }) => {
     const first = veil();
     for (let count = 0; count < 30_000 && !first.closed; count++) {

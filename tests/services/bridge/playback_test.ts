@@ -65,7 +65,7 @@ testBridge(
 );
 
 testBridge(
-  "Bridge knows at its start what was said before, as it was shown",
+  "Bridge starts with the earlier messages as it showed them",
   async ({ bridge, server, scheduler, way }) => {
     const bob = new IrcUser(server, "bob");
     await bob.join("#room");
@@ -133,7 +133,7 @@ for (const way of WAYS) {
 }
 
 testBridge(
-  "Bridge tells by which account a message was said, then as later",
+  "Bridge names the account of a message, live and in history",
   async ({ bridge, server, scheduler, way }) => {
     await new IrcUser(server, "bob").join("#room");
     await bridge.post("room", { nick: "alice", text: "operator" }, OPERATOR_CALLER);
@@ -169,7 +169,7 @@ testBridge(
 );
 
 testBridge(
-  "Bridge takes for no message what a server tells of joins among old ones",
+  "Bridge skips joins and parts among old messages",
   async ({ bridge, server }) => {
     const [bob, teller] = [new IrcUser(server, "bob"), new IrcUser(server, "HistServ")];
     for (const user of [bob, teller]) await user.join("#room");
@@ -183,7 +183,7 @@ testBridge(
 );
 
 testBridge(
-  "Bridge hands its readers what was said while it was away",
+  "Bridge gives its readers the messages of the time that it was away",
   async ({ bridge, server, scheduler, connection }) => {
     const got: string[] = [];
     await bridge.follow("room", {}, { message: ({ text }) => got.push(text), end() {} });
@@ -202,7 +202,7 @@ testBridge(
 );
 
 testBridge(
-  "Bridge reads the lines of a message of several back as it showed them",
+  "Bridge reads back a message of several lines as it showed it",
   async ({ bridge, server, scheduler }) => {
     const shown: ChannelMessage[] = [];
     await bridge.follow("room", {}, { message: (message) => shown.push(message), end() {} });

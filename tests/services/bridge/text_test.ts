@@ -9,7 +9,7 @@ const lines = fc.array(
   { maxLength: 20 },
 ).map((words) => words.join(" "));
 
-Deno.test("splitLine() gives pieces that fit and loses nothing but spaces", () => {
+Deno.test("splitLine() returns pieces that fit, and drops only spaces", () => {
   fc.assert(fc.property(lines, fc.integer({ min: 4, max: 64 }), (line, room) => {
     const pieces = splitLine(line, room);
     for (const piece of pieces) {
@@ -20,14 +20,14 @@ Deno.test("splitLine() gives pieces that fit and loses nothing but spaces", () =
   }));
 });
 
-Deno.test("splitLine() leaves alone what fits and cuts between words where it can", () => {
+Deno.test("splitLine() keeps a line that fits, and cuts others between words if it can", () => {
   assert.deepEqual(splitLine("all of it", 9), ["all of it"]);
   assert.deepEqual(splitLine("one two three", 8), ["one two", "three"]);
   assert.deepEqual(splitLine("one twothreefour", 8), ["one", "twothree", "four"]);
   assert.deepEqual(splitLine("😀😀", 7), ["😀", "😀"]);
 });
 
-Deno.test("linesOf() takes a text apart and drops blank lines", () => {
+Deno.test("linesOf() splits a text and drops blank lines", () => {
   assert.deepEqual(linesOf("one"), ["one"]);
   assert.deepEqual(linesOf("one\r\n\n  \ntwo\n"), ["one", "two"]);
   for (const blank of "\u00a0\u3000\u2028\u2029\ufeff\u1680") {
@@ -39,7 +39,7 @@ Deno.test("linesOf() takes a text apart and drops blank lines", () => {
   assert.equal(linesOf("é".repeat(32_768)).length, 1);
 });
 
-Deno.test("linesOf() refuses what IRC cannot carry", () => {
+Deno.test("linesOf() refuses characters that IRC cannot carry", () => {
   for (const text of ["", "\n\n", "  ", "a\0b", "a\x01b", "a\rb", "a\x7f", "a\x85b", "a\ud800"]) {
     assert.throws(() => linesOf(text), Invalid, JSON.stringify(text));
   }

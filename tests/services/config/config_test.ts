@@ -12,7 +12,7 @@ import { withFolder, writeFile } from "../../support/temporary.ts";
 
 const NOTHING = { file: "/nowhere/config.yaml", fileRequired: false, environment: {}, flags: {} };
 
-Deno.test("loadConfig() gives the defaults where nothing is configured", async () => {
+Deno.test("loadConfig() returns the defaults if nothing is configured", async () => {
   const { config, warnings } = await loadConfig(NOTHING);
   assert.equal(config.api_addr, "127.0.0.1:8080");
   assert.deepEqual(config.bridge.channels, ["#general"]);
@@ -24,7 +24,7 @@ Deno.test("config.yaml names every key with its default", async () => {
   assert.deepEqual(parse(text), configSchema.parse({}));
 });
 
-Deno.test("loadConfig() lets the environment win over the file and flags over both", async () => {
+Deno.test("loadConfig() prefers the environment to the file, and flags to both", async () => {
   await withFolder(async (folder) => {
     const file = await writeFile(
       folder,
@@ -48,7 +48,7 @@ Deno.test("loadConfig() lets the environment win over the file and flags over bo
   });
 });
 
-Deno.test("loadConfig() takes an address without a host for every interface", async () => {
+Deno.test("loadConfig() reads an address without a host as every interface", async () => {
   const environment = { MUSTER_API_ADDR: ":8080", MUSTER_MCP_ADDR: ":8081" };
   const { config } = await loadConfig({ ...NOTHING, environment });
   for (const [text, port] of [[config.api_addr, 8080], [config.mcp_addr, 8081]] as const) {
@@ -56,7 +56,7 @@ Deno.test("loadConfig() takes an address without a host for every interface", as
   }
 });
 
-Deno.test("loadConfig() warns of a variable that is no key, and not of those with another use", async () => {
+Deno.test("loadConfig() warns of variables that are no key, except those with another use", async () => {
   const environment = { MUSTER_SERVICE_HOST: "10.0.0.1", MUSTER_API_TOKEN: "x", HOME: "/root" };
   const { warnings } = await loadConfig({ ...NOTHING, environment });
   assert.equal(warnings.length, 1);
@@ -96,7 +96,7 @@ Deno.test("loadConfig() names the variable that holds a wrong value", async () =
   await assert.rejects(loadConfig({ ...NOTHING, environment }), /MUSTER_BRIDGE_BUFFER_SIZE/);
 });
 
-Deno.test("loadConfig() refuses a file that was named and is not there", async () => {
+Deno.test("loadConfig() refuses a named file that does not exist", async () => {
   await assert.rejects(loadConfig({ ...NOTHING, fileRequired: true }), ConfigError);
 });
 

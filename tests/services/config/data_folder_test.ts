@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DataFolder, DataFolderError } from "../../../services/config/mod.ts";
 import { withFolder, writeFile } from "../../support/temporary.ts";
 
-Deno.test("DataFolder.open() makes a folder that its owner alone can read", async () => {
+Deno.test("DataFolder.open() makes a folder that only its owner can read", async () => {
   await withFolder(async (parent) => {
     const folder = DataFolder.open(join(parent, "a", "b"));
     folder.close();
@@ -11,7 +11,7 @@ Deno.test("DataFolder.open() makes a folder that its owner alone can read", asyn
   });
 });
 
-Deno.test("a data folder is used by one at a time", async () => {
+Deno.test("a data folder has one user at a time", async () => {
   await withFolder((parent) => {
     const path = join(parent, "data");
     DataFolder.check(path);
@@ -23,7 +23,7 @@ Deno.test("a data folder is used by one at a time", async () => {
   });
 });
 
-Deno.test("DataFolder.check() leaves a folder that is not there as it is", async () => {
+Deno.test("DataFolder.check() does not create a missing folder", async () => {
   await withFolder(async (parent) => {
     const path = join(parent, "data");
     DataFolder.check(path);
@@ -31,7 +31,7 @@ Deno.test("DataFolder.check() leaves a folder that is not there as it is", async
   });
 });
 
-Deno.test("DataFolder.open() says that a file stands in the way", async () => {
+Deno.test("DataFolder.open() reports a file in place of the folder", async () => {
   await withFolder(async (parent) => {
     const path = await writeFile(parent, "data", "");
     assert.throws(() => DataFolder.open(path), DataFolderError);

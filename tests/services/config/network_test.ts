@@ -25,7 +25,7 @@ function load(environment: Readonly<Record<string, string>>) {
   return loadConfig({ file: "/nowhere", fileRequired: false, environment, flags: {} });
 }
 
-Deno.test("a network is configured from the environment, its secrets as they are", async () => {
+Deno.test("the environment configures a network, and its secrets stay unchanged", async () => {
   const { config: { irc } } = await load(ERGO);
   assert.equal(irc.ergo.api_token, "0123456789");
   assert.equal(irc.services.oper_password, "true");
@@ -34,7 +34,7 @@ Deno.test("a network is configured from the environment, its secrets as they are
   assert.equal((await load(url)).config.irc.ergo.api_addr, "https://irc.example.com:8089");
 });
 
-Deno.test("what a network cannot be used without is named", async () => {
+Deno.test("a network's missing keys are named", async () => {
   const cases = [
     [ERGO, "MUSTER_IRC_ADDR", "", "irc.addr"],
     [ERGO, "MUSTER_IRC_ADDR", ":6667", "irc.addr"],
@@ -62,7 +62,7 @@ Deno.test("what a network cannot be used without is named", async () => {
   }
 });
 
-Deno.test("a file names the line of what is wrong with a network", async () => {
+Deno.test("an error in a network's file names the line", async () => {
   await withFolder(async (folder) => {
     const text = "irc:\n  mode: external\n  addr: a:1\n  ergo: { api_addr: a:2 }\n";
     const file = await writeFile(folder, "c.yaml", text);

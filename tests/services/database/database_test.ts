@@ -49,7 +49,7 @@ Deno.test("commit() writes all statements and events, and readers see them", asy
   });
 });
 
-Deno.test("commit() undoes everything where a unique value is taken", async () => {
+Deno.test("commit() undoes everything when a unique value is taken", async () => {
   await withDatabase(async (database) => {
     await database.commit({ statements: [setSetting(database, "a", "1")] });
     const again = [setSetting(database, "b", "2"), setSetting(database, "a", "3")];
@@ -60,7 +60,7 @@ Deno.test("commit() undoes everything where a unique value is taken", async () =
   });
 });
 
-Deno.test("commit() undoes everything where a statement that must change a row does not", async () => {
+Deno.test("commit() undoes everything when a statement changes no row but must", async () => {
   await withDatabase(async (database) => {
     const update = database.tables.updateTable("settings").set({ value: "2" }).where(
       "key",
@@ -112,7 +112,7 @@ Deno.test("the reading connection refuses to write", async () => {
   });
 });
 
-Deno.test("close() finishes the writes that were asked for", async () => {
+Deno.test("close() finishes pending writes", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "muster.db");
     const database = new Database(path);
@@ -142,7 +142,7 @@ Deno.test("migrate() copies an old database aside before it changes it", async (
   });
 });
 
-Deno.test("migrate() leaves the database as it was where a step fails", async () => {
+Deno.test("migrate() leaves the database unchanged when a step fails", async () => {
   await withFolder((folder) => {
     const path = join(folder, "muster.db");
     const history = ["CREATE TABLE a (x INTEGER) STRICT"];
@@ -152,7 +152,7 @@ Deno.test("migrate() leaves the database as it was where a step fails", async ()
   });
 });
 
-Deno.test("migrate() refuses what comes from a newer program or is no database", async () => {
+Deno.test("migrate() refuses the database of a newer program and files that are no database", async () => {
   await withFolder(async (folder) => {
     const path = join(folder, "muster.db");
     migrate(path, ["CREATE TABLE a (x)", "CREATE TABLE b (x)"]);

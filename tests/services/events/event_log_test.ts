@@ -48,7 +48,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-Deno.test("read() gives the newest events, or the first ones after a number", async () => {
+Deno.test("read() returns the newest events, or the first ones after a number", async () => {
   await withLog(async ({ eventLog, append }) => {
     const empty = { events: [], cursor: 0, more: false, oldest: 0 };
     assert.deepEqual(await eventLog.read({}), empty);
@@ -78,7 +78,7 @@ Deno.test("read() gives the newest events, or the first ones after a number", as
   });
 });
 
-Deno.test("read() gives an event with all that is known of it", async () => {
+Deno.test("read() returns an event with all of its fields", async () => {
   await withLog(async ({ eventLog, append }) => {
     await append(["test.one"]);
     const { events: [event] } = await eventLog.read({});
@@ -97,7 +97,7 @@ Deno.test("read() gives an event with all that is known of it", async () => {
   });
 });
 
-Deno.test("followers see every event once and in order, however they read and whenever they come", async () => {
+Deno.test("followers see every event once and in order, at any pace and from any start", async () => {
   const steps = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant("append" as const), count: fc.integer({ min: 1, max: 150 }) }),
@@ -140,7 +140,7 @@ Deno.test("followers see every event once and in order, however they read and wh
   );
 });
 
-Deno.test("a follower without a number sees what comes from now on, and only its types", async () => {
+Deno.test("a follower without a number sees only new events of its types", async () => {
   await withLog(async ({ eventLog, append, database }) => {
     await append(types(5));
     const all = new Reader(eventLog);
@@ -159,7 +159,7 @@ Deno.test("a follower without a number sees what comes from now on, and only its
   });
 });
 
-Deno.test("a follower that comes with a commit gets what is after its number, and once", async () => {
+Deno.test("a follower that starts during a commit gets each event after its number once", async () => {
   await withLog(async ({ eventLog, database }) => {
     for (let commits = 0; commits < 5; commits++) {
       const { sequence } = await database.commit({ events: types(3).map((type) => anEvent(type)) });
@@ -171,7 +171,7 @@ Deno.test("a follower that comes with a commit gets what is after its number, an
   });
 });
 
-Deno.test("a follower far behind looks through a long log a little at a time", async () => {
+Deno.test("a follower far behind reads a long log in small parts", async () => {
   await withLog(async ({ eventLog, database, scheduler, append }) => {
     const events = types(6000).map((type) => anEvent(type));
     await database.commit({ events });
@@ -191,7 +191,7 @@ Deno.test("a follower far behind looks through a long log a little at a time", a
   });
 });
 
-Deno.test("close() ends whoever follows, and whoever comes later", async () => {
+Deno.test("close() ends present and later followers", async () => {
   await withLog(async ({ eventLog, append }) => {
     const early = new Reader(eventLog, { after: 0 });
     await append(types(3));
@@ -203,7 +203,7 @@ Deno.test("close() ends whoever follows, and whoever comes later", async () => {
   });
 });
 
-Deno.test("a follower that retention has overtaken goes on with the oldest event", async () => {
+Deno.test("a follower that retention has overtaken continues with the oldest event", async () => {
   await withLog(async ({ eventLog, append, database }) => {
     await append(types(20));
     await database.trimEvents({ keep: 5, before: -Infinity, limit: 100 });

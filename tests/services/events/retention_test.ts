@@ -8,7 +8,7 @@ import { anEvent, KEY, types, withLog } from "./support.ts";
 
 const MINUTE = 60_000;
 
-Deno.test("run() keeps so many events, and the log verifies from there", async () => {
+Deno.test("run() keeps the configured number of events, and the rest of the log verifies", async () => {
   await withLog(async ({ path, database, eventLog, scheduler, append }) => {
     await database.commit({ events: types(1800).map((type) => anEvent(type)) });
     const retention = new Retention({
@@ -22,7 +22,7 @@ Deno.test("run() keeps so many events, and the log verifies from there", async (
   });
 });
 
-Deno.test("run() keeps what is young enough, and the last event whatever its age", async () => {
+Deno.test("run() keeps young events, and the last event at any age", async () => {
   await withLog(async ({ path, database, eventLog, scheduler }) => {
     const old = (minutes: number) =>
       anEvent(`test.m${minutes}`, scheduler.now() - minutes * MINUTE);
@@ -40,7 +40,7 @@ Deno.test("run() keeps what is young enough, and the last event whatever its age
   });
 });
 
-Deno.test("the log is looked at once a minute until retention is stopped", async () => {
+Deno.test("retention checks the log once a minute until it stops", async () => {
   const scheduler = new TestScheduler();
   const asked: unknown[] = [];
   const log = new TestLog();

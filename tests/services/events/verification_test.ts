@@ -33,7 +33,7 @@ async function aLog(folder: string): Promise<{ path: string; rows: Record<string
   return { path, rows };
 }
 
-Deno.test("verifyLog() finds nothing in a log as it was written, also while it is being written", async () => {
+Deno.test("verifyLog() accepts an unchanged log, even during writes", async () => {
   await withLog(async ({ path, append, database }) => {
     await append(["first"]);
     assert.deepEqual(pick(verifyLog(path, KEY)), { events: 1, first: 1, last: 1, findings: [] });
@@ -129,7 +129,7 @@ Deno.test("verifyLog() finds rows that are missing or were added, at both ends a
   }
 });
 
-Deno.test("a chain that was computed anew is found by its seals", async () => {
+Deno.test("the seals reveal a recomputed chain", async () => {
   await withFolder(async (folder) => {
     const { path } = await aLog(folder);
     const forged = join(folder, "forged.db");
@@ -143,7 +143,7 @@ Deno.test("a chain that was computed anew is found by its seals", async () => {
   });
 });
 
-Deno.test("a log whose end was cut off is never taken for whole again", async () => {
+Deno.test("a log with its end cut off never passes for whole again", async () => {
   const cuts = [
     "DELETE FROM events WHERE seq > 13",
     "DELETE FROM checkpoints WHERE name = 'head'",

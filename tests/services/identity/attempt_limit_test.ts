@@ -5,7 +5,7 @@ import { AttemptLimit } from "../../../services/identity/attempt_limit.ts";
 const FAILURES = 3;
 const WINDOW = 1000;
 
-Deno.test("AttemptLimit grants what a list of every failure would grant", () => {
+Deno.test("AttemptLimit decides as a list of every failure would", () => {
   const step = fc.record({
     key: fc.constantFrom("a", "b", "c"),
     wait: fc.nat(WINDOW / 2),
@@ -35,7 +35,7 @@ Deno.test("AttemptLimit grants what a list of every failure would grant", () => 
   }));
 });
 
-Deno.test("AttemptLimit forgets the key that failed longest ago when it is full", () => {
+Deno.test("a full AttemptLimit forgets the key with the oldest failure", () => {
   const limit = new AttemptLimit({ failures: 1, window: WINDOW, keys: 2, clock: () => 0 });
   for (const key of ["a", "b", "c"]) {
     limit.begin(key);

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { formatNetwork, parseNetwork, widen } from "../../../services/identity/mod.ts";
 
-Deno.test("a network is read as it was written, and its canonical form is read alike", () => {
+Deno.test("a network and its canonical form read alike", () => {
   const network = fc.oneof(
     fc.tuple(fc.ipV4(), fc.nat({ max: 32 })),
     fc.tuple(fc.ipV6(), fc.nat({ max: 128 })),
@@ -19,7 +19,7 @@ Deno.test("a network is read as it was written, and its canonical form is read a
   }));
 });
 
-Deno.test("the shortest form of an IPv6 address is taken", () => {
+Deno.test("the canonical form of an IPv6 address is the shortest", () => {
   const table = [
     ["2001:0DB8:0:0:0:0:2:1", "2001:db8::2:1"],
     ["2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"],
@@ -40,7 +40,7 @@ Deno.test("the shortest form of an IPv6 address is taken", () => {
   }
 });
 
-Deno.test("what is no network is none", () => {
+Deno.test("a malformed network is refused", () => {
   const none = [
     "::ffff:1.2.3.4/95",
     "::1.2.3",

@@ -46,7 +46,7 @@ Deno.test("an agent's nick and passphrase stand for the agent, under any case", 
   });
 });
 
-Deno.test("ten wrong passwords lock out their place and account, and nobody else", async () => {
+Deno.test("ten wrong passwords lock out only their address and account", async () => {
   await withServices(async (services) => {
     const passphrase = await anAgent(services, "coder");
     const other = await anAgent(services, "other");
@@ -108,7 +108,7 @@ Deno.test("an IPv6 address counts with its /64, an IPv4 address written as IPv6 
   });
 });
 
-Deno.test("one place cannot try passwords of people without end; passphrases still pass", async () => {
+Deno.test("one address cannot try people's passwords without end; passphrases still pass", async () => {
   await withServices(async (services) => {
     const { authority, ircAccounts } = services;
     const passphrase = await anAgent(services, "coder");
@@ -124,7 +124,7 @@ Deno.test("one place cannot try passwords of people without end; passphrases sti
   });
 });
 
-Deno.test("many guesses at once win nothing over guesses one by one", async () => {
+Deno.test("concurrent guesses gain nothing over single ones", async () => {
   await withServices(async (services) => {
     await services.ircAccounts.create({ account: "ann", password: "correct horse" }, BY_OPERATOR);
     const guesses = Array.from({ length: 30 }, (_, guess) => `guess ${guess}`);

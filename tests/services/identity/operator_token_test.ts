@@ -23,7 +23,7 @@ async function startAndRead(folder: string, pinnedToken?: string): Promise<strin
   }
 }
 
-Deno.test("a first start makes an API token that its owner alone can read", async () => {
+Deno.test("the first start makes an API token that only its owner can read", async () => {
   await withFolder(async (folder) => {
     assert.match(await startAndRead(folder), HEX);
     const { mode } = await Deno.stat(join(folder, "api_token"));
@@ -64,7 +64,7 @@ Deno.test("a pinned API token stands in the file and cannot be rotated", async (
   });
 });
 
-Deno.test("a weak pinned API token is refused without being told", async () => {
+Deno.test("a weak pinned API token is refused and not shown", async () => {
   for (const pinnedToken of ["", "0123456789012345678901234567890", "with a space".repeat(4)]) {
     await withFolder(async (folder) => {
       const opening = openServices(folder, { pinnedToken });
@@ -77,7 +77,7 @@ Deno.test("a weak pinned API token is refused without being told", async () => {
   }
 });
 
-Deno.test("rotate() replaces the API token at once and ends what it opened", async () => {
+Deno.test("rotate() replaces the API token at once and ends its streams", async () => {
   await withServices(async ({ folder, identity, operatorToken }) => {
     const path = join(folder, "api_token");
     const old = await Deno.readTextFile(path);
@@ -96,7 +96,7 @@ Deno.test("rotate() replaces the API token at once and ends what it opened", asy
   });
 });
 
-Deno.test("a token key that is none is refused rather than replaced", async () => {
+Deno.test("a malformed token key is refused, not replaced", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "token_key"), "damaged");
     await assert.rejects(openServices(folder), SecretFileError);

@@ -11,7 +11,7 @@ async function withPasswords(run: (passwords: Passwords) => Promise<void>): Prom
   }
 }
 
-Deno.test("a password fits its own hash, however its accents are composed", async () => {
+Deno.test("a password matches its hash in any Unicode composition", async () => {
   await withPasswords(async (passwords) => {
     const hash = await passwords.hash("cafe\u0301 au lait");
     assert.ok(isPasswordHash(hash));
@@ -22,7 +22,7 @@ Deno.test("a password fits its own hash, however its accents are composed", asyn
   });
 });
 
-Deno.test("verify() takes a hash of another program with other costs", async () => {
+Deno.test("verify() accepts another program's hash with other costs", async () => {
   // echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32 -e
   const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$" +
     "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
@@ -32,7 +32,7 @@ Deno.test("verify() takes a hash of another program with other costs", async () 
   });
 });
 
-Deno.test("verify() refuses whatever is no hash", async () => {
+Deno.test("verify() refuses malformed hashes", async () => {
   await withPasswords(async (passwords) => {
     for (
       const hash of [null, "", "plain", "$argon2i$v=19$m=8,t=1,p=1$c29tc2FsdA$x", "$argon2id$"]
@@ -42,7 +42,7 @@ Deno.test("verify() refuses whatever is no hash", async () => {
   });
 });
 
-Deno.test("no more than two passwords are hashed at a time, 64 wait, one more is refused", async () => {
+Deno.test("two passwords are hashed at a time, 64 wait, and one more is refused", async () => {
   await withPasswords(async (passwords) => {
     const outcomes = Array.from(
       { length: 67 },

@@ -32,7 +32,7 @@ const PROJECT_TOKEN = {
 };
 const SESSION = { ...principal("admin", "read", "write", "admin"), tokenId: null, sessionId: "3" };
 
-Deno.test("authorize() opens to each kind of principal what the table says", () => {
+Deno.test("authorize() lets each kind of principal do what the table says", () => {
   const table: readonly (readonly [Principal, string])[] = [
     [OPERATOR, "rw rw rw"],
     [principal("agent", "read", "write"), "-- rw rw"],
@@ -56,7 +56,7 @@ Deno.test("authorize() opens to each kind of principal what the table says", () 
   }
 });
 
-Deno.test("authorize() opens to members of a project what their role and their scopes allow", () => {
+Deno.test("authorize() lets a project's members do what their role and scopes allow", () => {
   const member = principal("agent", "read", "write", "admin");
   const table: readonly (readonly [Principal, ProjectRole | null, string])[] = [
     [OPERATOR, null, "read write status admin"],
@@ -82,7 +82,7 @@ Deno.test("authorize() opens to members of a project what their role and their s
   }
 });
 
-Deno.test("speakerName() lets the operator and admins name anybody, and agents themselves", () => {
+Deno.test("speakerName() lets the operator and admins name anybody, and agents only themselves", () => {
   assert.equal(speakerName(OPERATOR, null), null);
   assert.equal(speakerName(OPERATOR, "anybody"), "anybody");
   const admin = principal("admin", "admin");

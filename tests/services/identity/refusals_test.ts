@@ -19,7 +19,7 @@ async function refuse(attempt: Promise<unknown>): Promise<void> {
   await attempt.then((outcome) => assert.deepEqual(outcome, { kind: "refused" }), () => {});
 }
 
-Deno.test("every door reports what it refuses, counted by address and reason", async () => {
+Deno.test("refusals of every protocol are counted by address and reason", async () => {
   await withServices(async (services) => {
     const { adminLogin, authority, identity } = services;
     const basic = { kind: "basic", name: "nobody", password: "x" } as const;
@@ -45,7 +45,7 @@ Deno.test("every door reports what it refuses, counted by address and reason", a
   });
 });
 
-Deno.test("attempts that are not even judged are counted apart", async () => {
+Deno.test("attempts that are refused unjudged are counted separately", async () => {
   await withServices(async (services) => {
     const { adminLogin, authority } = services;
     for (let times = 0; times < 12; times++) {
@@ -61,7 +61,7 @@ Deno.test("attempts that are not even judged are counted apart", async () => {
   });
 });
 
-Deno.test("refusals are written after a minute, and what is accepted never", async () => {
+Deno.test("refusals are written after a minute, and successes never", async () => {
   await withServices(async ({ admins, clock, database, identity, tokens }) => {
     await admins.createFirst();
     const { token } = await tokens.create({
@@ -87,7 +87,7 @@ Deno.test("refusals are written after a minute, and what is accepted never", asy
   });
 });
 
-Deno.test("strangers from everywhere fill a bounded number of rows, and none is lost", async () => {
+Deno.test("many strangers fill a bounded number of rows, and no refusal is lost", async () => {
   await withServices(async (services) => {
     for (let index = 0; index < 1000; index++) {
       const address = `198.51.${Math.floor(index / 250)}.${index % 250}`;

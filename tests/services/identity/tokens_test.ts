@@ -44,7 +44,7 @@ Deno.test("a token stands for its owner with its scopes and those that they incl
   });
 });
 
-Deno.test("a token is listed without itself, and with when it was last used", async () => {
+Deno.test("a token's listing shows its last use and not the token", async () => {
   await withFolder(async (folder) => {
     const services = await openServices(folder);
     await anAgent(services, "coder");
@@ -64,7 +64,7 @@ Deno.test("a token is listed without itself, and with when it was last used", as
   });
 });
 
-Deno.test("a token ends when its time is over", async () => {
+Deno.test("a token ends when it expires", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder");
     const soon = new Date(services.clock.now() + MINUTE).toISOString();
@@ -77,7 +77,7 @@ Deno.test("a token ends when its time is over", async () => {
   });
 });
 
-Deno.test("what a token opened ends when its time is over, however far off that is", async () => {
+Deno.test("streams end when their token expires, however far off that is", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder");
     const start = services.clock.now();
@@ -97,7 +97,7 @@ Deno.test("what a token opened ends when its time is over, however far off that 
   });
 });
 
-Deno.test("an admin's token stands for the admin, and for nobody where admins are switched off", async () => {
+Deno.test("an admin's token stands for the admin, and for nobody when admins are switched off", async () => {
   await withFolder(async (folder) => {
     const services = await openServices(folder);
     await services.admins.createFirst();
@@ -139,7 +139,7 @@ Deno.test("revoke() ends a token at once and nothing else", async () => {
   });
 });
 
-Deno.test("create() refuses an owner that can have no token", async () => {
+Deno.test("create() refuses an owner that cannot have tokens", async () => {
   await withServices(async (services) => {
     await anAgent(services, "gone");
     await services.agents.revoke("gone", BY_OPERATOR);
@@ -158,7 +158,7 @@ Deno.test("create() refuses an owner that can have no token", async () => {
   });
 });
 
-Deno.test("the tokens of a name end with its account and are not its next owner's", async () => {
+Deno.test("an account's tokens end with it, and the next owner of its name does not get them", async () => {
   await withServices(async (services) => {
     await anAgent(services, "coder");
     const { token } = await issue(services, {});
@@ -175,7 +175,7 @@ Deno.test("the tokens of a name end with its account and are not its next owner'
   });
 });
 
-Deno.test("no token is made for an account that ends meanwhile", async () => {
+Deno.test("no token is made for an account that is removed meanwhile", async () => {
   await withServices(async (services) => {
     await anAgent(services, "revoked");
     await anAgent(services, "deleted");

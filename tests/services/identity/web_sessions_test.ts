@@ -55,7 +55,7 @@ Deno.test("a session outlives a restart, with the time of its last use", async (
   });
 });
 
-Deno.test("what a session opened ends when it expires, and not before", async () => {
+Deno.test("streams end when their session expires, and not before", async () => {
   await withServices(async (services) => {
     const { clock, identity, webSessions } = services;
     const { principal, secret } = await open(services);
@@ -108,7 +108,7 @@ Deno.test("an admin has at most 20 sessions, and expired ones are removed", asyn
   });
 });
 
-Deno.test("a cookie that is none, and one of an admin that is switched off, open nothing", async () => {
+Deno.test("a malformed cookie opens nothing, and no cookie does when admins are switched off", async () => {
   await withFolder(async (folder) => {
     const services = await openServices(folder);
     const { secret, csrfToken } = await open(services);

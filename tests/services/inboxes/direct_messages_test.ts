@@ -11,7 +11,7 @@ async function inbox({ inboxes }: World, nick: string): Promise<string[]> {
   return messages.map(({ kind, from, account, text }) => `${kind} ${from} (${account}): ${text}`);
 }
 
-Deno.test("an agent without a socket talks to a person under its own nick, and is answered", () =>
+Deno.test("an agent without a connection and a person exchange messages", () =>
   withAttendance(async (world) => {
     const scout = await world.call("scout", await world.register("scout"));
     const ann = new IrcUser(world.server, "ann");
@@ -41,7 +41,7 @@ Deno.test("a message of several lines is one in an inbox, and one on IRC", () =>
     assert.equal((await inbox(world, "builder")).length, 4);
   }));
 
-Deno.test("an agent with a session says it there, and one who is away or paused finds it later", () =>
+Deno.test("an agent's session sends its message, and an absent or paused agent finds its messages later", () =>
   withAttendance(async (world) => {
     const { agents } = world.services;
     const passphrase = await world.register("scout");
@@ -59,7 +59,7 @@ Deno.test("an agent with a session says it there, and one who is away or paused 
     assert.equal((await agents.get("scout")).messages_per_minute, 2);
   }));
 
-Deno.test("what the operator says comes from the bridge, in a name or without", () =>
+Deno.test("the operator's messages come from the bridge, with or without a name", () =>
   withAttendance(async (world) => {
     const { directMessages } = world;
     const ann = new IrcUser(world.server, "ann");
@@ -82,7 +82,7 @@ Deno.test("what the operator says comes from the bridge, in a name or without", 
     ]);
   }));
 
-Deno.test("who cannot be sent a message is told why", () =>
+Deno.test("the sender learns why a receiver can get no message", () =>
   withAttendance(async (world) => {
     const { directMessages, services } = world;
     const scout = await world.call("scout", await world.register("scout"));
@@ -108,7 +108,7 @@ Deno.test("who cannot be sent a message is told why", () =>
     await assert.rejects(directMessages.send("ann", { text: envelope }, scout), Forbidden);
   }));
 
-Deno.test("a paused agent sends no direct message, and a rate holds for them", () =>
+Deno.test("a paused agent sends no direct message, and the rate limit counts them", () =>
   withAttendance(async (world) => {
     const { directMessages, services } = world;
     const scout = await world.call("scout", await world.register("scout"));
@@ -131,7 +131,7 @@ Deno.test("a paused agent sends no direct message, and a rate holds for them", (
     assert.deepEqual(await inbox(world, "away"), ["message scout (scout): one"]);
   }));
 
-Deno.test("nobody but the agent gets what is said to its nick", () =>
+Deno.test("only the agent gets messages to its nick", () =>
   withAttendance(async (world) => {
     const scout = await world.call("scout", await world.register("scout"));
     const impostor = new IrcUser(world.server, "builder");

@@ -37,7 +37,7 @@ function say({ clock, inboxes }: Pick<TestServices, "clock" | "inboxes">, text: 
   });
 }
 
-Deno.test("an inbox is there after a restart, with its ids, and readers go on where they were", () =>
+Deno.test("an inbox survives a restart with its ids, and readers continue", () =>
   withServices(async (services) => {
     await anAgent(services, "scout");
     for (const text of ["one", "two", "three"]) say(services, text);
@@ -59,7 +59,7 @@ Deno.test("an inbox is there after a restart, with its ids, and readers go on wh
     await later.stop();
   }));
 
-Deno.test("what is redacted before it was read from the disk is not read at all", () =>
+Deno.test("a message that is redacted before its inbox is loaded does not appear", () =>
   withServices(async (services) => {
     await anAgent(services, "scout");
     for (const text of ["one", "two"]) say(services, text);
@@ -72,7 +72,7 @@ Deno.test("what is redacted before it was read from the disk is not read at all"
     assert.equal(body, "");
   }));
 
-Deno.test("what is said while an inbox is loaded comes after what it held", () =>
+Deno.test("messages that arrive while an inbox is loaded come after the stored ones", () =>
   withServices(async (services) => {
     await anAgent(services, "scout");
     for (const text of ["one", "two"]) say(services, text);
@@ -90,7 +90,7 @@ Deno.test("what is said while an inbox is loaded comes after what it held", () =
     assert.deepEqual(bodies.map(({ body }) => body), ["", "two", "three", ""]);
   }));
 
-Deno.test("an inbox that cannot be read keeps what is said, until it can", () =>
+Deno.test("an unreadable inbox keeps new messages until it can be read", () =>
   withServices(async (services) => {
     const { clock: scheduler, database, log } = services;
     await anAgent(services, "scout");
@@ -125,7 +125,7 @@ Deno.test("a stored inbox is bounded in messages and in characters", () =>
     assert.equal(rows.length, 1);
   }));
 
-Deno.test("messages go with retention, and with their agent, whose name inherits nothing", () =>
+Deno.test("messages end with retention and with their agent, and the next owner of the name gets none", () =>
   withServices(async (services) => {
     await anAgent(services, "scout");
     say(services, "old");
@@ -151,7 +151,7 @@ Deno.test("messages go with retention, and with their agent, whose name inherits
     await last.stop();
   }));
 
-Deno.test("messages for an agent that is deleted meanwhile keep no others from the disk", () =>
+Deno.test("a message to a deleted agent does not keep others from the disk", () =>
   withServices(async (services) => {
     await anAgent(services, "scout");
     await anAgent(services, "other");
@@ -185,7 +185,7 @@ Deno.test("messages are written together, 20 ms after the first of them", () =>
     assert.deepEqual(commits, [100]);
   }));
 
-Deno.test("what the disk refuses waits, and is stored once it takes it", () =>
+Deno.test("messages that the disk refuses wait and are stored later", () =>
   withServices(async (services) => {
     await anAgent(services, "scout");
     const { database } = services;

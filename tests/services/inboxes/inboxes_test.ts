@@ -10,7 +10,7 @@ async function inbox({ inboxes }: World, nick: string, since?: string): Promise<
   return messages.map(({ channel, from, text }) => `${channel ?? "-"} ${from}: ${text}`);
 }
 
-Deno.test("an agent finds what was said to it alone, and where it was mentioned", () =>
+Deno.test("an agent finds its private messages and its mentions", () =>
   withAttendance(async (world) => {
     await world.call("scout", await world.register("scout", { channels: ["general"] }));
     const eve = await aWatcher(world);
@@ -47,7 +47,7 @@ Deno.test("an agent finds what was said to it alone, and where it was mentioned"
     assert.equal((await world.inboxes.read("scout", { limit: 1 }, OPERATOR)).length, 1);
   }));
 
-Deno.test("on a network that is not ours, inboxes hold what the bridge hears", () =>
+Deno.test("on another network, inboxes hold what the bridge hears", () =>
   withAttendance(async (world) => {
     await world.register("scout", { channels: ["general"] });
     const heard = { channel: "#general", nick: "ann", account: null, time: Date.now() };
@@ -66,7 +66,7 @@ Deno.test("on a network that is not ours, inboxes hold what the bridge hears", (
     ]);
   }));
 
-Deno.test("mentions reach agents that are away, in channels that are theirs, and no others", () =>
+Deno.test("mentions reach absent agents only in their own channels", () =>
   withAttendance(async (world) => {
     await world.register("away", { channels: ["general"] });
     await world.register("elsewhere", { channels: ["other"] });
@@ -85,7 +85,7 @@ Deno.test("mentions reach agents that are away, in channels that are theirs, and
     assert.deepEqual(await inbox(world, "scout"), [first]);
   }));
 
-Deno.test("a reader waits for what is said to it, and ends with its agent", () =>
+Deno.test("a reader waits for messages, and ends with its agent", () =>
   withAttendance(async (world) => {
     const { call, inboxes, register, services } = world;
     const caller = await call("scout", await register("scout", { channels: ["general"] }));
@@ -115,7 +115,7 @@ Deno.test("a reader waits for what is said to it, and ends with its agent", () =
     assert.deepEqual(await ended, []);
   }));
 
-Deno.test("closing the inboxes ends their readers and takes no more", () =>
+Deno.test("closing the inboxes ends their readers and refuses new ones", () =>
   withAttendance(async ({ inboxes, register }) => {
     await register("scout");
     const waiting = inboxes.read("scout", { waitSeconds: 60 }, OPERATOR);
@@ -124,7 +124,7 @@ Deno.test("closing the inboxes ends their readers and takes no more", () =>
     await assert.rejects(inboxes.read("scout", {}, OPERATOR), Unavailable);
   }));
 
-Deno.test("an agent reads its own inbox, the operator everybody's", () =>
+Deno.test("an agent reads its own inbox, and the operator reads every inbox", () =>
   withAttendance(async ({ call, inboxes, register }) => {
     const { principal } = await call("scout", await register("scout"));
     await register("other");
@@ -136,7 +136,7 @@ Deno.test("an agent reads its own inbox, the operator everybody's", () =>
     }
   }));
 
-Deno.test("an inbox is bounded, and gone with its agent", () =>
+Deno.test("an inbox is bounded and ends with its agent", () =>
   withAttendance(async (world) => {
     const eve = await aWatcher(world);
     await world.call("scout", await world.register("scout"));
@@ -149,7 +149,7 @@ Deno.test("an inbox is bounded, and gone with its agent", () =>
     assert.deepEqual(await inbox(world, "scout"), []);
   }));
 
-Deno.test("what is redacted on IRC is in no inbox any more", () =>
+Deno.test("a message that is redacted on IRC leaves every inbox", () =>
   withAttendance(async (world) => {
     await world.call("scout", await world.register("scout", { channels: ["general"] }));
     const tagged = "message-tags echo-message draft/message-redaction";

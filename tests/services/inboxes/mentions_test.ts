@@ -9,7 +9,7 @@ function envelope(to: unknown): string {
   return JSON.stringify({ v: 1, type: "task.create", id: "1", from: "ann", to, payload: "scout" });
 }
 
-Deno.test("a text mentions whom it names as a word of its own, or by a group", () => {
+Deno.test("a text mentions agents by nick as a separate word, or by group", () => {
   for (
     const text of [
       "scout",
@@ -53,14 +53,14 @@ Deno.test("a text mentions whom it names as a word of its own, or by a group", (
   ) assert.ok(!addresses(text), text);
 });
 
-Deno.test("a nick of unusual characters is found too", () => {
+Deno.test("a nick with unusual characters is found too", () => {
   for (const nick of ["[bot]", "a|b", "x^_^", "`tick`", "back\\slash"]) {
     assert.ok(addresses(`well, ${nick}: hello`, nick), nick);
     assert.ok(!addresses(`well, z${nick}z hello`, nick), nick);
   }
 });
 
-Deno.test("an envelope is addressed to what its `to` lists", () => {
+Deno.test("an envelope addresses the names in its `to`", () => {
   for (
     const to of [["scout"], ["Scout"], ["@all"], ["@workers"], ["@worker"], ["x", "@sc*"], [
       "@scout",

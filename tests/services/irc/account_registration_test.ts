@@ -3,7 +3,7 @@ import { startServer, TestAccounts } from "./support/server.ts";
 
 const CAPABILITY = "draft/account-registration";
 
-Deno.test("who makes an account for its own nick keeps it; who took the nick meanwhile does not", async () => {
+Deno.test("an account for one's own nick keeps the nick, unless another user took it meanwhile", async () => {
   const accounts = new TestAccounts().allowRegistration();
   const register = accounts.register?.bind(accounts);
   await using server = startServer({ accounts });
@@ -30,7 +30,7 @@ Deno.test("who makes an account for its own nick keeps it; who took the nick mea
   assert.ok((await bob.sync()).includes("330 bob bob bob is logged in as"));
 });
 
-Deno.test("REGISTER makes an account under the nick, or another name, and logs in to it", async () => {
+Deno.test("REGISTER makes an account under the nick or another name, and logs in to it", async () => {
   await using server = startServer({ accounts: new TestAccounts().allowRegistration() });
   const ann = await server.client("ann");
   ann.send("REGISTER * * secret", "REGISTER other * secret");
@@ -47,7 +47,7 @@ Deno.test("REGISTER makes an account under the nick, or another name, and logs i
   assert.ok(told.includes("330 bob bob robert is logged in as"), told.join("\n"));
 });
 
-Deno.test("an account can be made before the connection is complete, and the nick is then its own", async () => {
+Deno.test("an account made before the connection is complete owns its nick", async () => {
   await using server = startServer({
     accounts: new TestAccounts().allowRegistration(),
     requireAccount: true,
@@ -65,7 +65,7 @@ Deno.test("an account can be made before the connection is complete, and the nic
   ]);
 });
 
-Deno.test("who is not connected yet makes no account where that would spare it the password", async () => {
+Deno.test("a server with a password allows REGISTER only after the connection is complete", async () => {
   await using server = startServer({
     accounts: new TestAccounts().allowRegistration(),
     password: "open sesame",
@@ -79,7 +79,7 @@ Deno.test("who is not connected yet makes no account where that would spare it t
   ]);
 });
 
-Deno.test("REGISTER says what is wrong with an account", async () => {
+Deno.test("REGISTER explains what is wrong with an account", async () => {
   const accounts = new TestAccounts({ owner: "secret" }).allowRegistration();
   await using server = startServer({ accounts });
   await server.client("holder");
@@ -102,7 +102,7 @@ Deno.test("REGISTER says what is wrong with an account", async () => {
   ]);
 });
 
-Deno.test("where people make no accounts, nothing is offered", async () => {
+Deno.test("draft/account-registration is not offered if people may not make accounts", async () => {
   await using server = startServer();
   const client = await server.dial();
   assert.ok(!(await client.offered()).some((name) => name.startsWith(CAPABILITY)));

@@ -53,7 +53,7 @@ const REFUSED = [
   "ERROR Closing link: * (Banned from this server)",
 ];
 
-Deno.test("KLINE ends who it hits, and keeps them out until UNKLINE", async () => {
+Deno.test("KLINE ends matching clients and keeps them out until UNKLINE", async () => {
   const { server } = banningServer();
   await using _ = server;
   const operator = await server.client("op");
@@ -95,7 +95,7 @@ Deno.test("KLINE ends who it hits, and keeps them out until UNKLINE", async () =
   await server.client("victim");
 });
 
-Deno.test("a ban holds for who logs in, or takes a nick, later", async () => {
+Deno.test("a ban also hits clients that log in or change their nick later", async () => {
   const { bans, server } = banningServer();
   await using _ = server;
   const ban = { reason: "go away", setBy: "root", setAt: 0, expiresAt: null };
@@ -117,7 +117,7 @@ Deno.test("a ban holds for who logs in, or takes a nick, later", async () => {
   assert.equal((await renamed.untilClosed())[0], "465 good You are banned: go away");
 });
 
-Deno.test("nobody of this program is hit by a ban", async () => {
+Deno.test("a ban hits none of the server's own users", async () => {
   const { bans, server } = banningServer();
   await using _ = server;
   const bridge = await server.internal("bridge", { privileged: true });
@@ -129,7 +129,7 @@ Deno.test("nobody of this program is hit by a ban", async () => {
   assert.deepEqual(await bridge.sync(), ["303 bridge bridge ann"]);
 });
 
-Deno.test("STATS k is for operators", async () => {
+Deno.test("only operators may use STATS k", async () => {
   const { server } = banningServer();
   await using _ = server;
   const client = await server.client("bob");

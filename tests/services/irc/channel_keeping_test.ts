@@ -28,7 +28,7 @@ function world(): TestServer & { keeper: TestKeeper } {
   return Object.assign(startServer({ accounts, channels: keeper }), { keeper });
 }
 
-Deno.test("what is kept of a channel comes back when somebody joins it again", async () => {
+Deno.test("a kept channel is restored when somebody joins it again", async () => {
   await using server = world();
   const ann = await server.member("ann", "secret");
   ann.send("JOIN #Den", "MODE #den -t+Cms", "TOPIC #den :before");
@@ -66,7 +66,7 @@ Deno.test("what is kept of a channel comes back when somebody joins it again", a
   ]);
 });
 
-Deno.test("a kept channel is nobody's by coming first, and its modes hold while it is empty", async () => {
+Deno.test("nobody becomes operator of a kept channel by joining first, and its modes hold while it is empty", async () => {
   await using server = world();
   const ann = await server.member("ann", "secret");
   const bob = await server.member("bob", "secret");
@@ -90,7 +90,7 @@ Deno.test("a kept channel is nobody's by coming first, and its modes hold while 
   assert.ok((await ann.sync()).includes("353 ann = #den @ann"), "its operator always comes in");
 });
 
-Deno.test("a channel that is kept no more is like any other", async () => {
+Deno.test("a channel that is no longer kept is like any other", async () => {
   await using server = world();
   const ann = await server.member("ann", "secret");
   ann.send("JOIN #den");
@@ -107,7 +107,7 @@ Deno.test("a channel that is kept no more is like any other", async () => {
   assert.ok((await bob.sync()).includes("353 bob = #den @ann bob"));
 });
 
-Deno.test("services change who is what, and the channel sees who did it", async () => {
+Deno.test("services change statuses, and the channel sees which service did it", async () => {
   const told: string[] = [];
   const observer = {
     modeChanged: ({ actor, changes }: { actor: { nick: string }; changes: string }) =>
@@ -136,7 +136,7 @@ Deno.test("services change who is what, and the channel sees who did it", async 
   assert.deepEqual(told, ["ann +o bob", "ann -o bob"]);
 });
 
-Deno.test("who changes a kept channel gets its next answer when the change is kept", async () => {
+Deno.test("a client that changes a kept channel gets its next reply once the change is kept", async () => {
   await using server = world();
   const ann = await server.member("ann", "secret", "labeled-response");
   const bob = await server.member("bob", "secret");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { TestClient } from "./support/client.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 
-Deno.test("ISUPPORT tells which extended masks there are, and which one is for accounts", async () => {
+Deno.test("ISUPPORT lists the extended masks, and the one for accounts", async () => {
   await using server = startServer();
   const client = await server.client("ann");
   client.send("VERSION");
@@ -51,7 +51,7 @@ Deno.test("masks of accounts except from bans and from +i, also with wildcards",
   assert.deepEqual(await stranger.sync(), ["473 stranger #c Cannot join channel (+i)"]);
 });
 
-Deno.test("who is muted may join and listen, but say nothing and set no topic", async () => {
+Deno.test("a muted user may join and listen, but not speak or set the topic", async () => {
   await using server = startServer();
   const host = await channelOf(server.client("host"));
   host.send("MODE #c -t+b m:GUEST", "MODE #c +b");
@@ -81,7 +81,7 @@ Deno.test("who is muted may join and listen, but say nothing and set no topic", 
   assert.deepEqual(await host.sync(), ["guest PRIVMSG #c without"]);
 });
 
-Deno.test("an exception from mutes or from bans lets speak; a muted account is muted by any nick", async () => {
+Deno.test("an exception from mutes or bans allows speech; a muted account is muted under any nick", async () => {
   await using server = withAccounts();
   const host = await channelOf(loggedIn(server, "host", "host"));
   const bob = await loggedIn(server, "bob", "robert");

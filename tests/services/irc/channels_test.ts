@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startServer, TestAccounts } from "./support/server.ts";
 
-Deno.test("JOIN and PART are seen by the members, each in the form it asked for", async () => {
+Deno.test("each member sees JOIN and PART in the form that it asked for", async () => {
   await using server = startServer({ accounts: new TestAccounts({ alice: "secret" }) });
   const plain = await server.client("bob");
   const extended = await server.client("carol", "extended-join");
@@ -69,7 +69,7 @@ Deno.test("modes i, k, l and b keep out, and their exceptions let in", async () 
   assert.deepEqual((await guest.sync()).slice(0, 2), ["op INVITE guest #c", "guest JOIN #c"]);
 });
 
-Deno.test("MODE answers what cannot be done, and does the rest", async () => {
+Deno.test("MODE reports impossible changes and makes the others", async () => {
   await using server = startServer();
   const op = await server.client("op");
   const guest = await server.client("guest");
@@ -105,7 +105,7 @@ Deno.test("MODE answers what cannot be done, and does the rest", async () => {
   assert.deepEqual(seen, ["op MODE #c +o guest", "op MODE #c +b x!*@*", "op MODE #c -b x!*@*"]);
 });
 
-Deno.test("KICK removes, and is refused to those who may not", async () => {
+Deno.test("KICK removes a member, and only operators may use it", async () => {
   await using server = startServer();
   const op = await server.client("op");
   const guest = await server.client("guest");
@@ -127,7 +127,7 @@ Deno.test("KICK removes, and is refused to those who may not", async () => {
   assert.deepEqual(await guest.sync(), ["op KICK #c guest enough"]);
 });
 
-Deno.test("TOPIC is told, kept and held to mode t", async () => {
+Deno.test("TOPIC is announced and kept, and obeys mode t", async () => {
   await using server = startServer();
   const op = await server.client("op");
   const guest = await server.client("guest");
@@ -179,7 +179,7 @@ Deno.test("LIST takes masks and conditions", async () => {
   assert.deepEqual(await listed("T<5"), []);
 });
 
-Deno.test("the accounts decide on the status at JOIN; the first account is the founder", async () => {
+Deno.test("accounts decide the status at JOIN, and the first account is the founder", async () => {
   const accounts = new TestAccounts({ ann: "a", ben: "b", cid: "c" });
   accounts.setStatus("ben", "voice");
   await using server = startServer({ accounts });
@@ -200,7 +200,7 @@ Deno.test("the accounts decide on the status at JOIN; the first account is the f
   assert.ok(lines.includes("MODE #c +o ann"));
 });
 
-Deno.test("invitations are told to operators that want to know", async () => {
+Deno.test("invite-notify tells operators of invitations", async () => {
   await using server = startServer();
   const op = await server.client("op", "invite-notify");
   const member = await server.client("member");

@@ -18,7 +18,7 @@ async function told(client: TestClient): Promise<string[]> {
   });
 }
 
-Deno.test("a host that an operator gives is told in the form that everybody knows", async () => {
+Deno.test("a client sees a new host in the form that it supports", async () => {
   const changed: string[] = [];
   const accounts = new TestAccounts({ admin: "root" });
   const hostChanged = (event: { target: { nick: string }; host: string }) =>
@@ -65,7 +65,7 @@ Deno.test("a host that an operator gives is told in the form that everybody know
   assert.deepEqual(await told(aware), [`${mask} CHGHOST ~alice ${cloak}`]);
 });
 
-Deno.test("a given host evades no ban; what is no host is refused", async () => {
+Deno.test("a given host evades no ban, and a malformed host is refused", async () => {
   await using server = startServer({ accounts: new TestAccounts({ admin: "root" }) });
   const admin = await anOperator(server, "chghost");
   const guest = await server.client("guest");

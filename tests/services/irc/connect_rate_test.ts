@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ConnectRate } from "../../../services/irc/admission/connect_rate.ts";
 
-Deno.test("an address connects so often at once, and then again as time passes", () => {
+Deno.test("an address has a burst of connections that refills with time", () => {
   const rate = new ConnectRate();
   const take = (now: number, place = "192.0.2.1") => rate.take(place, 3, now);
   assert.deepEqual([take(0), take(0), take(0), take(0)], [true, true, true, false]);
@@ -11,7 +11,7 @@ Deno.test("an address connects so often at once, and then again as time passes",
   assert.equal(rate.take("192.0.2.1", null, 600_000), true);
 });
 
-Deno.test("who connected longest ago is forgotten first", () => {
+Deno.test("the address with the oldest connection is forgotten first", () => {
   const rate = new ConnectRate();
   rate.take("first", 1, 0);
   for (let count = 0; count < 10_000; count++) rate.take(`other-${count}`, 1, 0);

@@ -8,7 +8,7 @@ const CAPABILITIES =
   "batch draft/chathistory echo-message labeled-response message-tags server-time";
 const EVENTS = `${CAPABILITIES} draft/event-playback extended-join`;
 
-Deno.test("each subcommand gives its part of a channel's log, as it was delivered", async () => {
+Deno.test("each subcommand returns its part of a channel's log as it was delivered", async () => {
   let now = 2_000_000_000_000;
   await using server = startServer({ clock: () => now++ });
   const alice = await server.client("alice", CAPABILITIES);
@@ -47,7 +47,7 @@ Deno.test("each subcommand gives its part of a channel's log, as it was delivere
   }
 });
 
-Deno.test("events are played back to those who asked for them alone", async () => {
+Deno.test("events are played back only to clients that asked for them", async () => {
   await using server = startServer();
   const alice = await server.client("alice", EVENTS);
   const bob = await server.client("bob", CAPABILITIES);
@@ -77,7 +77,7 @@ Deno.test("events are played back to those who asked for them alone", async () =
   ]);
 });
 
-Deno.test("two users read what they told each other, nobody else does", async () => {
+Deno.test("only the two users of a conversation read it", async () => {
   const passwords = { alice: "secret", bob: "secret" };
   await using server = startServer({ accounts: new TestAccounts(passwords) });
   const alice = await server.member("alice", "secret", CAPABILITIES);
@@ -180,7 +180,7 @@ Deno.test("a labelled request is answered by one labelled batch", async () => {
   assert.deepEqual(messages.map(({ tags }) => tags.get("label")), ["x", undefined, undefined]);
 });
 
-Deno.test("logs keep what they may keep, the channel without use loses first", async () => {
+Deno.test("logs keep to their bounds, and the least used channel loses messages first", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 12 }), async (messages) => {
       await using server = startServer({ limits: { historyMessages: messages } });
@@ -217,7 +217,7 @@ Deno.test("a channel's log ends with the channel, and can be turned off", async 
   assert.deepEqual(await readBatch(alice, "LATEST #c * 100"), []);
 });
 
-Deno.test("the key of a channel is told to its members, and not kept", async () => {
+Deno.test("the key of a channel is sent to its members and not logged", async () => {
   await using server = startServer();
   const alice = await server.client("alice", EVENTS);
   alice.send("JOIN #c", "MODE #c +mk-t s3cret", "CHATHISTORY LATEST #c * 10");

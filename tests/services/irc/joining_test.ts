@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startServer } from "./support/server.ts";
 
-Deno.test("who asked for no names gets them when it asks for them alone", async () => {
+Deno.test("with no-implicit-names, names come only on request", async () => {
   await using server = startServer();
   const op = await server.client("op");
   op.send("JOIN #c", "TOPIC #c :news");
@@ -21,7 +21,7 @@ Deno.test("who asked for no names gets them when it asks for them alone", async 
   }
 });
 
-Deno.test("with pre-away a client can be away before anybody sees it", async () => {
+Deno.test("with pre-away, a client can be away before anybody sees it", async () => {
   await using server = startServer();
   const op = await server.client("op", "away-notify");
   op.send("JOIN #c");

@@ -64,7 +64,7 @@ Deno.test("a flood waits in order, and is cut when too much waits", async () => 
   assert.equal((await eager.untilClosed()).at(-1), "ERROR Closing link: eager (Excess Flood)");
 });
 
-Deno.test("with an account the rate is another, and what clients ask by themselves is cheap", async () => {
+Deno.test("accounts have their own rate, and clients' automatic queries are cheap", async () => {
   await using server = startServer({
     accounts: new TestAccounts({ alice: "secret" }),
     limits: {
@@ -77,7 +77,7 @@ Deno.test("with an account the rate is another, and what clients ask by themselv
   assert.equal((await alice.sync()).filter((line) => line === "354 alice alice").length, 50);
 });
 
-Deno.test("a client that does not read is cut at its send queue, and delays nobody", async () => {
+Deno.test("a client that does not read is closed at its send queue's bound, and delays nobody", async () => {
   const megabyte = 1024 * 1024;
   await using server = startServer({ limits: { strangerRate: null, sendQueueBytes: megabyte } });
   const sleeper = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
@@ -120,7 +120,7 @@ Deno.test("a long answer does not overrun the asker's send queue", async () => {
   assert.equal(listed.length, 10_000);
 });
 
-Deno.test("connections are bounded in all", async () => {
+Deno.test("the total of connections is bounded", async () => {
   const accounts = new TestAccounts({ a: "pw", b: "pw", c: "pw" });
   await using server = startServer({ accounts, limits: { connections: 2 } });
   const first = await server.member("a", "pw");
@@ -133,7 +133,7 @@ Deno.test("connections are bounded in all", async () => {
   assert.equal(server.server.stats().refused.connections, 1);
 });
 
-Deno.test("the oldest connection that is not registered makes room, and no guest does", async () => {
+Deno.test("the oldest unregistered connection makes room, and a guest never does", async () => {
   await using server = startServer({ limits: { connections: 4 } });
   const guest = await server.client("guest");
   const unborn = await server.dial();
@@ -164,7 +164,7 @@ Deno.test("guests leave a quarter of the connections to accounts", async () => {
   await server.member("worker", "pw");
 });
 
-Deno.test("who does not register in time is closed, who falls silent is asked and closed", async () => {
+Deno.test("a client that registers too late is closed, and a silent one is pinged and closed", async () => {
   let now = 1_000_000;
   const limits = { registrationSeconds: 30, pingSeconds: 90 };
   await using server = startServer({ clock: () => now, limits });

@@ -21,7 +21,7 @@ Deno.test("parseMessage() undoes formatMessage()", () => {
   }));
 });
 
-Deno.test("parseMessage() takes the forms that the specifications show", () => {
+Deno.test("parseMessage() reads the examples of the specifications", () => {
   const none = new Map();
   assert.deepEqual(parseMessage("ping"), { tags: none, source: null, command: "PING", params: [] });
   assert.deepEqual(parseMessage(":a!b@c PRIVMSG #x  y :z :  "), {
@@ -39,17 +39,17 @@ Deno.test("parseMessage() takes the forms that the specifications show", () => {
   ]);
 });
 
-Deno.test("parseMessage() refuses what is not a message", () => {
+Deno.test("parseMessage() refuses malformed messages", () => {
   for (const line of ["", " ", ":source", "@tags", "@t :s", ":s  ", "a\0b", "A b\rC", "A\nB"]) {
     assert.equal(parseMessage(line), null, JSON.stringify(line));
   }
 });
 
-Deno.test("formatMessage() never lets a parameter become another one", () => {
+Deno.test("formatMessage() never turns one parameter into another", () => {
   const message = { command: "401", params: ["nick", "two words", ":colon", "", "end"] };
   assert.equal(formatMessage(message), "401 nick * * * end");
 });
 
-Deno.test("the way from bytes to messages takes any bytes", () => {
+Deno.test("any bytes can be read as messages without failure", () => {
   fuzzMessages(50_000, 1);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startServer, TestAccounts } from "./support/server.ts";
 
-Deno.test("messages reach channel, statuses and users, and never their sender", async () => {
+Deno.test("messages reach channels, statuses and users, and never their sender", async () => {
   await using server = startServer();
   const op = await server.client("op");
   const voiced = await server.client("voiced");
@@ -69,7 +69,7 @@ Deno.test("banned members may not speak, voiced ones may", async () => {
   ]);
 });
 
-Deno.test("tags go to those who asked, client tags and TAGMSG along with them", async () => {
+Deno.test("clients that asked for tags get them, with client tags and TAGMSG", async () => {
   await using server = startServer({ accounts: new TestAccounts({ alice: "secret" }) });
   const plain = await server.client("plain");
   const full = await server.client("full", "message-tags server-time account-tag");
@@ -94,7 +94,7 @@ Deno.test("tags go to those who asked, client tags and TAGMSG along with them", 
   assert.equal(echoed?.tags.get("+typing"), "active");
 });
 
-Deno.test("ids are unique and times never go back, whatever the clock does", async () => {
+Deno.test("ids are unique and times never go back, even when the clock does", async () => {
   let now = 2_000_000_000_000;
   await using server = startServer({ clock: () => now });
   const client = await server.client("bob", "message-tags server-time echo-message");
@@ -133,7 +133,7 @@ Deno.test("labeled-response marks one line, a batch of several, and nothing", as
   );
 });
 
-Deno.test("a long line is whole for those who take it and split for the rest", async () => {
+Deno.test("a long line is whole for clients that accept it and split for the others", async () => {
   await using server = startServer();
   const sender = await server.client("sender", "message-tags");
   const whole = await server.client("whole", "message-tags");
@@ -161,7 +161,7 @@ Deno.test("a long line is whole for those who take it and split for the rest", a
   assert.equal(words.replaceAll(" ", ""), text.replaceAll(" ", ""));
 });
 
-Deno.test("AWAY, SETNAME, NICK, ACCOUNT and QUIT are told to those who share a channel", async () => {
+Deno.test("members of shared channels see AWAY, SETNAME, NICK, ACCOUNT and QUIT", async () => {
   await using server = startServer({ accounts: new TestAccounts({ alice: "secret" }) });
   const watcher = await server.client("watcher", "away-notify setname account-notify");
   const plain = await server.client("plain");
@@ -188,7 +188,7 @@ Deno.test("AWAY, SETNAME, NICK, ACCOUNT and QUIT are told to those who share a c
   assert.deepEqual(await plain.sync(), ["bob NICK rob", "rob QUIT Quit: bye"]);
 });
 
-Deno.test("what a command does to others comes before the sender's next reply", async () => {
+Deno.test("other clients get a command's effects before the sender gets its next reply", async () => {
   await using server = startServer();
   const alice = await server.client("alice");
   const bob = await server.client("bob");

@@ -15,7 +15,7 @@ Deno.test("both drafts are offered with their limits", async () => {
   }
 });
 
-Deno.test("a user sets, reads, lists, unsets and clears what is noted about it", async () => {
+Deno.test("a user sets, reads, lists, unsets and clears its own metadata", async () => {
   await using server = startServer();
   const ann = await server.client("ann", SECOND);
   ann.send("METADATA * SET color :#ff0000", "METADATA ann SET status :", "METADATA Ann LIST");
@@ -69,7 +69,7 @@ Deno.test("a labelled answer is its batch, and in a longer answer the batch is w
   assert.equal(messages.find(({ command }) => command === "METADATA")?.tags.get("batch"), inner);
 });
 
-Deno.test("who shares a channel is told what it subscribed to, each in the form of its draft", async () => {
+Deno.test("members of shared channels get the keys that they subscribed to, in the form of their draft", async () => {
   await using server = startServer();
   const ann = await server.client("ann");
   const second = await server.client("second", SECOND);
@@ -89,7 +89,7 @@ Deno.test("who shares a channel is told what it subscribed to, each in the form 
   assert.deepEqual(await outside.sync(), []);
 });
 
-Deno.test("whoever comes to see somebody is told of what is noted already", async () => {
+Deno.test("a client that begins to see a user gets the metadata that is already set", async () => {
   await using server = startServer();
   const ann = await server.client("ann", SECOND);
   ann.send("METADATA * SUB color", "METADATA * SET color :blue");
@@ -132,7 +132,7 @@ Deno.test("whoever comes to see somebody is told of what is noted already", asyn
   ]);
 });
 
-Deno.test("a channel's metadata is set by its operators and read by those whom it is open to", async () => {
+Deno.test("a channel's operators set its metadata, and users that may join read it", async () => {
   await using server = startServer();
   const host = await server.client("host", SECOND);
   await join(host);
@@ -165,7 +165,7 @@ Deno.test("a channel's metadata is set by its operators and read by those whom i
   ]);
 });
 
-Deno.test("an IRC operator can clear what is noted about others, who are told", async () => {
+Deno.test("an IRC operator can clear other users' metadata, and they are notified", async () => {
   await using server = startServer({ accounts: new TestAccounts({ admin: "secret" }) });
   const operator = await server.client("op", SECOND);
   const ann = await server.client("ann", SECOND);
@@ -227,7 +227,7 @@ Deno.test("keys, values and changes are bounded", async () => {
   ]);
 });
 
-Deno.test("what is set before the connection is complete is told in the greeting", async () => {
+Deno.test("metadata that is set before the connection is complete appears in the greeting", async () => {
   await using server = startServer();
   const ann = await server.dial();
   ann.send(`CAP REQ :${SECOND}`, "METADATA * SET color :red", "METADATA ann SET color :red");
@@ -249,7 +249,7 @@ Deno.test("what is set before the connection is complete is told in the greeting
   assert.ok((await bob.sync()).includes("760 bob ann color * red"));
 });
 
-Deno.test("SYNC tells what was subscribed to; too much is told only when it is asked for", async () => {
+Deno.test("SYNC sends the subscribed keys; large channels are synchronised only on request", async () => {
   await using server = startServer({ limits: { strangerRate: null } });
   const members = await Promise.all(
     Array.from({ length: 11 }, (_, index) => server.client(`member${index}`)),

@@ -12,7 +12,7 @@ const TAGGED = "batch echo-message labeled-response message-tags server-time";
 const CAPABILITIES = `${TAGGED} draft/multiline draft/chathistory`;
 const PLAIN_HISTORY = "batch draft/chathistory message-tags";
 
-Deno.test("lines sent as a batch arrive as one message, and as lines where that is not known", async () => {
+Deno.test("a batch of lines arrives as one message, or as lines at clients without multiline", async () => {
   const observed: ObservedMessage[] = [];
   const observer = { messageSent: (message: ObservedMessage) => void observed.push(message) };
   await using server = startServer({ observer });
@@ -91,7 +91,7 @@ Deno.test("the history keeps the lines together", async () => {
   assert.ok(shown.every(({ tags }) => tags.has("batch")));
 });
 
-Deno.test("what a store keeps of a message has its lines", () => {
+Deno.test("a stored message keeps its lines", () => {
   const tags = { time: "2033-05-18T03:33:20.000Z", msgid: "m1", account: "ann" };
   const lines = [{ text: "one", concat: false }, { text: "more", concat: true }];
   const message = new Outbound("ann!a@h", "PRIVMSG", ["#c"], tags, lines);
@@ -102,7 +102,7 @@ Deno.test("what a store keeps of a message has its lines", () => {
   }
 });
 
-Deno.test("between two users, and with long lines for a classic client", async () => {
+Deno.test("multiline works between two users, and with long lines for a classic client", async () => {
   await using server = startServer();
   const alice = await server.client("alice", CAPABILITIES);
   const bob = await server.client("bob");
@@ -120,7 +120,7 @@ Deno.test("between two users, and with long lines for a classic client", async (
   assert.equal(lines.join(" "), `${words} end`);
 });
 
-Deno.test("what is wrong with a batch ends it, by its code, and nothing of it is sent", async () => {
+Deno.test("an error in a batch ends it with the error's code, and nothing of it is sent", async () => {
   await using server = startServer({ limits: { multilineBytes: 40, multilineLines: 4 } });
   const alice = await joined(server, "alice", CAPABILITIES);
   const bob = await joined(server, "bob", CAPABILITIES);
@@ -170,7 +170,7 @@ Deno.test("what is wrong with a batch ends it, by its code, and nothing of it is
   assert.deepEqual(await stranger.sync(), ["421 eve BATCH Unknown command"]);
 });
 
-Deno.test("a batch that stays open is given up, and the client may begin another", async () => {
+Deno.test("an unfinished batch times out, and the client may begin another", async () => {
   let now = 2_000_000_000_000;
   await using server = startServer({ clock: () => now });
   const alice = await joined(server, "alice", CAPABILITIES);
@@ -186,7 +186,7 @@ Deno.test("a batch that stays open is given up, and the client may begin another
   assert.equal((await alice.sync()).filter((line) => line.includes("PRIVMSG")).length, 2);
 });
 
-Deno.test("each line counts for the account's rate, and a muted account's lines go nowhere", async () => {
+Deno.test("each line counts for the account's rate, and a muted account's lines reach nobody", async () => {
   const accounts = new TestAccounts({ ann: "secret" });
   let taken = 0;
   accounts.messageDelay = () => (taken++, 0);
@@ -200,7 +200,7 @@ Deno.test("each line counts for the account's rate, and a muted account's lines 
   assert.deepEqual(await ann.sync(), ["404 ann #c You are paused"]);
 });
 
-Deno.test("whatever lines are sent, those who know batches and those who do not get the same text", async () => {
+Deno.test("clients with and without multiline get the same text, for any lines", async () => {
   await using server = startServer();
   const alice = await joined(server, "alice", CAPABILITIES);
   const bob = await joined(server, "bob", "message-tags");

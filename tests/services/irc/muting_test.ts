@@ -73,7 +73,7 @@ async function witness(server: TestServer): Promise<TestClient> {
   return ann;
 }
 
-Deno.test("nothing of what a paused account sends reaches anybody, whatever the command", async () => {
+Deno.test("a paused account reaches nobody with any command", async () => {
   const accounts = pausable();
   await using server = startServer({ accounts });
   const ann = await server.client("ann", EVERYTHING);
@@ -100,7 +100,7 @@ Deno.test("nothing of what a paused account sends reaches anybody, whatever the 
   assert.doesNotMatch(looks, new RegExp(WORD));
 });
 
-Deno.test("a paused account reads on, may leave, and gives no reasons", async () => {
+Deno.test("a paused account may read and leave, but gives no reasons", async () => {
   const accounts = pausable();
   await using server = startServer({ accounts });
   const ann = await server.client("ann", EVERYTHING);
@@ -128,7 +128,7 @@ Deno.test("a paused account reads on, may leave, and gives no reasons", async ()
   assert.doesNotMatch(seen.join("\n"), new RegExp(WORD));
 });
 
-Deno.test("a message of several lines that was begun before the pause goes nowhere", async () => {
+Deno.test("a message of several lines that began before the pause reaches nobody", async () => {
   const accounts = pausable();
   await using server = startServer({ accounts });
   const ann = await server.client("ann", EVERYTHING);
@@ -143,7 +143,7 @@ Deno.test("a message of several lines that was begun before the pause goes nowhe
   assert.deepEqual(await ann.sync(), []);
 });
 
-Deno.test("a paused account that connects says nothing by its names, and nothing from before", async () => {
+Deno.test("a paused account that connects shows no text in its names or from before", async () => {
   const accounts = pausable();
   await using server = startServer({ accounts });
   const ann = await witness(server);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { addressNetwork, channelName, foldCase, isLoopback } from "../../../services/irc/mod.ts";
 
-Deno.test("channelName() takes a name with or without # and refuses what is none", () => {
+Deno.test("channelName() reads a name with or without # and refuses malformed ones", () => {
   assert.equal(channelName("a"), "#a");
   assert.equal(channelName("#a"), "#a");
   assert.equal(channelName("x".repeat(79)), `#${"x".repeat(79)}`);

@@ -3,7 +3,7 @@ import type { TestClient } from "./support/client.ts";
 import { COMMANDS } from "../../../services/irc/commands/mod.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 
-Deno.test("KILL ends users for operators, and nobody of this program", async () => {
+Deno.test("KILL ends users for operators, but not the server's own", async () => {
   await using server = withAdmin();
   const operator = await operatorOf(server);
   const friend = await server.client("friend");
@@ -30,7 +30,7 @@ Deno.test("KILL ends users for operators, and nobody of this program", async () 
   assert.deepEqual(await friend.sync(), ["victim QUIT Killed (op (flooding))"]);
 });
 
-Deno.test("an operator whose password is good for nothing any more is one no longer", async () => {
+Deno.test("an operator with a withdrawn password loses the status", async () => {
   await using server = withAdmin();
   const operator = await operatorOf(server);
   server.server.disconnectAccount("Admin", "Password changed");
@@ -39,7 +39,7 @@ Deno.test("an operator whose password is good for nothing any more is one no lon
   assert.deepEqual((await operator.sync()).map((line) => line.split(" ")[0]), ["481"]);
 });
 
-Deno.test("WALLOPS goes to those who want it, from operators", async () => {
+Deno.test("WALLOPS goes from operators to users that asked for it", async () => {
   await using server = withAdmin();
   const operator = await operatorOf(server);
   const curious = await server.client("curious");
@@ -54,7 +54,7 @@ Deno.test("WALLOPS goes to those who want it, from operators", async () => {
   assert.deepEqual(await other.sync(), []);
 });
 
-Deno.test("INVITE without parameters lists the invitations that still hold", async () => {
+Deno.test("INVITE without parameters lists valid invitations", async () => {
   await using server = startServer();
   const host = await server.client("host");
   const guest = await server.client("guest");
@@ -71,7 +71,7 @@ Deno.test("INVITE without parameters lists the invitations that still hold", asy
   assert.deepEqual(await guest.sync(), ["336 guest #b", "337 guest End of /INVITE list"]);
 });
 
-Deno.test("mode C keeps CTCP out of a channel, except what is said with it", async () => {
+Deno.test("mode C keeps CTCP out of a channel, except ACTION", async () => {
   await using server = startServer();
   const host = await server.client("host");
   const guest = await server.client("guest");
@@ -86,7 +86,7 @@ Deno.test("mode C keeps CTCP out of a channel, except what is said with it", asy
   assert.deepEqual(await host.sync(), ["guest PRIVMSG #c \x01ACTION waves\x01"]);
 });
 
-Deno.test("the server tells about itself", async () => {
+Deno.test("the server answers queries about itself", async () => {
   let now = Date.UTC(2030, 0, 1);
   await using server = startServer({ clock: () => now, version: "muster-1" });
   const client = await server.client("bob");

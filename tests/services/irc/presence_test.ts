@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startServer, TestAccounts } from "./support/server.ts";
 
-Deno.test("who watches a nick learns when it is taken and when it is free", async () => {
+Deno.test("a client that watches a nick learns when it is taken and when it is free", async () => {
   await using server = startServer();
   const watcher = await server.client("watcher");
   watcher.send("MONITOR + Bob,not!a@nick,watcher", "monitor +  ", "MONITOR X");
@@ -29,7 +29,7 @@ Deno.test("who watches a nick learns when it is taken and when it is free", asyn
   ]);
 });
 
-Deno.test("a client watches as many nicks as it was told", async () => {
+Deno.test("a client may watch as many nicks as ISUPPORT says", async () => {
   await using server = startServer();
   const watcher = await server.client("watcher");
   watcher.send("VERSION");
@@ -42,7 +42,7 @@ Deno.test("a client watches as many nicks as it was told", async () => {
   assert.equal(offline.flatMap(({ params }) => params[1]?.split(",")).length, Number(told));
 });
 
-Deno.test("extended-monitor adds what else was asked for, once", async () => {
+Deno.test("extended-monitor adds the other notifications, once each", async () => {
   await using server = startServer({ accounts: new TestAccounts({ zoe: "secret" }) });
   const wanted = "away-notify setname account-notify";
   const watcher = await server.client("watcher", `extended-monitor ${wanted}`);
@@ -67,7 +67,7 @@ Deno.test("extended-monitor adds what else was asked for, once", async () => {
   }
 });
 
-Deno.test("WHOWAS tells of those who had a nick, the last one first", async () => {
+Deno.test("WHOWAS lists the former owners of a nick, the last one first", async () => {
   await using server = startServer({ clock: () => Date.UTC(2030, 0, 1) });
   for (const name of ["first", "second"]) {
     const client = await server.dial();

@@ -50,7 +50,7 @@ const header = fc.oneof(
   })),
 );
 
-Deno.test("a header is read whole, however it is cut, and nothing of what follows", () => {
+Deno.test("a header is read whole from any pieces, and nothing after it", () => {
   fc.assert(
     fc.property(header, fc.uint8Array({ maxLength: 20 }), ({ bytes, address }, rest) => {
       for (let length = 0; length < bytes.length; length++) {
@@ -65,7 +65,7 @@ Deno.test("a header is read whole, however it is cut, and nothing of what follow
   );
 });
 
-Deno.test("whatever else comes is refused in time, and nothing throws", () => {
+Deno.test("other input is refused in time, and nothing throws", () => {
   const damaged = fc.tuple(header, fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 })))).map(
     ([{ bytes }, changes]) => {
       for (const [at, value] of changes) bytes[at % bytes.length] = value;
@@ -97,7 +97,7 @@ Deno.test("whatever else comes is refused in time, and nothing throws", () => {
   assert.equal(parseProxyHeader(long).kind, "malformed");
 });
 
-Deno.test("a client behind a proxy has its own address on every port; others cannot claim one", async () => {
+Deno.test("a client behind a proxy has its own address on every port, and others cannot claim one", async () => {
   const folder = new URL("./support/", import.meta.url);
   const [cert, key] = await Promise.all([
     Deno.readTextFile(new URL("localhost.crt", folder)),

@@ -41,7 +41,7 @@ Deno.test("an invisible user is found by its nick and its channels alone", async
   assert.ok((await bob.sync()).includes("354 bob hidden"));
 });
 
-Deno.test("WHOIS tells what the asker may know; addresses are for operators", async () => {
+Deno.test("WHOIS shows what the asker may know, and addresses only to operators", async () => {
   await using server = startServer({ accounts: new TestAccounts(ACCOUNTS) });
   const alice = await server.member("alice", "secret");
   alice.send("JOIN #c");
@@ -67,7 +67,7 @@ Deno.test("WHOIS tells what the asker may know; addresses are for operators", as
   assert.equal(after.at(-1), "bob MODE bob -o");
 });
 
-Deno.test("the small questions that clients ask at once are answered", async () => {
+Deno.test("the queries that clients send after connecting are answered", async () => {
   await using server = startServer({ version: "muster-1" });
   await server.client("alice");
   const bob = await server.client("bob");

@@ -25,7 +25,7 @@ async function session(
   return client;
 }
 
-Deno.test("a marker moves on, never back and never beyond the present", async () => {
+Deno.test("a marker moves forward, never back and never beyond the present", async () => {
   await using server = startServer({ clock: () => NOW });
   const guest = await server.client("guest", MARKER);
   await server.client("Bob");
@@ -48,7 +48,7 @@ Deno.test("a marker moves on, never back and never beyond the present", async ()
   assert.ok(joined.indexOf("MARKREAD") < joined.indexOf("366"), "before the end of the names");
 });
 
-Deno.test("what is no marker is refused, and who did not ask has no such command", async () => {
+Deno.test("a malformed marker is refused, and the command needs the capability", async () => {
   await using server = startServer();
   const guest = await server.client("guest", MARKER);
   guest.send("MARKREAD", "MARKREAD two,names", "MARKREAD #c *", "MARKREAD #c timestamp=soon");
@@ -71,7 +71,7 @@ Deno.test("what is no marker is refused, and who did not ask has no such command
   assert.ok(!lines.some((line) => line.startsWith("MARKREAD")));
 });
 
-Deno.test("all sessions of an account that asked learn how far it has read, others nothing", async () => {
+Deno.test("all sessions of an account with the capability get its marker, and others nothing", async () => {
   const accounts = new TestAccounts({ ann: "secret", ben: "secret" });
   await using server = startServer({ accounts, clock: () => NOW });
   const desk = await session(server, "ann", "ann");
@@ -100,7 +100,7 @@ Deno.test("all sessions of an account that asked learn how far it has read, othe
   assert.deepEqual(await back.sync(), ["MARKREAD #c *"]);
 });
 
-Deno.test("a marker that cannot be kept is no success", async () => {
+Deno.test("a marker that cannot be stored is an error", async () => {
   const readMarkers: ReadMarkerStore = {
     read: () => null,
     advance: () => Promise.reject(new Error("disk full")),

@@ -8,7 +8,7 @@ const CAPABILITIES = `${TAGGED} draft/message-redaction`;
 const EVENTS = `${CAPABILITIES} draft/event-playback`;
 const PLAIN_EVENTS = `${TAGGED} draft/event-playback`;
 
-Deno.test("an author takes its message back: who knows redaction is told, history has it no more", async () => {
+Deno.test("an author redacts its message: clients with redaction learn it, and history loses it", async () => {
   await using server = startServer();
   const op = await server.client("op", EVENTS);
   const bob = await server.client("bob", CAPABILITIES);
@@ -38,7 +38,7 @@ Deno.test("an author takes its message back: who knows redaction is told, histor
   assert.deepEqual(await history(op, `BETWEEN #c msgid=${before} msgid=${after} 10`), []);
 });
 
-Deno.test("operators of a channel and of IRC redact what others said there, nobody else does", async () => {
+Deno.test("only operators of the channel and of IRC redact other users' messages", async () => {
   const accounts = new TestAccounts({ admin: "root", ann: "secret", op: "secret" });
   const redactions: ObservedRedaction[] = [];
   const observer = { messageRedacted: (event: ObservedRedaction) => void redactions.push(event) };
@@ -93,7 +93,7 @@ Deno.test("operators of a channel and of IRC redact what others said there, nobo
   );
 });
 
-Deno.test("between two users the author alone redacts, also when the other is away", async () => {
+Deno.test("between two users only the author redacts, even when the other is away", async () => {
   const accounts = new TestAccounts({ ann: "secret", ben: "secret" });
   await using server = startServer({ accounts });
   const ann = await server.member("ann", "secret", CAPABILITIES);
@@ -144,7 +144,7 @@ async function history(client: TestClient, request: string): Promise<string[]> {
   return (await client.syncMessages()).slice(1, -1).map(show);
 }
 
-Deno.test("whoever gets the name of an account later takes nothing back that was said before", async () => {
+Deno.test("a later owner of an account's name cannot redact the earlier owner's messages", async () => {
   let now = 2_000_000_000_000;
   const accounts = new TestAccounts({ ann: "secret", op: "secret" });
   await using server = startServer({ accounts, clock: () => now });

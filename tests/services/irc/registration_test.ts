@@ -3,7 +3,7 @@ import { startServer, TestAccounts } from "./support/server.ts";
 
 const PASSWORDS = { alice: "secret", admin: "master" };
 
-Deno.test("a client that says NICK and USER is registered and told what it needs", async () => {
+Deno.test("a client that sends NICK and USER is registered and greeted", async () => {
   await using server = startServer({ motd: "Be kind\nand brief" });
   const client = await server.dial();
   client.send("NICK bob", "USER bob 0 * :Bob");
@@ -45,7 +45,7 @@ Deno.test("CAP holds registration until END, and answers all or nothing", async 
   assert.match(welcome?.tags.get("time") ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-Deno.test("the first line of CAP LS has what clients cannot do without", async () => {
+Deno.test("the first line of CAP LS has the capabilities that clients need most", async () => {
   await using server = startServer();
   const client = await server.dial();
   client.send("CAP LS 302");
@@ -60,7 +60,7 @@ Deno.test("the first line of CAP LS has what clients cannot do without", async (
   ]);
 });
 
-Deno.test("nothing but registration is possible before registration", async () => {
+Deno.test("an unregistered client can only register", async () => {
   await using server = startServer();
   const client = await server.dial();
   client.send("JOIN #c", "PRIVMSG bob :hi", "NONSENSE", "NICK", "NICK 1bob", "USER bob 0 *");
@@ -116,7 +116,7 @@ Deno.test("SASL PLAIN logs in, also in several pieces and after registration", a
   assert.ok(server.server.isOnline("long") && !server.server.isOnline("alice"));
 });
 
-Deno.test("a login that cannot be checked says why", async () => {
+Deno.test("a login that cannot be checked explains why", async () => {
   await using server = startServer();
   const client = await server.dial();
   client.send("CAP REQ :sasl");
@@ -159,7 +159,7 @@ Deno.test("CAP END in the middle of a SASL exchange aborts it and registers", as
   assert.deepEqual(commands, ["CAP", "AUTHENTICATE", "906", "001"]);
 });
 
-Deno.test("lines sent together with a login wait for it, in their order", async () => {
+Deno.test("lines after a login wait for it, in their order", async () => {
   await using server = startServer({ accounts: new TestAccounts(PASSWORDS) });
   const client = await server.dial();
   client.send("CAP REQ :sasl", "NICK alice", "USER a 0 * :A");
@@ -185,7 +185,7 @@ Deno.test("an owned or reserved nick is judged at the end of registration, never
   ]);
 });
 
-Deno.test("two clients cannot have one nick, whatever its case", async () => {
+Deno.test("two clients cannot have one nick, in any case", async () => {
   await using server = startServer();
   await server.client("bob");
   const second = await server.dial();
@@ -209,7 +209,7 @@ Deno.test("an account takes its nick back from an older session of its own", asy
   assert.equal((await fresh.sync())[0], "alice JOIN #c");
 });
 
-Deno.test("an account takes its nick from whoever held it before the account was made", async () => {
+Deno.test("an account takes its nick from the user that held it before the account was made", async () => {
   const passwords: Record<string, string> = {};
   await using server = startServer({ accounts: new TestAccounts(passwords) });
   const squatter = await server.client("carol");
@@ -223,7 +223,7 @@ Deno.test("an account takes its nick from whoever held it before the account was
   ]);
 });
 
-Deno.test("accounts can be required", async () => {
+Deno.test("the server can require accounts", async () => {
   await using server = startServer({
     requireAccount: true,
     accounts: new TestAccounts(PASSWORDS),
@@ -242,7 +242,7 @@ Deno.test("with requireAccount auto, loopback needs no account", async () => {
   await server.client("bob");
 });
 
-Deno.test("the server password is asked of those who do not log in", async () => {
+Deno.test("clients that do not log in need the server password", async () => {
   await using server = startServer({ password: "open", accounts: new TestAccounts(PASSWORDS) });
   await server.member("alice", "secret");
   const knowing = await server.dial();

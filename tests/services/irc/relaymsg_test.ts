@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ObservedMessage } from "../../../services/irc/mod.ts";
 import { startServer, TestAccounts } from "./support/server.ts";
 
-Deno.test("an operator relays what somebody elsewhere said, and the history has it so", async () => {
+Deno.test("an operator relays the words of users elsewhere, also into the history", async () => {
   const observed: ObservedMessage[] = [];
   await using server = startServer({
     observer: { messageSent: (message) => observed.push(message) },
@@ -34,7 +34,7 @@ Deno.test("an operator relays what somebody elsewhere said, and the history has 
   ]);
 });
 
-Deno.test("RELAYMSG says what is wrong, and needs an operator of the channel", async () => {
+Deno.test("RELAYMSG explains errors and needs an operator of the channel", async () => {
   const accounts = new TestAccounts({ paused: "secret" });
   accounts.muteReason = (account) => account === "paused" ? "You are paused" : null;
   await using server = startServer({ accounts, limits: { lineBytes: 512 } });

@@ -11,7 +11,7 @@ async function join(client: TestClient, channel = "#old"): Promise<void> {
   await client.sync();
 }
 
-Deno.test("a renamed channel stays what it is, and everybody follows in the form it knows", async () => {
+Deno.test("a renamed channel keeps its state, and every client follows in the form that it supports", async () => {
   const renamed: string[] = [];
   const channelRenamed = (event: { actor: ObservedActor; channel: string; to: string }) =>
     void renamed.push(`${event.actor.nick}: ${event.channel} ${event.to}`);
@@ -77,7 +77,7 @@ Deno.test("the history and the read markers of a channel follow its name", async
   ]);
 });
 
-Deno.test("only the case changes: nobody leaves", async () => {
+Deno.test("a change of case makes nobody leave", async () => {
   await using server = startServer();
   const op = await server.client("op", RENAME);
   const plain = await server.client("plain");
@@ -91,7 +91,7 @@ Deno.test("only the case changes: nobody leaves", async () => {
   assert.deepEqual(await op.sync(), ["plain PRIVMSG #OLD hi"]);
 });
 
-Deno.test("who may not rename, and what must keep its name", async () => {
+Deno.test("users without the right cannot rename, and some channels keep their names", async () => {
   let now = 2_000_000_000_000;
   const accounts = new TestAccounts({ ann: "secret", scout: "secret" });
   await using server = startServer({ accounts, clock: () => now });
@@ -155,7 +155,7 @@ const commands = fc.oneof(
   fc.tuple(channels, channels).map(([from, to]) => `RENAME ${from} ${to.toLowerCase()}`),
 );
 
-Deno.test("whoever renames, joins, leaves and kicks: each client knows from what it saw where it is", async () => {
+Deno.test("after random renames, joins, parts and kicks, each client knows its channels", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(fc.nat(2), commands), { maxLength: 60 }), async (steps) => {
       let now = 2_000_000_000_000;

@@ -3,7 +3,7 @@ import { startServer, TestAccounts } from "./support/server.ts";
 
 const said = ["one", "two", "three"];
 
-Deno.test("whoever joins is shown the last messages with their times, if it cannot ask for them", async () => {
+Deno.test("a client without CHATHISTORY sees the last messages with their times when it joins", async () => {
   const accounts = new TestAccounts({ ann: "secret", worker: "secret" });
   accounts.actsOnMessages = (account) => account === "worker";
   await using server = startServer({ accounts, limits: { replayMessages: 2 } });

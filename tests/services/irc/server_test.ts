@@ -52,7 +52,7 @@ Deno.test("a privileged client joins and speaks everywhere, and nobody can remov
   ]);
 });
 
-Deno.test("MemoryConnection delivers asynchronously and in order, and keeps what nobody heard", async () => {
+Deno.test("MemoryConnection delivers asynchronously and in order, and keeps lines until somebody listens", async () => {
   await using server = startServer();
   const connection = server.server.connect();
   assert.throws(() => connection.send("NICK a\r\nQUIT"), TypeError);

@@ -44,7 +44,7 @@ function world(): TestServer & { service: TestService } {
   return Object.assign(server, { service });
 }
 
-Deno.test("a service answers what it is told, to who told it alone, and is counted nowhere", async () => {
+Deno.test("a service answers only the sender of a command, and counts as no user", async () => {
   await using server = world();
   const client = await server.client("guest", "echo-message");
   client.send("PRIVMSG nickserv :hi", "NS hi", "NICKSERV :hi there", "CS hi");
@@ -71,7 +71,7 @@ Deno.test("a service answers what it is told, to who told it alone, and is count
   assert.equal((await client.sync())[0], "433 guest NickServ Nickname is already in use");
 });
 
-Deno.test("what is told to a service is neither kept nor observed", async () => {
+Deno.test("messages to a service are neither kept nor observed", async () => {
   const said: string[] = [];
   const accounts = new TestAccounts({ ann: "secret" });
   const observer = { messageSent: ({ text }: { text: string }) => void said.push(text) };
@@ -84,7 +84,7 @@ Deno.test("what is told to a service is neither kept nor observed", async () => 
   assert.deepEqual(said, []);
 });
 
-Deno.test("a login by a service is one as by SASL, and gives what the account is in channels", async () => {
+Deno.test("a login by a service equals one by SASL, and sets the account's statuses in channels", async () => {
   await using server = world();
   const watcher = await server.client("watcher", "account-notify");
   watcher.send("JOIN #c");
@@ -106,7 +106,7 @@ Deno.test("a login by a service is one as by SASL, and gives what the account is
   assert.deepEqual(await watcher.sync(), ["guest ACCOUNT ann", "MODE #c +v guest"]);
 });
 
-Deno.test("who made a channel and logs in late is its founder, and nobody else", async () => {
+Deno.test("only the user that made a channel becomes its founder by a later login", async () => {
   await using server = world();
   const first = await server.client("first");
   const second = await server.client("second");
@@ -121,7 +121,7 @@ Deno.test("who made a channel and logs in late is its founder, and nobody else",
   assert.deepEqual(await second.sync(), ["first PART #c", "first JOIN #c", "MODE #c +o first"]);
 });
 
-Deno.test("a nick comes back to the account that owns it, and to nobody else", async () => {
+Deno.test("a nick returns only to the account that owns it", async () => {
   await using server = world();
   const held = await server.member("ann", "secret");
   await server.client("stranger");

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from "./support/server.ts";
 
 const SUPPORT = new URL("support/", import.meta.url);
 
-Deno.test("sts sends plain clients to TLS, and tells those who have it how long to keep to it", async () => {
+Deno.test("sts sends plain clients to TLS, and tells TLS clients how long to keep to it", async () => {
   await using server = startServer({ sts: { durationSeconds: 3600, port: null } });
   const early = await server.dial();
   assert.deepEqual(await told(early), []);
@@ -23,7 +23,7 @@ Deno.test("sts sends plain clients to TLS, and tells those who have it how long 
   assert.deepEqual(await told(inside), []);
 });
 
-Deno.test("sts names another port where the way from outside is another", async () => {
+Deno.test("sts names the port that clients see from outside", async () => {
   await using server = startServer({ sts: { durationSeconds: 0, port: 6697 } });
   assert.deepEqual(await told(await server.dial()), ["sts=port=6697"]);
   const old = await server.dial();
@@ -32,7 +32,7 @@ Deno.test("sts names another port where the way from outside is another", async 
   assert.doesNotMatch(list ?? "", /\bsts\b/);
 });
 
-Deno.test("sts is not offered by itself", async () => {
+Deno.test("sts is offered only if it is configured", async () => {
   await using server = startServer();
   const { client } = await overTls(server);
   assert.deepEqual(await told(client), []);

@@ -40,7 +40,7 @@ Deno.test("a user without a connection is a user like any other", async () => {
   assert.equal(world.server.findUser(SCOUT), null);
 });
 
-Deno.test("a user without a connection is held to a channel's modes and can be kicked", async () => {
+Deno.test("a channel's modes bind a user without a connection, and it can be kicked", async () => {
   await using world = startServer({ accounts: accounts() });
   const op = await world.member("ann", "secret");
   op.send("JOIN #a", "JOIN #b", "MODE #a +m", "MODE #b +i");
@@ -81,7 +81,7 @@ Deno.test("a login of the account takes the nick from the user without a connect
   assert.deepEqual(await eve.sync(), []);
 });
 
-Deno.test("what is said for a live session comes from it, and leaves it where it is", async () => {
+Deno.test("a message for a live session comes from the session and does not move it", async () => {
   await using world = startServer({ accounts: accounts() });
   const eve = await world.client("eve");
   eve.send("JOIN #a", "JOIN #b", "MODE #b +i");
@@ -105,13 +105,13 @@ Deno.test("disconnecting the account ends its user without a connection", async 
   assert.equal(world.server.findUser(SCOUT), null);
 });
 
-Deno.test("a nick of the server's own clients is not to be had", async () => {
+Deno.test("a nick of the server's own clients cannot be taken", async () => {
   await using world = startServer({ accounts: accounts() });
   await world.internal("ann");
   assert.equal(world.server.addUser({ ...SCOUT, nick: "ann", account: "ann" }), null);
 });
 
-Deno.test("observers learn of every message that was accepted, once", async () => {
+Deno.test("observers see every accepted message once", async () => {
   const seen: Omit<ObservedMessage, "id" | "time">[] = [];
   const ids = new Set<string>();
   const observer = {
@@ -164,7 +164,7 @@ Deno.test("a muted account keeps its session and learns why nothing it says arri
   assert.deepEqual(await eve.sync(), ["scout PRIVMSG #a hi"]);
 });
 
-Deno.test("an account's own rate slows its messages and nothing is lost", async () => {
+Deno.test("an account's own rate delays its messages and loses none", async () => {
   const held = accounts();
   const asked: string[] = [];
   held.messageDelay = (account) => asked.push(account) === 1 ? 0 : 1;
@@ -179,7 +179,7 @@ Deno.test("an account's own rate slows its messages and nothing is lost", async 
   assert.deepEqual(asked, ["scout", "scout", "scout"]);
 });
 
-Deno.test("a client that goes while its message waits is not waited for", async () => {
+Deno.test("a client that leaves while its message waits holds up nothing", async () => {
   const held = accounts();
   held.messageDelay = () => 3_600_000;
   await using world = startServer({ accounts: held });

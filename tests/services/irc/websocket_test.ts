@@ -34,7 +34,7 @@ Deno.test("each side's preferred subprotocol carries one line per message", asyn
   }
 });
 
-Deno.test("web pages connect only from origins that are named", async () => {
+Deno.test("web pages connect only from configured origins", async () => {
   await using server = startServer();
   const url = listen(server, { origins: [PAGE] });
   assert.equal(await handshake(url, "https://evil.example"), 403);
@@ -46,7 +46,7 @@ Deno.test("web pages connect only from origins that are named", async () => {
   assert.equal(response.status, 426);
 });
 
-Deno.test("the address is the one that is told to be the client's", async () => {
+Deno.test("the client has the address that the handshake names", async () => {
   await using server = startServer({ requireAccount: "auto" });
   const url = listen(server, {
     addressOf: (_peer, headers) => headers.get("x-told") ?? "192.0.2.7",
@@ -57,7 +57,7 @@ Deno.test("the address is the one that is told to be the client's", async () => 
   await web.untilClosed();
 });
 
-Deno.test("a message over the limit ends its client, an odd one does not", async () => {
+Deno.test("an oversized message ends its client, and a malformed one does not", async () => {
   await using server = startServer({ limits: { lineBytes: 512 } });
   const url = listen(server);
   const watcher = await server.client("watcher");
@@ -77,7 +77,7 @@ Deno.test("a message over the limit ends its client, an odd one does not", async
   ]);
 });
 
-Deno.test("who connects too often, or comes from a banned address, is told so at once", async () => {
+Deno.test("a client that connects too often or from a banned address is refused at once", async () => {
   const ban = { mask: "203.0.113.9", reason: "go away", setBy: "op", setAt: 0, expiresAt: null };
   const bans: Bans = {
     find: () => null,
@@ -223,7 +223,7 @@ class WebClient implements AsyncDisposable {
   }
 }
 
-Deno.test("over TLS too; another certificate leaves open what is open", async () => {
+Deno.test("WebSockets work over TLS, and a new certificate keeps connections open", async () => {
   const folder = new URL("./support/", import.meta.url);
   const [cert, key] = await Promise.all([
     Deno.readTextFile(new URL("localhost.crt", folder)),

@@ -80,7 +80,7 @@ class Heard {
   }
 }
 
-Deno.test("connectTcp() carries lines both ways, however they are cut", async () => {
+Deno.test("connectTcp() carries lines both ways, in any pieces", async () => {
   await using server = new Listener();
   const connection = await server.connect()();
   const heard = new Heard(connection);
@@ -96,7 +96,7 @@ Deno.test("connectTcp() carries lines both ways, however they are cut", async ()
   assert.equal(server.scheduler.pending, 0);
 });
 
-Deno.test("connectTcp() ends a connection on which a line has no end", async () => {
+Deno.test("connectTcp() ends a connection with an endless line", async () => {
   await using server = new Listener();
   const heard = new Heard(await server.connect()());
   await server.send("x".repeat(70_000)).catch(() => {});
@@ -104,7 +104,7 @@ Deno.test("connectTcp() ends a connection on which a line has no end", async () 
   assert.deepEqual(heard.lines, []);
 });
 
-Deno.test("connectTcp() asks a silent server whether it is there, and leaves it", async () => {
+Deno.test("connectTcp() pings a silent server, then leaves it", async () => {
   await using server = new Listener();
   const connection = await server.connect()();
   const heard = new Heard(connection);
@@ -128,7 +128,7 @@ Deno.test("connectTcp() ends a connection whose server does not read", async () 
   assert.match(await heard.closed, /does not read/);
 });
 
-Deno.test("connectTcp() rejects where nobody listens", async () => {
+Deno.test("connectTcp() rejects if nobody listens", async () => {
   const server = new Listener();
   const connect = server.connect();
   await server[Symbol.asyncDispose]();
@@ -136,8 +136,7 @@ Deno.test("connectTcp() rejects where nobody listens", async () => {
 });
 
 Deno.test({
-  name:
-    "connectTcp() over TLS trusts the authority that it is given, for the name that it is given",
+  name: "connectTcp() over TLS trusts the given authority for the given name",
   ...peer("openssl"),
   fn: () =>
     withFolder(async (folder) => {

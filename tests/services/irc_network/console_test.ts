@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Unavailable } from "../../../services/errors.ts";
 import { notice, ScriptedNetwork, service } from "./scripted_network.ts";
 
-Deno.test("IrcConsole gathers what a service says until it echoes the PING after the question", async () => {
+Deno.test("IrcConsole collects a service's notices until the PING after the question returns", async () => {
   const network = new ScriptedNetwork();
   const console = network.console();
   network.answer = service(["\x02ann\x02 is \x0304,01not\x03 registered.", "That is all."]);
@@ -19,7 +19,7 @@ Deno.test("IrcConsole gathers what a service says until it echoes the PING after
   await assert.rejects(console.ask("NickServ", "INFO ann"), Unavailable);
 });
 
-Deno.test("IrcConsole takes a labelled batch for the whole answer, and nothing else", async () => {
+Deno.test("IrcConsole takes a labelled batch as the whole answer", async () => {
   const network = new ScriptedNetwork();
   network.capabilities = "batch labeled-response message-tags";
   network.answer = (line) => {
@@ -37,7 +37,7 @@ Deno.test("IrcConsole takes a labelled batch for the whole answer, and nothing e
   await console.close();
 });
 
-Deno.test("IrcConsole takes no late answer for that of another question", async () => {
+Deno.test("IrcConsole takes no late answer for another question's", async () => {
   const network = new ScriptedNetwork();
   const console = network.console();
   network.answer = service(["warm"]);
@@ -57,7 +57,7 @@ Deno.test("IrcConsole takes no late answer for that of another question", async 
   await console.close();
 });
 
-Deno.test("IrcConsole tells why it cannot ask, and connects again when it is asked later", async () => {
+Deno.test("IrcConsole explains why it cannot ask, and reconnects at the next question", async () => {
   const network = new ScriptedNetwork();
   const console = network.console();
   network.isReachable = false;

@@ -52,7 +52,7 @@ Deno.test("an agent of one muster is neither registered nor adopted by another",
   });
 });
 
-Deno.test("of two musters that hold one agent from before, the first to look keeps it", async () => {
+Deno.test("of two musters with one agent from before, the first to check keeps it", async () => {
   await withTwo(async (ours, theirs) => {
     const { ergo } = ours;
     await anAgent(ours, "coder");

@@ -50,7 +50,7 @@ Deno.test("rotate, revoke and delete take effect on the network at once", async 
   });
 });
 
-Deno.test("with the network away nothing is changed and everything is refused", async () => {
+Deno.test("while the network is away, every change is refused", async () => {
   await withNetwork(async (services) => {
     const { agents, ergo, ircAccounts } = services;
     const passphrase = await anAgent(services, "coder");
@@ -76,7 +76,7 @@ Deno.test("with the network away nothing is changed and everything is refused", 
   });
 });
 
-Deno.test("a change that the network made and did not confirm is taken back", async () => {
+Deno.test("an unconfirmed change is undone on the network", async () => {
   await withNetwork(async (services) => {
     const { agents, ergo, sync } = services;
     ergo.failNext("/v1/ns/saregister", "lost");
@@ -105,7 +105,7 @@ Deno.test("a change that the network made and did not confirm is taken back", as
   });
 });
 
-Deno.test("a change that the database refuses is taken back on the network, and the next one goes on", async () => {
+Deno.test("a change that the database refuses is undone on the network, and the next one works", async () => {
   await withNetwork(async (services) => {
     const { agents, database, ergo, ircAccounts } = services;
     const execute = (sql: string) =>
@@ -143,7 +143,7 @@ Deno.test("a change that the database refuses is taken back on the network, and 
   });
 });
 
-Deno.test("killed between the network's change and ours, both sides agree after the start", async () => {
+Deno.test("after a kill between the network's change and ours, both sides agree", async () => {
   const moments = [
     { change: "register", fault: "/v1/ns/saregister" },
     { change: "rotate", fault: "NickServ SUSPEND DEL" },
@@ -180,7 +180,7 @@ Deno.test("killed between the network's change and ours, both sides agree after 
   }
 });
 
-Deno.test("names that the network has are not taken, and none of its accounts is touched", async () => {
+Deno.test("names and accounts of the network are left alone", async () => {
   await withNetwork(async (services) => {
     const { agents, ergo, ircAccounts } = services;
     ergo.add("Ann", "her own");
@@ -267,7 +267,7 @@ Deno.test("people's accounts are on both sides with the password that they chose
   });
 });
 
-Deno.test("whatever differs between the sides is found and mended", async () => {
+Deno.test("every difference between the sides is found and repaired", async () => {
   await withNetwork(async (services) => {
     const { agents, ergo, sync } = services;
     const lost = await anAgent(services, "lost");
@@ -301,7 +301,7 @@ Deno.test("whatever differs between the sides is found and mended", async () => 
   });
 });
 
-Deno.test("a channel that is registered later gives its agents their status then", async () => {
+Deno.test("a channel that is registered later gives its agents their status", async () => {
   await withNetwork(async (services) => {
     const { ergo, sync } = services;
     ergo.unregistered.add("#later");
@@ -320,7 +320,7 @@ Deno.test("a channel that is registered later gives its agents their status then
   });
 });
 
-Deno.test("of two who change one agent at once, each change is whole", async () => {
+Deno.test("two concurrent changes to one agent are each whole", async () => {
   await withNetwork(async (services) => {
     const { agents } = services;
     await anAgent(services, "coder");
@@ -347,7 +347,7 @@ Deno.test("of two who change one agent at once, each change is whole", async () 
   });
 });
 
-Deno.test("a network that is away is tried again, later and later", async () => {
+Deno.test("an absent network is tried again at growing intervals", async () => {
   await withNetwork(async (services) => {
     const { ergo, sync } = services;
     const asked = async (milliseconds: number) => {
@@ -368,7 +368,7 @@ Deno.test("a network that is away is tried again, later and later", async () => 
   });
 });
 
-Deno.test("the API is bounded in time and size, follows nowhere, and its token is never told", async () => {
+Deno.test("calls of the API have bounds, follow no redirects, and never show the token", async () => {
   await withNetwork(async (services) => {
     const { ergo, log } = services;
     for (const fault of ["nonsense", "redirected", "endless", "refused"] as const) {
@@ -422,7 +422,7 @@ Deno.test("on another network agents keep their passphrases and others their acc
   });
 });
 
-Deno.test("with the key file lost nothing is told to the network that nobody knows", async () => {
+Deno.test("without the key file, no unknown password is sent to the network", async () => {
   await using ergo = new FakeErgo();
   await withFolder(async (folder) => {
     const before = await openNetworked(folder, ergo);
@@ -444,7 +444,7 @@ Deno.test("with the key file lost nothing is told to the network that nobody kno
   });
 });
 
-Deno.test("agents of the time before the network get there when they are rotated", async () => {
+Deno.test("agents from before the network reach it when they are rotated", async () => {
   await using ergo = new FakeErgo();
   await withFolder(async (folder) => {
     const before = await openServices(folder);

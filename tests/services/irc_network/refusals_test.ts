@@ -40,7 +40,7 @@ async function withServices(
   }
 }
 
-Deno.test("ServicesNetwork tells what services say where they refuse, without the passphrase", () =>
+Deno.test("ServicesNetwork reports refusals of the services without the passphrase", () =>
   withServices(ATHEME, {
     "INFO": "\x02ann\x02 is not registered.",
     "REGISTER": `No \x02${PASSPHRASE}\x02 today: too busy.`,
@@ -53,7 +53,7 @@ Deno.test("ServicesNetwork tells what services say where they refuse, without th
     });
   }));
 
-Deno.test("ServicesNetwork registers nobody under a nick that the server has cut", () =>
+Deno.test("ServicesNetwork registers nobody under a nick that the server shortened", () =>
   withServices(
     ANOPE,
     { "INFO": "Nick \x02ann\x02 isn't registered." },
@@ -72,7 +72,7 @@ Deno.test("ServicesNetwork guesses nothing from an answer that it does not know"
     await assert.rejects(accounts.suspend("ann", "Agent revoked"), Unavailable);
   }));
 
-Deno.test("ServicesNetwork takes an account of another name for none", () =>
+Deno.test("ServicesNetwork ignores an account of another name", () =>
   withServices(ATHEME, {
     "INFO": "Information on \x02ann\x02 (account \x02annabel\x02):",
   }, async (accounts, network) => {
@@ -82,7 +82,7 @@ Deno.test("ServicesNetwork takes an account of another name for none", () =>
     assert.ok(!network.connections.some(({ sent }) => sent.some((line) => /DROP/.test(line))));
   }));
 
-Deno.test("ServicesNetwork logs that its rights are not enough to set a status", () =>
+Deno.test("ServicesNetwork logs a missing right to set statuses", () =>
   withServices(ANOPE, { "AOP": "Access denied." }, async (accounts, _, logged) => {
     assert.equal(await accounts.setChannelStatus("#room", "ann", "operator"), false);
     assert.equal(logged.length, 1);

@@ -3,7 +3,7 @@ import { Unavailable } from "../../../services/errors.ts";
 import { anAgent, BY_OPERATOR } from "../../support/services.ts";
 import { withNetwork } from "./support.ts";
 
-Deno.test("without the right to suspend nothing is begun, and what is missing is named", async () => {
+Deno.test("without the right to suspend, no change begins, and the missing right is named", async () => {
   await withNetwork(async (services) => {
     const { agents, ergo, sync, log } = services;
     await anAgent(services, "coder");
@@ -30,7 +30,7 @@ Deno.test("without the right to suspend nothing is begun, and what is missing is
   });
 });
 
-Deno.test("without the right to set statuses accounts change, and the part is not ready", async () => {
+Deno.test("without the right to set statuses, accounts change, and the network is not ready", async () => {
   await withNetwork(async (services) => {
     const { ergo, sync } = services;
     ergo.capabilities.delete("chanreg");
@@ -41,7 +41,7 @@ Deno.test("without the right to set statuses accounts change, and the part is no
   });
 });
 
-Deno.test("rights are looked at once for each connection of the operator", async () => {
+Deno.test("rights are checked once for each connection of the operator", async () => {
   await withNetwork(async (services) => {
     const { ergo } = services;
     const probes = () => ergo.asked.filter((what) => what === "NickServ SUSPEND DEL *").length;

@@ -48,7 +48,7 @@ Deno.test("channelStatus() follows the agent's type everywhere", async () => {
   });
 });
 
-Deno.test("ownerOf() knows whose a nick is, and keeps reserved ones from everybody", async () => {
+Deno.test("ownerOf() names a nick's owner, and keeps reserved nicks from everybody", async () => {
   await withServices(async (services) => {
     const { authority } = services;
     await anAgent(services, "Coder");

@@ -14,7 +14,7 @@ async function logged({ database, eventLog }: TestServices) {
   return events.map(({ type, actor, address, data }) => ({ type, actor, address, data }));
 }
 
-Deno.test("what happens on IRC is logged with who did it, and without the text of a kick", async () => {
+Deno.test("events on IRC are logged with their author, and without the text of a kick", async () => {
   await withServices(async (services) => {
     await anAgent(services, "Scout");
     const moderation = moderationOf(services);
@@ -94,7 +94,7 @@ Deno.test("what happens on IRC is logged with who did it, and without the text o
   });
 });
 
-Deno.test("nobody fills the log: what one actor does beyond sixty times a minute is counted", async () => {
+Deno.test("beyond sixty events a minute, one actor's events are only counted", async () => {
   await withServices(async (services) => {
     await anAgent(services, "scout");
     const pendingBefore = services.clock.pending;

@@ -8,7 +8,7 @@ function markersOf({ database, accounts, log }: TestServices): Promise<ReadMarke
   return ReadMarkers.open({ database, accounts, log });
 }
 
-Deno.test("markers are in the database, per account and conversation, and only move on", async () => {
+Deno.test("markers are stored per account and conversation, and only move forward", async () => {
   await withServices(async (services) => {
     await anAgent(services, "Scout");
     await anAgent(services, "other");
@@ -47,7 +47,7 @@ Deno.test("markers follow a channel's name and end with the account", async () =
   });
 });
 
-Deno.test("an account has so many markers, and loses the one that it left longest ago", async () => {
+Deno.test("an account has a bounded number of markers, and loses the least recently used", async () => {
   await withServices(async (services) => {
     await anAgent(services, "scout");
     const markers = await markersOf(services);

@@ -47,7 +47,7 @@ Deno.test("an agent that calls is a user of its channels until two minutes after
     assert.equal(world.virtualUsers.size, 0);
   }));
 
-Deno.test("what an agent posts comes from itself, and is logged once under its nick", () =>
+Deno.test("an agent's post comes from its own nick, and is logged once", () =>
   withAttendance(async (world) => {
     const { bridge, call, register } = world;
     const passphrase = await register("scout", { channels: ["general"] });
@@ -70,7 +70,7 @@ Deno.test("what an agent posts comes from itself, and is logged once under its n
     assert.deepEqual(await bridge.users("general"), ["bridge", "eve", "scout"]);
   }));
 
-Deno.test("a channel's modes hold for what an agent posts, and the refusal is told", () =>
+Deno.test("a channel's modes bind an agent's posts, and the refusal explains why", () =>
   withAttendance(async (world) => {
     const { bridge, call, register } = world;
     const caller = await call(
@@ -96,7 +96,7 @@ Deno.test("a channel's modes hold for what an agent posts, and the refusal is to
     assert.deepEqual(await bridge.messages("general", {}), []);
   }));
 
-Deno.test("a login takes the nick over, is spoken for, and hands it back when it ends", () =>
+Deno.test("a session takes over the nick, carries the agent's posts, and returns the nick when it ends", () =>
   withAttendance(async (world) => {
     const { bridge, call, register } = world;
     const passphrase = await register("scout", { channels: ["general"] });
@@ -120,7 +120,7 @@ Deno.test("a login takes the nick over, is spoken for, and hands it back when it
     ]);
   }));
 
-Deno.test("rotating, revoking and deleting end an agent's virtualUsers at once", () =>
+Deno.test("rotating, revoking and deleting end an agent's virtual user at once", () =>
   withAttendance(async (world) => {
     const { call, register, services: { agents }, server } = world;
     const online = () => server.isMember("scout", "#ops");
@@ -141,7 +141,7 @@ Deno.test("rotating, revoking and deleting end an agent's virtualUsers at once",
     assert.equal(server.findUser({ nick: "scout", account: "scout", realname: "" }), null);
   }));
 
-Deno.test("an agent comes back to the channels that it joined or spoke in, not where it was kicked", () =>
+Deno.test("an agent returns to the channels that it joined or spoke in, unless it was kicked", () =>
   withAttendance(async (world) => {
     const { bridge, call, register, services, server } = world;
     const passphrase = await register("scout");
@@ -191,7 +191,7 @@ Deno.test("a paused agent is refused everywhere and keeps its session; a rate is
     assert.equal((await bridge.messages("general", {})).length, 3);
   }));
 
-Deno.test("a thousand agents attend at once, with one timer for all of them", () =>
+Deno.test("a thousand virtual users share one timer", () =>
   withAttendance(async (world) => {
     const { virtualUsers, bridge, services, server } = world;
     const passphrases = await Promise.all(

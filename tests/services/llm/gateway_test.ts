@@ -36,7 +36,7 @@ async function outcomes(services: TestServices): Promise<unknown[]> {
   return (await calls(services)).map(({ outcome }) => outcome);
 }
 
-Deno.test("a provider's refusal is told with its status and without its key, by every API", async () => {
+Deno.test("every API passes on a provider's refusal with its status and without the key", async () => {
   const table: readonly (readonly [number, unknown, RegExp])[] = [
     [401, { error: { message: `Incorrect API key: ${KEY}` } }, /401: Incorrect API key: \[rem/],
     [429, { error: `slow down, ${KEY.slice(0, 20)}**` }, /429: slow down, \[removed\]/],
@@ -71,7 +71,7 @@ Deno.test("a provider's refusal is told with its status and without its key, by 
   }
 });
 
-Deno.test("no redirect is followed, by any API", async () => {
+Deno.test("no API follows redirects", async () => {
   await using elsewhere = new FakeProvider(() => Response.json(COMPLETION));
   for (const provider of APIS) {
     for (const status of [301, 302, 303, 307, 308]) {
@@ -90,7 +90,7 @@ Deno.test("no redirect is followed, by any API", async () => {
   assert.deepEqual(elsewhere.seen, []);
 });
 
-Deno.test("an answer that is none of its API is the provider's failure, by every API", async () => {
+Deno.test("every API treats a malformed answer as the provider's failure", async () => {
   for (const provider of APIS) {
     for (const body of ["", "not JSON", "[7]", "null", '{"cut": ']) {
       await using fake = new FakeProvider(() => new Response(body));
@@ -106,7 +106,7 @@ Deno.test("an answer that is none of its API is the provider's failure, by every
   }
 });
 
-Deno.test("a provider that is not there is told so", async () => {
+Deno.test("an unreachable provider is an error that names it", async () => {
   const gone = new FakeProvider(() => new Response());
   const { url } = gone;
   await gone[Symbol.asyncDispose]();
@@ -116,7 +116,7 @@ Deno.test("a provider that is not there is told so", async () => {
   });
 });
 
-Deno.test("a provider gets so much time to begin, to go on and to finish", async () => {
+Deno.test("a provider has a time limit to begin, to continue and to finish", async () => {
   const limits = { first_byte_seconds: 30, idle_seconds: 10, total_seconds: 60 };
   const table: readonly (readonly [number, () => { response: Promise<Response> }, RegExp])[] = [
     [30_000, () => ({ response: new Promise(() => {}) }), /did not answer in time/],
@@ -155,7 +155,7 @@ async function passUntil(
   await settled;
 }
 
-Deno.test("a provider that lists its models for longer than 10 s is given up", async () => {
+Deno.test("a list of models that takes longer than 10 s is given up", async () => {
   const asked = Promise.withResolvers<void>();
   await using fake = new FakeProvider(async ({ left }) => {
     asked.resolve();
@@ -184,7 +184,7 @@ Deno.test("an answer has a bound", async () => {
   }, { limits });
 });
 
-Deno.test("whoever leaves ends the call at the provider, before and during the answer", async () => {
+Deno.test("a caller that leaves ends the call at the provider, before and during the answer", async () => {
   const asked = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
   const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
@@ -211,7 +211,7 @@ Deno.test("whoever leaves ends the call at the provider, before and during the a
   });
 });
 
-Deno.test("calls that run are ended when the gateway closes", async () => {
+Deno.test("the gateway ends running calls when it closes", async () => {
   const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
   await using fake = new FakeProvider(() => stream.response);
   await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
@@ -226,7 +226,7 @@ function sink(): WritableStream<string> {
   return new WritableStream();
 }
 
-Deno.test("so many calls run at once", async () => {
+Deno.test("the number of concurrent calls is bounded", async () => {
   const stream = unending(`data: ${JSON.stringify(CHUNK)}\n\n`);
   await using fake = new FakeProvider(() => stream.response);
   await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
@@ -261,7 +261,7 @@ Deno.test("an error in the middle of a stream ends it, without the key", async (
   }
 });
 
-Deno.test("a stream that stops before its end is an error, however much came", async () => {
+Deno.test("a stream that stops before its end is an error at any length", async () => {
   const text = (text: string) => ({ candidates: [{ content: { parts: [{ text }] }, index: 0 }] });
   const ollama = { model: "m", message: { role: "assistant", content: "hi" }, done: false };
   const table = [["mine", CHUNK], ["gemini", text("hi")], ["ollama", ollama]] as const;
@@ -275,7 +275,7 @@ Deno.test("a stream that stops before its end is an error, however much came", a
   }
 });
 
-Deno.test("a call is in the event log with its cost, and its texts are nowhere", async () => {
+Deno.test("the event log has a call's cost, and its texts are nowhere", async () => {
   const secret = "PLANTED-PROMPT";
   const said = { role: "assistant", content: `PLANTED-ANSWER ${KEY}` };
   const echo = { ...COMPLETION, choices: [{ index: 0, message: said, finish_reason: "stop" }] };
@@ -362,7 +362,7 @@ Deno.test("only the models that a backend allows are called and listed", async (
   });
 });
 
-Deno.test("no spelling of a model's name gets past what a backend blocks", async () => {
+Deno.test("no spelling of a model's name gets past a backend's block list", async () => {
   const candidates = [{
     content: { role: "model", parts: [{ text: "hi" }] },
     finishReason: "STOP",
@@ -385,7 +385,7 @@ Deno.test("no spelling of a model's name gets past what a backend blocks", async
   });
 });
 
-Deno.test("a key goes nowhere without being named, but to its own provider", async () => {
+Deno.test("a key goes only to its own provider, unless the configuration names it", async () => {
   await using fake = new FakeProvider(() => Response.json(COMPLETION));
   const environment = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
   const backends = [{ name: "main", provider: "openai", base_url: fake.url }];

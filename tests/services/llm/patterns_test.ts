@@ -10,7 +10,7 @@ function byExpression(pattern: string, text: string): boolean {
   return new RegExp(`^${source}$`, "us").test(text);
 }
 
-Deno.test("a pattern means what it says", () => {
+Deno.test("a pattern matches the names that it describes", () => {
   const symbol = fc.constantFrom("a", "b", "*", "?", ".", "[", "/");
   const word = fc.string({ unit: symbol, maxLength: 8 });
   fc.assert(fc.property(word, word, (pattern, text) => {
@@ -23,7 +23,7 @@ Deno.test("a hostile pattern costs no more than its length times the text's", ()
   assert.equal(matchesPattern(pattern, "a".repeat(100_000)), false);
 });
 
-Deno.test("what is blocked is not allowed; nothing listed allows everything", () => {
+Deno.test("block wins over allow, and empty lists allow everything", () => {
   const table: readonly (readonly [string[], string[], boolean])[] = [
     [[], [], true],
     [["gpt-*"], [], true],

@@ -27,7 +27,7 @@ Deno.test("a secret is cut out of an answer in every spelling, and the rest stay
   assert.equal(redactor.error("nothing here"), "nothing here");
 });
 
-Deno.test("a secret is cut out of base64 and URLs, whatever stands around it", () => {
+Deno.test("a secret is cut out of base64 and URLs in any surroundings", () => {
   const around = fc.string({ maxLength: 6, unit: "grapheme-ascii" });
   const spellings: readonly ((text: string) => string)[] = [
     btoa,

@@ -74,7 +74,7 @@ function take(step: Step, log: TestLog, all: Kept[], readers: Reader[]): void {
   }
 }
 
-Deno.test("MessageLog hands every follower what it asked for, without gap or repeat", () => {
+Deno.test("MessageLog gives every follower its messages without gap or repeat", () => {
   fc.assert(fc.property(capacities, steps, (capacity, todo) => {
     const log = newLog(capacity);
     const all: Kept[] = [];
@@ -85,7 +85,7 @@ Deno.test("MessageLog hands every follower what it asked for, without gap or rep
   }));
 });
 
-Deno.test("MessageLog gives strictly increasing timestamps whatever the server's clock does", () => {
+Deno.test("MessageLog gives strictly increasing timestamps, even when the server's clock goes back", () => {
   fc.assert(fc.property(times, (list) => {
     const log = newLog(100);
     const stamps = list.map((time, index) => append(log, String(index), time).timestamp);
@@ -153,7 +153,7 @@ Deno.test("MessageLog gives a failing follower up and serves the others", () => 
   assert.deepEqual(failures, [fault]);
 });
 
-Deno.test("MessageLog keeps no more text than it may, and the newest message anyway", () => {
+Deno.test("MessageLog keeps to its bound of text, but always the newest message", () => {
   const log = newLog(10, 5);
   for (const text of ["one", "two", "six"]) append(log, text);
   assert.deepEqual(log.read(undefined, 10).map(({ text }) => text), ["six"]);
@@ -163,7 +163,7 @@ Deno.test("MessageLog keeps no more text than it may, and the newest message any
   assert.deepEqual(log.read(undefined, 10).map(({ text }) => text), ["longer than all"]);
 });
 
-Deno.test("MessageLog reads a removed message no more, and goes on from where it was", () => {
+Deno.test("MessageLog does not return a removed message, and continues from its place", () => {
   const log = newLog(10);
   for (const text of ["a", "b", "c", "d"]) append(log, text);
   log.remove(({ id }) => id === "id-b");

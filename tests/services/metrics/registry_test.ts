@@ -21,7 +21,7 @@ Deno.test("a counter keeps a sum for each combination of its labels' values", ()
   ]);
 });
 
-Deno.test("a histogram counts in every bucket whose bound a value does not exceed", () => {
+Deno.test("a histogram counts a value in every bucket with a bound not below it", () => {
   const registry = new Registry("test_");
   const histogram = registry.histogram({ name: "seconds", help: "Time" }, [0.5, 1]);
   for (const value of [0.5, 0.75, 3]) histogram.observe(value);

@@ -27,7 +27,7 @@ const { patch, document } = fc.letrec<{ value: Json; patch: JsonObject; document
   },
 );
 
-Deno.test("mergePatch() gives what RFC 7396 gives for its examples", () => {
+Deno.test("mergePatch() gives the results of RFC 7396's examples", () => {
   const examples: readonly (readonly [Json, Json, Json])[] = [
     [{ a: "b" }, { a: "c" }, { a: "c" }],
     [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
@@ -50,7 +50,7 @@ Deno.test("mergePatch() gives what RFC 7396 gives for its examples", () => {
   }
 });
 
-Deno.test("mergePatch() keeps to its laws and changes none of its arguments", () => {
+Deno.test("mergePatch() obeys its laws and does not change its arguments", () => {
   fc.assert(fc.property(document, patch, (target, change) => {
     const before = JSON.stringify([target, change]);
     const merged = mergePatch(target, change);
@@ -68,7 +68,7 @@ Deno.test("mergePatch() keeps to its laws and changes none of its arguments", ()
   }));
 });
 
-Deno.test("diffPatch() makes of one document the other, and is empty where they are the same", () => {
+Deno.test("diffPatch() turns one document into the other, and is empty if they are equal", () => {
   fc.assert(fc.property(document, document, (from, to) => {
     const difference = diffPatch(from, to);
     assert.deepEqual(mergePatch(from, difference), to);
@@ -80,7 +80,7 @@ Deno.test("diffPatch() makes of one document the other, and is empty where they 
   }));
 });
 
-Deno.test("pathsOf() names what a patch changes", () => {
+Deno.test("pathsOf() names the fields that a patch changes", () => {
   const change = {
     oracle: { backend: "main", enabled: null },
     warden: null,

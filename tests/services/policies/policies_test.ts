@@ -21,7 +21,7 @@ async function stored({ database }: TestServices): Promise<unknown> {
   return row === undefined ? null : JSON.parse(row.value);
 }
 
-Deno.test("policies last, and nothing but what differs from the defaults is stored", async () => {
+Deno.test("policies survive a restart, and only differences from the defaults are stored", async () => {
   await withFolder(async (folder) => {
     const services = await openServices(folder);
     const { policies } = services;
@@ -47,7 +47,7 @@ Deno.test("policies last, and nothing but what differs from the defaults is stor
   });
 });
 
-Deno.test("a default that the configuration changes reaches whoever has set nothing", async () => {
+Deno.test("a changed default applies where nobody has set a value", async () => {
   await withServices(async (services) => {
     assert.equal((await reopened(services, 7)).of("bridge").web_user_ttl_minutes, 7);
     await services.policies.change({ bridge: { web_user_ttl_minutes: 2 } }, BY_OPERATOR);
@@ -102,7 +102,7 @@ Deno.test("a change is logged with its keys and none of its values; one that cha
   });
 });
 
-Deno.test("what cannot be stored is refused and leaves everything as it was", async () => {
+Deno.test("a change that cannot be stored is refused and changes nothing", async () => {
   const deep = (levels: number): JsonObject => levels === 0 ? {} : { x: deep(levels - 1) };
   await withServices(async ({ policies }) => {
     const before = policies.read();

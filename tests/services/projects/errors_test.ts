@@ -32,7 +32,7 @@ Deno.test("every error of the Fossil engine is an error of the services", () => 
   }
 });
 
-Deno.test("what SQLite and the system refuse names no path unless it is asked to", () => {
+Deno.test("errors of SQLite and the system name no path unless asked to", () => {
   using database = new DatabaseSync(":memory:");
   database.exec("PRAGMA query_only=ON");
   const refusals = [

@@ -37,7 +37,7 @@ const REFUSALS: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.object({ a: z.int().multipleOf(5) }), { a: 3 }, '"a" must be a multiple of 5'],
 ];
 
-Deno.test("describeIssue() words whatever a schema refuses without the library's words", () => {
+Deno.test("describeIssue() describes every refusal without the library's words", () => {
   for (const [schema, value, sentence] of REFUSALS) {
     const [issue] = schema.safeParse(value).error?.issues ?? [];
     assert.ok(issue !== undefined, sentence);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { z } from "zod";
 import { textSchema } from "../../../services/validation/mod.ts";
 
-Deno.test("the pattern that textSchema() documents is the one that it enforces", () => {
+Deno.test("textSchema() documents the pattern that it enforces", () => {
   const schema = textSchema(0, 100);
   const { pattern = "" } = z.toJSONSchema(schema) as { pattern?: string };
   const characters = fc.oneof(

@@ -21,7 +21,7 @@ function subject(more: Partial<BanSubject>): BanSubject {
   return { masks, address: "192.0.2.7", account: null, ...more };
 }
 
-Deno.test("what each kind of mask hits, and in which form it is kept", async () => {
+Deno.test("each kind of mask hits its targets, and is kept in a canonical form", async () => {
   const table: readonly (readonly [mask: string, kept: string, hits: string[], not: string[]])[] = [
     ["192.0.2.7", "192.0.2.7", ["192.0.2.7", "::ffff:192.0.2.7"], ["192.0.2.8"]],
     ["*@192.0.2.9/24", "192.0.2.0/24", ["192.0.2.1", "192.0.2.255"], ["192.0.3.1"]],
@@ -45,7 +45,7 @@ Deno.test("what each kind of mask hits, and in which form it is kept", async () 
   });
 });
 
-Deno.test("a ban on an account ends with the account, and hits nobody who has the name later", async () => {
+Deno.test("a ban on an account ends with it, and spares the next owner of the name", async () => {
   await withServices(async (services) => {
     const account = { account: "Ann", password: "correct horse" };
     await services.ircAccounts.create(account, BY_OPERATOR);
@@ -62,7 +62,7 @@ Deno.test("a ban on an account ends with the account, and hits nobody who has th
   });
 });
 
-Deno.test("masks that are none, or would hit far too many, are refused", async () => {
+Deno.test("malformed masks and masks that hit too many are refused", async () => {
   await withServices(async (services) => {
     for (const mask of ["*@*", "*!*@*.*", "ab@*", "0.0.0.0/0", "10.0.0.0/7", "::/0"]) {
       await assert.rejects(ban(services, mask), /far too many/, mask);
@@ -75,7 +75,7 @@ Deno.test("masks that are none, or would hit far too many, are refused", async (
   });
 });
 
-Deno.test("addresses of this machine are banned by no network", async () => {
+Deno.test("a ban on a network spares the addresses of this machine", async () => {
   await withServices(async (services) => {
     await ban(services, "127.0.0.0/8");
     const local = subject({ masks: ["bob!b@local.ip"], address: "127.0.0.1" });
@@ -83,7 +83,7 @@ Deno.test("addresses of this machine are banned by no network", async () => {
   });
 });
 
-Deno.test("a ban holds over a restart and until its time, and can be changed and taken away", async () => {
+Deno.test("a ban survives a restart, expires on time, and can be changed and removed", async () => {
   await withFolder(async (folder) => {
     const first = await openServices(folder);
     const { clock } = first;
@@ -116,7 +116,7 @@ Deno.test("a ban holds over a restart and until its time, and can be changed and
   });
 });
 
-Deno.test("operators of IRC are answered with a sentence, and what they did is logged as theirs", async () => {
+Deno.test("IRC operators get a sentence as the answer, and the log names them", async () => {
   await withServices(async (services) => {
     const { ircBans, database } = services;
     const spares = subject({ masks: ["op!~o@here.ip"], address: "198.51.100.1" });

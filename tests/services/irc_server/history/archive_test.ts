@@ -19,7 +19,7 @@ const EVERYTHING: Retention = { age: null, records: null, bytes: null };
 const LONG = "timestamp=2099-01-01T00:00:00.000Z";
 const AGO = "timestamp=1999-01-01T00:00:00.000Z";
 
-Deno.test("what memory holds no more is read from disk as it would be from memory", () =>
+Deno.test("older messages are read from disk as they would be from memory", () =>
   withFolder(async (folder) => {
     await using archive = await openArchive(folder);
     let now = 2_000_000_000_000;
@@ -74,7 +74,7 @@ Deno.test("what memory holds no more is read from disk as it would be from memor
     );
   }));
 
-Deno.test("over a restart: the same lines, ids and times; what a guest was told is gone", () =>
+Deno.test("lines, ids and times survive a restart; guests' private messages do not", () =>
   withFolder(async (folder) => {
     const accounts = new TestAccounts({ alice: "secret", bob: "secret" });
     let said: Message[];
@@ -121,7 +121,7 @@ Deno.test("over a restart: the same lines, ids and times; what a guest was told 
     );
   }));
 
-Deno.test("what ends access is forgotten: deletion, redaction, a channel behind doors", () =>
+Deno.test("history forgets deleted accounts, redacted messages and closed channels", () =>
   withFolder(async (folder) => {
     const accounts = new TestAccounts({ alice: "secret", bob: "secret" });
     {
@@ -167,7 +167,7 @@ Deno.test("what ends access is forgotten: deletion, redaction, a channel behind 
     assert.ok(!new TextDecoder().decode(bytes).includes("taken back"));
   }));
 
-Deno.test("a channel that is kept keeps what was said in it behind doors", () =>
+Deno.test("a kept channel keeps its history while it is closed", () =>
   withFolder(async (folder) => {
     const created = { name: "#c", createdAt: 1, topic: null, userLimit: null };
     const kept = { ...created, flags: "i", key: "word", lists: {} };
@@ -185,7 +185,7 @@ Deno.test("a channel that is kept keeps what was said in it behind doors", () =>
     }
   }));
 
-Deno.test("a disk that refuses leaves chat alone; what it cannot take is counted", () =>
+Deno.test("a failing disk does not disturb chat, and lost records are counted", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
     const log = new TestLog();
@@ -261,7 +261,7 @@ Deno.test("retention removes by age, by number and by size", () =>
     assert.ok(historyStore.stats().bytes <= 1_048_576, `${historyStore.stats().bytes} bytes`);
   }));
 
-Deno.test("a file that is no archive, or one of a newer program, stops the start", () =>
+Deno.test("a file that is no archive, or a newer program's, stops the start", () =>
   withFolder(async (folder) => {
     const path = join(folder, "history.db");
     await Deno.writeTextFile(path, "not a database at all, however long this text is");

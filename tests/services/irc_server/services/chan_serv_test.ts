@@ -17,7 +17,7 @@ async function names(one: Asking, channel = "#den"): Promise<string> {
   return line.split(" ").slice(4).toSorted().join(" ");
 }
 
-Deno.test("REGISTER is for an operator of the channel with an account", async () => {
+Deno.test("REGISTER needs an operator of the channel with an account", async () => {
   await withServices(async (world) => {
     const guest = await world.guest("guest");
     await world.person("ann");
@@ -58,7 +58,7 @@ Deno.test("REGISTER is for an operator of the channel with an account", async ()
   });
 });
 
-Deno.test("many at once register a channel once, and none more channels than it may", async () => {
+Deno.test("concurrent requests register a channel once, and no account exceeds its bound", async () => {
   await withServices(async (world) => {
     await world.person("ann");
     const sessions = [await world.member("ann"), await world.guest("x"), await world.guest("y")];
@@ -74,7 +74,7 @@ Deno.test("many at once register a channel once, and none more channels than it 
   });
 });
 
-Deno.test("topic, modes, key, limit and bans come back after a restart, for the founder first of all", async () => {
+Deno.test("topic, modes, key, limit and bans survive a restart, and the founder keeps the status", async () => {
   await withServices(async (first, again) => {
     const ann = await founder(first);
     await ann.ask("MODE #den +ikl-t s3cret-key 5", "MODE #den +b *!*@bad", "TOPIC #den :Welcome");
@@ -98,7 +98,7 @@ Deno.test("topic, modes, key, limit and bans come back after a restart, for the 
   });
 });
 
-Deno.test("nobody becomes operator of a registered channel by coming first", async () => {
+Deno.test("nobody becomes operator of a registered channel by joining first", async () => {
   await withServices(async (first, again) => {
     await founder(first);
     const world = await again();
@@ -113,7 +113,7 @@ Deno.test("nobody becomes operator of a registered channel by coming first", asy
   });
 });
 
-Deno.test("AMODE gives accounts a status at once and whenever they join", async () => {
+Deno.test("AMODE gives accounts a status now and at every join", async () => {
   await withServices(async (first, again) => {
     const ann = await founder(first);
     await first.person("bob");
@@ -163,7 +163,7 @@ Deno.test("AMODE gives accounts a status at once and whenever they join", async 
   });
 });
 
-Deno.test("OP, DEOP, VOICE and DEVOICE change members, for those who have a say", async () => {
+Deno.test("OP, DEOP, VOICE and DEVOICE change members, for users with the right", async () => {
   await withServices(async (world) => {
     const ann = await founder(world);
     await world.person("bob");
@@ -187,7 +187,7 @@ Deno.test("OP, DEOP, VOICE and DEVOICE change members, for those who have a say"
   });
 });
 
-Deno.test("TOPIC changes the topic for those who have a say, inside or outside", async () => {
+Deno.test("TOPIC changes the topic for users with the right, inside or outside", async () => {
   await withServices(async (first, again) => {
     const ann = await founder(first);
     const guest = await first.guest("guest");
@@ -208,7 +208,7 @@ Deno.test("TOPIC changes the topic for those who have a say, inside or outside",
   });
 });
 
-Deno.test("what agents are in their channels is the registry's and not changed here", async () => {
+Deno.test("ChanServ does not change agents' statuses, which the registry sets", async () => {
   await withServices(async (world) => {
     const ann = await founder(world);
     const passphrase = await anAgent(world.services, "scout", { channels: ["#den"] });
@@ -225,7 +225,7 @@ Deno.test("what agents are in their channels is the registry's and not changed h
   });
 });
 
-Deno.test("rights end with the account, and nobody inherits them with its name", async () => {
+Deno.test("rights end with the account, and the next owner of its name gets none", async () => {
   await withServices(async (world) => {
     const ann = await founder(world);
     await world.person("bob");
@@ -249,7 +249,7 @@ Deno.test("rights end with the account, and nobody inherits them with its name",
   });
 });
 
-Deno.test("TRANSFER and DROP, by the founder or an IRC operator; all of it is logged", async () => {
+Deno.test("the founder and IRC operators may TRANSFER and DROP, and both are logged", async () => {
   await withServices(async (world) => {
     const ann = await founder(world);
     await world.person("bob");
@@ -285,7 +285,7 @@ Deno.test("TRANSFER and DROP, by the founder or an IRC operator; all of it is lo
   });
 });
 
-Deno.test("a secret channel is not registered for who has nothing to do with it", async () => {
+Deno.test("a secret channel looks unregistered to outsiders", async () => {
   await withServices(async (world) => {
     const ann = await founder(world);
     await ann.ask("MODE #den +s");

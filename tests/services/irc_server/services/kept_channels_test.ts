@@ -43,7 +43,7 @@ async function withKept(
   });
 }
 
-Deno.test("changes that come while a channel is written are written together, and none is lost", async () => {
+Deno.test("changes during a write are written together, and none is lost", async () => {
   await withKept(async (kept, database) => {
     const first = kept.put(DEN);
     const others = ["a", "b", "c"].map((flags) => kept.put({ ...DEN, flags }));
@@ -67,7 +67,7 @@ Deno.test("changes that come while a channel is written are written together, an
   });
 });
 
-Deno.test("what cannot be written is read from memory and tried again", async () => {
+Deno.test("unwritten changes are read from memory and tried again", async () => {
   await withKept(async (kept, database, clock) => {
     const put = kept.put(DEN);
     database.waiting.shift()?.reject(new Error("The disk is full"));
@@ -85,7 +85,7 @@ Deno.test("what cannot be written is read from memory and tried again", async ()
   });
 });
 
-Deno.test("keys of channels are opened by the secret that sealed them alone", () => {
+Deno.test("only the secret that sealed a channel's key opens it", () => {
   const seal = new KeySeal(new Uint8Array(32));
   const sealed = seal.seal("päss");
   assert.notEqual(seal.seal("päss"), sealed);

@@ -4,7 +4,7 @@ import { PASSWORD, withServices } from "./support.ts";
 
 const WRONG = "The account or the password is wrong.";
 
-Deno.test("IDENTIFY logs in, by the nick or with a name, and wrong passwords count as everywhere", async () => {
+Deno.test("IDENTIFY logs in by nick or by name, and wrong passwords count towards the limit", async () => {
   await withServices(async (world) => {
     await world.person("ann");
     const guest = await world.guest("guest");
@@ -47,7 +47,7 @@ Deno.test("a password with spaces needs the account before it", async () => {
   });
 });
 
-Deno.test("REGISTER makes an account and logs in, where people may", async () => {
+Deno.test("REGISTER makes an account and logs in, if people may make accounts", async () => {
   await withServices(async (world) => {
     const ann = await world.guest("ann");
     const [, ...told] = await ann.ask(`NS REGISTER ${PASSWORD} ann@example.org`);
@@ -70,7 +70,7 @@ Deno.test("REGISTER makes an account and logs in, where people may", async () =>
   }, { selfRegistration: false });
 });
 
-Deno.test("GHOST and RECOVER give a nick back to its owner, and to nobody else", async () => {
+Deno.test("GHOST and RECOVER return a nick only to its owner", async () => {
   await withServices(async (world) => {
     await world.person("ann");
     const lost = await world.member("ann");
@@ -120,7 +120,7 @@ Deno.test("PASSWD changes the password, ends the other sessions, and is logged w
   });
 });
 
-Deno.test("what the registry owns, and admins, change no password here", async () => {
+Deno.test("agents and admins cannot change their passwords through NickServ", async () => {
   await withServices(async (world) => {
     const passphrase = await anAgent(world.services, "scout");
     const scout = await world.member("scout", passphrase);
@@ -138,7 +138,7 @@ Deno.test("what the registry owns, and admins, change no password here", async (
   });
 });
 
-Deno.test("INFO and HELP tell, and what is no command is not repeated", async () => {
+Deno.test("INFO and HELP answer, and an unknown command is not repeated", async () => {
   await withServices(async (world) => {
     await world.person("ann");
     await anAgent(world.services, "scout");

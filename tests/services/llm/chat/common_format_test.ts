@@ -4,7 +4,7 @@ import { REQUEST } from "../support/conversation.ts";
 import { answer, chunks, KEY, withBackend } from "../support/gateway.ts";
 import { eventStream, FakeProvider } from "../support/provider.ts";
 
-Deno.test("a backend of the common format gets and gives everything as it is", async () => {
+Deno.test("a backend of the common format sends and receives everything unchanged", async () => {
   const told = {
     id: "x",
     object: "chat.completion",
@@ -26,7 +26,7 @@ Deno.test("a backend of the common format gets and gives everything as it is", a
   });
 });
 
-Deno.test("a stream of the common format passes, and tells its tokens only where asked", async () => {
+Deno.test("a stream of the common format passes unchanged, and counts tokens only on request", async () => {
   const head = { id: "x", object: "chat.completion.chunk", model: "m" };
   const parts = [
     { ...head, choices: [{ index: 0, delta: { content: "h€" }, finish_reason: null }] },
@@ -47,7 +47,7 @@ Deno.test("a stream of the common format passes, and tells its tokens only where
   });
 });
 
-Deno.test("a provider that may not know the wish for tokens is not told of it", async () => {
+Deno.test("a provider that may not know stream_options does not get it", async () => {
   const part = { choices: [{ index: 0, delta: { content: "hi" }, finish_reason: "stop" }] };
   await using provider = new FakeProvider(() => eventStream([part], { done: true }));
   await withBackend({ provider: "mistral", base_url: provider.url }, async (services) => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, withBackend } from "../support/gateway.ts";
 import { FakeProvider } from "../support/provider.ts";
 
-Deno.test("what a provider's format cannot say is the caller's mistake, and nothing is sent", async () => {
+Deno.test("a request that a provider's format cannot express is the caller's error, and nothing is sent", async () => {
   await using provider = new FakeProvider(() => Response.json({}));
   const table: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
     ["anthropic", { messages: [{ role: "wizard", content: "x" }] }, /messages\.0\.role/],
