@@ -128,7 +128,7 @@ type Presence = {
   readonly [Name in "admins" | "adminLogin" | "ircBans" | "policies"]: NonNullable<Services[Name]>;
 };
 
-/** The configuration of a test: nothing listens, no limit of speed, and no bridge. */
+/** The configuration of a test: nothing listens, no limit of speed, no history, and no bridge. */
 function testConfig(folder: string, sections: TestConfig = {}): Config {
   const irc = {
     server_name: "irc.test",
@@ -137,7 +137,7 @@ function testConfig(folder: string, sections: TestConfig = {}): Config {
     require_account: false,
     accounts: { self_registration: true, registrations_per_hour: 2 },
     channels: { per_account: 2, access_entries: 2 },
-    history: { max_days: 0 },
+    history: { persist: false },
     limits: { flood_lines_per_second: 0, account_lines_per_second: 0 },
     ...sections["irc"],
   };

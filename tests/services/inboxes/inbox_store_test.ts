@@ -4,6 +4,9 @@ import { Invalid, Unavailable } from "../../../services/errors.ts";
 import { OPERATOR } from "../../../services/identity/mod.ts";
 import { anAgent, BY_OPERATOR, type TestServices, withServices } from "../../support/services.ts";
 
+/** What is said on IRC is kept, for ever. */
+const STORED = { config: { irc: { history: { max_days: 0 } } } };
+
 const DAY = 24 * 60 * 60 * 1000;
 
 /** What an agent's inbox holds, as texts. */
@@ -57,7 +60,7 @@ Deno.test("an inbox survives a restart with its ids, and readers continue", () =
     const stamps = (await later.read("scout", {}, OPERATOR)).map(({ timestamp }) => timestamp);
     assert.deepEqual([...new Set(stamps)].sort(), stamps);
     await later.stop();
-  }));
+  }, STORED));
 
 Deno.test("a message that is redacted before its inbox is loaded does not appear", () =>
   withServices(async (services) => {
@@ -70,7 +73,7 @@ Deno.test("a message that is redacted before its inbox is loaded does not appear
     const { body } = await services.database.tables.selectFrom("inbox_messages").select("body")
       .where("id", "=", "id-one").executeTakeFirstOrThrow();
     assert.equal(body, "");
-  }));
+  }, STORED));
 
 Deno.test("messages that arrive while an inbox is loaded come after the stored ones", () =>
   withServices(async (services) => {
@@ -88,7 +91,7 @@ Deno.test("messages that arrive while an inbox is loaded come after the stored o
     const bodies = await services.database.tables.selectFrom("inbox_messages").select("body")
       .orderBy("time").execute();
     assert.deepEqual(bodies.map(({ body }) => body), ["", "two", "three", ""]);
-  }));
+  }, STORED));
 
 Deno.test("an unreadable inbox keeps new messages until it can be read", () =>
   withServices(async (services) => {
@@ -108,7 +111,7 @@ Deno.test("an unreadable inbox keeps new messages until it can be read", () =>
     const kept = await texts(later);
     assert.deepEqual([kept.length, kept[0], kept.at(-1)], [200, "251", "last"]);
     await later.stop();
-  }));
+  }, STORED));
 
 Deno.test("a stored inbox is bounded in messages and in characters", () =>
   withServices(async (services) => {
@@ -123,7 +126,7 @@ Deno.test("a stored inbox is bounded in messages and in characters", () =>
     await later.stop();
     const rows = await services.database.tables.selectFrom("inbox_messages").select("id").execute();
     assert.equal(rows.length, 1);
-  }));
+  }, STORED));
 
 Deno.test("messages end with retention and with their agent, and the next owner of the name gets none", () =>
   withServices(async (services) => {
@@ -149,7 +152,7 @@ Deno.test("messages end with retention and with their agent, and the next owner 
     const last = await restarted(services);
     assert.deepEqual(await texts(last), []);
     await last.stop();
-  }));
+  }, STORED));
 
 Deno.test("a message to a deleted agent does not keep others from the disk", () =>
   withServices(async (services) => {
@@ -165,7 +168,7 @@ Deno.test("a message to a deleted agent does not keep others from the disk", () 
     assert.deepEqual(await texts(later), ["stays"]);
     assert.deepEqual(services.log.lines.filter((line) => line.includes("not stored")), []);
     await later.stop();
-  }));
+  }, STORED));
 
 Deno.test("messages are written together, 20 ms after the first of them", () =>
   withServices(async (services) => {
@@ -183,7 +186,7 @@ Deno.test("messages are written together, 20 ms after the first of them", () =>
     assert.deepEqual(commits, []);
     services.clock.advance(1);
     assert.deepEqual(commits, [100]);
-  }));
+  }, STORED));
 
 Deno.test("messages that the disk refuses wait and are stored later", () =>
   withServices(async (services) => {
@@ -199,4 +202,4 @@ Deno.test("messages that the disk refuses wait and are stored later", () =>
     const later = await restarted(services);
     assert.deepEqual(await texts(later), ["kept"]);
     await later.stop();
-  }));
+  }, STORED));

@@ -26,6 +26,7 @@ export interface World {
 export async function withAttendance(run: (world: World) => Promise<void>): Promise<void> {
   const config = {
     bridge: { enabled: true, buffer_size: 50, max_channels: 20 },
+    irc: { history: { max_days: 0 } },
     limits: { channels_per_agent: 5 },
   };
   await withServices(async (services) => {
