@@ -69,7 +69,8 @@ export class Descriptors {
     const fitted = this.fit(config);
     bounded.lower(fitted);
     this.#log.warn("The limit on open files is reached; fewer connections are let in from now on", {
-      ...{ http, irc },
+      http,
+      irc,
       "limits.connections": fitted.limits.connections,
       "irc.limits.connections": fitted.irc.limits.connections,
     });

@@ -9,7 +9,11 @@ const LIVE_KEYS = [
     .map((key) => `irc.history.${key}`),
   ...["connections", "connections_per_address", "header_seconds", "idle_seconds"]
     .map((key) => `limits.${key}`),
-  ...["irc.limits.", "irc.motd", "llm.backends", "log.", "tls."],
+  "irc.limits.",
+  "irc.motd",
+  "llm.backends",
+  "log.",
+  "tls.",
 ];
 
 /** What takes a new configuration while it runs. */

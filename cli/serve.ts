@@ -174,8 +174,12 @@ async function announce(
   };
   const scheme = config.tls.cert === "" ? "http" : "https";
   const bound = {
-    ...{ api, mcp, irc: plain, ircs: tls },
-    ...{ ircWebSocket: webSocket, ircWebSocketTls: webSocketTls },
+    api,
+    mcp,
+    irc: plain,
+    ircs: tls,
+    ircWebSocket: webSocket,
+    ircWebSocketTls: webSocketTls,
   };
   writeEndpoints(config.data_dir, bound, scheme);
   log.info("Listening", addresses);

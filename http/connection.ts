@@ -1,5 +1,17 @@
 import { addressNetwork } from "../services/irc/mod.ts";
 
+/** What a connection is made of. */
+export interface HttpConnectionOptions {
+  /** The client's address. */
+  readonly address: string;
+  /** The port of this machine. */
+  readonly port: number;
+  /** The time in milliseconds, from any starting point. */
+  readonly clock: { readonly now: number };
+  /** Called at the first request with a valid credential. */
+  readonly onTrusted: (connection: HttpConnection) => void;
+}
+
 /** An HTTP connection: whose it is, and what it waits for. */
 export class HttpConnection {
   /** The address of the socket. */
@@ -17,24 +29,13 @@ export class HttpConnection {
   #served = false;
   #trusted = false;
 
-  /**
-   * @param address the client's
-   * @param port of this machine
-   * @param clock milliseconds from anywhere
-   * @param onTrusted is told once a request came with a valid credential
-   */
-  constructor(
-    address: string,
-    port: number,
-    clock: { readonly now: number },
-    onTrusted: (connection: HttpConnection) => void,
-  ) {
-    this.address = address;
-    this.port = port;
-    this.network = addressNetwork(address);
-    this.#clock = clock;
-    this.#onTrusted = onTrusted;
-    this.waitsSince = clock.now;
+  constructor(options: HttpConnectionOptions) {
+    this.address = options.address;
+    this.port = options.port;
+    this.network = addressNetwork(options.address);
+    this.#clock = options.clock;
+    this.#onTrusted = options.onTrusted;
+    this.waitsSince = options.clock.now;
   }
 
   /** Aborts when the connection is to be cut off. */

@@ -100,7 +100,12 @@ export class HttpConnections {
       this.#clock.now = performance.now();
       this.#sweeper = this.#startSweeper();
     }
-    const connection = new HttpConnection(address, port, this.#clock, this.#forgetStranger);
+    const connection = new HttpConnection({
+      address,
+      port,
+      clock: this.#clock,
+      onTrusted: this.#forgetStranger,
+    });
     if (!this.#makeRoom(connection)) return null;
     this.#open.add(connection);
     addTo(this.#strangersAt, port, connection);

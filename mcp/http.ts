@@ -60,7 +60,9 @@ export function createMcpHandler(services: McpServices): McpHandler {
   return async function handleMcp(request, remoteAddress, trust) {
     const started = performance.now();
     const exchange: Exchange = {
-      ...{ remoteAddress, requestId: crypto.randomUUID(), route: "none" },
+      remoteAddress,
+      requestId: crypto.randomUUID(),
+      route: "none",
       ...trust === undefined ? {} : { trust },
     };
     const response = await endpoint.respond(request, exchange);

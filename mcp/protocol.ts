@@ -60,9 +60,9 @@ export class Protocol {
   #library: Promise<Library> | null = null;
 
   /** @param tools as {@link Results} takes them */
-  constructor(tools: readonly Tool[], { log, metrics, scheduler }: ProtocolServices) {
-    this.#results = new Results(tools, { log, metrics });
-    this.#scheduler = scheduler;
+  constructor(tools: readonly Tool[], services: ProtocolServices) {
+    this.#results = new Results(tools, services);
+    this.#scheduler = services.scheduler;
   }
 
   /**

@@ -55,7 +55,8 @@ export function getHistory(services: CoordinationServices, waits: Waits): Tool {
       const read = (query: MessageQuery) => open.messages(name, query, context.caller);
       const kept = () => read({ limit: bufferSize });
       const query = {
-        ...{ limit, waitSeconds },
+        limit,
+        waitSeconds,
         since: await messageId(since, kept),
         before: await messageId(before, kept),
       };

@@ -41,11 +41,11 @@ export class Results {
   /** @param tools as {@link Toolbox} takes them */
   constructor(
     tools: readonly Tool[],
-    { log, metrics }: { readonly log: Log; readonly metrics: Pick<Metrics, "toolCalled"> },
+    services: { readonly log: Log; readonly metrics: Pick<Metrics, "toolCalled"> },
   ) {
     this.#tools = new Toolbox(tools);
-    this.#log = log;
-    this.#metrics = metrics;
+    this.#log = services.log;
+    this.#metrics = services.metrics;
   }
 
   /** What a client is told to tell its model; the contract shows none to the oldest revision's. */

@@ -55,7 +55,8 @@ export function showMessage(message: Omit<ChannelMessage, "via"> & { via?: "brid
   const { v: _v, ts: _ts, type, id: envelope_id, from, to, payload, ...other } = envelope;
   return {
     ...origin,
-    ...{ type, envelope_id },
+    type,
+    envelope_id,
     ...(from === nick ? {} : { from }),
     ...(to === undefined ? {} : { to }),
     ...(payload === undefined ? {} : { payload }),

@@ -41,6 +41,15 @@ export const RESPONSIVENESS = fossilScenario(
   },
 );
 
+interface LoadOptions {
+  /** The repository whose file is blamed, and that file. */
+  readonly read: PooledRepository;
+  readonly path: string;
+  /** The repository that gets commits, and the parent of the first. */
+  readonly written: PooledRepository;
+  readonly parent: string;
+}
+
 /** One worker blames and another commits, without a pause. */
 class Load {
   readonly #read: PooledRepository;
@@ -50,22 +59,17 @@ class Load {
   blames = 0;
   commits = 0;
 
-  private constructor(
-    read: PooledRepository,
-    written: PooledRepository,
-    path: string,
-    parent: string,
-  ) {
-    this.#read = read;
-    this.#written = written;
-    this.#path = path;
-    this.#parent = parent;
+  private constructor(options: LoadOptions) {
+    this.#read = options.read;
+    this.#written = options.written;
+    this.#path = options.path;
+    this.#parent = options.parent;
   }
 
   /** Both workers have done their part once, so that no start is measured. */
   static async start(read: PooledRepository, written: PooledRepository, path: string) {
     const { uuid } = await written.resolveCheckin("trunk");
-    const load = new Load(read, written, path, uuid);
+    const load = new Load({ read, written, path, parent: uuid });
     await Promise.all([load.#blame(), load.#commit()]);
     [load.blames, load.commits] = [0, 0];
     return load;

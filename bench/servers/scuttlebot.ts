@@ -56,7 +56,10 @@ ergo:
   const token = (await Deno.readTextFile(join(folder, "data", "ergo", "api_token"))).trim();
   const resources = started.move();
   return {
-    ...{ api, mcp, irc, token },
+    api,
+    mcp,
+    irc,
+    token,
     pids: [process.pid, ...children],
     beginsStreamsAtOnce: false,
     streamOf: (channel) => ({

@@ -16,11 +16,11 @@ export class FolderFile {
   readonly size: number;
   readonly #location: string;
 
-  constructor(path: string, location: string, { isSymlink, mode, size }: Deno.FileInfo) {
+  constructor(path: string, location: string, info: Deno.FileInfo) {
     this.path = path;
     this.#location = location;
-    this.size = size;
-    this.mode = isSymlink ? "link" : isExecutable(mode) ? "executable" : "file";
+    this.size = info.size;
+    this.mode = info.isSymlink ? "link" : isExecutable(info.mode) ? "executable" : "file";
   }
 
   /** The bytes of the file, or of the path that a symbolic link leads to. Read at each call. */

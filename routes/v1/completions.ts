@@ -16,9 +16,9 @@ export class Completions {
   readonly #gateway: Pick<Gateway, "complete">;
   readonly #waits = new Waits();
 
-  constructor({ gateway, identity }: CompletionsOptions) {
-    this.#gateway = gateway;
-    identity.onEnded((ended) => this.#waits.abortEnded(ended));
+  constructor(options: CompletionsOptions) {
+    this.#gateway = options.gateway;
+    options.identity.onEnded((ended) => this.#waits.abortEnded(ended));
   }
 
   /** Runs what waits for a provider, until its client leaves or its credential ends. */

@@ -97,7 +97,12 @@ function present<Part>(part: Part | null): Part {
 function describe(client: ConnectedClient, now: number): z.infer<typeof clientSchema> {
   const { nick, account, address, host, transport, operator, channels } = client;
   return {
-    ...{ nick, account, address, host, operator, channels },
+    nick,
+    account,
+    address,
+    host,
+    operator,
+    channels,
     transport: transport === "none" ? "internal" : transport,
     connected_at: new Date(client.connectedAt).toISOString(),
     idle_seconds: Math.max(0, Math.floor((now - client.lastActiveAt) / 1000)),

@@ -130,7 +130,9 @@ export class IrcAccounts {
   changePassword(account: Account, password: string, address: string): Promise<void> {
     const { id: actorId, name } = account;
     return this.#replacePassword(account, password, {
-      ...{ actor: `person:${name}`, actorId, address },
+      actor: `person:${name}`,
+      actorId,
+      address,
       cause: null,
     });
   }

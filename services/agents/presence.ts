@@ -19,10 +19,10 @@ export class Presence {
   readonly #lastSeen: DeferredTimes;
   readonly #lastCall = new Map<string, number>();
 
-  constructor({ database, clock, log }: PresenceOptions) {
-    this.#database = database;
-    this.#clock = clock;
-    this.#lastSeen = new DeferredTimes({ write: (times) => this.#write(times), log });
+  constructor(options: PresenceOptions) {
+    this.#database = options.database;
+    this.#clock = options.clock;
+    this.#lastSeen = new DeferredTimes({ write: (times) => this.#write(times), log: options.log });
   }
 
   /** Notes a call over HTTP or MCP, which makes the agent present for a while. */

@@ -23,11 +23,11 @@ export class SpeechControls {
   readonly #roster: Roster;
   readonly #clock: () => number;
 
-  constructor({ database, accounts, roster, clock }: SpeechControlsOptions) {
-    this.#database = database;
-    this.#accounts = accounts;
-    this.#roster = roster;
-    this.#clock = clock;
+  constructor(options: SpeechControlsOptions) {
+    this.#database = options.database;
+    this.#accounts = options.accounts;
+    this.#roster = options.roster;
+    this.#clock = options.clock;
   }
 
   /**

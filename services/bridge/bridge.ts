@@ -63,7 +63,10 @@ export class Bridge {
     this.#readiness = new Readiness(scheduler);
     this.#outbox = new Outbox(scheduler, () => hearing.doubt());
     this.#link = new Link({
-      ...{ nick, connect, log, scheduler },
+      nick,
+      connect,
+      log,
+      scheduler,
       login: options.login ?? (() => Promise.resolve(null)),
       serverPassword: options.serverPassword ?? null,
       pace: options.pace ?? null,
@@ -74,7 +77,9 @@ export class Bridge {
     this.#playback = new Playback(this.#link, scheduler);
     this.#access = new ChannelAccess(speakers ?? null);
     this.#channels = new Channels({
-      ...{ bufferSize, scheduler, log },
+      bufferSize,
+      scheduler,
+      log,
       kept: options.channels.map(readChannelName),
       max: options.maxChannels,
       maxPerAgent: options.maxChannelsPerAgent,
@@ -85,8 +90,14 @@ export class Bridge {
       recall: (channel) => this.#intake.recall(channel),
     });
     const parts = {
-      ...{ scheduler, bufferSize, log, link: this.#link, outbox: this.#outbox },
-      ...{ readiness: this.#readiness, access: this.#access, channels: this.#channels },
+      scheduler,
+      bufferSize,
+      log,
+      link: this.#link,
+      outbox: this.#outbox,
+      readiness: this.#readiness,
+      access: this.#access,
+      channels: this.#channels,
       playback: this.#playback,
     };
     const { onHeard, onPosted, onRedacted, webUserTtlMilliseconds } = options;

@@ -22,11 +22,11 @@ export class LastingChannels {
   /** What the bridge was in before the restart, until it is asked for. */
   #restored: readonly StoredChannel[];
 
-  constructor({ kept, store, restored, log }: LastingChannelsOptions) {
-    this.#store = store;
-    this.#log = log;
-    this.#kept = new Map(kept.map((name) => [foldCase(name), name]));
-    this.#restored = restored;
+  constructor(options: LastingChannelsOptions) {
+    this.#store = options.store;
+    this.#log = options.log;
+    this.#kept = new Map(options.kept.map((name) => [foldCase(name), name]));
+    this.#restored = options.restored;
   }
 
   /** The names of the channels that the bridge keeps, whether anybody uses them or not. */

@@ -8,9 +8,9 @@ const MAX_BATCHES = 100;
 
 /** What the bridge listens to; the IRC client collects much else, some of it without an end. */
 const COMMANDS = new Set([
-  ...["001", "002", "004", "005", "331", "332", "353", "366", "376", "396", "421", "422"],
-  ...["AUTHENTICATE", "BATCH", "CAP", "ERROR", "FAIL", "INVITE", "JOIN", "KICK", "MODE", "NICK"],
-  ...["NOTICE", "PART", "PING", "PONG", "PRIVMSG", "QUIT", "REDACT", "TOPIC"],
+  ..."001 002 004 005 331 332 353 366 376 396 421 422".split(" "),
+  ..."AUTHENTICATE BATCH CAP ERROR FAIL INVITE JOIN KICK MODE NICK".split(" "),
+  ..."NOTICE PART PING PONG PRIVMSG QUIT REDACT TOPIC".split(" "),
 ]);
 
 /** Refusals of any kind, and how a login went. */

@@ -147,7 +147,9 @@ export class Link {
   #directSession(connect: DirectConnect): Session {
     return new DirectSession({
       ...this.#options,
-      ...{ connect, username: USER_NAME, realname: REAL_NAME },
+      connect,
+      username: USER_NAME,
+      realname: REAL_NAME,
       onUp: () => this.#opened(),
       onClosed: (reason) => this.#closed(reason),
     });
@@ -176,7 +178,9 @@ export class Link {
     for (const capability of CAPABILITIES) client.requestCap(capability);
     return new LinkSession({
       ...this.#options,
-      ...{ client, login, parseLine: ircLineParser },
+      client,
+      login,
+      parseLine: ircLineParser,
       onUp: () => this.#opened(),
       onClosed: (reason) => this.#closed(reason),
     });

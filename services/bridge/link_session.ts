@@ -313,16 +313,15 @@ export class LinkSession implements Session {
     const isEchoing = this.#has("echo-message");
     for (const { channel, label } of this.#pendingAcks.passed(token)) {
       const said: LinkMessage = {
-        ...{
-          kind: "message",
-          channel,
-          label,
-          nick: this.nick,
-          account: null,
-          speaker: null,
-          text: "",
-        },
-        ...{ id: null, time: scheduler.now() },
+        kind: "message",
+        channel,
+        label,
+        nick: this.nick,
+        account: null,
+        speaker: null,
+        text: "",
+        id: null,
+        time: scheduler.now(),
       };
       const reason = "The server did not pass it on";
       onEvent(isEchoing ? { kind: "refusal", label, code: "PONG", channel, reason } : said);

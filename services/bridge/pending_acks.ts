@@ -13,10 +13,9 @@ type Entry = Unanswered | { readonly token: string };
  * Replies that refuse a JOIN, an INVITE, a change of mode or of nick, and never a message, though
  * they may name a channel.
  */
-const NOT_ABOUT_MESSAGES = new Set([
-  ...["405", "431", "432", "433", "437", "441", "442", "443", "461", "467", "471", "472", "473"],
-  ...["474", "475", "476", "479", "482", "485", "489", "520"],
-]);
+const NOT_ABOUT_MESSAGES = new Set(
+  "405 431 432 433 437 441 442 443 461 467 471 472 473 474 475 476 479 482 485 489 520".split(" "),
+);
 
 /**
  * Tells which message an answer is about where the server labels none: it takes our lines in their

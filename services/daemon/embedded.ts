@@ -28,7 +28,10 @@ export async function openEmbedded(
   const { sessions = server, users = server } = elsewhere;
   const listeners = new IrcListeners(server, options);
   const people = await openPeople(stores, {
-    ...{ roster, sendLimits, sessions, users },
+    roster,
+    sendLimits,
+    sessions,
+    users,
     provisioning: elsewhere.provisioning ?? new EmbeddedProvisioning(sessions),
     address: () => listeners.url,
   }, started);
@@ -37,7 +40,9 @@ export async function openEmbedded(
   attachPeople(irc, stores, people);
   const { nick } = config.bridge;
   return {
-    ...{ ...irc, people, listeners },
+    ...irc,
+    people,
+    listeners,
     network: null,
     bridgeOptions: {
       connect: {

@@ -44,7 +44,12 @@ export async function openExternal(
   const accounts = await makeAccounts(stores, secrets, connect);
   const { key } = await openKeyFile(folder.file("network_key"));
   const network = await openNetwork({
-    ...{ database, accounts: identity.accounts, network: accounts, key, scheduler, log },
+    database,
+    accounts: identity.accounts,
+    network: accounts,
+    key,
+    scheduler,
+    log,
     address: config.irc.addr,
     random: Math.random,
   });
@@ -52,7 +57,8 @@ export async function openExternal(
   const view = new NetworkView();
   const roster = await Roster.open({ database, accounts: identity.accounts });
   const people = await openPeople(stores, {
-    ...{ roster, sendLimits: new SendLimits(roster, scheduler.now) },
+    roster,
+    sendLimits: new SendLimits(roster, scheduler.now),
     sessions: view,
     users: view,
     provisioning: network.provisioning,
@@ -60,7 +66,10 @@ export async function openExternal(
   }, started);
   return {
     people,
-    ...{ server: null, listeners: null, bans: null, network: network.sync },
+    server: null,
+    listeners: null,
+    bans: null,
+    network: network.sync,
     bridgeOptions: {
       connect,
       serverPassword: config.irc.password || null,
@@ -132,7 +141,9 @@ async function makeAccounts(
 ): Promise<NetworkAccounts> {
   const { ergo, services, password } = config.irc;
   const shared = {
-    ...{ connect, scheduler, log },
+    connect,
+    scheduler,
+    log,
     nick: config.bridge.nick + CONSOLE_SUFFIX,
     serverPassword: password || null,
     operator: { name: services.oper, password: secrets.operator },

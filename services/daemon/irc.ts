@@ -34,19 +34,30 @@ export async function openIrc(
   const { config, database, scheduler, log, cloakKey, identity: { accounts, logins } } = stores;
   const { per_account: perAccount, access_entries: accessEntries } = config.irc.channels;
   const channels = await RegisteredChannels.open({
-    ...{ database, accounts, perAccount, accessEntries, scheduler, log },
+    database,
+    accounts,
+    perAccount,
+    accessEntries,
+    scheduler,
+    log,
     secret: cloakKey,
   });
   const bans = await IrcBans.open({ database, accounts, clock: scheduler.now });
   const authority = new AccountAuthority({
-    ...{ accounts, logins, channels, roster, sendLimits },
+    accounts,
+    logins,
+    channels,
+    roster,
+    sendLimits,
     configured: config.bridge.channels.map((name) => channelName(name) ?? name),
     operators: config.irc.operators,
   });
   const server = new IrcServer({
     ...await serverOptions(stores),
     ...(onExhausted === undefined ? {} : { onExhausted }),
-    ...{ accounts: authority, bans, channels },
+    accounts: authority,
+    bans,
+    channels,
   });
   bans.enforceOn(server);
   return { server, bans, authority, channels };
@@ -65,7 +76,11 @@ export function attachPeople(
     authority.allowRegistration(new SelfRegistration({ accounts, ircAccounts, perHour, clock }));
   }
   addIrcServices({
-    ...{ server, accounts, logins, channels, ircAccounts },
+    server,
+    accounts,
+    logins,
+    channels,
+    ircAccounts,
     selfRegistration: allowed !== false,
     registryStatus: authority.registryStatus.bind(authority),
   });
@@ -89,7 +104,9 @@ async function serverOptions(
     reservedTags: BRIDGE_TAGS,
     registerBeforeConnect: irc.accounts.self_registration === true,
     readMarkers: await ReadMarkers.open({ database, accounts, log }),
-    ...{ cloakKey, log, clock: scheduler.now },
+    cloakKey,
+    log,
+    clock: scheduler.now,
     ...(history === null ? {} : { historyStore: history }),
   };
 }

@@ -5,8 +5,10 @@ import type { UserDirectory } from "../irc_server/virtual_users/mod.ts";
 
 /** How everybody stands to channels as long as no bridge sees them. */
 const UNKNOWN_STANDING: ChannelStanding = {
-  ...{ exists: false, member: false },
-  ...{ visible: true, refusal: null },
+  exists: false,
+  member: false,
+  visible: true,
+  refusal: null,
 };
 
 /**

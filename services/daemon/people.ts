@@ -42,7 +42,13 @@ export async function openPeople(
   const { accounts, identity } = services;
   const { sessions, provisioning, users, roster, sendLimits } = irc;
   const shared = {
-    ...{ database, log, ...services, sessions, provisioning, roster, sendLimits },
+    database,
+    log,
+    ...services,
+    sessions,
+    provisioning,
+    roster,
+    sendLimits,
     clock: scheduler.now,
     serverAddress: irc.address,
   };
@@ -53,7 +59,12 @@ export async function openPeople(
 
   const homes = new StoredHomes(database, scheduler.now);
   const virtualUsers = new VirtualUsers({
-    ...{ identity, roster, sendLimits, users, scheduler, log },
+    identity,
+    roster,
+    sendLimits,
+    users,
+    scheduler,
+    log,
     store: homes,
     homes: await homes.list(),
   });
@@ -69,7 +80,10 @@ export async function openPeople(
   const moderation = new IrcModeration({ database, accounts, scheduler, log });
   started.defer(() => moderation.close());
   return {
-    ...{ agents, ircAccounts, virtualUsers, inboxes },
+    agents,
+    ircAccounts,
+    virtualUsers,
+    inboxes,
     isOnline: (account) => sessions.isOnline(account),
     ...openAdmins(config, shared),
     observer: observerOf({ agents, virtualUsers, inboxes, moderation }),

@@ -74,13 +74,32 @@ export async function startServices(
   const { agents } = people;
   const { refusals } = identity;
   const metrics = new Metrics({
-    ...{ irc: ircServer, network, bridge, agents, llm: gateway, refusals, history, http },
+    irc: ircServer,
+    network,
+    bridge,
+    agents,
+    llm: gateway,
+    refusals,
+    history,
+    http,
   });
   started.defer(() => metrics.close());
   const status = makeStatus(stores, irc, bridge);
   return {
-    ...{ ...identity, ...people, config, log, scheduler, metrics, status, eventLog, policies },
-    ...{ llm, bridge, ircServer, ircBans, directMessages },
+    ...identity,
+    ...people,
+    config,
+    log,
+    scheduler,
+    metrics,
+    status,
+    eventLog,
+    policies,
+    llm,
+    bridge,
+    ircServer,
+    ircBans,
+    directMessages,
   };
 }
 
@@ -106,7 +125,8 @@ async function startBridge({ stores, irc, policies }: BridgeSurroundings): Promi
     webUserTtlMilliseconds: () => ttlMinutes() * 60_000,
     speakers: irc.people.virtualUsers,
     ...irc.bridgeOptions,
-    ...{ log, scheduler },
+    log,
+    scheduler,
   });
   bridge.start();
   return bridge;
@@ -121,7 +141,15 @@ function makeDirectMessages(
   const { roster, sendLimits } = agents;
   const bridgeNick = config.bridge.nick;
   return new DirectMessages({
-    ...{ roster, sendLimits, accounts, virtualUsers, inboxes, isOnline, bridge, bridgeNick, log },
+    roster,
+    sendLimits,
+    accounts,
+    virtualUsers,
+    inboxes,
+    isOnline,
+    bridge,
+    bridgeNick,
+    log,
   });
 }
 

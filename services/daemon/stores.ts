@@ -45,13 +45,19 @@ export async function openStores(
   const database = new Database(folder.file("muster.db"), { journalKey });
   started.defer(() => database.close());
   const events = await openEvents({
-    ...{ database, scheduler, log, version: VERSION },
+    database,
+    scheduler,
+    log,
+    version: VERSION,
     maxEvents: config.events.max_events,
     maxDays: config.events.max_days,
   });
   started.defer(() => events.close());
   const identity = await openIdentity({
-    ...{ database, pinnedToken, scheduler, log },
+    database,
+    pinnedToken,
+    scheduler,
+    log,
     folder: folder.path,
     bridgeNick: config.bridge.nick,
     adminsEnabled: config.admins.enabled,

@@ -108,10 +108,10 @@ export class Database {
    *
    * @throws DatabaseError where the file is no database or comes from a newer program
    */
-  constructor(path: string, { journalKey }: DatabaseOptions = {}) {
+  constructor(path: string, options: DatabaseOptions = {}) {
     migrate(path);
     this.#path = path;
-    this.#journalKey = journalKey ?? null;
+    this.#journalKey = options.journalKey ?? null;
     this.#reading = new DatabaseSync(path);
     configureConnection(this.#reading);
     this.#reading.exec("PRAGMA query_only = ON");

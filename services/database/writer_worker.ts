@@ -21,10 +21,10 @@ class Writer {
   readonly #journal: Journal;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor({ path, key }: OpenRequest) {
-    this.#database = new DatabaseSync(path);
+  constructor(request: OpenRequest) {
+    this.#database = new DatabaseSync(request.path);
     configureConnection(this.#database);
-    this.#journal = new Journal(this.#database, key);
+    this.#journal = new Journal(this.#database, request.key);
   }
 
   execute({ id, statements, events, trim }: WriteRequest): WriteResponse {

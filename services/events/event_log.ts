@@ -66,13 +66,13 @@ export class EventLog {
   #taking: Promise<void> | null = null;
   #closed = false;
 
-  private constructor({ database, scheduler, log }: EventLogOptions, newest: number) {
-    this.#rows = new EventRows(database);
-    this.#scheduler = scheduler;
-    this.#log = log;
+  private constructor(options: EventLogOptions, newest: number) {
+    this.#rows = new EventRows(options.database);
+    this.#scheduler = options.scheduler;
+    this.#log = options.log;
     this.#newest = newest;
     this.#taken = newest;
-    this.#unsubscribe = database.onAppended((appended) => {
+    this.#unsubscribe = options.database.onAppended((appended) => {
       this.#newest = Math.max(this.#newest, appended);
       if (this.#taken < this.#newest) this.#taking ??= this.#take();
     });

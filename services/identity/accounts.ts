@@ -53,10 +53,10 @@ export class AccountDirectory implements Directory {
   readonly #byName = new Map<string, Account>();
   readonly #listeners: AccountListener[] = [];
 
-  private constructor({ database, reserved, disabled }: AccountDirectoryOptions) {
-    this.#database = database;
-    this.#reserved = reserved;
-    this.#disabled = disabled;
+  private constructor(options: AccountDirectoryOptions) {
+    this.#database = options.database;
+    this.#reserved = options.reserved;
+    this.#disabled = options.disabled;
   }
 
   /** Reads all accounts from the database. */

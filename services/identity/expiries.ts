@@ -20,9 +20,9 @@ export class Expiries {
   #wakesAt = Infinity;
   #cancel: () => void = () => {};
 
-  constructor({ scheduler, revocations }: ExpiriesOptions) {
-    this.#scheduler = scheduler;
-    this.#revocations = revocations;
+  constructor(options: ExpiriesOptions) {
+    this.#scheduler = options.scheduler;
+    this.#revocations = options.revocations;
   }
 
   /**

@@ -27,12 +27,12 @@ export class Identity {
   readonly #revocations: Revocations;
   readonly #listeners = new Set<(principal: Principal) => void>();
 
-  constructor({ operatorToken, tokens, logins, refusals, revocations }: IdentityOptions) {
-    this.#operatorToken = operatorToken;
-    this.#tokens = tokens;
-    this.#logins = logins;
-    this.#refusals = refusals;
-    this.#revocations = revocations;
+  constructor(options: IdentityOptions) {
+    this.#operatorToken = options.operatorToken;
+    this.#tokens = options.tokens;
+    this.#logins = options.logins;
+    this.#refusals = options.refusals;
+    this.#revocations = options.revocations;
   }
 
   /**

@@ -79,8 +79,16 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
   const logins = new Logins({ ...shared, passwords, scram, attempts, window });
   const identity = new Identity({ ...shared, operatorToken, tokens, logins });
   return {
-    ...{ identity, tokens, operatorToken, webSessions },
-    ...{ accounts, passwords, scram, logins, refusals, revocations },
+    identity,
+    tokens,
+    operatorToken,
+    webSessions,
+    accounts,
+    passwords,
+    scram,
+    logins,
+    refusals,
+    revocations,
     async close() {
       passwords.close();
       expiries.close();

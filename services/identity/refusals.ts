@@ -59,10 +59,10 @@ export class Refusals {
   readonly #totals = new Map<string, RefusalTotal>();
   #cancel: (() => void) | null = null;
 
-  constructor({ database, scheduler, log }: RefusalsOptions) {
-    this.#database = database;
-    this.#scheduler = scheduler;
-    this.#log = log;
+  constructor(options: RefusalsOptions) {
+    this.#database = options.database;
+    this.#scheduler = options.scheduler;
+    this.#log = options.log;
   }
 
   /** Counts a refusal. */

@@ -60,10 +60,10 @@ export class ScramVerifiers {
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  constructor({ database, key, log }: ScramVerifiersOptions) {
-    this.#database = database;
-    this.#key = key;
-    this.#log = log;
+  constructor(options: ScramVerifiersOptions) {
+    this.#database = options.database;
+    this.#key = options.key;
+    this.#log = options.log;
   }
 
   /**

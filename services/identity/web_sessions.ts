@@ -81,13 +81,16 @@ export class WebSessions implements Directory {
   readonly #byId = new Map<string, HeldSession>();
   readonly #byHash = new Map<string, HeldSession>();
 
-  constructor({ database, accounts, revocations, expiries, clock, log }: WebSessionsOptions) {
-    this.#database = database;
-    this.#accounts = accounts;
-    this.#revocations = revocations;
-    this.#expiries = expiries;
-    this.#clock = clock;
-    this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
+  constructor(options: WebSessionsOptions) {
+    this.#database = options.database;
+    this.#accounts = options.accounts;
+    this.#revocations = options.revocations;
+    this.#expiries = options.expiries;
+    this.#clock = options.clock;
+    this.#lastUsed = new DeferredTimes({
+      write: (times) => this.#writeLastUsed(times),
+      log: options.log,
+    });
   }
 
   /** Reads the sessions from the database. */

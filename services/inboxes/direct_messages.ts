@@ -107,7 +107,9 @@ export class DirectMessages {
     const from = speaker ?? bridgeNick;
     const isOwn = speaker === null || (account !== null && foldCase(from) === foldCase(account));
     inboxes.deliver(agent, {
-      ...{ from, account: speaker === null ? bridgeNick : account, text: lines.join("\n") },
+      from,
+      account: speaker === null ? bridgeNick : account,
+      text: lines.join("\n"),
       ...(isOwn ? {} : { via: "bridge" }),
     });
     if (account !== null) sendLimits.sent(account);

@@ -83,6 +83,21 @@ const FORMING = Cap.SERVER_TIME | Cap.MESSAGE_TAGS | Cap.ACCOUNT_TAG;
 /** What a client needs to get the lines of a message as one. */
 const TAKING_LINES = Cap.MULTILINE | Cap.BATCH | Cap.MESSAGE_TAGS;
 
+/** The parts of a message. */
+export interface OutboundOptions {
+  /** `nick!user@host`, or a server's name. */
+  readonly source: string | null;
+  readonly command: string;
+  readonly params: readonly string[];
+  readonly tags: OutboundTags;
+  /**
+   * The last parameter, if the message ends in free text: it is always written with a colon. For
+   * clients that cannot take a long line, PRIVMSG and NOTICE are split into several lines and any
+   * other message is cut. A message of several lines has them in place of a text.
+   */
+  readonly text?: MessageText | undefined;
+}
+
 /**
  * One message from one source to any number of clients.
  *
@@ -103,21 +118,11 @@ export class Outbound {
   readonly #splittable: boolean;
   readonly #forms = new Map<number, Wire>();
 
-  /**
-   * `text` is the last parameter where the message ends in free text: it is always written with a
-   * colon. For clients that cannot take a long line it is split over several if it is a message,
-   * and cut if it is anything else. A message of several lines has them in place of a text.
-   */
-  constructor(
-    source: string | null,
-    command: string,
-    params: readonly string[],
-    tags: OutboundTags,
-    text?: MessageText,
-  ) {
+  constructor(options: OutboundOptions) {
+    const { source, command, params, text } = options;
     this.source = source;
     this.command = command;
-    this.tags = tags;
+    this.tags = options.tags;
     this.#lines = typeof text === "object" ? text : null;
     this.params = params;
     this.#splittable = text !== undefined && (command === "PRIVMSG" || command === "NOTICE");
@@ -156,7 +161,8 @@ export class Outbound {
   inChannel(name: string): Outbound {
     const [target = "", ...params] = this.params;
     if (target === name || !looksLikeChannel(target)) return this;
-    return new Outbound(this.source, this.command, [name, ...params], this.tags, this.text);
+    const { source, command, tags, text } = this;
+    return new Outbound({ source, command, params: [name, ...params], tags, text });
   }
 
   /** Characters of the message and of the client's tags. */

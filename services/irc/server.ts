@@ -292,7 +292,10 @@ export class IrcServer {
     if (this.#closing.signal.aborted) return socket.close();
     const { lineBytes, sendQueueBytes } = this.#state.limits;
     const transport = new WebSocketTransport(socket, {
-      ...{ address, binary, secure, sendQueueBytes },
+      address,
+      binary,
+      secure,
+      sendQueueBytes,
       messageBytes: lineBytes + RECEIVED_TAG_BYTES,
       onClosed: this.#onClosed,
     });

@@ -54,8 +54,12 @@ export class ServerState {
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
   readonly counters: Counters = {
-    ...{ linesIn: 0, linesOut: 0, banHits: 0 },
-    ...{ floodCuts: 0, sendQueueCuts: 0, displaced: 0 },
+    linesIn: 0,
+    linesOut: 0,
+    banHits: 0,
+    floodCuts: 0,
+    sendQueueCuts: 0,
+    displaced: 0,
   };
   /** Where the server listens with TLS, or null. */
   tlsPort: number | null = null;
@@ -146,24 +150,20 @@ export class ServerState {
     const source = relayedFrom === undefined
       ? client.mask
       : `${relayedFrom}!${client.user}@${client.host}`;
-    return new Outbound(source, command, content.params, tags, content.text);
+    return new Outbound({ source, command, params: content.params, tags, text: content.text });
   }
 
   /** A message from the server itself. */
   messageFromServer(command: string, content: MessageContent): Outbound {
+    const { params, text } = content;
     const tags = { time: this.timestamp() };
-    return new Outbound(this.serverName, command, content.params, tags, content.text);
+    return new Outbound({ source: this.serverName, command, params, tags, text });
   }
 
   /** A message of the server that by custom goes without a source: PING, ERROR, AUTHENTICATE. */
   bareMessage(command: string, content: MessageContent): Outbound {
-    return new Outbound(
-      null,
-      command,
-      content.params,
-      { time: this.timestamp() },
-      content.text,
-    );
+    const { params, text } = content;
+    return new Outbound({ source: null, command, params, tags: { time: this.timestamp() }, text });
   }
 
   /** The registered client with this nick. */

@@ -80,8 +80,12 @@ export function statsOf(
     messagesOut: linesOut,
     transports,
     refused: { ...refused },
-    ...{ acceptFailures, handshakes },
-    ...{ displaced, banHits, floodCuts, sendQueueCuts },
+    acceptFailures,
+    handshakes,
+    displaced,
+    banHits,
+    floodCuts,
+    sendQueueCuts,
   };
 }
 
@@ -93,7 +97,10 @@ export function connectedClients({ clients }: ServerState): ConnectedClient[] {
     const { registered, nick, account, host, transport, connectedAt, lastActiveAt } = client;
     connected.push({
       nick: registered ? nick : null,
-      ...{ account, host, connectedAt, lastActiveAt },
+      account,
+      host,
+      connectedAt,
+      lastActiveAt,
       address: transport.address,
       transport: transport.kind,
       operator: client.isOperator,

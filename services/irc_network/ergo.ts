@@ -60,10 +60,10 @@ export class ErgoAccounts implements NetworkAccounts {
 
   readonly #instance: string;
 
-  constructor({ api, console, instance }: ErgoAccountsOptions) {
-    this.#api = api;
-    this.#instance = instance;
-    this.#console = console;
+  constructor(options: ErgoAccountsOptions) {
+    this.#api = options.api;
+    this.#instance = options.instance;
+    this.#console = options.console;
   }
 
   async register(account: string, passphrase: string): Promise<"created" | "exists"> {
@@ -148,7 +148,8 @@ export class ErgoAccounts implements NetworkAccounts {
       suspensions.flatMap((line) => SUSPENSION.exec(line)?.[1] ?? []).map(foldCase),
     );
     return names.map((account) => ({
-      ...{ account, owner: null },
+      account,
+      owner: null,
       suspended: suspended.has(foldCase(account)),
     }));
   }

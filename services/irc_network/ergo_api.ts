@@ -35,11 +35,12 @@ export class ErgoApi {
   readonly #calls = new Set<AbortController>();
   #closed = false;
 
-  constructor({ address, token, scheduler }: ErgoApiOptions) {
+  constructor(options: ErgoApiOptions) {
+    const { address } = options;
     const url = /^https?:\/\//.test(address) ? address : `http://${address}`;
     this.#base = url.replace(/\/+$/, "");
-    this.#token = token;
-    this.#scheduler = scheduler;
+    this.#token = options.token;
+    this.#scheduler = options.scheduler;
   }
 
   /**

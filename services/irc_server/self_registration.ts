@@ -24,9 +24,10 @@ export class SelfRegistration {
   readonly #ircAccounts: IrcAccounts;
   readonly #limit: AttemptLimit | null;
 
-  constructor({ accounts, ircAccounts, perHour, clock }: SelfRegistrationOptions) {
-    this.#accounts = accounts;
-    this.#ircAccounts = ircAccounts;
+  constructor(options: SelfRegistrationOptions) {
+    this.#accounts = options.accounts;
+    this.#ircAccounts = options.ircAccounts;
+    const { perHour, clock } = options;
     const limit = { failures: perHour, window: HOUR, keys: REMEMBERED, clock };
     this.#limit = perHour === 0 ? null : new AttemptLimit(limit);
   }

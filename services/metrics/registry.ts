@@ -91,8 +91,8 @@ export class Registry {
     return metric;
   }
 
-  #headOf({ name, help, labels = [] }: MetricDescription, kind: string): Head {
-    return new Head(this.#prefix + name, help, kind, labels);
+  #headOf(description: MetricDescription, kind: string): Head {
+    return new Head({ ...description, name: this.#prefix + description.name }, kind);
   }
 }
 
@@ -223,7 +223,8 @@ class Head {
   readonly #labels: readonly string[];
   readonly #lines: readonly string[];
 
-  constructor(name: string, help: string, kind: string, labels: readonly string[]) {
+  constructor(description: MetricDescription, kind: string) {
+    const { name, help, labels = [] } = description;
     this.#name = name;
     this.#labels = labels;
     this.#lines = [`# HELP ${name} ${escape(help)}`, `# TYPE ${name} ${kind}`];

@@ -49,7 +49,9 @@ async function overMcp(program: Program, name: string, input: unknown) {
     method: "POST",
     headers: { authorization: `Bearer ${program.token}` },
     body: JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
       params: { name, arguments: input },
     }),
   });

@@ -33,7 +33,10 @@ async function readEverywhere(
 function callTool(program: Program, agent: Credentials, name: string, input: unknown) {
   const params = { name, arguments: input };
   return callAs({ api: program.mcp }, agent, "POST", "", {
-    ...{ jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params,
   });
 }
 

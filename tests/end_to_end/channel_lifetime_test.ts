@@ -30,7 +30,10 @@ async function statusOf(
 async function useTool(program: Program, agent: Credentials, name: string, input: unknown) {
   const params = { name, arguments: input };
   const response = await callAs({ api: program.mcp }, agent, "POST", "", {
-    ...{ jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params,
   });
   const { result } = await response.json();
   return { text: String(result.content[0].text), isError: result.isError as boolean };

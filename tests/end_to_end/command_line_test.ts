@@ -129,7 +129,9 @@ Deno.test("config check accepts the configuration of the repository, and hash-pa
     const file = new URL("../../config.yaml", import.meta.url).pathname;
     const free = "127.0.0.1:0";
     const environment = {
-      ...{ MUSTER_API_ADDR: free, MUSTER_MCP_ADDR: free, MUSTER_IRC_LISTEN: free },
+      MUSTER_API_ADDR: free,
+      MUSTER_MCP_ADDR: free,
+      MUSTER_IRC_LISTEN: free,
     };
     const checked = await runMuster(["config", "check", "--config", file], { folder, environment });
     assert.deepEqual([checked.code, checked.stdout], [0, "The configuration is valid\n"]);

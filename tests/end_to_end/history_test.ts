@@ -82,7 +82,8 @@ Deno.test("a history that is no database stops the start with a sentence", () =>
     await Deno.writeTextFile(join(folder, "data", "history.db"), "something else ".repeat(40));
     const addresses = { MUSTER_API_ADDR: "127.0.0.1:0", MUSTER_MCP_ADDR: "127.0.0.1:0" };
     const environment = {
-      ...{ ...addresses, MUSTER_IRC_LISTEN: "127.0.0.1:0" },
+      ...addresses,
+      MUSTER_IRC_LISTEN: "127.0.0.1:0",
       MUSTER_IRC_HISTORY_PERSIST: "true",
     };
     const { code, stderr } = await runMuster(["serve"], { folder, environment });

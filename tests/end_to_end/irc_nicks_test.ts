@@ -11,7 +11,9 @@ const WAYS: Record<string, (program: Program) => Promise<Response>> = {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
       body: JSON.stringify({
-        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
         params: { name: "register_agent", arguments: { nick: "coder" } },
       }),
     }),

@@ -64,7 +64,9 @@ Deno.test("a model does a day's work with nothing but MCP", async () => {
 
   const work = builder.wait();
   await scout.call("send_message", {
-    ...{ channel: "#general", type: "task.create", payload: { target: "linux" } },
+    channel: "#general",
+    type: "task.create",
+    payload: { target: "linux" },
     to: ["builder"],
   });
   const { messages: [task] } = await work;
@@ -79,7 +81,8 @@ Deno.test("a model does a day's work with nothing but MCP", async () => {
   await ann.expect(/^:builder!\S+ PRIVMSG #general :scout: it is green$/);
 
   const [, json] = await builder.call("get_history", {
-    ...{ channel: "#general", since: task.envelope_id },
+    channel: "#general",
+    since: task.envelope_id,
   });
   const { messages } = JSON.parse(json ?? "");
   assert.deepEqual(messages.map(({ nick, text }: Record<string, string>) => [nick, text]), [

@@ -163,7 +163,9 @@ for (const { name, revision, connect } of CLIENTS) {
       const [, password] = /^Agent registered: coder\nnick: coder\npassword: (\S+)$/
         .exec(registered.text) ?? [];
       assert.deepEqual(await operator.call("get_status"), {
-        ...{ text: "status: ok\nagents: 1 active, 1 total", failed: false, structured },
+        text: "status: ok\nagents: 1 active, 1 total",
+        failed: false,
+        structured,
       });
 
       const agent = await connect(url, `Basic ${btoa(`coder:${password}`)}`);
@@ -188,7 +190,8 @@ for (const { name, revision, connect } of CLIENTS) {
       assert.deepEqual(direct, { text: "message sent to coder", failed: false, structured });
       assert.deepEqual(await agent.call("read_inbox"), {
         text: "# inbox: coder (last 1)\n[direct] <bridge> well done",
-        ...{ failed: false, structured },
+        failed: false,
+        structured,
       });
       const posted = await agent.call("post", { channel: "#general", text: "thanks" });
       assert.deepEqual(posted, { text: "posted to #general", failed: false, structured });

@@ -183,7 +183,10 @@ Deno.test("get_history writes typed and untyped messages, the newest, oldest fir
       "[#general] <ann> type=t id=E",
   );
   const spoken = (number: number, nick: string) => ({
-    ...{ id: `m${number}`, timestamp: `2026-11-20T00:00:00.00000${number}Z`, nick, account: null },
+    id: `m${number}`,
+    timestamp: `2026-11-20T00:00:00.00000${number}Z`,
+    nick,
+    account: null,
   });
   assert.deepEqual(JSON.parse(all.content[1]?.text ?? ""), {
     channel: "#general",

@@ -86,7 +86,9 @@ const SCENARIOS: readonly Scenario[] = [
   ...["2025-03-26", "2025-06-18", "2025-11-25"].map((protocolVersion): Scenario => ({
     name: `initialize of ${protocolVersion}`,
     body: rpc("initialize", {
-      ...{ protocolVersion, capabilities: { roots: {} }, clientInfo: CLIENT_INFO },
+      protocolVersion,
+      capabilities: { roots: {} },
+      clientInfo: CLIENT_INFO,
     }),
     status: 200,
     answer: result({ ...TOLD, protocolVersion, instructions: INSTRUCTIONS }),
@@ -118,7 +120,9 @@ const SCENARIOS: readonly Scenario[] = [
     answer: result({
       content: [STATUS_TEXT],
       structuredContent: { status: "ok", agents: { active: 2, total: 3 } },
-      ...{ isError: false, resultType: "complete", _meta: SERVER_META },
+      isError: false,
+      resultType: "complete",
+      _meta: SERVER_META,
     }),
   },
   {

@@ -209,7 +209,8 @@ Deno.test("send_message with a text sends plain words to the addressees", async 
 Deno.test("send_message names the addressees that did not get the message", async () => {
   const fixture = newFixture();
   const result = await call(fixture, "writer", "send_message", {
-    ...{ ...MESSAGE, to: ["scout", "away", "@away", "@all"] },
+    ...MESSAGE,
+    to: ["scout", "away", "@away", "@all"],
   });
   assert.deepEqual(result.content.map(({ text }) => text), [
     "message sent to #general",
@@ -226,7 +227,10 @@ Deno.test("read_inbox shows the agent's messages and the cursor of the next read
   fixture.inbox.push(
     { ...origin, id: "i1", kind: "message", channel: null, text: "two\n[#general] <root> lines" },
     {
-      ...{ ...origin, id: "i2", kind: "mention", channel: "#general" },
+      ...origin,
+      id: "i2",
+      kind: "mention",
+      channel: "#general",
       text: JSON.stringify({ ...envelope, payload: { n: 1 } }),
     },
   );
@@ -243,12 +247,21 @@ Deno.test("read_inbox shows the agent's messages and the cursor of the next read
     agent: "reader",
     messages: [
       {
-        ...{ id: "i1", ...shown, text: "two\n[#general] <root> lines" },
-        ...{ kind: "message", channel: null },
+        id: "i1",
+        ...shown,
+        text: "two\n[#general] <root> lines",
+        kind: "message",
+        channel: null,
       },
       {
-        ...{ id: "i2", ...shown, type: "task.create", envelope_id: "E1", to: ["reader"] },
-        ...{ payload: { n: 1 }, kind: "mention", channel: "#general" },
+        id: "i2",
+        ...shown,
+        type: "task.create",
+        envelope_id: "E1",
+        to: ["reader"],
+        payload: { n: 1 },
+        kind: "mention",
+        channel: "#general",
       },
     ],
     next_since: "i2",

@@ -43,9 +43,13 @@ const AUTHORIZATION: Record<Who, string | null> = {
 function principal(kind: Principal["kind"], name: string, scopes: Scope[]): Principal {
   const project = kind === "project" ? "p" : null;
   return {
-    ...{ kind, id: `id-of-${name}`, name, project },
+    kind,
+    id: `id-of-${name}`,
+    name,
+    project,
     scopes: new Set(scopes),
-    ...{ tokenId: kind === "admin" ? `token-of-${name}` : null, sessionId: null },
+    tokenId: kind === "admin" ? `token-of-${name}` : null,
+    sessionId: null,
   };
 }
 
@@ -236,8 +240,17 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
     }
   };
   return {
-    ...{ handler, scheduler, metrics, bridge, registered, inboxQueries, inbox, directs },
-    ...{ logged, addresses, revoke },
+    handler,
+    scheduler,
+    metrics,
+    bridge,
+    registered,
+    inboxQueries,
+    inbox,
+    directs,
+    logged,
+    addresses,
+    revoke,
   };
 }
 

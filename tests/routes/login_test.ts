@@ -79,8 +79,11 @@ Deno.test("POST /login refuses people that are no admins, and malformed bodies",
 Deno.test("the eleventh login within 15 minutes from one place is refused, even after successes", async () => {
   await withAdmin(async (api) => {
     const attempt = (body: unknown, status: number, from = "192.0.2.1"): Scenario => ({
-      ...{ who: "guest", request: "POST /login" },
-      ...{ body, status, from },
+      who: "guest",
+      request: "POST /login",
+      body,
+      status,
+      from,
     });
     await api.expect([
       ...new Array(4).fill(attempt(CREDENTIALS, 200)),

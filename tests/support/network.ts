@@ -53,7 +53,10 @@ export class TestNetwork implements AsyncDisposable {
     await makeCertificate(folder);
     await Deno.chmod(join(folder, "tls.key"), 0o644);
     const plan = {
-      ...{ folder, port: freePort(), tlsPort: freePort(), linkPort: freePort() },
+      folder,
+      port: freePort(),
+      tlsPort: freePort(),
+      linkPort: freePort(),
       servicesAccount: "services-admin",
       operator: { name: "operator", password: "operator-password" },
     };

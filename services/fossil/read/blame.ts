@@ -76,11 +76,11 @@ class Limits {
   #versions = 0;
   #bytes = 0;
 
-  constructor({ maxVersions, maxBytes, maxMs }: BlameOptions) {
+  constructor(options: BlameOptions) {
     this.#max = {
-      maxVersions: maxVersions ?? DEFAULTS.maxVersions,
-      maxBytes: maxBytes ?? DEFAULTS.maxBytes,
-      maxMs: maxMs ?? DEFAULTS.maxMs,
+      maxVersions: options.maxVersions ?? DEFAULTS.maxVersions,
+      maxBytes: options.maxBytes ?? DEFAULTS.maxBytes,
+      maxMs: options.maxMs ?? DEFAULTS.maxMs,
     };
   }
 

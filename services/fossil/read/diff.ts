@@ -91,7 +91,8 @@ class Budget {
   #bytes: number;
   readonly #deadline: number;
 
-  constructor({ maxBytes = DEFAULT_MAX_BYTES, maxMs = DEFAULT_MAX_MS }: DiffOptions) {
+  constructor(options: DiffOptions) {
+    const { maxBytes = DEFAULT_MAX_BYTES, maxMs = DEFAULT_MAX_MS } = options;
     this.#bytes = maxBytes;
     this.#deadline = performance.now() + maxMs;
   }

@@ -25,9 +25,9 @@ class RepositoryWorker {
   readonly #settleTimers = new Map<string, ReturnType<typeof setTimeout>>();
   #watch: Watch | null = null;
 
-  constructor({ settings, interrupt }: StartRequest) {
-    this.#settings = settings;
-    this.#interrupt = new Int32Array(interrupt);
+  constructor(request: StartRequest) {
+    this.#settings = request.settings;
+    this.#interrupt = new Int32Array(request.interrupt);
   }
 
   /** Does a job; gives its result, or a promise of it. */

@@ -12,6 +12,15 @@ const CLIENT_FIRST = /^([ny],(?:a=([^,]+))?,)(n=([^,]+),r=([!-+\--~]{1,128})(?:,
 /** Everything but the proof, the channel binding, the nonce, the proof. */
 const CLIENT_FINAL = /^(c=([^,]+),r=([^,]+)(?:,.*)?),p=([A-Za-z0-9+/]+={0,2})$/s;
 
+/** The parts of the client's first message. */
+interface ClientFirst {
+  readonly name: string;
+  readonly header: string;
+  /** The message without its header. */
+  readonly bare: string;
+  readonly nonce: string;
+}
+
 /** One exchange, from the client's first message to its proof. */
 export class ScramExchange {
   /** The account that the client says it has. */
@@ -21,11 +30,11 @@ export class ScramExchange {
   readonly #nonce: string;
   #serverFirst = "";
 
-  private constructor(name: string, header: string, clientFirstBare: string, nonce: string) {
-    this.name = name;
-    this.#header = header;
-    this.#clientFirstBare = clientFirstBare;
-    this.#nonce = nonce + randomBytes(SERVER_NONCE_BYTES).toString("base64");
+  private constructor(first: ClientFirst) {
+    this.name = first.name;
+    this.#header = first.header;
+    this.#clientFirstBare = first.bare;
+    this.#nonce = first.nonce + randomBytes(SERVER_NONCE_BYTES).toString("base64");
   }
 
   /** Takes the client's first message; null where it is none, or wants what there is not. */
@@ -34,7 +43,7 @@ export class ScramExchange {
       CLIENT_FIRST.exec(clientFirst) ?? [];
     const name = decodeName(encoded);
     if (!name || (authorization !== undefined && authorization !== encoded)) return null;
-    return new ScramExchange(name, header, bare, nonce);
+    return new ScramExchange({ name, header, bare, nonce });
   }
 
   /** The server's first message. */

@@ -23,10 +23,14 @@ function begin({ state, client, params, tags, reply }: CommandCall, reference: s
     failBatch(state, client, open, invalid("A batch ends before another begins"));
   }
   const batch: ClientBatch = {
-    ...{ reference, target, tags },
+    reference,
+    target,
+    tags,
     label: reply.takeLabel(),
     startedAt: state.now(),
-    ...{ lines: [], bytes: 0, failed: false },
+    lines: [],
+    bytes: 0,
+    failed: false,
   };
   client.batch = batch;
   if (type !== MULTILINE_BATCH) {

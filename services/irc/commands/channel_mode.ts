@@ -239,7 +239,12 @@ function announce(call: CommandCall, channel: Channel, changes: readonly ModeCha
     const content = { params: [channel.name, ...formatModes(part)] };
     const message = state.messageFrom(client, "MODE", content);
     const told = formatModes(part.map(withoutKey));
-    const kept = new Outbound(client.mask, "MODE", [channel.name, ...told], message.tags);
+    const kept = new Outbound({
+      source: client.mask,
+      command: "MODE",
+      params: [channel.name, ...told],
+      tags: message.tags,
+    });
     state.tellChannel(channel, message, client, reply, kept);
     if (!channel.members.has(client)) reply.message(message);
     const event = { actor: client.actor, channel: channel.name, changes: told.join(" ") };

@@ -173,11 +173,14 @@ export function joinMessages(
   channel: Channel,
 ): { plain: Outbound; extended: Outbound } {
   const plain = state.messageFrom(client, "JOIN", { params: [channel.name] });
-  const params = [channel.name, client.account ?? "*"];
-  return {
-    plain,
-    extended: new Outbound(client.mask, "JOIN", params, plain.tags, client.realname),
-  };
+  const extended = new Outbound({
+    source: client.mask,
+    command: "JOIN",
+    params: [channel.name, client.account ?? "*"],
+    tags: plain.tags,
+    text: client.realname,
+  });
+  return { plain, extended };
 }
 
 /** Sends both forms of JOIN, and AWAY if the joining client is away. */

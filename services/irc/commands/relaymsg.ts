@@ -46,9 +46,14 @@ function relay(call: CommandCall, channel: Channel, nick: string, text: string):
   const { msgid: id = "", time } = message.tags;
   state.observe((observer) =>
     observer.messageSent?.({
-      ...{ id, time: Date.parse(time), command: "PRIVMSG", text },
+      id,
+      time: Date.parse(time),
+      command: "PRIVMSG",
+      text,
       sender: { ...client.actor, nick },
-      ...{ channel: channel.name, receiver: null, statusPrefix: "" },
+      channel: channel.name,
+      receiver: null,
+      statusPrefix: "",
     })
   );
 }

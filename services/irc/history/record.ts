@@ -42,7 +42,9 @@ export function entryOf({ id, time, kind, content }: HistoryRecord): HistoryEntr
   if (relayer !== undefined) tags.relayer = relayer;
   if (client !== undefined) tags.client = client;
   return {
-    ...{ id, time, kind },
+    id,
+    time,
+    kind,
     message: outbound(stored, tags),
     extended: stored.extended === undefined ? null : outbound(stored.extended, tags),
   };
@@ -67,5 +69,5 @@ function textOf({ text }: Outbound): { text?: MessageText } {
 function outbound({ head, text }: StoredMessage, tags: OutboundTags): Outbound {
   const parsed = parseMessage(head);
   if (parsed === null) throw new SyntaxError("A stored message has no form");
-  return new Outbound(parsed.source, parsed.command, parsed.params, tags, text);
+  return new Outbound({ ...parsed, tags, text });
 }

@@ -185,7 +185,11 @@ export class Listeners {
     this.#assertOpen();
     const { mostRelayed, handshakeMilliseconds, onStream, log } = this.#options;
     const opened = new TlsPort({
-      ...{ hostname, port, tls, log, handshakeMilliseconds },
+      hostname,
+      port,
+      tls,
+      log,
+      handshakeMilliseconds,
       most: () => ({ underway: MOST_HANDSHAKES, connections: mostRelayed() }),
       take: (conn, address) => onStream({ conn, secure: true, address }),
       name: "irc",
@@ -198,7 +202,11 @@ export class Listeners {
   #relay({ hostname, port, tls, proxies = [], target, isInner = false }: RelayWish): Deno.NetAddr {
     const { mostRelayed } = this.#options;
     const relay = new Relay({
-      ...{ hostname, port, proxies, target, isInner },
+      hostname,
+      port,
+      proxies,
+      target,
+      isInner,
       ...tls === undefined ? {} : { tls },
       origins: this.#origins,
       most: mostRelayed,

@@ -26,11 +26,11 @@ export interface VirtualIdentity {
 export class VirtualClient extends Client {
   override readonly virtual = true;
 
-  constructor(state: ServerState, { user, realname }: VirtualIdentity) {
+  constructor(state: ServerState, identity: VirtualIdentity) {
     const { counters } = state;
     super(NO_TRANSPORT, { privileged: false, now: state.now(), counters });
-    this.user = user;
-    this.realname = realname;
+    this.user = identity.user;
+    this.realname = identity.realname;
     this.host = this.cloak = state.serverName;
     this.modes = UserMode.BOT;
     this.registration = null;

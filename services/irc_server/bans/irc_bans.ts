@@ -249,7 +249,9 @@ export class IrcBans implements Bans, Directory {
 
 function describe({ id, mask, reason, setBy, createdAt, expiresAt }: StoredBan): BanRecord {
   return {
-    ...{ id, mask, reason },
+    id,
+    mask,
+    reason,
     set_by: setBy,
     created_at: new Date(createdAt).toISOString(),
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
@@ -270,7 +272,9 @@ function banOf(row: Selectable<Tables["irc_bans"]>): StoredBan {
 
 function toRow({ id, mask, accountId, reason, setBy, createdAt, expiresAt }: StoredBan) {
   return {
-    ...{ id, mask, reason },
+    id,
+    mask,
+    reason,
     mask_folded: foldCase(mask),
     account_id: accountId,
     set_by: setBy,

@@ -136,8 +136,14 @@ export class ArchiveReader {
          AND (time, sequence) > (?, ?) AND (time, sequence) <= (?, ?)
        ORDER BY time ${direction}, sequence ${direction} LIMIT ?`,
     ).all(
-      ...[log, from.time, to.time],
-      ...[from.time, from.sequence, to.time, to.sequence, limit],
+      log,
+      from.time,
+      to.time,
+      from.time,
+      from.sequence,
+      to.time,
+      to.sequence,
+      limit,
     );
     const places = rows.map((row) => Number(row["sequence"]));
     return isNewest ? places.reverse() : places;

@@ -36,11 +36,11 @@ export class CommandService implements Service {
   readonly #commands: ReadonlyMap<string, ServiceCommand>;
   readonly #aliases: Readonly<Record<string, string>>;
 
-  constructor({ nick, realname, commands, aliases = {} }: CommandServiceOptions) {
-    this.nick = nick;
-    this.realname = realname;
-    this.#commands = commands;
-    this.#aliases = aliases;
+  constructor(options: CommandServiceOptions) {
+    this.nick = options.nick;
+    this.realname = options.realname;
+    this.#commands = options.commands;
+    this.#aliases = options.aliases ?? {};
   }
 
   /** Carries out what a user says. The words are not repeated in answers: they may be secrets. */

@@ -18,7 +18,9 @@ const MAX_HOMES = 100;
 
 /** Of an agent that is no more. */
 const NO_STANDING: ChannelStanding = {
-  ...{ exists: true, member: false, visible: false },
+  exists: true,
+  member: false,
+  visible: false,
   refusal: "You are no agent any more",
 };
 

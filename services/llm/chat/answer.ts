@@ -59,7 +59,8 @@ export class Chunks {
   #toolCalls = 0;
   #begun = false;
 
-  constructor({ id, model }: Pick<Answer, "id" | "model">) {
+  constructor(answer: Pick<Answer, "id" | "model">) {
+    const { id, model } = answer;
     this.#head = { id, object: "chat.completion.chunk", created: now(), model };
   }
 

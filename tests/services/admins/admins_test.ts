@@ -93,8 +93,11 @@ Deno.test("a new password ends every session that began with the old one, and no
       ended.push(...[...sessions, other].map(({ principal }) => ending.covers(principal)));
     });
     const { token } = await services.tokens.create({
-      ...{ owner: "ann", name: "laptop", scopes: ["read"] },
-      ...{ project: null, expires_at: null },
+      owner: "ann",
+      name: "laptop",
+      scopes: ["read"],
+      project: null,
+      expires_at: null,
     }, BY_OPERATOR);
 
     await services.admins.setPassword("ann", "another horse", BY_OPERATOR);
@@ -114,8 +117,11 @@ Deno.test("removing an admin ends its sessions and tokens, and the next owner of
     await create(services, "bob");
     const session = await logIn(services, "ann");
     const { token } = await services.tokens.create({
-      ...{ owner: "ann", name: "laptop", scopes: ["read"] },
-      ...{ project: null, expires_at: null },
+      owner: "ann",
+      name: "laptop",
+      scopes: ["read"],
+      project: null,
+      expires_at: null,
     }, BY_OPERATOR);
     await services.admins.delete("ann", BY_OPERATOR);
     assert.deepEqual(services.sessions.closed, ["ann: Admin removed"]);

@@ -59,7 +59,9 @@ testBridge(
   "Bridge attributes every message to its speaker, whatever the text looks like",
   async ({ bridge, server }) => {
     await bridge.whenReady();
-    const bob = new IrcUser(server, "bob", "message-tags labeled-response batch echo-message");
+    const bob = new IrcUser(server, "bob", {
+      capabilities: "message-tags labeled-response batch echo-message",
+    });
     await bob.join("#general");
     bob.send(
       "PRIVMSG #general :[alice] not alice",
@@ -88,7 +90,7 @@ testBridge(
 
 testBridge("Bridge takes ids and times from the IRC server", async ({ bridge, server }) => {
   await bridge.whenReady();
-  const bob = new IrcUser(server, "bob", "message-tags server-time");
+  const bob = new IrcUser(server, "bob", { capabilities: "message-tags server-time" });
   await bob.join("#general");
   await bridge.post("general", { nick: "alice", text: "one\ntwo" }, OPERATOR_CALLER);
   const line = await bob.expect(/PRIVMSG/);
@@ -303,7 +305,9 @@ for (const way of WAYS) {
     const redacted: string[] = [];
     return withBridge(async ({ bridge, server }) => {
       await bridge.whenReady();
-      const bob = new IrcUser(server, "bob", "message-tags echo-message draft/message-redaction");
+      const bob = new IrcUser(server, "bob", {
+        capabilities: "message-tags echo-message draft/message-redaction",
+      });
       await bob.join("#general");
       bob.send("PRIVMSG #general :one", "PRIVMSG #general :two", "PRIVMSG #general :three");
       await bob.sync();
@@ -323,7 +327,7 @@ testBridge(
   async ({ bridge, server }) => {
     await bridge.whenReady();
     const capabilities = "message-tags batch draft/multiline draft/message-redaction";
-    const bob = new IrcUser(server, "bob", capabilities);
+    const bob = new IrcUser(server, "bob", { capabilities });
     await bob.join("#general");
     bob.send("BATCH +1 draft/multiline #general", "@batch=1 PRIVMSG #general :one");
     bob.send("@batch=1 PRIVMSG #general two", "@batch=1 PRIVMSG #general three", "BATCH -1");

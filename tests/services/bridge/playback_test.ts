@@ -114,7 +114,7 @@ for (const way of WAYS) {
     const scheduler = new TestScheduler();
     const server = openServer(scheduler);
     await new IrcUser(server, "bob").join("#general");
-    const impostor = new IrcUser(server, "bridge", "message-tags");
+    const impostor = new IrcUser(server, "bridge", { capabilities: "message-tags" });
     await impostor.join("#general");
     impostor.send("@+muster/nick=alice;+muster/account=alice PRIVMSG #general :[alice] not hers");
     impostor.send("QUIT");
@@ -147,16 +147,15 @@ testBridge(
     ]);
     await bridge.stop();
     const again = new Bridge({
-      ...{
-        nick: "bridge",
-        channels: ["room"],
-        bufferSize: BUFFER,
-        maxChannels: 3,
-        maxChannelsPerAgent: 3,
-      },
+      nick: "bridge",
+      channels: ["room"],
+      bufferSize: BUFFER,
+      maxChannels: 3,
+      maxChannelsPerAgent: 3,
       webUserTtlMilliseconds: () => 1000,
       connect: wayTo(server, way),
-      ...{ log: silentLog, scheduler },
+      log: silentLog,
+      scheduler,
     });
     again.start();
     try {
@@ -206,7 +205,7 @@ testBridge(
   async ({ bridge, server, scheduler }) => {
     const shown: ChannelMessage[] = [];
     await bridge.follow("room", {}, { message: (message) => shown.push(message), end() {} });
-    const bob = new IrcUser(server, "bob", "message-tags batch draft/multiline");
+    const bob = new IrcUser(server, "bob", { capabilities: "message-tags batch draft/multiline" });
     await bob.join("#room");
     for (let index = 0; index < 5; index++) {
       bob.send("BATCH +1 draft/multiline #room", `@batch=1 PRIVMSG #room :one ${index}`);

@@ -33,6 +33,13 @@ export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
+export interface IrcUserOptions {
+  /** Separated by spaces. */
+  readonly capabilities?: string;
+  /** Logs in to the account of that name, which needs the capability `sasl`. */
+  readonly password?: string;
+}
+
 /** Somebody with an IRC client. */
 export class IrcUser {
   readonly lines: string[] = [];
@@ -41,8 +48,8 @@ export class IrcUser {
   #read = 0;
   #wake: () => void = () => {};
 
-  /** @param password logs in to the account of that name, which needs the capability `sasl` */
-  constructor(server: IrcServer, nick: string, capabilities = "", password?: string) {
+  constructor(server: IrcServer, nick: string, options: IrcUserOptions = {}) {
+    const { capabilities = "", password } = options;
     this.nick = nick;
     this.#connection = server.connect();
     this.#connection.onLine = (line) => {

@@ -81,7 +81,7 @@ async function converse(
   const failing = (work: Promise<unknown>) =>
     work.then(() => errors.push("none"), (error) => errors.push(String(error)));
   await bridge.whenReady();
-  const bob = new IrcUser(server, "bob", EVERY_CAPABILITY);
+  const bob = new IrcUser(server, "bob", { capabilities: EVERY_CAPABILITY });
   const carol = new IrcUser(server, "carol");
   for (const user of [bob, carol]) await user.join("#general");
   await bridge.follow("general", {}, { message: heard, end: heard });

@@ -12,7 +12,11 @@ Deno.test("run() keeps the configured number of events, and the rest of the log 
   await withLog(async ({ path, database, eventLog, scheduler, append }) => {
     await database.commit({ events: types(1800).map((type) => anEvent(type)) });
     const retention = new Retention({
-      ...{ database, scheduler, maxEvents: 100, maxAge: 0, log: silentLog },
+      database,
+      scheduler,
+      maxEvents: 100,
+      maxAge: 0,
+      log: silentLog,
     });
     await retention.run();
     const { events, oldest } = await eventLog.read({ after: 0, limit: 1000 });
@@ -28,7 +32,11 @@ Deno.test("run() keeps young events, and the last event at any age", async () =>
       anEvent(`test.m${minutes}`, scheduler.now() - minutes * MINUTE);
     await database.commit({ events: [old(30), old(20), old(5), old(15), old(1)] });
     const retention = new Retention({
-      ...{ database, scheduler, maxEvents: 0, maxAge: 10 * MINUTE, log: silentLog },
+      database,
+      scheduler,
+      maxEvents: 0,
+      maxAge: 10 * MINUTE,
+      log: silentLog,
     });
     await retention.run();
     const kept = async () => (await eventLog.read({})).events.map(({ seq }) => seq);

@@ -65,8 +65,11 @@ Deno.test("refusals are written after a minute, and successes never", async () =
   await withServices(async ({ admins, clock, database, identity, tokens }) => {
     await admins.createFirst();
     const { token } = await tokens.create({
-      ...{ owner: "admin", name: "laptop", scopes: ["read"] },
-      ...{ project: null, expires_at: null },
+      owner: "admin",
+      name: "laptop",
+      scopes: ["read"],
+      project: null,
+      expires_at: null,
     }, BY_OPERATOR);
     /** What was written by now: the writer does one thing after the other. */
     const rows = async () => {

@@ -28,7 +28,9 @@ Deno.test("a message of several lines is one in an inbox, and one on IRC", () =>
     const scout = await world.call("scout", await world.register("scout"));
     await world.register("away");
     await world.call("builder", await world.register("builder"));
-    const ann = new IrcUser(world.server, "ann", "batch message-tags draft/multiline");
+    const ann = new IrcUser(world.server, "ann", {
+      capabilities: "batch message-tags draft/multiline",
+    });
     await ann.sync();
     for (const to of ["ann", "builder", "away"]) {
       await world.directMessages.send(to, { text: "one\ntwo\n\nthree" }, scout);

@@ -33,10 +33,14 @@ function withStore(
 /** Says something to the agent alone, over IRC. */
 function say({ clock, inboxes }: Pick<TestServices, "clock" | "inboxes">, text: string): void {
   inboxes.take({
-    ...{ id: `id-${text}`, time: clock.now(), command: "PRIVMSG", text },
+    id: `id-${text}`,
+    time: clock.now(),
+    command: "PRIVMSG",
+    text,
     sender: { nick: "ann", account: "ann", address: "::1" },
     receiver: { nick: "scout", account: "scout", address: "::1" },
-    ...{ channel: null, statusPrefix: "" },
+    channel: null,
+    statusPrefix: "",
   });
 }
 

@@ -53,14 +53,14 @@ export async function aWatcher(
   capabilities = "",
   nick = "eve",
 ): Promise<IrcUser> {
-  const user = new IrcUser(server, nick, capabilities);
+  const user = new IrcUser(server, nick, { capabilities });
   await user.join("#general");
   return user;
 }
 
 /** Logs an agent in to IRC, and into #general. */
 export async function aSession({ server }: World, nick: string, password: string) {
-  const session = new IrcUser(server, nick, "sasl", password);
+  const session = new IrcUser(server, nick, { capabilities: "sasl", password });
   await session.join("#general");
   return session;
 }

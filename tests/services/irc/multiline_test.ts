@@ -93,8 +93,14 @@ Deno.test("the history keeps the lines together", async () => {
 
 Deno.test("a stored message keeps its lines", () => {
   const tags = { time: "2033-05-18T03:33:20.000Z", msgid: "m1", account: "ann" };
-  const lines = [{ text: "one", concat: false }, { text: "more", concat: true }];
-  const message = new Outbound("ann!a@h", "PRIVMSG", ["#c"], tags, lines);
+  const text = [{ text: "one", concat: false }, { text: "more", concat: true }];
+  const message = new Outbound({
+    source: "ann!a@h",
+    command: "PRIVMSG",
+    params: ["#c"],
+    tags,
+    text,
+  });
   const entry = { id: "m1", time: 2e12, kind: HistoryKind.MESSAGE, message, extended: null };
   const read = entryOf(recordOf(entry)).message;
   for (const capabilities of [0, Cap.MESSAGE_TAGS, -1]) {

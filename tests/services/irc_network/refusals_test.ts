@@ -27,10 +27,16 @@ async function withServices(
   };
   const accounts = new ServicesNetwork({
     instance: "0".repeat(20),
-    ...{ connect: () => network.connect(), dialect, nick: "muster", serverPassword: null, log },
+    connect: () => network.connect(),
+    dialect,
+    nick: "muster",
+    serverPassword: null,
+    log,
     login: { name: "admin", password: "admin-password" },
     operator: { name: "oper", password: "operator-password" },
-    ...{ nickServ: "NickServ", chanServ: "ChanServ", scheduler: network.scheduler },
+    nickServ: "NickServ",
+    chanServ: "ChanServ",
+    scheduler: network.scheduler,
   });
   network.isLoggingIn = true;
   try {

@@ -35,9 +35,13 @@ export async function openNetworked(
     provisioning: async ({ database, identity: { accounts }, scheduler, log }) => {
       const api = new ErgoApi({ address: ergo.address, token: ergo.token, scheduler });
       network = await openNetwork({
-        ...{ database, accounts, scheduler, log },
+        database,
+        accounts,
+        scheduler,
+        log,
         network: new ErgoAccounts({
-          ...{ api, console: ergo.console },
+          api,
+          console: ergo.console,
           instance: await instanceIn(database),
         }),
         address: ergo.address,
@@ -51,7 +55,8 @@ export async function openNetworked(
   const { sync, close } = network;
   return {
     ...services,
-    ...{ ergo, sync },
+    ergo,
+    sync,
     async pass(milliseconds) {
       services.clock.advance(milliseconds);
       await sync.whenIdle();

@@ -30,7 +30,8 @@ export class Divergence {
   left: string;
   right: string;
 
-  constructor(repository: Repository, seed: number, { files = 8 } = {}) {
+  constructor(repository: Repository, seed: number, options: { files?: number } = {}) {
+    const { files = 8 } = options;
     this.#repository = repository;
     this.#random = new Random(seed);
     const tree = new Map<string, Draft>();

@@ -41,9 +41,9 @@ export class History {
   readonly #notes: string[] = [];
   readonly #posts: string[] = [];
 
-  constructor(repository: Repository, seed: number, { rivals = true } = {}) {
+  constructor(repository: Repository, seed: number, options: { rivals?: boolean } = {}) {
     this.#repository = repository;
-    this.#rivals = rivals;
+    this.#rivals = options.rivals ?? true;
     this.#random = new Random(seed);
     this.#checkins = [this.#newestCheckin()];
   }
