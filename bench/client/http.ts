@@ -72,12 +72,13 @@ export class HttpClient implements ConnectionOwner, Disposable {
    * Sends a formatted request and reads the whole answer.
    *
    * @param keepsBody whether the answer has the text of the body
-   * @throws Error where the connection ends before
+   * @throws Error where the connection ends before, or another request is under way
    */
   async ask(request: string, keepsBody = false): Promise<HttpAnswer> {
     if (this.#closed !== null || this.#connection === null) {
       throw new Error(`The connection is closed: ${this.#closed ?? "not open yet"}`);
     }
+    if (this.#waiting !== null) throw new Error("The connection has a request already");
     const waiting = Promise.withResolvers<HttpAnswer>();
     this.#waiting = waiting;
     this.#keepsBody = keepsBody;

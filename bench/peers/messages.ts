@@ -49,13 +49,15 @@ const POST_TO_READER = coordinationRow({
       const { api: address, token } = server;
       const client = open.use(await HttpClient.open(address));
       const path = `/v1/channels/${CHANNEL}/messages`;
-      return () =>
-        pace(server, readers, sizes, async (stamp) => {
-          const body = { nick: "bench", text: BODY + stamp };
-          const request = HttpClient.format({ method: "POST", path, token, body });
-          const { status } = await client.ask(request);
-          if (status !== 204) throw new Error(`A POST was answered ${status}`);
-        });
+      const post = async (stamp: string) => {
+        const body = { nick: "bench", text: BODY + stamp };
+        const request = HttpClient.format({ method: "POST", path, token, body });
+        const { status } = await client.ask(request);
+        if (status !== 204) throw new Error(`A POST was answered ${status}`);
+      };
+      let posted = Promise.resolve();
+      const postNext = (stamp: string) => posted = posted.then(() => post(stamp));
+      return () => pace(server, readers, sizes, postNext);
     }),
 });
 

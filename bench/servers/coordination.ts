@@ -8,7 +8,7 @@ const PARALLEL_REQUESTS = 32;
 /** How long the bridge may take to join a channel, in milliseconds. */
 const JOIN_LIMIT = 10_000;
 
-const POLL_MILLISECONDS = 20;
+const POLL_MILLISECONDS = 100;
 
 /** A coordination service that runs as processes of its own: IRC, the API, MCP and the bridge. */
 export interface CoordinationServer extends AsyncDisposable {
@@ -62,20 +62,22 @@ export async function registerAgents(server: Api, nicks: readonly string[]): Pro
 }
 
 /**
- * Lets the bridge join a channel, whose name is without "#", and waits until it is there.
+ * Lets the bridge join a channel, whose name is without "#", and waits until it is there. It asks
+ * again and again, as a bridge that is not on IRC yet may forget what it was asked.
  *
  * @throws Error where it does not get there
  */
 export async function joinBridge(server: Api, channel: string): Promise<void> {
   const { api: { hostname, port }, token } = server;
-  const joined = await post(server, `/v1/channels/${channel}/join`, {});
-  await joined.body?.cancel();
-  for (let waited = 0;; waited += POLL_MILLISECONDS) {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < JOIN_LIMIT) {
+    const joined = await post(server, `/v1/channels/${channel}/join`, {});
+    await joined.body?.cancel();
+    await delay(POLL_MILLISECONDS);
     const response = await fetch(`http://${hostname}:${port}/v1/channels`, {
       headers: { authorization: `Bearer ${token}` },
     });
     if ((await response.text()).includes(`"#${channel}"`)) return;
-    if (waited >= JOIN_LIMIT) throw new Error(`The bridge does not join #${channel}`);
-    await delay(POLL_MILLISECONDS);
   }
+  throw new Error(`The bridge does not join #${channel}`);
 }

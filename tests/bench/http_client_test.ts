@@ -41,6 +41,7 @@ Deno.test("a request fails where the server closes the connection", async () => 
   const { hostname, port } = listener.addr;
   using client = await HttpClient.open({ hostname, port });
   const answer = client.ask(HttpClient.format({ method: "GET", path: "/" }));
+  await assert.rejects(client.ask(""), /has a request already/);
   (await listener.accept()).close();
   await assert.rejects(answer, /ended before the answer/);
   await assert.rejects(client.ask(""), /closed/);
