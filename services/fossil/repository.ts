@@ -88,7 +88,7 @@ export class Repository implements Disposable {
   /**
    * Makes a repository with its first, empty check-in on the branch "trunk".
    *
-   * @throws {FossilError} `invalid` where the file exists or an option is malformed.
+   * @throws {FossilError} `invalid` if the file exists or an option is malformed.
    */
   static create(path: string, options: NewRepositoryOptions): Repository {
     const repository = new Repository(createDatabase(path, options), "current", options);
@@ -225,7 +225,7 @@ export class Repository implements Disposable {
   /**
    * Row of an artifact by its full name.
    *
-   * @throws {FossilError} `missing` where the name is unknown.
+   * @throws {FossilError} `missing` if the name is unknown.
    */
   ridOf(hash: string): number {
     const rid = this.store.ridOf(hash);
@@ -233,7 +233,7 @@ export class Repository implements Disposable {
     return rid;
   }
 
-  /** Writes an artifact that we made. Needs `write`. Gives its name. */
+  /** Writes an artifact that we made. Needs `write`. Returns its name. */
   add(artifact: Artifact, options: { readonly isPrivate?: boolean } = {}): string {
     const { bytes, parsed } = formatParsed(artifact, this.#crosslinker.files);
     const { rid } = this.#receiveContent(bytes, options, parsed);
@@ -244,8 +244,8 @@ export class Repository implements Disposable {
    * Takes bytes in, whatever they are: file or artifact, full text or delta, expected or not. What
    * they say is put into the derived tables at once. Needs `write`.
    *
-   * @throws {FossilError} `corrupt` where the bytes do not have the given name; `invalid` where
-   * the name is shunned or the hash policy refuses it; `limit` where they are too large.
+   * @throws {FossilError} `corrupt` if the bytes do not have the given name; `invalid` if the name
+   * is shunned or the hash policy refuses it; `limit` if they are too large.
    */
   receive(bytes: Uint8Array, options: ReceiveOptions = {}): ReceiveResult {
     const { hash, deltaSource, isPrivate = false } = options;
@@ -303,7 +303,7 @@ export class Repository implements Disposable {
     return this.read(() => verifyArtifacts(this.db, this.store, options));
   }
 
-  /** As `verify`, after SQLite's integrity check of the file; looks for missing content too. */
+  /** Like `verify`, after SQLite's integrity check of the file; looks for missing content too. */
   examine(options?: VerifyOptions): Examination {
     return this.read(() => examine(this.db, this.store, options));
   }
@@ -318,7 +318,7 @@ export class Repository implements Disposable {
     this.db.checkpoint();
   }
 
-  /** As `checkpoint`, as far as that goes at once: what somebody still reads stays in the log. */
+  /** Like `checkpoint`, as far as that goes at once: what somebody still reads stays in the log. */
   settle(): void {
     this.db.settle();
   }

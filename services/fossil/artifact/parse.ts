@@ -46,13 +46,13 @@ export interface ParseOptions {
 /**
  * The structural artifact that the bytes are, or null where they are just a file.
  *
- * @throws {FossilError} `limit` where it is a check-in of more than {@link MAX_TREE_FILES}.
+ * @throws {FossilError} `limit` if it is a check-in of more than {@link MAX_TREE_FILES}.
  */
 export function parseArtifact(bytes: Uint8Array, options?: ParseOptions): Artifact | null {
   return explainArtifact(bytes, options).artifact;
 }
 
-/** As `parseArtifact`, with the reason where the bytes are just a file. */
+/** Like `parseArtifact`, with the reason where the bytes are just a file. */
 export function explainArtifact(bytes: Uint8Array, options: ParseOptions = {}): ParseResult {
   const flaw = flawAtSight(bytes);
   if (flaw !== null) return { artifact: null, reason: flaw };

@@ -8,13 +8,13 @@ import type { Artifact, CherrypickCard, FileCard, TagCard, TicketField } from ".
 /**
  * Writes an artifact. Cards are put in order here; the result has gone through our own parser.
  *
- * @throws {FossilError} `invalid` where the parser would not read it back as the same kind.
+ * @throws {FossilError} `invalid` if the parser would not read it back as the same kind.
  */
 export function formatArtifact(artifact: Artifact): Uint8Array {
   return formatParsed(artifact).bytes;
 }
 
-/** As `formatArtifact`, with the artifact as it is read back. */
+/** Like `formatArtifact`, with the artifact as it is read back. */
 export function formatParsed(
   artifact: Artifact,
   files?: KnownFiles,

@@ -23,8 +23,8 @@ export function packBlob(content: Uint8Array): Uint8Array {
  * Unpacks `blob.content`. The declared length is checked before anything is inflated, so that
  * bytes which lie about their size cost no memory.
  *
- * @throws {FossilError} `limit` where the declared length is over `maxBytes`; `corrupt` where the
- * bytes are no zlib stream or inflate to another length.
+ * @throws {FossilError} `limit` if the declared length is over `maxBytes`; `corrupt` if the bytes
+ * are no zlib stream or inflate to another length.
  */
 export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): Uint8Array {
   if (packed.length < HEADER_BYTES) throw new FossilError("corrupt", "Blob has no length");

@@ -255,8 +255,8 @@ export function deltaTargetLength(delta: Uint8Array): number {
 /**
  * Applies a delta. A hostile delta costs no more than its declared length, which is bounded.
  *
- * @throws {FossilError} `limit` where the declared length is over `maxBytes`; `corrupt` where the
- * delta is malformed, reaches outside the source, or does not give what it declares.
+ * @throws {FossilError} `limit` if the declared length is over `maxBytes`; `corrupt` if the delta
+ * is malformed, reaches outside the source, or does not give what it declares.
  */
 export function applyDelta(
   source: Uint8Array,

@@ -13,7 +13,7 @@ export class Config {
     return value === null || value === undefined ? undefined : String(value);
   }
 
-  /** A setting that is a whole number; `fallback` where it is absent or is none. */
+  /** A setting that is a whole number; `fallback` if it is absent or is none. */
   integer(name: string, fallback: number): number {
     const value = Number.parseInt(this.get(name) ?? "", 10);
     return Number.isNaN(value) ? fallback : value;

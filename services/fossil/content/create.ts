@@ -41,10 +41,10 @@ FROM ticket`,
 };
 
 /**
- * Makes a repository file: tables, settings and users, but no check-in yet. The
- * log is moved into the file: the program takes no file below 16 kB for a repository.
+ * Makes a repository file: tables, settings and users, but no check-in yet. The log is moved into
+ * the file: the program accepts no file below 16 kB for a repository.
  *
- * @throws {FossilError} `invalid` where the file exists, the login is empty or the project code is
+ * @throws {FossilError} `invalid` if the file exists, the login is empty or the project code is
  * malformed.
  */
 export function createDatabase(path: string, options: CreateOptions): Database {
@@ -75,7 +75,7 @@ export function createDatabase(path: string, options: CreateOptions): Database {
  * Makes an empty file, so that two creators cannot both believe that it is theirs. The process's
  * umask decides who may read it.
  *
- * @throws {FossilError} `invalid` where the file exists.
+ * @throws {FossilError} `invalid` if the file exists.
  */
 export function claim(path: string): void {
   try {
@@ -126,7 +126,7 @@ export interface NewUser {
   readonly info?: string;
 }
 
-/** Adds a user, or does nothing where the login is taken. Gives whether it was added. */
+/** Adds a user, or does nothing where the login is taken. Returns whether it was added. */
 export function addUser(db: Database, user: NewUser): boolean {
   const added = db.run(
     `INSERT OR IGNORE INTO user(login,pw,cap,info,mtime) VALUES(?,?,?,?,${NOW})`,

@@ -92,7 +92,7 @@ export class Database {
     this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
-  /** As `checkpoint`, without waiting for anybody; the log stays as long as it is. */
+  /** Like `checkpoint`, without waiting for anybody; the log stays as long as it is. */
   settle(): void {
     this.#connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
   }

@@ -21,7 +21,7 @@ export class DeadEnds {
    * Remembers a chain, which ends at a phantom, at an artifact that is remembered, or nowhere.
    *
    * @returns null where a phantom's content is missing.
-   * @throws {FossilError} `corrupt` where the chain is a loop.
+   * @throws {FossilError} `corrupt` if the chain is a loop.
    */
   add(chain: readonly number[], end?: Reason): null {
     const reason = end ?? this.#reasons.get(chain.at(-1) ?? 0) ?? "phantom";
@@ -31,12 +31,12 @@ export class DeadEnds {
     throw new FossilError("corrupt", `Delta chain of artifact ${chain[0]} is a loop, or too long`);
   }
 
-  /** To be called where a row was made anew, on which nothing hangs. */
+  /** Call this where a row was made again, on which nothing hangs. */
   forget(rid: number): void {
     this.#reasons.delete(rid);
   }
 
-  /** To be called where content has come, or may have. */
+  /** Call this where content has come, or may have. */
   clear(): void {
     this.#reasons.clear();
   }

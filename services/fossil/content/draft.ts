@@ -40,7 +40,7 @@ type Row = Readonly<Record<string, SqlValue>>;
  * is half empty, and the file is durable in the end. It is what VACUUM does, which Deno refuses to a
  * program that does not have every permission.
  *
- * @throws {FossilError} `invalid` where the file exists.
+ * @throws {FossilError} `invalid` if the file exists.
  */
 export function copyDraft(draft: Database, path: string): void {
   writeWholeFile(path, (copy) => {

@@ -45,8 +45,8 @@ interface SchemaRow {
  * Opens an existing repository. The file may be a stranger's: its tables must be plain tables
  * without triggers, so that no statement of ours runs code that the file brought.
  *
- * @throws {FossilError} `unsupported` where the file is no repository, has an unknown layout, or
- * has triggers or views in the place of tables.
+ * @throws {FossilError} `unsupported` if the file is no repository, has an unknown layout, or has
+ * triggers or views in the place of tables.
  */
 export function openDatabase(path: string, options: AccessOptions = {}): OpenedDatabase {
   requireFile(path);

@@ -25,7 +25,7 @@ export class PrivateRows {
     this.#db.run("INSERT OR IGNORE INTO private(rid) VALUES(?)", rid);
   }
 
-  /** Gives whether the row was there. */
+  /** Returns whether the row was there. */
   delete(rid: number): boolean {
     return this.has(rid) && this.#db.run("DELETE FROM private WHERE rid=?", rid) > 0;
   }

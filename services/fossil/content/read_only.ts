@@ -16,7 +16,7 @@ const ATTEMPTS = 3;
  *
  * This process must not have the file open: see `backUp`.
  *
- * @throws {FossilError} `unavailable` where others keep writing a file that cannot be locked.
+ * @throws {FossilError} `unavailable` if others keep writing a file that cannot be locked.
  */
 export function connectReadOnly(path: string): Database {
   return (isWritable(path) ? openWritable(path) : null) ?? openLocked(path) ?? openCopy(path);

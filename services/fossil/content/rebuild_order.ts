@@ -28,7 +28,7 @@ const MULTIPLIER = 101;
 const SPARE_SLOTS = 20;
 
 /**
- * Rows in the order of the program's hash table of rows (`bag.c`): open addressing, made anew with
+ * Rows in the order of the program's hash table of rows (`bag.c`): open addressing, made again with
  * more slots when it is half full.
  */
 function inBagOrder(rids: Iterable<number>): number[] {

@@ -70,7 +70,7 @@ CREATE VIEW artifact(rid,rcvid,size,atype,srcid,hash,content) AS
 PRAGMA application_id=${APPLICATION_ID};
 `;
 
-/** What crosslinking computes from artifacts, but for the tables of tickets. */
+/** What crosslinking computes from artifacts, except for the tables of tickets. */
 export const DERIVED_SCHEMA = `
 CREATE TABLE filename(fnid INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE mlink(

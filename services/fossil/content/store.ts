@@ -110,7 +110,7 @@ export class ContentStore {
    * The bytes of an artifact; null for a phantom and for a delta that hangs on one. The bytes are
    * shared with the cache: do not write to them.
    *
-   * @throws {FossilError} `corrupt` or `limit` where what is stored does not decode.
+   * @throws {FossilError} `corrupt` or `limit` if what is stored does not decode.
    */
   get(rid: number): Uint8Array | null {
     const chain: number[] = [];
@@ -134,7 +134,7 @@ export class ContentStore {
     return base ?? null;
   }
 
-  /** As `get`, for callers that cannot go on without. */
+  /** Like `get`, for callers that cannot go on without. */
   require(rid: number): Uint8Array {
     const content = this.get(rid);
     if (content !== null) return content;
@@ -170,7 +170,7 @@ export class ContentStore {
     return { hash, size, content: source ? applyDelta(source, stored, this.#maxBytes) : stored };
   }
 
-  /** As `getStored`, from memory where the artifact is there, and kept there. */
+  /** Like `getStored`, from memory where the artifact is there, and kept there. */
   getKept(rid: number, source: Uint8Array | null): StoredArtifact | null {
     if (this.#cache.get(rid) !== undefined) return this.getRow(rid);
     const artifact = this.getStored(rid, source);
@@ -178,7 +178,7 @@ export class ContentStore {
     return artifact;
   }
 
-  /** As `get`, with what the row says of the artifact. */
+  /** Like `get`, with what the row says of the artifact. */
   getRow(rid: number): StoredArtifact | null {
     const content = this.get(rid);
     const row = this.#db.row<BlobRow>("SELECT uuid, size FROM blob WHERE rid=?", rid);
@@ -212,8 +212,8 @@ export class ContentStore {
    * Stores content as full text. Content that is there already is left as it is; a phantom gets
    * its bytes.
    *
-   * @throws {FossilError} `corrupt` where the content does not have the given name; `invalid`
-   * where the name is shunned or no hash; `limit` where it is too large.
+   * @throws {FossilError} `corrupt` if the content does not have the given name; `invalid` if the
+   * name is shunned or no hash; `limit` if it is too large.
    */
   put(content: Uint8Array, options: PutOptions = {}): PutResult {
     if (content.length > this.#maxBytes) {
@@ -367,7 +367,7 @@ export class ContentStore {
     this.#db.run("DELETE FROM unclustered WHERE rid=?", rid);
   }
 
-  /** As `makePrivate`, for an artifact that a tag says is private; others may know of it. */
+  /** Like `makePrivate`, for an artifact that a tag says is private; others may know of it. */
   notePrivate(rid: number): void {
     this.#private.add(rid);
     for (const dependent of this.dependents(rid)) this.exposeNothing(dependent);
@@ -398,7 +398,7 @@ export class ContentStore {
 
   /**
    * Reads back everything this transaction wrote and checks its hash, from the file and not from
-   * memory; newest first, which older ones are deltas of. To be called before COMMIT. In a draft
+   * memory; newest first, which older ones are deltas of. Call this before COMMIT. In a draft
    * nothing is read back.
    *
    * @throws {FossilError} `corrupt`: the transaction must be undone.

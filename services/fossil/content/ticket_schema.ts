@@ -16,7 +16,7 @@ const ALLOWED = [
  * Makes the tables ticket and ticketchng anew, as the config row `ticket-table` wants them. That
  * row can come from a stranger's file: nothing but the tables and their indexes is let through.
  *
- * @throws {FossilError} `unsupported` where the row has any other statement.
+ * @throws {FossilError} `unsupported` if the row has any other statement.
  */
 export function createTicketTables(db: Database, config: Config): void {
   const schema = config.get("ticket-table") ?? DEFAULT_TICKET_SCHEMA;

@@ -23,7 +23,7 @@ const BATCH_BYTES = 1024 * 1024;
 export interface HashCheck {
   /** Takes contents; gives the names that were found wrong by now. */
   check(batch: readonly StoredArtifact[]): string[];
-  /** Gives the names that were found wrong since. */
+  /** Returns the names that were found wrong since. */
   finish(): string[];
 }
 
@@ -42,7 +42,7 @@ export function hashingHere(sha3?: Sha3): HashCheck {
   };
 }
 
-/** Decodes and hashes every artifact. Gives what is damaged. */
+/** Decodes and hashes every artifact. Returns what is damaged. */
 export function verifyArtifacts(
   db: Database,
   store: ContentStore,

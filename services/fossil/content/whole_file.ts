@@ -15,7 +15,7 @@ export function draftPathFor(path: string): string {
   return `${path}.muster-draft-${randomBytes(8).toString("hex")}`;
 }
 
-/** @throws {FossilError} `invalid` where the file exists. */
+/** @throws {FossilError} `invalid` if the file exists. */
 export function requireAbsent(path: string): void {
   if (exists(path)) throw new FossilError("invalid", `"${path}" exists`);
 }
@@ -24,7 +24,7 @@ export function requireAbsent(path: string): void {
  * Makes a database file as a draft in the same folder, and gives it its name when it is on disk.
  *
  * @param write fills the draft and commits; nothing needs to be durable.
- * @throws {FossilError} `invalid` where the file exists, also if it has come into being meanwhile.
+ * @throws {FossilError} `invalid` if the file exists, also if it has come into being meanwhile.
  */
 export function writeWholeFile(path: string, write: (draft: Database) => void): void {
   const draftPath = draftPathFor(path);

@@ -55,7 +55,7 @@ export class Crosslinker {
   }
 
   /**
-   * Writes what an artifact says. Gives its kind, null where the content is just a file.
+   * Writes what an artifact says. Returns its kind, null where the content is just a file.
    *
    * @param parsed the artifact that the content is, where that is known.
    */
@@ -96,7 +96,7 @@ export class Crosslinker {
     this.#finish(this.#defersNudges ? (ctx) => ctx.pending.nudges.clear() : widenNudges);
   }
 
-  /** As `finish`, after every artifact of the repository was linked. */
+  /** Like `finish`, after every artifact of the repository was linked. */
   finishRebuild(): void {
     this.#defersNudges = false;
     this.#finish(noteAllCloseChildren);

@@ -81,7 +81,7 @@ export interface ArtifactSource {
 /**
  * Every file of a check-in in the order of names.
  *
- * @throws {FossilError} `missing` where the baseline of a delta manifest is not here.
+ * @throws {FossilError} `missing` if the baseline of a delta manifest is not here.
  */
 export function filesOf(source: ArtifactSource, manifest: Manifest): FileCard[] {
   if (manifest.baseline === null) return [...manifest.files];

@@ -6,7 +6,7 @@ import type { LinkContext } from "./context.ts";
 import { checkLeafLater } from "./leaf.ts";
 import { linkFiles } from "./mlink.ts";
 
-/** Writes the parents of an artifact. Gives the row of the primary one, 0 where it has none. */
+/** Writes the parents of an artifact. Returns the row of the primary one, 0 where it has none. */
 export function linkParents(
   ctx: LinkContext,
   rid: number,
@@ -33,7 +33,7 @@ export function linkParents(
 
 /**
  * Writes parents and changed files of a check-in, and the changed files of its children, which may
- * have arrived before it. Gives the row of the primary parent.
+ * have arrived before it. Returns the row of the primary parent.
  */
 export function linkCheckin(
   ctx: LinkContext,

@@ -35,7 +35,9 @@ export function tagId(ctx: LinkContext, name: string): number {
     ctx.db.insert("INSERT INTO tag(tagname) VALUES(?)", name);
 }
 
-/** Puts a tag on an artifact unless a newer card for the same tag is known. Gives the tag's id. */
+/**
+ * Puts a tag on an artifact unless a newer card for the same tag is known. Returns the tag's id.
+ */
 export function insertTag(ctx: LinkContext, tag: TagInsert): number {
   const id = tagId(ctx, tag.name);
   const { target, day } = tag;

@@ -1,6 +1,6 @@
 /**
  * Tickets. A row of `ticket` is what all changes of the ticket make of it in the order of their
- * dates, so it is made anew whenever a change arrives. Which fields there are, the repository says
+ * dates, so it is made again whenever a change arrives. Which fields there are, the repository says
  * itself: by the columns of `ticket` (the state) and `ticketchng` (one row per change).
  */
 import type { TicketChange, TicketField } from "../artifact/mod.ts";

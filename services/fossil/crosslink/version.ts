@@ -3,7 +3,7 @@ import type { LinkContext } from "./context.ts";
 import { linkParents } from "./plink.ts";
 import { propagateAll } from "./tag.ts";
 
-/** Links a version of a document to those before it. Gives the row of the first, or 0. */
+/** Links a version of a document to those before it. Returns the row of the first, or 0. */
 export function linkVersions(
   ctx: LinkContext,
   rid: number,

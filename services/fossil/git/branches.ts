@@ -9,7 +9,7 @@ export interface CommitGraph {
   readonly parents: readonly (readonly number[])[];
   /** Reference under which the stream has a commit. */
   readonly label: (commit: number) => string;
-  /** Where references point at the end, but for annotated tags. */
+  /** Where references point at the end, except for annotated tags. */
   readonly refs: ReadonlyMap<string, number>;
   /** Whether a reference points at a commit at the end. */
   readonly isHeld: (ref: string, commit: number) => boolean;

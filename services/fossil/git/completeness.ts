@@ -18,7 +18,7 @@ const ADVICE = '"git fast-export --use-done-feature" marks the end, and --partia
  * first, often under the name of a tag, and then where the branches and tags point.
  *
  * @param isAccepted whether such a stream is imported all the same, with a notice.
- * @throws {FossilError} `invalid` where it is not.
+ * @throws {FossilError} `invalid` if it is not.
  */
 export function checkCompleteness(stream: ReadStream, isAccepted: boolean): void {
   const sign = signOfLoss(stream);

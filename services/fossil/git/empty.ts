@@ -5,7 +5,7 @@ import { Repository } from "../repository.ts";
  * Makes a repository without any check-in, not even the empty one that a history begins with: what
  * the imports need.
  *
- * @throws {FossilError} `invalid` where the file exists or an option is malformed.
+ * @throws {FossilError} `invalid` if the file exists or an option is malformed.
  */
 export function createEmptyRepository(
   path: string,

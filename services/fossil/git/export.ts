@@ -19,10 +19,10 @@ const MODE_OF = { file: MODES[0], executable: MODES[1], link: MODES[2] } as cons
 
 /**
  * Writes a stream for `git fast-import`: all check-ins with their trees, messages, authors, dates
- * and parents; branches and tags. What was imported by `importGit` comes out as it went in, but for
- * signatures; what was made in Fossil has the user as author and committer. Amended comments, users
- * and dates are what is written. What is written to the repository after the first piece was asked
- * for is not part of it.
+ * and parents; branches and tags. What was imported by `importGit` comes out as it went in, except
+ * for signatures; what was made in Fossil has the user as author and committer. Amended comments,
+ * users and dates are what is written. What is written to the repository after the first piece was
+ * asked for is not part of it.
  *
  * @see {@link https://git-scm.com/docs/git-fast-import}
  */

@@ -38,13 +38,13 @@ interface BlobRow {
 
 /**
  * Copies the artifacts of a repository file into an empty repository: every one is decoded and
- * checked against its name, and all derived tables are computed anew. Users, passwords, reports,
+ * checked against its name, and all derived tables are computed again. Users, passwords, reports,
  * the texts behind concealed values, triggers, views, unversioned files and settings but a few stay
  * behind; private artifacts stay private, shunned names stay shunned. The file is only read. Where
  * it fails the new file is to be removed.
  *
- * @throws {FossilError} `conflict` where the repository is not empty; `unsupported` where the file
- * is no repository; `corrupt` or `limit` where it has artifacts that are not what they claim.
+ * @throws {FossilError} `conflict` if the repository is not empty; `unsupported` if the file is no
+ * repository; `corrupt` or `limit` if it has artifacts that are not what they claim.
  */
 export function importFossil(
   repository: Repository,

@@ -52,9 +52,9 @@ const NOBODY = { user: null, ip: null };
  *
  * @param stream pieces of the stream, each of which is used until the next one is asked for.
  * @see {@link https://git-scm.com/docs/git-fast-import}
- * @throws {FossilError} `conflict` where the repository is not empty; `invalid` with the number of
- * the line where the stream is malformed, is empty, or may have been cut short; `limit` where it has
- * too much of something.
+ * @throws {FossilError} `conflict` if the repository is not empty; `invalid` with the number of the
+ * line where the stream is malformed, is empty, or may have been cut short; `limit` if it has too
+ * much of something.
  * @throws the reason of `signal`.
  */
 export async function importGit(
@@ -102,7 +102,7 @@ function addAuthors(repository: Repository): void {
   });
 }
 
-/** @throws {FossilError} `conflict` where the repository has an artifact. */
+/** @throws {FossilError} `conflict` if the repository has an artifact. */
 export function requireEmpty(repository: Repository): void {
   if (!repository.db.exists("SELECT 1 FROM blob")) return;
   throw new FossilError("conflict", "The repository is not empty");

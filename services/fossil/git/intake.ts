@@ -55,7 +55,7 @@ export class Intake {
     return this.#files;
   }
 
-  /** Needs `write`. @throws {FossilError} `invalid` where a command does not fit what was read. */
+  /** Needs `write`. @throws {FossilError} `invalid` if a command does not fit what was read. */
   take(command: GitCommand): void {
     switch (command.kind) {
       case "blob":

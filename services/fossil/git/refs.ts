@@ -70,7 +70,7 @@ export class NamePlan {
     return this.#refOfBranch.get(this.#branchOf.get(rid) ?? "trunk") ?? this.#main;
   }
 
-  /** Where references point at the end, but for annotated tags. */
+  /** Where references point at the end, except for annotated tags. */
   refs(): { ref: string; rid: number }[] {
     return [...this.#refs].map(([ref, rid]) => ({ ref, rid }));
   }

@@ -20,7 +20,7 @@ export interface GitProgress {
  * - `path`: a path that Fossil cannot hold; left out;
  * - `artifact`: a file that Fossil would take for an artifact of its own; left out;
  * - `ref`: a reference that was renamed or left out;
- * - `date`: outside of the years 0 to 9999; kept beside the check-in;
+ * - `date`: outside the years 0 to 9999; kept beside the check-in;
  * - `note`: on a commit that the stream does not name as Git does; left out;
  * - `content`: of a file that is not in the repository; left out;
  * - `partial`: the stream may have been cut short;

@@ -13,9 +13,9 @@ const SHOWN_DIGITS = 10;
  * Merges a check-in into another one, as one transaction: either the merge check-in exists
  * afterwards, or nothing has changed and the conflicts are told.
  *
- * @throws {FossilError} `missing` where a check-in is unknown; `invalid` where the two have no
- * common ancestor; `conflict` where it is merged already, or the result would fork a branch,
- * continue a closed one, or be older than its parent.
+ * @throws {FossilError} `missing` if a check-in is unknown; `invalid` if the two have no common
+ * ancestor; `conflict` if it is merged already, or the result would fork a branch, continue a
+ * closed one, or be older than its parent.
  */
 export function writeMerge(repository: Repository, merge: NewMerge): MergeResult {
   return atomically(repository, merge, () => {
@@ -44,7 +44,7 @@ export function writeMerge(repository: Repository, merge: NewMerge): MergeResult
  * Applies the changes of a check-in to another one, or takes them back. As `writeMerge`, but the
  * result does not descend from the check-in: a Q card names it.
  *
- * @throws {FossilError} as `writeMerge`; `invalid` where the result would change nothing.
+ * @throws {FossilError} as `writeMerge`; `invalid` if the result would change nothing.
  */
 export function writePick(repository: Repository, pick: NewPick): MergeResult {
   return atomically(repository, pick, () => {
@@ -61,7 +61,7 @@ export function writePick(repository: Repository, pick: NewPick): MergeResult {
   });
 }
 
-/** The plan is worked out inside of the writing transaction, so that nothing comes in between. */
+/** The plan is worked out inside the writing transaction, so that nothing comes in between. */
 function atomically(repository: Repository, author: Author, work: () => MergeResult): MergeResult {
   return repository.write({ user: author.user, ip: author.ip ?? null }, work);
 }

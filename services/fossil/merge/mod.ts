@@ -12,17 +12,17 @@ export { type MarkerLabels, type MergedText, mergeText } from "./text.ts";
 /**
  * Whether two check-ins can be merged, and what would change. Writes nothing.
  *
- * @throws {FossilError} `missing` where a check-in is unknown; `invalid` where the two have no
- * common ancestor.
+ * @throws {FossilError} `missing` if a check-in is unknown; `invalid` if the two have no common
+ * ancestor.
  */
 export function previewMerge(repository: Repository, sides: MergeSides): MergePreview {
   return repository.read(() => planMerge(repository, sides).preview);
 }
 
 /**
- * As `previewMerge`, for a cherry-pick or a back-out.
+ * Like `previewMerge`, for a cherry-pick or a back-out.
  *
- * @throws {FossilError} `missing` where a check-in is unknown; `invalid` where it has no parent.
+ * @throws {FossilError} `missing` if a check-in is unknown; `invalid` if it has no parent.
  */
 export function previewPick(repository: Repository, sides: PickSides): MergePreview {
   return repository.read(() => planPick(repository, sides).preview);

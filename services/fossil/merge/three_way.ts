@@ -6,7 +6,7 @@ import { isText, MAX_MERGED_BYTES, mergeText } from "./text.ts";
 import type { Contents, Tree, TreeFile } from "./tree.ts";
 import type { Conflict, ConflictKind } from "./types.ts";
 
-/** A file of the ancestor; `isDisputed` where several common ancestors disagree about it. */
+/** A file of the ancestor; `isDisputed` if several common ancestors disagree about it. */
 export interface AncestorFile extends TreeFile {
   readonly isDisputed: boolean;
 }

@@ -27,7 +27,7 @@ export class Contents {
   /**
    * The files of a check-in.
    *
-   * @throws {FossilError} `missing` where it is no check-in that is here.
+   * @throws {FossilError} `missing` if it is no check-in that is here.
    */
   tree(rid: number): Tree {
     const known = this.#trees.get(rid);
@@ -52,7 +52,7 @@ export class Contents {
     return hash;
   }
 
-  /** @throws {FossilError} `missing` where the content is not here. */
+  /** @throws {FossilError} `missing` if the content is not here. */
   read(hash: string): Uint8Array {
     const combined = this.#combined.get(hash);
     if (combined !== undefined) return combined;

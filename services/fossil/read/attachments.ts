@@ -43,7 +43,7 @@ export function listAttachments(reader: Reader, target: string): AttachmentRef[]
 /**
  * The bytes of an attachment. They are shared with a cache: do not write to them.
  *
- * @throws {FossilError} `missing` where there is no such attachment, or its content is not here.
+ * @throws {FossilError} `missing` if there is no such attachment, or its content is not here.
  */
 export function readAttachment(
   reader: Reader,

@@ -33,9 +33,9 @@ export interface BlameOptions extends PathOptions {
  * The check-in that last changed each line of a file. Renames are followed; merges, where that is
  * asked for.
  *
- * @throws {FossilError} `missing` where there is no such file; `ambiguous`; `invalid` where it is
- * binary; `limit` where it has more versions, or larger ones, than the options allow, or where it
- * takes too long.
+ * @throws {FossilError} `missing` if there is no such file; `ambiguous`; `invalid` if it is binary;
+ * `limit` if it has more versions, or larger ones, than the options allow, or where it takes too
+ * long.
  */
 export function readBlame(reader: Reader, options: BlameOptions): Blame {
   return reader.read(() => {

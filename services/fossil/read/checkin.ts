@@ -10,8 +10,8 @@ import { FossilError } from "../error.ts";
  * A check-in with what it changes against its primary parent.
  *
  * @param checkin any name; absent for the tip of trunk.
- * @throws {FossilError} `missing` or `ambiguous` where the name fits none or several, `missing`
- * where the check-in itself is not here.
+ * @throws {FossilError} `missing` or `ambiguous` if the name fits none or several, `missing` where
+ * the check-in itself is not here.
  */
 export function readCheckin(reader: Reader, checkin?: string): CheckinDetail {
   return reader.read(() => {

@@ -33,7 +33,7 @@ export interface DiffOptions {
   readonly context?: number;
   /** Bytes of diffs: when they are used up, further files are named without their diff. */
   readonly maxBytes?: number;
-  /** As `maxBytes`, for the time it takes, in milliseconds. */
+  /** Like `maxBytes`, for the time it takes, in milliseconds. */
   readonly maxMs?: number;
 }
 
@@ -41,9 +41,8 @@ export interface DiffOptions {
  * What differs between two check-ins, as unified diffs in the order of the names. Recorded renames
  * are followed.
  *
- * @throws {FossilError} `missing` or `ambiguous` where a name fits none or several; `missing` where
- * neither check-in has anything at the path; `invalid` where
- * a number is malformed.
+ * @throws {FossilError} `missing` or `ambiguous` if a name fits none or several; `missing` if
+ * neither check-in has anything at the path; `invalid` if a number is malformed.
  */
 export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
   const context = options.context ?? DEFAULT_CONTEXT;

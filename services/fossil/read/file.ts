@@ -14,7 +14,7 @@ export interface PathOptions {
 /**
  * A file's bytes at a check-in. They are shared with a cache: do not write to them.
  *
- * @throws {FossilError} `missing` where there is no such file, check-in or content; `ambiguous`.
+ * @throws {FossilError} `missing` if there is no such file, check-in or content; `ambiguous`.
  */
 export function readFile(reader: Reader, options: PathOptions): FileContent {
   return reader.read(() => {

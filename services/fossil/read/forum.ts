@@ -56,7 +56,7 @@ export function listForumThreads(reader: Reader, paging: Paging = {}): ForumThre
  * A thread with all its posts, oldest first.
  *
  * @param uuid hash of any version of any of its posts.
- * @throws {FossilError} `missing` where there is no such post.
+ * @throws {FossilError} `missing` if there is no such post.
  */
 export function readForumThread(reader: Reader, uuid: string): ForumThread {
   return reader.read(() => {

@@ -26,7 +26,7 @@ interface Change {
  * The check-ins that changed a file, newest first by the time of the event, then by the newest row.
  * Before a check-in that renamed it the file is followed under its old name.
  *
- * @throws {FossilError} `missing` where no such check-in knows the file; `ambiguous`.
+ * @throws {FossilError} `missing` if no such check-in knows the file; `ambiguous`.
  */
 export function readHistory(reader: Reader, options: HistoryOptions): FileHistory {
   return reader.read(() => {

@@ -11,7 +11,7 @@ type Givers = readonly number[];
 
 /**
  * For each file of a check-in the check-in that last gave it its content: the newest ancestor that
- * did, but for a merge that only took it over from one of its parents. Needs `read`.
+ * did, except for a merge that only took it over from one of its parents. Needs `read`.
  *
  * @returns rows of check-ins by path.
  */

@@ -47,7 +47,7 @@ export function findFile(files: readonly FileCard[], path: string): FileCard | n
 /**
  * As `findFile`.
  *
- * @throws {FossilError} `missing` where the check-in has none.
+ * @throws {FossilError} `missing` if the check-in has none.
  */
 export function fileAt(files: readonly FileCard[], path: string): FileCard {
   const card = findFile(files, path);
@@ -58,7 +58,7 @@ export function fileAt(files: readonly FileCard[], path: string): FileCard {
 /**
  * One file of a check-in, quicker than by `treeOf`. Needs `read`.
  *
- * @throws {FossilError} `missing` where the check-in has none.
+ * @throws {FossilError} `missing` if the check-in has none.
  */
 export function fileOf(reader: Reader, rid: number, path: string): FileCard {
   const manifest = reader.repository.store.get(rid);

@@ -22,7 +22,7 @@ export interface Page {
 /**
  * Checks a page.
  *
- * @throws {FossilError} `invalid` where a number is no whole number from 0.
+ * @throws {FossilError} `invalid` if a number is no whole number from 0.
  */
 export function pageOf({ limit = DEFAULT_LIMIT, offset = 0 }: Paging): Page {
   for (const number of [limit, offset]) {

@@ -62,7 +62,7 @@ export class Reader {
   }
 
   /**
-   * Gives what was computed under a key since the last write, or computes it. Needs `read`. The
+   * Returns what was computed under a key since the last write, or computes it. Needs `read`. The
    * caller states by the key what type it is.
    */
   cached<T>(key: string, compute: () => Sized<T>): T {

@@ -33,7 +33,7 @@ const PAST_HEX = "g";
 /**
  * The check-in that a name stands for; without a name the newest check-in of the main branch.
  *
- * @throws {FossilError} `missing` where there is none; `ambiguous` where a prefix fits several.
+ * @throws {FossilError} `missing` if there is none; `ambiguous` if a prefix fits several.
  */
 export function resolveCheckin(reader: Reader, name?: string): Resolved {
   return reader.read(() => {
@@ -52,7 +52,7 @@ export function mainBranch(reader: Reader): string {
   return reader.repository.config.get("main-branch") || "trunk";
 }
 
-/** As `resolveCheckin`, for an artifact of any kind, files included. */
+/** Like `resolveCheckin`, for an artifact of any kind, files included. */
 export function resolveArtifact(reader: Reader, name: string): Resolved {
   return reader.read(() => resolve(reader, name, "*"));
 }

@@ -46,8 +46,8 @@ export function listTechnotes(reader: Reader, paging: Paging = {}): TechnoteList
  *
  * @param id its id, or a prefix of at least 4 digits.
  * @param version hash of one of its versions; absent for the latest.
- * @throws {FossilError} `missing` where there is no such note or version; `ambiguous` where a
- * prefix fits several.
+ * @throws {FossilError} `missing` if there is no such note or version; `ambiguous` if a prefix fits
+ * several.
  */
 export function readTechnote(reader: Reader, id: string, version?: string): TechnotePage {
   return reader.read(() => {

@@ -50,7 +50,7 @@ export function listTickets(reader: Reader, options: TicketListOptions = {}): Ti
  * A ticket with its comments and changes, both oldest first.
  *
  * @param uuid its id, or a prefix of at least 4 digits.
- * @throws {FossilError} `missing` where there is none; `ambiguous` where a prefix fits several.
+ * @throws {FossilError} `missing` if there is none; `ambiguous` if a prefix fits several.
  */
 export function readTicket(reader: Reader, uuid: string): Ticket {
   return reader.read(() => {

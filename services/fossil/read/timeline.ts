@@ -17,7 +17,7 @@ export interface TimelineOptions extends Paging {
   readonly path?: string;
   /** Only check-ins before a moment (ISO 8601) or a check-in of any name, that one excluded. */
   readonly before?: string;
-  /** As `before`, for check-ins after it. */
+  /** Like `before`, for check-ins after it. */
   readonly after?: string;
   /** Adds what the graph draws beside each check-in. */
   readonly graph?: boolean;
@@ -32,8 +32,8 @@ interface Condition {
 /**
  * A page of check-ins, newest first by the time of the event, then by the newest row.
  *
- * @throws {FossilError} `missing` or `ambiguous` where a moment is no date and names no check-in;
- * `missing` where no check-in at all is on the branch, or changes the path.
+ * @throws {FossilError} `missing` or `ambiguous` if a moment is no date and names no check-in;
+ * `missing` if no check-in at all is on the branch, or changes the path.
  */
 export function readTimeline(reader: Reader, options: TimelineOptions = {}): Timeline {
   return reader.read(() => {
@@ -102,7 +102,7 @@ interface EventRow extends RefRow {
   readonly isPending: number;
 }
 
-/** A page of events of any kind, newest first. Throws as `readTimeline`. */
+/** A page of events of any kind, newest first. Throws like `readTimeline`. */
 export function readActivity(reader: Reader, options: ActivityOptions = {}): Activity {
   return reader.read(() => {
     const conditions = commonConditions(reader, options);

@@ -25,7 +25,7 @@ const CHANGE_BYTES = 150;
 /**
  * A folder at a check-in, in byte order of the names.
  *
- * @throws {FossilError} `missing` where there is no such folder, or no such check-in; `ambiguous`.
+ * @throws {FossilError} `missing` if there is no such folder, or no such check-in; `ambiguous`.
  */
 export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
   return reader.read(() => {

@@ -1,4 +1,4 @@
-/** Unversioned files: the newest content of each name, outside of every check-in. */
+/** Unversioned files: the newest content of each name, outside every check-in. */
 import { unpackBlob } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import { isBinary } from "./file.ts";
@@ -31,7 +31,7 @@ export function listUnversioned(reader: Reader): UnversionedRef[] {
 /**
  * The bytes of an unversioned file.
  *
- * @throws {FossilError} `missing` where there is no such file; `corrupt` where it does not decode.
+ * @throws {FossilError} `missing` if there is no such file; `corrupt` if it does not decode.
  */
 export function readUnversioned(reader: Reader, name: string): UnversionedContent {
   return reader.read(() => {

@@ -61,8 +61,8 @@ function pageRef({ name, textSize, uuid, mtime, user }: PageRow): WikiPageRef {
  * A wiki page.
  *
  * @param version hash of one of its versions; absent for the latest.
- * @throws {FossilError} `missing` where there is no such page or version, or where the page's
- * latest version deletes it and no other was asked for.
+ * @throws {FossilError} `missing` if there is no such page or version, or where the page's latest
+ * version deletes it and no other was asked for.
  */
 export function readWikiPage(reader: Reader, name: string, version?: string): WikiPage {
   return reader.read(() => {
@@ -90,7 +90,7 @@ function wikiOf(reader: Reader, uuid: string): Wiki {
 /**
  * Every version of a wiki page, newest first.
  *
- * @throws {FossilError} `missing` where there never was such a page.
+ * @throws {FossilError} `missing` if there never was such a page.
  */
 export function readWikiHistory(reader: Reader, name: string): WikiVersion[] {
   return reader.read(() => {

@@ -99,7 +99,7 @@ export function codeDocument(
   return { kind: "code", name: path, hash, title: path, body: decodeUtf8(content) };
 }
 
-/** Everything but code, for an index that is made anew. */
+/** Everything but code, for an index that is made again. */
 export function* allDocuments(reader: Reader): Generator<Document> {
   const { db } = reader.repository;
   const checkins = db.rows<{ objid: number }>("SELECT objid FROM event WHERE type='ci'");

@@ -24,8 +24,8 @@ export interface SearchIndexOptions {
 }
 
 /**
- * Full text search over one repository, in a file of its own beside it. The file holds nothing
- * that the repository does not: it can be deleted at any time, and is made anew.
+ * Full text search over one repository, in a file of its own beside it. The file holds nothing that
+ * the repository does not: it can be deleted at any time, and is made again.
  */
 export class SearchIndex implements Disposable {
   readonly #path: string;
@@ -53,7 +53,7 @@ export class SearchIndex implements Disposable {
     return new SearchIndex(path, reader, options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
   }
 
-  /** As `open`, in memory: for a folder that cannot be written. */
+  /** Like `open`, in memory: for a folder that cannot be written. */
   static inMemory(reader: Reader): SearchIndex {
     return new SearchIndex(":memory:", reader, DEFAULT_MAX_FILE_BYTES);
   }
@@ -70,7 +70,7 @@ export class SearchIndex implements Disposable {
    * Finds matches, best first, the newest first among equals. Brings the index up to date before.
    * A query without a word to look for finds nothing.
    *
-   * @throws {FossilError} `invalid` where the query or the page is malformed.
+   * @throws {FossilError} `invalid` if the query or the page is malformed.
    */
   search(options: SearchOptions): SearchResult {
     const expression = matchExpression(options.query);

@@ -14,7 +14,7 @@ const HAS_WORD = /[\p{L}\p{N}\p{Co}]/u;
  * well formed: every term is quoted, so that no operator of FTS5 is left in it.
  *
  * @returns null where nothing is asked for.
- * @throws {FossilError} `invalid` where the query is too long.
+ * @throws {FossilError} `invalid` if the query is too long.
  */
 export function matchExpression(query: string): string | null {
   if (query.length > MAX_QUERY) {

@@ -1,4 +1,4 @@
-/** Raised whenever the tables below or what is put into them change: older files are made anew. */
+/** Raised whenever the tables below or what is put into them change: older files are made again. */
 export const INDEX_VERSION = "2";
 
 /**

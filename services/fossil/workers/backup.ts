@@ -11,8 +11,8 @@ const ATTEMPTS = 100;
  * This process must have no other connection to the repository: as soon as it closes a file that
  * it read, POSIX takes away every lock that it holds on that file, SQLite's own among them.
  *
- * @throws {FossilError} `invalid` where the target exists; `unavailable` where other programs keep
- * the write-ahead log from being moved into the repository.
+ * @throws {FossilError} `invalid` if the target exists; `unavailable` if other programs keep the
+ * write-ahead log from being moved into the repository.
  */
 export function backUp(source: string, target: string): void {
   if (exists(target)) throw new FossilError("invalid", `"${target}" exists`);

@@ -60,10 +60,10 @@ export async function importRepository(
 }
 
 /**
- * Makes a repository from a `git fast-export` stream. Where that fails nothing is left. To be called
+ * Makes a repository from a `git fast-export` stream. Where that fails nothing is left. Call this
  * in the main thread.
  *
- * @throws {FossilError} `invalid` where the file exists; else as `importGit`.
+ * @throws {FossilError} `invalid` if the file exists; else as `importGit`.
  */
 export async function importGitStream(
   path: string,

@@ -5,8 +5,8 @@ import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./pr
 /** What a caller may say about any call. */
 export interface CallOptions {
   /**
-   * Gives the call up: while it waits it is dropped, while it runs it ends where it next looks.
-   * A call that finishes before it looks has its result.
+   * Returns the call up: while it waits it is dropped, while it runs it ends where it next looks. A
+   * call that finishes before it looks has its result.
    */
   readonly signal?: AbortSignal;
   /** Told now and then how far a long call is; the total is null while it is not known. */
@@ -59,8 +59,8 @@ export class Lane {
    * Has the worker do something; gives its result.
    *
    * @param path the repository in whose queue it waits.
-   * @throws {FossilError} `unavailable` where too much waits or the worker ends; else what the
-   * engine throws; the signal's reason where the caller gave up.
+   * @throws {FossilError} `unavailable` if too much waits or the worker ends; else what the engine
+   * throws; the signal's reason where the caller gave up.
    */
   submit(path: string, request: JobRequest, options: CallOptions = {}): Promise<unknown> {
     const { signal } = options;

@@ -36,7 +36,7 @@ export type PooledRepository = Operations & {
   /**
    * Copies the repository to a file, which must not exist, while it is in use.
    *
-   * @throws {FossilError} `invalid` where the target exists; `unavailable`.
+   * @throws {FossilError} `invalid` if the target exists; `unavailable`.
    */
   backUp(target: string, options?: CallOptions): Promise<void>;
   /** Closes the file after what was asked for before. A later call opens it again. */
@@ -96,7 +96,7 @@ export class RepositoryPool {
   /**
    * Opens a repository.
    *
-   * @throws {FossilError} `unsupported` where the file is none; `unavailable`.
+   * @throws {FossilError} `unsupported` if the file is none; `unavailable`.
    */
   async open(path: string, options?: CallOptions): Promise<PooledRepository> {
     const real = await realPath(path);
@@ -108,7 +108,7 @@ export class RepositoryPool {
   /**
    * Makes a repository with its first, empty check-in.
    *
-   * @throws {FossilError} `invalid` where the file exists or an option is malformed; `unavailable`.
+   * @throws {FossilError} `invalid` if the file exists or an option is malformed; `unavailable`.
    */
   async create(path: string, options: NewRepositoryOptions): Promise<PooledRepository> {
     const { cacheBytes } = this.#settings;
@@ -122,7 +122,7 @@ export class RepositoryPool {
    * Makes a repository from a file: a `git fast-export` stream or another repository. Where that
    * fails there is none.
    *
-   * @throws {FossilError} `invalid` where the file exists or the source is malformed; `unavailable`.
+   * @throws {FossilError} `invalid` if the file exists or the source is malformed; `unavailable`.
    */
   async import(
     path: string,

@@ -6,7 +6,7 @@ import type { HashMemory } from "./hash_protocol.ts";
 import { SharedHashCheck } from "./shared_hash_check.ts";
 
 /**
- * Examines a whole repository, and hashes its artifacts here or in a second thread. To be called in
+ * Examines a whole repository, and hashes its artifacts here or in a second thread. Call this in
  * the main thread; see {@link examineWith} for others.
  */
 export async function examineRepository(

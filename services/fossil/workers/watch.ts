@@ -30,7 +30,7 @@ export class Watch {
     this.#options = options;
   }
 
-  /** @throws {FossilError} `timeout` where the time is over. */
+  /** @throws {FossilError} `timeout` if the time is over. */
   readonly check = (): void => {
     const { limitMs, isInterrupted } = this.#options;
     if (isInterrupted()) throw new Interrupted("The caller gave up");

@@ -15,10 +15,10 @@ export interface NewAttachment extends Author {
 }
 
 /**
- * Attaches a file. Gives the hash of the attachment's artifact. Content that is a valid artifact
+ * Attaches a file. Returns the hash of the attachment's artifact. Content that is a valid artifact
  * itself is packed with gzip, so that no repository takes it for one; ".gz" is added to its name.
  *
- * @throws {FossilError} `missing` where the target is unknown.
+ * @throws {FossilError} `missing` if the target is unknown.
  */
 export function writeAttachment(repository: Repository, attachment: NewAttachment): string {
   return writeAs(repository, attachment, () => {

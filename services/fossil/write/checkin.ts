@@ -39,11 +39,11 @@ export interface NewCheckin extends Author {
 }
 
 /**
- * Commits a check-in. Gives its hash.
+ * Commits a check-in. Returns its hash.
  *
- * @throws {FossilError} `missing` where a parent is unknown; `conflict` where the check-in would
- * fork a branch, continue a closed one, or be older than its parent; `invalid` where the changes
- * do not fit the parent's tree, change nothing, or have content that may not be stored.
+ * @throws {FossilError} `missing` if a parent is unknown; `conflict` if the check-in would fork a
+ * branch, continue a closed one, or be older than its parent; `invalid` if the changes do not fit
+ * the parent's tree, change nothing, or have content that may not be stored.
  */
 export function writeCheckin(repository: Repository, checkin: NewCheckin): string {
   const { changes } = checkin;
@@ -53,7 +53,7 @@ export function writeCheckin(repository: Repository, checkin: NewCheckin): strin
 /** Makes the files of a check-in from those of its parent. */
 export type MakeTree = (before: readonly FileCard[], put: PutFile) => readonly FileCard[];
 
-/** As `writeCheckin`, for a tree that is made otherwise than by a list of changes. */
+/** Like `writeCheckin`, for a tree that is made otherwise than by a list of changes. */
 export function writeTree(
   repository: Repository,
   checkin: Omit<NewCheckin, "changes">,

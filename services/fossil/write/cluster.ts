@@ -3,14 +3,14 @@ import type { Repository } from "../repository.ts";
 
 /** Below this many artifacts that stand in no cluster a cluster saves nothing. */
 const MIN_MEMBERS = 100;
-/** Members of one cluster, but for a last one that has up to `MIN_MEMBERS` more. */
+/** Members of one cluster, except for a last one that has up to `MIN_MEMBERS` more. */
 const MAX_MEMBERS = 800;
 const NOBODY: Origin = { user: null, ip: null };
 
 /**
  * Names the artifacts that stand in no cluster in new ones, as a server does before it tells a
- * client what it has: a client that has a cluster need not be told of its members. Gives the hashes
- * of the clusters; none where there is little to name.
+ * client what it has: a client that has a cluster need not be told of its members. Returns the
+ * hashes of the clusters; none where there is little to name.
  */
 export function writeClusters(repository: Repository): string[] {
   return repository.write(NOBODY, () => {

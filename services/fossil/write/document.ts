@@ -17,9 +17,9 @@ export interface NewWiki extends Author {
 }
 
 /**
- * Writes a version of a wiki page. Gives its hash.
+ * Writes a version of a wiki page. Returns its hash.
  *
- * @throws {FossilError} `conflict` where the page is not at `basedOn` any more.
+ * @throws {FossilError} `conflict` if the page is not at `basedOn` any more.
  */
 export function writeWiki(repository: Repository, wiki: NewWiki): string {
   return writeAs(repository, wiki, () => {
@@ -72,7 +72,7 @@ export interface NewTechnote extends Author {
   readonly color?: string;
 }
 
-/** Writes a version of a technote. Gives the id of the note and the hash of the version. */
+/** Writes a version of a technote. Returns the id of the note and the hash of the version. */
 export function writeTechnote(
   repository: Repository,
   note: NewTechnote,

@@ -15,10 +15,10 @@ export interface NewForumPost extends Author {
 }
 
 /**
- * Writes a forum post. Gives its hash.
+ * Writes a forum post. Returns its hash.
  *
- * @throws {FossilError} `missing` where the answered or edited post is unknown; `conflict` where
- * the edited version is not the latest one of its post.
+ * @throws {FossilError} `missing` if the answered or edited post is unknown; `conflict` if the
+ * edited version is not the latest one of its post.
  */
 export function writeForumPost(repository: Repository, post: NewForumPost): string {
   return writeAs(repository, post, () =>

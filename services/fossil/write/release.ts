@@ -24,11 +24,11 @@ function checkinsNamed(repository: Repository, name: string): string[] {
 }
 
 /**
- * Gives a check-in a name: a tag, whose value is the message. Gives the hash of the control
+ * Returns a check-in a name: a tag, whose value is the message. Returns the hash of the control
  * artifact.
  *
- * @throws {FossilError} `missing` where the check-in is unknown; `conflict` where a branch, or
- * another check-in and `move` is not set, has the name; `invalid` where it can be no name.
+ * @throws {FossilError} `missing` if the check-in is unknown; `conflict` if a branch, or another
+ * check-in and `move` is not set, has the name; `invalid` if it can be no name.
  */
 export function writeRelease(repository: Repository, release: NewRelease): string {
   return writeAs(repository, release, () => {
@@ -54,10 +54,10 @@ export function writeRelease(repository: Repository, release: NewRelease): strin
 }
 
 /**
- * Takes a release's name away from every check-in that has it. Gives the hash of the control
+ * Takes a release's name away from every check-in that has it. Returns the hash of the control
  * artifact.
  *
- * @throws {FossilError} `missing` where there is no such release.
+ * @throws {FossilError} `missing` if there is no such release.
  */
 export function cancelRelease(
   repository: Repository,

@@ -20,10 +20,10 @@ export interface TagChange {
 const RESERVED_PREFIX = /^(?:wiki-|tkt-|event-)/;
 
 /**
- * Writes tags as one control artifact. Gives its hash. The date is moved behind that of older
+ * Writes tags as one control artifact. Returns its hash. The date is moved behind that of older
  * cards for the same tags, which would win otherwise.
  *
- * @throws {FossilError} `missing` where a target is unknown; `invalid` where a name is reserved.
+ * @throws {FossilError} `missing` if a target is unknown; `invalid` if a name is reserved.
  */
 export function writeTags(
   repository: Repository,
@@ -72,10 +72,10 @@ export interface Amendment extends Author {
 }
 
 /**
- * Changes what is shown of a check-in, by tags: the check-in itself never changes. Gives the hash
+ * Changes what is shown of a check-in, by tags: the check-in itself never changes. Returns the hash
  * of the control artifact.
  *
- * @throws {FossilError} `missing` where it is no check-in; `invalid` where nothing is changed.
+ * @throws {FossilError} `missing` if it is no check-in; `invalid` if nothing is changed.
  */
 export function amendCheckin(repository: Repository, amendment: Amendment): string {
   return writeAs(repository, amendment, () => {

@@ -13,11 +13,11 @@ export interface NewTicketChange extends Author {
 }
 
 /**
- * Writes a change of a ticket. Gives the id of the ticket and the hash of the change. Values of
+ * Writes a change of a ticket. Returns the id of the ticket and the hash of the change. Values of
  * fields whose name begins with "private_" are concealed: the artifact has their SHA1 only.
  *
- * @throws {FossilError} `missing` where the ticket is unknown; `invalid` where the repository has
- * no such field.
+ * @throws {FossilError} `missing` if the ticket is unknown; `invalid` if the repository has no such
+ * field.
  */
 export function writeTicketChange(
   repository: Repository,

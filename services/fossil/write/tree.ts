@@ -23,7 +23,7 @@ export type PutFile = (content: Uint8Array) => string;
  * The F cards of a new check-in.
  *
  * @param files cards of the parent, without old names.
- * @throws {FossilError} `invalid` where a change does not fit the tree or a file may not be stored.
+ * @throws {FossilError} `invalid` if a change does not fit the tree or a file may not be stored.
  */
 export function changeTree(
   files: readonly FileCard[],

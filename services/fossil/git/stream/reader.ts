@@ -66,7 +66,7 @@ export class StreamReader {
     return decodeUtf8(parts.length === 1 ? parts[0]! : joined(parts));
   }
 
-  /** Gives a line back, to be read again. */
+  /** Puts a line back, to be read again. */
   pushBack(line: string): void {
     this.#pushedBack = line;
   }

@@ -40,8 +40,8 @@ export interface ArchiveReport {
  * the check-in, so the same check-in always gives the same bytes. Each file is read in its own
  * transaction. A file that cannot be read is left out; the generator returns which.
  *
- * @throws {FossilError} `missing` or `ambiguous` where the name fits none or several; `invalid`
- * where the folder is no path. The chunks: `limit`.
+ * @throws {FossilError} `missing` or `ambiguous` if the name fits none or several; `invalid` if the
+ * folder is no path. The chunks: `limit`.
  */
 export function readArchive(
   reader: Reader,

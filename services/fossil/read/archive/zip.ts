@@ -37,7 +37,7 @@ interface Written {
  * Writes a zip archive, one file after the other; only one is in memory.
  *
  * @param date Unix milliseconds, for every file.
- * @throws {FossilError} `limit` where the archive would need 64-bit fields.
+ * @throws {FossilError} `limit` if the archive would need 64-bit fields.
  */
 export function* zipArchive(files: Iterable<ArchiveFile>, date: number): Generator<Uint8Array> {
   const written: Written[] = [];
