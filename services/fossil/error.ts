@@ -37,7 +37,7 @@ interface Refusal {
   readonly code: FossilErrorCode;
   /** Primary result codes of SQLite. */
   readonly numbers: readonly number[];
-  /** The same in words, for where the runtime does not pass the code on (Deno 2.4.2). */
+  /** The same in words, for runtimes that do not pass the code on (Deno 2.4.2). */
   readonly words: RegExp;
   /** The same as a clause whose subject is the file. */
   readonly clause: string;

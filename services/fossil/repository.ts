@@ -113,7 +113,7 @@ export class Repository implements Disposable {
     return repository;
   }
 
-  /** Whether the derived tables can be used, or `rebuild` must make them first. */
+  /** Whether the derived tables are usable, or need a `rebuild` first. */
   get schema(): SchemaState {
     return this.#schema;
   }
@@ -136,8 +136,8 @@ export class Repository implements Disposable {
 
   /**
    * Runs writes as one transaction: derived tables are completed and everything written is read
-   * back and checked before it is committed. Where the work throws, the file is as it was. There are
-   * no savepoints: where a nested `write` throws, the outermost one throws the same error, even if
+   * back and checked before it is committed. Where the work throws, the file is as it was. There
+   * are no savepoints: if a nested `write` throws, the outermost one throws the same error, even if
    * somebody caught it on its way.
    *
    * @param origin who does it, for the record of received artifacts.
@@ -217,7 +217,7 @@ export class Repository implements Disposable {
     this.#crosslinker.dropCaches();
   }
 
-  /** The parsed artifact of a row; null for a file and for content that is not here. */
+  /** The parsed artifact of a row; null for a file and for missing content. */
   artifact(rid: number): Artifact | null {
     return this.#crosslinker.artifact(rid);
   }
@@ -262,7 +262,7 @@ export class Repository implements Disposable {
     return { rid, isNew, isAvailable: this.store.isAvailable(rid) };
   }
 
-  /** @param parsed the artifact that the bytes are, where that is known. */
+  /** @param parsed the artifact that the bytes are, if that is known. */
   #receiveContent(
     bytes: Uint8Array,
     options: ReceiveOptions,

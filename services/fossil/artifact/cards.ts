@@ -30,7 +30,7 @@ export function cardOf(line: string): Card {
  */
 export class CardReader {
   readonly #bytes: Uint8Array;
-  /** The whole artifact as text where a character of it is a byte: decoded once, not by line. */
+  /** The whole artifact as text, one character per byte: decoded once, not line by line. */
   readonly #text: string | null;
   #position = 0;
 

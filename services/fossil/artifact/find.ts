@@ -10,7 +10,7 @@ const LETTER_B = 0x42;
 
 /**
  * The F card of a path in a full manifest that is known to be one, found without taking the rest
- * apart. Null where that does not tell: then the manifest must be parsed.
+ * apart. Null if that does not tell: then the manifest must be parsed.
  */
 export function findFileCard(manifest: Uint8Array, path: string): FileCard | null {
   if (manifest[0] === DASH || manifest[0] === LETTER_B) return null;

@@ -52,7 +52,7 @@ export function parseArtifact(bytes: Uint8Array, options?: ParseOptions): Artifa
   return explainArtifact(bytes, options).artifact;
 }
 
-/** Like `parseArtifact`, with the reason where the bytes are just a file. */
+/** Like `parseArtifact`, with the reason if the bytes are just a file. */
 export function explainArtifact(bytes: Uint8Array, options: ParseOptions = {}): ParseResult {
   const flaw = flawAtSight(bytes);
   if (flaw !== null) return { artifact: null, reason: flaw };

@@ -153,7 +153,7 @@ function readFile(draft: Draft, tokens: readonly string[]): void {
   draft.kind = "manifest";
 }
 
-/** As `readCard` for an F card, which is not taken apart where its line was read before. */
+/** As `readCard` for an F card, which is not taken apart if its line was read before. */
 export function readFileLine(
   draft: Draft,
   line: string,

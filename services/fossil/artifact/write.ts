@@ -44,7 +44,7 @@ function card(letter: string, ...tokens: readonly (string | null)[]): string {
   return `${[letter, ...present].join(" ")}\n`;
 }
 
-/** A card that is left out where its only token, which is escaped, is absent. */
+/** A card with one escaped token; left out if the token is absent. */
 function optional(letter: string, text: string | null): string[] {
   return text === null ? [] : [card(letter, escapeToken(text))];
 }

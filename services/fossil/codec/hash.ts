@@ -67,7 +67,7 @@ export function hasHash(content: Uint8Array, hash: string, hasher: Sha3 = sha3):
 /** The names content may have: the one a new artifact gets, and one under which it may be known. */
 export interface ContentNames {
   readonly preferred: string;
-  /** Null where the policy does not look for a second name. */
+  /** Null if the policy does not look for a second name. */
   readonly known: string | null;
 }
 

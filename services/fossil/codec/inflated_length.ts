@@ -4,7 +4,7 @@
  * is known. Decodes as much of RFC 1951 as is needed to count.
  */
 
-/** Thrown where the stream is malformed. */
+/** Thrown if the stream is malformed. */
 export class InflateError extends Error {
   override readonly name = "InflateError";
 }
@@ -80,7 +80,7 @@ class BitReader {
 class HuffmanCode {
   readonly #table = new Uint16Array(1 << MAX_CODE_BITS);
 
-  /** @param lengths bits of each symbol's code, 0 where it has none. */
+  /** @param lengths bits of each symbol's code, 0 if it has none. */
   constructor(lengths: readonly number[]) {
     let code = 0;
     for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {

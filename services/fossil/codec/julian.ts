@@ -24,7 +24,7 @@ const DATE =
  * Reads the date of a D or E card, or of a `date` tag, in the forms SQLite reads: date, optional
  * time, optional zone. As in SQLite a day that its month does not have runs into the next month.
  *
- * @returns Unix milliseconds, or null where the text is no date.
+ * @returns Unix milliseconds, or null if the text is no date.
  */
 export function parseDate(text: string): number | null {
   const match = DATE.exec(text);

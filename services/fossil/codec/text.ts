@@ -13,8 +13,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 /**
  * Compares two strings in the order of their UTF-8 bytes, which is what every sorted card of an
- * artifact needs. JavaScript's own order differs where one string has a surrogate pair and the
- * other a character from U+E000 to U+FFFF.
+ * artifact needs. JavaScript's own order differs if one string has a surrogate pair and the other a
+ * character from U+E000 to U+FFFF.
  */
 export function compareUtf8(left: string, right: string): number {
   if (left === right) return 0;

@@ -16,7 +16,7 @@ export class ByteCache<K, V> {
     return entry.value;
   }
 
-  /** Keeps a value; one that would fill more than a quarter of the cache is not kept. */
+  /** Keeps a value, unless it would fill more than a quarter of the cache. */
   set(key: K, value: V, bytes: number): void {
     this.delete(key);
     if (bytes > this.#maxBytes / 4) return;

@@ -13,13 +13,13 @@ export class Config {
     return value === null || value === undefined ? undefined : String(value);
   }
 
-  /** A setting that is a whole number; `fallback` if it is absent or is none. */
+  /** A setting as a whole number; `fallback` if it is absent or not a whole number. */
   integer(name: string, fallback: number): number {
     const value = Number.parseInt(this.get(name) ?? "", 10);
     return Number.isNaN(value) ? fallback : value;
   }
 
-  /** Sets a value. It is bound as text: the program does not take "1.0" for a boolean. */
+  /** Sets a value. It is bound as text: the program does not accept "1.0" as a boolean. */
   set(name: string, value: string): void {
     this.#db.run(
       "REPLACE INTO config(name,value,mtime) VALUES(?,?,CAST(strftime('%s','now') AS INT))",

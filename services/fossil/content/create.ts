@@ -11,7 +11,7 @@ import { createTicketTables } from "./ticket_schema.ts";
 export interface CreateOptions extends Pick<AccessOptions, "writeAheadLog"> {
   /** Login of the first user, who has all rights. */
   readonly admin: string;
-  /** Password of the first user; by default nobody knows it. */
+  /** Password of the first user; by default a random one that nobody knows. */
   readonly password?: string;
   readonly projectName?: string;
   readonly description?: string;
@@ -30,7 +30,7 @@ const SPECIAL_USERS = [
 
 const NOW = "CAST(strftime('%s','now') AS INT)";
 
-/** A report over all tickets, without which the program's ticket pages have nothing to show. */
+/** A report over all tickets; without it the program's ticket pages are empty. */
 const ALL_TICKETS = {
   title: "All Tickets",
   cols: "#ffffff Key:\n#f2dcdc Open\n#cfe8bd Fixed\n#c8c8c8 Closed",
@@ -41,8 +41,8 @@ FROM ticket`,
 };
 
 /**
- * Makes a repository file: tables, settings and users, but no check-in yet. The log is moved into
- * the file: the program accepts no file below 16 kB for a repository.
+ * Makes a repository file: tables, settings and users, but no check-in yet. Moves the log into the
+ * file, because the program refuses files below 16 kB.
  *
  * @throws {FossilError} `invalid` if the file exists, the login is empty or the project code is
  * malformed.
@@ -72,8 +72,8 @@ export function createDatabase(path: string, options: CreateOptions): Database {
 }
 
 /**
- * Makes an empty file, so that two creators cannot both believe that it is theirs. The process's
- * umask decides who may read it.
+ * Creates an empty file, so that only one of two concurrent creators succeeds. The process's umask
+ * sets its permissions.
  *
  * @throws {FossilError} `invalid` if the file exists.
  */
@@ -121,12 +121,12 @@ export interface NewUser {
   readonly login: string;
   /** Letters of the program's capabilities. */
   readonly capabilities: string;
-  /** Null for a random one; the empty password can never be logged in with. */
+  /** Null for a random one; nobody can log in with the empty password. */
   readonly password: string | null;
   readonly info?: string;
 }
 
-/** Adds a user, or does nothing where the login is taken. Returns whether it was added. */
+/** Adds a user, or does nothing if the login is taken. Returns whether it was added. */
 export function addUser(db: Database, user: NewUser): boolean {
   const added = db.run(
     `INSERT OR IGNORE INTO user(login,pw,cap,info,mtime) VALUES(?,?,?,?,${NOW})`,

@@ -1,10 +1,10 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { rollBack } from "./transaction.ts";
 
-/** What can be bound to a parameter. Numbers are bound as REAL: bind text where a column is text. */
+/** What can be bound to a parameter. Numbers are bound as REAL: bind text for a text column. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
 
-/** Statements that are kept prepared; the texts of dynamic ones must not pile up. */
+/** Prepared statements to keep; the bound matters because some texts are dynamic. */
 const MAX_STATEMENTS = 300;
 /** How long to wait for another program's lock, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -20,7 +20,7 @@ export interface DatabaseOptions {
   readonly busyTimeoutMs?: number;
 }
 
-/** One connection to a repository file: prepared statements are kept, and nothing else. */
+/** One connection to a repository file. Caches prepared statements and nothing else. */
 export class Database {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -42,13 +42,13 @@ export class Database {
     }
   }
 
-  /** Makes what is acknowledged durable, and lets readers read while another writes. */
+  /** Makes commits durable, and lets readers read while another connection writes. */
   useWriteAheadLog(): void {
     this.#connection.exec("PRAGMA journal_mode=WAL");
     this.makeDurable();
   }
 
-  /** Makes what is acknowledged durable, in the journal mode that the file is in. */
+  /** Makes commits durable, and keeps the file's journal mode. */
   makeDurable(): void {
     this.#connection.exec("PRAGMA synchronous=FULL");
   }
@@ -58,14 +58,14 @@ export class Database {
     this.#connection.exec("PRAGMA query_only=ON");
   }
 
-  /** Ends the use of a log: what is in it goes into the file. */
+  /** Ends the use of a log and moves its content into the file. */
   useRollbackJournal(): void {
     this.#connection.exec("PRAGMA journal_mode=DELETE");
   }
 
   /**
-   * Makes writes quick and nothing durable, and keeps few pages in memory: for a file that is thrown
-   * away where its writer fails.
+   * Makes writes quick but not durable, and keeps few pages in memory: for a file that is deleted
+   * if its writer fails.
    */
   useNoLog(): void {
     this.#connection.exec(`
@@ -75,24 +75,24 @@ export class Database {
     `);
   }
 
-  /** Keeps everybody else out of the file, until it is closed. */
+  /** Locks the file against everybody else until it is closed. */
   lock(): void {
     this.#connection.exec("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;");
   }
 
-  /** Makes durable what was written without a log. */
+  /** Makes durable all writes that were made without a log. */
   sync(): void {
     const version = this.value<number>("PRAGMA user_version") ?? 0;
     this.#connection.exec(`PRAGMA synchronous=FULL; PRAGMA user_version=${version + 1};`);
     this.#connection.exec(`PRAGMA user_version=${version};`);
   }
 
-  /** Moves the write-ahead log into the file itself, as far as no reader holds it back. */
+  /** Moves the write-ahead log into the file itself, as far as readers allow. */
   checkpoint(): void {
     this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
-  /** Like `checkpoint`, without waiting for anybody; the log stays as long as it is. */
+  /** Like `checkpoint`, without waiting for anybody; the log keeps its size. */
   settle(): void {
     this.#connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
   }
@@ -116,7 +116,7 @@ export class Database {
     this.#connection.exec(sql);
   }
 
-  /** Forgets prepared statements, as needed before tables are dropped. */
+  /** Drops the prepared statements; needed before tables are dropped. */
   forgetStatements(): void {
     this.#statements.clear();
   }
@@ -156,7 +156,7 @@ export class Database {
     return this.exists("SELECT 1 FROM sqlite_schema WHERE type='table' AND name=?", name);
   }
 
-  /** Names of a table's columns, in order; none where the table does not exist. */
+  /** Names of a table's columns, in order; none if the table does not exist. */
   columns(table: string): string[] {
     return this.rows<{ name: string }>("SELECT name FROM pragma_table_info(?)", table)
       .map(({ name }) => name);

@@ -3,12 +3,12 @@ import { FossilError } from "../error.ts";
 /** Why a delta chain gives no content. */
 type Reason = "phantom" | "loop";
 
-/** Artifacts that are remembered. */
+/** Most artifacts to remember. */
 const MAX_REMEMBERED = 1_000_000;
 
 /**
  * Artifacts whose delta chains end without content. They are remembered, so that a long chain is
- * walked once and not from each of its links.
+ * walked only once and not from each of its links.
  */
 export class DeadEnds {
   readonly #reasons = new Map<number, Reason>();
@@ -18,9 +18,9 @@ export class DeadEnds {
   }
 
   /**
-   * Remembers a chain, which ends at a phantom, at an artifact that is remembered, or nowhere.
+   * Remembers a chain that ends at a phantom, at a remembered artifact, or never.
    *
-   * @returns null where a phantom's content is missing.
+   * @returns null if a phantom's content is missing.
    * @throws {FossilError} `corrupt` if the chain is a loop.
    */
   add(chain: readonly number[], end?: Reason): null {
@@ -31,12 +31,12 @@ export class DeadEnds {
     throw new FossilError("corrupt", `Delta chain of artifact ${chain[0]} is a loop, or too long`);
   }
 
-  /** Call this where a row was made again, on which nothing hangs. */
+  /** Call this after a row was created again; no delta depends on it yet. */
   forget(rid: number): void {
     this.#reasons.delete(rid);
   }
 
-  /** Call this where content has come, or may have. */
+  /** Call this when content has arrived, or may have. */
   clear(): void {
     this.#reasons.clear();
   }

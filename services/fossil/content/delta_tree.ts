@@ -1,9 +1,9 @@
 import type { Database } from "./database.ts";
 
-/** Rows that are read at a time. */
+/** Rows read at a time. */
 const BATCH_ROWS = 10_000;
 
-/** Table delta in memory, by source: 16 bytes for each row. */
+/** The table `delta` in memory, by source: 16 bytes per row. */
 export class DeltaTree {
   readonly #rids: Float64Array;
   readonly #sources: Float64Array;

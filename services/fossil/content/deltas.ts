@@ -1,35 +1,35 @@
 import { createDelta } from "../codec/mod.ts";
 import type { Database } from "./database.ts";
 
-/** No honest chain is as long; a longer one is a loop. */
+/** No honest chain is this long; a longer one is a loop. */
 export const MAX_CHAIN = 100_000;
 
-/** Artifacts below this many bytes are neither made a delta nor a delta's source. */
+/** Artifacts with fewer bytes neither become a delta nor the source of one. */
 export const MIN_DELTA_BYTES = 50;
-/** A delta is kept where it is smaller than this part of the artifact. */
+/** A delta is kept if it is smaller than this part of the artifact. */
 const MAX_DELTA_RATIO = 0.75;
 
-/** Sources that are kept in memory; each takes about 50 bytes. */
+/** Sources kept in memory; each takes about 50 bytes. */
 const MAX_KEPT = 50_000;
 
-/** The delta that makes `target` from `source`, by Fossil's rules; null where it saves too little. */
+/** The delta that makes `target` from `source`, by Fossil's rules; null if it saves too little. */
 export function worthwhileDelta(source: Uint8Array, target: Uint8Array): Uint8Array | null {
   if (Math.min(source.length, target.length) < MIN_DELTA_BYTES) return null;
   const delta = createDelta(source, target);
   return delta.length < target.length * MAX_DELTA_RATIO ? delta : null;
 }
 
-/** Table delta: which artifact is stored as a delta of which. */
+/** The table `delta`: which artifact is stored as a delta of which. */
 export class Deltas {
   readonly #db: Database;
-  /** Sources that were looked up of late. */
+  /** Recently used sources. */
   readonly #sources = new Map<number, number>();
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /** Row of which an artifact is stored as a delta, 0 for full text. */
+  /** Row of the artifact's delta source, 0 for full text. */
   sourceOf(rid: number): number {
     const known = this.#sources.get(rid);
     if (known !== undefined) return known;
@@ -39,7 +39,7 @@ export class Deltas {
     return source;
   }
 
-  /** Forgets what was looked up, because another program wrote or a transaction was undone. */
+  /** Clears the cache, because another program wrote or a transaction was rolled back. */
   forget(): void {
     this.#sources.clear();
   }
@@ -60,7 +60,7 @@ export class Deltas {
     this.#db.run("DELETE FROM delta WHERE rid=?", rid);
   }
 
-  /** Whether the chain that starts at `rid` comes through `wanted`. */
+  /** Whether the chain that starts at `rid` contains `wanted`. */
   chainHas(rid: number, wanted: number): boolean {
     if (wanted === 0) return false;
     let next = rid;

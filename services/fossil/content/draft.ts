@@ -1,10 +1,10 @@
-/** A repository file is written anew, with every row where it belongs. */
+/** Copies a draft into a compact repository file. */
 import { packBlob, unpackBlob } from "../codec/mod.ts";
 import type { Database, SqlValue } from "./database.ts";
 import { APPLICATION_ID } from "./schema.ts";
 import { writeWholeFile } from "./whole_file.ts";
 
-/** Rows that are read at a time: of contents, which may be large, and of others. */
+/** Rows read at a time: of contents, which may be large, and of other tables. */
 const [BATCH_CONTENTS, BATCH_ROWS] = [20, 2000];
 
 interface SchemaRow {
@@ -13,7 +13,7 @@ interface SchemaRow {
   readonly sql: string;
 }
 
-/** Begins what a draft has not compressed; in a blob it would be a length that none can have. */
+/** Marks uncompressed content in a draft. In a blob it would be an impossible length. */
 const PLAIN = Uint8Array.of(0xff, 0xff, 0xff, 0xff);
 
 /** Packs bytes for a draft, as they are. */
@@ -24,7 +24,7 @@ export function packPlain(content: Uint8Array): Uint8Array {
   return packed;
 }
 
-/** Unpacks what a draft has, compressed or not; as `unpackBlob`. */
+/** Unpacks content of a draft, compressed or not; throws like `unpackBlob`. */
 export function unpackDraft(packed: Uint8Array, maxBytes?: number): Uint8Array {
   return isPlain(packed) ? packed.subarray(PLAIN.length) : unpackBlob(packed, maxBytes);
 }
@@ -36,9 +36,9 @@ function isPlain(packed: Uint8Array): boolean {
 type Row = Readonly<Record<string, SqlValue>>;
 
 /**
- * Copies a repository that was written as a draft into a new file: contents are compressed, no page
- * is half empty, and the file is durable in the end. It is what VACUUM does, which Deno refuses to a
- * program that does not have every permission.
+ * Copies a repository that was written as a draft into a new file: compresses the contents, fills
+ * the pages and makes the file durable. VACUUM would do the same, but Deno refuses it to a program
+ * without all permissions.
  *
  * @throws {FossilError} `invalid` if the file exists.
  */
@@ -86,7 +86,7 @@ interface ContentRow {
   readonly content: Uint8Array | null;
 }
 
-/** Rows of `blob`, with what the draft has not compressed. */
+/** Rows of `blob`, with the content that is not compressed yet. */
 function* contentsOf(draft: Database): Generator<Row> {
   const select = `SELECT * FROM blob WHERE rid>? ORDER BY rid LIMIT ${BATCH_CONTENTS}`;
   for (let last = 0;;) {

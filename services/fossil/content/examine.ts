@@ -1,41 +1,41 @@
-/** Whether a repository file is whole: as a database, and as a set of artifacts. */
+/** Checks a repository file: the database and the artifacts. */
 import type { Database } from "./database.ts";
 import type { ContentStore } from "./store.ts";
 import { type Damage, verifyArtifacts, type VerifyOptions } from "./verify.ts";
 
-/** Findings of SQLite's integrity check that are reported. */
+/** Most findings of SQLite's integrity check to report. */
 const MAX_FINDINGS = 100;
-/** Missing contents that are named. */
+/** Most missing contents to report. */
 const MAX_MISSING = 1000;
 
-/** Content that the repository names and does not have. */
+/** Content that the repository refers to and does not have. */
 export interface MissingContent {
-  /** Null where only a row in a derived table is left of it. */
+  /** Null if only a row in a derived table refers to it. */
   readonly hash: string | null;
   /** The first check-in with a file of this content, and that file; null for other artifacts. */
   readonly checkin: string | null;
   readonly path: string | null;
 }
 
-/** What a repository file was found to be. */
+/** Results of an examination. */
 export interface Examination {
-  /** Artifacts whose content the file claims to have. */
+  /** Artifacts with content. */
   readonly artifacts: number;
-  /** What SQLite's integrity check found; empty for a sound file. */
+  /** Findings of SQLite's integrity check; empty for a sound file. */
   readonly file: readonly string[];
-  /** Artifacts that are not what their names say. */
+  /** Artifacts whose content does not have their hash. */
   readonly damages: readonly Damage[];
-  /** How many contents are named and not here, shunned ones aside. */
+  /** Number of missing contents, without shunned ones. */
   readonly missing_count: number;
   /** The first of them. */
   readonly missing: readonly MissingContent[];
-  /** How many names the repository refuses. */
+  /** Number of names that the repository refuses. */
   readonly shunned_count: number;
 }
 
 /**
- * Runs SQLite's integrity check, decodes and hashes every artifact, and looks for content that is
- * named and not here. Needs a transaction.
+ * Runs SQLite's integrity check, decodes and hashes every artifact, and looks for missing content.
+ * Needs a transaction.
  */
 export function examine(db: Database, store: ContentStore, options?: VerifyOptions): Examination {
   const file = integrityOf(db);
@@ -44,14 +44,14 @@ export function examine(db: Database, store: ContentStore, options?: VerifyOptio
     const damages = verifyArtifacts(db, store, options);
     return { artifacts, file, damages, ...absentOf(db) };
   } catch (error) {
-    // What SQLite refuses to read of a file that it has found damaged, it has named above.
+    // The findings already name what SQLite refuses to read.
     if (file.length === 0 || !(error instanceof Error)) throw error;
     const damages = [{ hash: "", reason: `The rest cannot be read: ${error.message}` }];
     return { artifacts, file, damages, missing_count: 0, missing: [], shunned_count: 0 };
   }
 }
 
-/** What SQLite finds wrong in the file: pages, rows, indexes. */
+/** SQLite's findings in the file: pages, rows, indexes. */
 function integrityOf(db: Database): string[] {
   const rows = db.rows<{ integrity_check: string }>(`PRAGMA integrity_check(${MAX_FINDINGS})`);
   const findings = rows.flatMap((row) => row.integrity_check.split("\n"));
@@ -60,7 +60,7 @@ function integrityOf(db: Database): string[] {
 
 const BLOB_ROWS = "SELECT rid FROM blob";
 
-/** Phantoms, contents that hang on one or on a row that is gone, and rows of check-ins that are gone. */
+/** Phantoms, deltas whose source is a phantom or a deleted row, and rows of deleted check-ins. */
 const MISSING = `
   WITH RECURSIVE absent(rid) AS (
     SELECT rid FROM blob WHERE size<0 OR content IS NULL

@@ -2,10 +2,10 @@ import { HASH_POLICIES, hasHash, type HashPolicy, namesOf, type Sha3 } from "../
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 
-/** Names whose rows are kept in memory; each takes about 150 bytes. */
+/** Most names whose rows are kept in memory; each takes about 150 bytes. */
 const MAX_NAMES = 20_000;
 
-/** Names of artifacts: their rows, of which the last ones are kept in memory, and what may be one. */
+/** Names of artifacts: valid names, and their rows. Recently used rows are cached. */
 export class Names {
   readonly #db: Database;
   readonly #config: Config;
@@ -18,7 +18,7 @@ export class Names {
     this.#sha3 = sha3;
   }
 
-  /** Row of a name, 0 where it is unknown. */
+  /** Row of a name, 0 if it is unknown. */
   ridOf(hash: string): number {
     const known = this.#rids.get(hash);
     if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export class Names {
     return rid;
   }
 
-  /** Forgets the rows, because some may have gone. */
+  /** Forgets the rows, because some may be gone. */
   clear(): void {
     this.#rids.clear();
   }
@@ -39,7 +39,7 @@ export class Names {
     return HASH_POLICIES[this.#config.integer("hash-policy", 2)] ?? "sha3";
   }
 
-  /** The policy `auto` becomes `sha3` when the first SHA3 name shows up. */
+  /** The policy `auto` becomes `sha3` with the first SHA3 name. */
   note(hash: string): void {
     if (hash.length > 40 && this.policy() === "auto") this.#config.set("hash-policy", "2");
   }

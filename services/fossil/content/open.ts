@@ -13,16 +13,16 @@ import {
 /** Tables without which a file is no repository. */
 const REQUIRED = ["blob", "delta", "rcvfrom", "user", "config", "mlink", "plink"];
 
-/** Whether the derived tables have the layout of today, or a rebuild must make them first. */
+/** Whether the derived tables have the current layout, or need a rebuild first. */
 export type SchemaState = "current" | "needs-rebuild";
 
-/** How a repository file is opened. */
+/** How to open a repository file. */
 export interface AccessOptions {
-  /** Changes nothing; reads a file in a folder that cannot be written, too. */
+  /** Changes nothing; also works in a folder that cannot be written. */
   readonly readOnly?: boolean;
   /**
-   * Writes a log ahead, so that others read while one writes, and leaves the file in that journal
-   * mode: the default. False keeps the journal mode of the file.
+   * Uses a write-ahead log, so that others can read during a write, and leaves the file in that
+   * journal mode. The default is true; false keeps the journal mode of the file.
    */
   readonly writeAheadLog?: boolean;
 }
@@ -42,11 +42,11 @@ interface SchemaRow {
 }
 
 /**
- * Opens an existing repository. The file may be a stranger's: its tables must be plain tables
- * without triggers, so that no statement of ours runs code that the file brought.
+ * Opens an existing repository. The file is not trusted: its tables must be plain tables without
+ * triggers, so that our statements run no code from the file.
  *
  * @throws {FossilError} `unsupported` if the file is no repository, has an unknown layout, or has
- * triggers or views in the place of tables.
+ * triggers, or views instead of tables.
  */
 export function openDatabase(path: string, options: AccessOptions = {}): OpenedDatabase {
   requireFile(path);
@@ -63,7 +63,7 @@ export function openDatabase(path: string, options: AccessOptions = {}): OpenedD
   }
 }
 
-/** SQLite would make an empty database of a file that does not exist. */
+/** SQLite would create an empty database if the file does not exist. */
 function requireFile(path: string): void {
   try {
     if (Deno.statSync(path).isFile) return;

@@ -1,6 +1,6 @@
 import type { Database } from "./database.ts";
 
-/** Table private: artifacts that are not synchronised. Most repositories have none. */
+/** The table `private`: artifacts that are not synchronised. Most repositories have none. */
 export class PrivateRows {
   readonly #db: Database;
   /** Whether the table has no row; null while that is not known. */
@@ -10,7 +10,7 @@ export class PrivateRows {
     this.#db = db;
   }
 
-  /** Forgets what is known, because a transaction begins or was undone. */
+  /** Clears the cache, because a transaction begins or was rolled back. */
   forget(): void {
     this.#isEmpty = null;
   }

@@ -1,18 +1,18 @@
-/** Opens a file to read it, wherever it lies and however its last writer left it. */
+/** Opens a file for reading, in any folder and in any state that its last writer left. */
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { FossilError, isWriteRefused } from "../error.ts";
 import { Database } from "./database.ts";
 
-/** How often a file is copied anew because somebody wrote it meanwhile. */
+/** How often to copy a file again because somebody wrote to it meanwhile. */
 const ATTEMPTS = 3;
 
 /**
- * Opens a file to read it. A log or journal that its last writer left is taken into account. Where
- * the file and its folder can be written, SQLite cleans up what it finds and leaves nothing behind.
- * Where they cannot, nothing is written there: if SQLite would have to, a copy of the file and its
- * log in the temporary folder is read. (SQLite could read a file without a log as `immutable`, but
- * Deno opens no URI without every permission.)
+ * Opens a file for reading. Takes a log or journal of its last writer into account. Where the file
+ * and its folder can be written, SQLite cleans up what it finds and leaves nothing behind.
+ * Otherwise nothing is written there: if SQLite has to write, it reads a copy of the file and its
+ * log in the temporary folder. (SQLite could read a file without a log as `immutable`, but Deno
+ * opens URIs only with all permissions.)
  *
  * This process must not have the file open: see `backUp`.
  *
@@ -32,7 +32,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Opens the file as a writer does; null where the files beside it cannot be written. */
+/** Opens the file for writing; null if SQLite cannot write its files beside it. */
 function openWritable(path: string): Database | null {
   const db = probed(path, false);
   db?.refuseWrites();
@@ -40,14 +40,14 @@ function openWritable(path: string): Database | null {
 }
 
 /**
- * Opens the file with locks, but without writing; null where that needs more than can be read. In
- * the journal mode WAL that is a file of shared memory, which SQLite would make and leave there.
+ * Opens the file read-only, with locks; null if that needs a file that does not exist. In WAL mode,
+ * that is the file of shared memory, which SQLite would create and leave there.
  */
 function openLocked(path: string): Database | null {
   return usesWriteAheadLog(path) && sizeOf(`${path}-shm`) === 0 ? null : probed(path, true);
 }
 
-/** Opens and reads the file; null where SQLite must write for that, and cannot. */
+/** Opens and reads the file; null if SQLite would have to write and cannot. */
 function probed(path: string, readOnly: boolean): Database | null {
   let db: Database | null = null;
   try {
@@ -62,8 +62,8 @@ function probed(path: string, readOnly: boolean): Database | null {
 }
 
 /**
- * Copies the file with its log or journal to a temporary folder, and lets SQLite bring them
- * together there. The copy has no name any more when this returns, so that it ends with the process.
+ * Copies the file with its log or journal to a temporary folder, where SQLite combines them. The
+ * copy is already unlinked when this returns, so it disappears with the process.
  */
 function openCopy(path: string): Database {
   const folder = Deno.makeTempDirSync({ prefix: "muster-fossil-" });
@@ -97,7 +97,7 @@ function copyFile(path: string, copy: string): void {
   Deno.chmodSync(copy, 0o600);
 }
 
-/** Changes whenever somebody writes one of the files. */
+/** A text that changes whenever somebody writes one of the files. */
 function stateOf(files: readonly string[]): string {
   return JSON.stringify(files.map((file) => {
     const info = statOf(file);
@@ -105,7 +105,7 @@ function stateOf(files: readonly string[]): string {
   }));
 }
 
-/** Size of a file in bytes, 0 where there is none. */
+/** Size of a file in bytes, 0 if there is none. */
 function sizeOf(path: string): number {
   return statOf(path)?.size ?? 0;
 }
@@ -119,7 +119,7 @@ function statOf(path: string): Deno.FileInfo | null {
   }
 }
 
-/** Bytes 18 and 19 of a database file: 2 where a log is written ahead. */
+/** Bytes 18 and 19 of a database file: 2 if a log is written ahead. */
 const VERSION_OFFSET = 18;
 const WITH_LOG = 2;
 

@@ -1,6 +1,6 @@
 /**
- * The order in which the `fossil` program's rebuild goes through artifacts, which decides a few
- * things that artifacts alone leave open.
+ * The order in which the rebuild of the `fossil` program visits artifacts. It decides a few results
+ * that the artifacts alone leave open.
  */
 import type { Database } from "./database.ts";
 import { DeltaTree } from "./delta_tree.ts";
@@ -28,8 +28,8 @@ const MULTIPLIER = 101;
 const SPARE_SLOTS = 20;
 
 /**
- * Rows in the order of the program's hash table of rows (`bag.c`): open addressing, made again with
- * more slots when it is half full.
+ * Rows in the order of the program's hash table of rows (`bag.c`): open addressing; the table grows
+ * when it is half full.
  */
 function inBagOrder(rids: Iterable<number>): number[] {
   let slots: number[] = [];

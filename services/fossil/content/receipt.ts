@@ -1,7 +1,7 @@
 import type { Database } from "./database.ts";
 import type { Origin } from "./store_types.ts";
 
-/** Table rcvfrom: who gave the content of a transaction. */
+/** The table `rcvfrom`: the origin of a transaction's content. */
 export class Receipt {
   readonly #db: Database;
   #origin: Origin = { user: null, ip: null };
@@ -17,12 +17,12 @@ export class Receipt {
     this.forget();
   }
 
-  /** Forgets the row, because the transaction was undone. */
+  /** Forgets the row, because the transaction was rolled back. */
   forget(): void {
     this.#rcvid = 0;
   }
 
-  /** The row of this transaction, made with its first new content. */
+  /** The row of this transaction, inserted with its first new content. */
   row(): number {
     if (this.#rcvid === 0) {
       this.#rcvid = this.#db.insert(

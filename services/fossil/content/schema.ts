@@ -1,6 +1,6 @@
 /**
- * Tables of a repository. Names, columns and order of columns are given by the file format; the
- * program reads them by name and `fossil rebuild` makes the derived ones anew.
+ * Tables of a repository. The file format defines names, columns and their order. The program reads
+ * tables by name, and `fossil rebuild` recreates the derived ones.
  *
  * @see {@link https://fossil-scm.org/home/doc/trunk/www/tech_overview.wiki}
  */
@@ -15,7 +15,7 @@ export const AUX_SCHEMA = "2015-01-24";
 /** Oldest layout of the derived tables that a rebuild can start from. */
 export const OLDEST_AUX_SCHEMA = "2011-04-25 19:50";
 
-/** What cannot be computed from artifacts, and the artifacts. */
+/** The artifacts, and everything that cannot be computed from them. */
 export const PERMANENT_SCHEMA = `
 CREATE TABLE blob(
   rid INTEGER PRIMARY KEY,
@@ -70,7 +70,7 @@ CREATE VIEW artifact(rid,rcvid,size,atype,srcid,hash,content) AS
 PRAGMA application_id=${APPLICATION_ID};
 `;
 
-/** What crosslinking computes from artifacts, except for the tables of tickets. */
+/** The tables that crosslinking computes from artifacts, except those of tickets. */
 export const DERIVED_SCHEMA = `
 CREATE TABLE filename(fnid INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE mlink(
@@ -161,7 +161,7 @@ CREATE TABLE cherrypick(
 CREATE INDEX cherrypick_cid ON cherrypick(childid);
 `;
 
-/** Tables of tickets where the config row `ticket-table` does not give others. */
+/** Tables of tickets if the config row `ticket-table` does not give others. */
 export const DEFAULT_TICKET_SCHEMA = `
 CREATE TABLE ticket(
   tkt_id INTEGER PRIMARY KEY,
@@ -192,7 +192,7 @@ CREATE TABLE ticketchng(
 CREATE INDEX ticketchng_idx1 ON ticketchng(tkt_id, tkt_mtime);
 `;
 
-/** Made when the first forum post is crosslinked, as the program does. */
+/** Created with the first forum post, as by the program. */
 export const FORUM_SCHEMA = `
 CREATE TABLE IF NOT EXISTS forumpost(
   fpid INTEGER PRIMARY KEY,
@@ -205,14 +205,14 @@ CREATE INDEX IF NOT EXISTS forumthread ON forumpost(froot,fmtime);
 `;
 
 /**
- * Our own table, made on demand: check-ins that name a cherry-picked check-in which this
- * repository does not know yet. `fossil rebuild` leaves tables alone whose names begin with "fx_".
+ * Our own table, created on demand: check-ins that cherry-pick a check-in which this repository
+ * does not have yet. `fossil rebuild` keeps tables whose names begin with "fx_".
  */
 export const AWAITED_SCHEMA = `
 CREATE TABLE IF NOT EXISTS fx_awaited(hash TEXT, rid INTEGER, PRIMARY KEY(hash, rid)) WITHOUT ROWID;
 `;
 
-/** Tables that a rebuild must not drop; it drops every other one. */
+/** Tables that a rebuild keeps; it drops all others. */
 export const PERMANENT_TABLES: readonly string[] = [
   "accesslog",
   "admin_log",

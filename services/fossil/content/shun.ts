@@ -4,8 +4,8 @@ import type { Database } from "./database.ts";
 import type { ContentStore } from "./store.ts";
 
 /**
- * Refuses an artifact from now on. Content that is here stays until the next rebuild, which drops
- * it: only then do the derived tables lose it too. Needs a transaction.
+ * Refuses an artifact from now on. Existing content stays, in the derived tables too, until the
+ * next rebuild drops it. Needs a transaction.
  */
 export function shun(db: Database, hash: string, reason = ""): void {
   if (!isArtifactHash(hash)) throw new FossilError("invalid", `"${hash}" is no artifact hash`);
@@ -16,7 +16,7 @@ export function shun(db: Database, hash: string, reason = ""): void {
   );
 }
 
-/** Takes the shunned artifacts out, after what is a delta of them was made full text. */
+/** Deletes the shunned artifacts; their deltas become full text first. */
 export function dropShunned(db: Database, store: ContentStore): void {
   const shunned = "SELECT rid FROM blob JOIN shun USING(uuid)";
   const dependents = `SELECT rid FROM delta WHERE srcid IN (${shunned})`;

@@ -23,7 +23,7 @@ import { Unpacked } from "./unpacked.ts";
 
 /** Default size of the cache of artifacts, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
-/** Every so many links of a delta chain the artifact in between is cached. */
+/** Of a delta chain, every artifact at this distance is cached. */
 const CACHED_LINK = 8;
 
 interface BlobRow {
@@ -34,7 +34,7 @@ interface BlobRow {
 
 /**
  * The artifacts of a repository as bytes: tables blob, delta, phantom, private, shun, rcvfrom,
- * unclustered. Knows nothing of what the bytes say. Every method that writes needs a transaction.
+ * unclustered. Does not interpret the bytes. Every method that writes needs a transaction.
  */
 export class ContentStore {
   readonly #db: Database;
@@ -61,7 +61,7 @@ export class ContentStore {
     this.#receipt = new Receipt(db);
   }
 
-  /** Starts a transaction's bookkeeping: who gives content, and nothing touched yet. */
+  /** Starts the bookkeeping of a transaction. */
   begin(origin: Origin): void {
     this.#receipt.begin(origin);
     this.#touched.clear();
@@ -69,7 +69,7 @@ export class ContentStore {
     this.#unpacked.clear();
   }
 
-  /** Forgets what is in memory, because another program wrote or a transaction was undone. */
+  /** Clears the caches, because another program wrote or a transaction was rolled back. */
   dropCaches(): void {
     this.#cache.clear();
     this.#deadEnds.clear();
@@ -81,17 +81,17 @@ export class ContentStore {
     this.#receipt.forget();
   }
 
-  /** Row id of an artifact or phantom, 0 where the name is unknown. */
+  /** Row id of an artifact or phantom, 0 if the name is unknown. */
   ridOf(hash: string): number {
     return this.#names.ridOf(hash);
   }
 
-  /** Whether a name is refused here. */
+  /** Whether the repository refuses a name. */
   isShunned(hash: string): boolean {
     return this.#names.isShunned(hash);
   }
 
-  /** Name of an artifact or phantom, undefined where there is no such row. */
+  /** Name of an artifact or phantom, undefined if there is no such row. */
   hashOf(rid: number): string | undefined {
     return this.#db.value<string>("SELECT uuid FROM blob WHERE rid=?", rid);
   }
@@ -101,16 +101,16 @@ export class ContentStore {
     return this.#db.value<number>("SELECT size FROM blob WHERE rid=?", rid) ?? -1;
   }
 
-  /** Row of which an artifact is stored as a delta, 0 for full text. */
+  /** Row of the artifact's delta source, 0 for full text. */
   sourceOf(rid: number): number {
     return this.#deltas.sourceOf(rid);
   }
 
   /**
-   * The bytes of an artifact; null for a phantom and for a delta that hangs on one. The bytes are
+   * The bytes of an artifact; null for a phantom and for a delta that depends on one. The bytes are
    * shared with the cache: do not write to them.
    *
-   * @throws {FossilError} `corrupt` or `limit` if what is stored does not decode.
+   * @throws {FossilError} `corrupt` or `limit` if the stored bytes do not decode.
    */
   get(rid: number): Uint8Array | null {
     const chain: number[] = [];
@@ -134,14 +134,14 @@ export class ContentStore {
     return base ?? null;
   }
 
-  /** Like `get`, for callers that cannot go on without. */
+  /** Like `get`, but throws if the content is missing. */
   require(rid: number): Uint8Array {
     const content = this.get(rid);
     if (content !== null) return content;
     throw new FossilError("missing", `Content of artifact "${this.hashOf(rid) ?? rid}" is missing`);
   }
 
-  /** What a row holds: full text, or a delta. Null for a phantom. */
+  /** The stored bytes of a row: full text, or a delta. Null for a phantom. */
   #stored(rid: number): Uint8Array | null {
     return this.#unpacked.get(rid) ?? this.#row(rid)?.stored ?? null;
   }
@@ -158,8 +158,8 @@ export class ContentStore {
   }
 
   /**
-   * An artifact as its row has it: full text, or a delta of the bytes that the caller has at hand.
-   * Null for a phantom. Memory is passed by.
+   * An artifact read from its row: full text, or a delta of the bytes that the caller passes. Null
+   * for a phantom. Bypasses the cache.
    *
    * @param source bytes of the artifact that the row is a delta of; null for full text.
    */
@@ -170,7 +170,7 @@ export class ContentStore {
     return { hash, size, content: source ? applyDelta(source, stored, this.#maxBytes) : stored };
   }
 
-  /** Like `getStored`, from memory where the artifact is there, and kept there. */
+  /** Like `getStored`, but uses the cache and adds the artifact to it. */
   getKept(rid: number, source: Uint8Array | null): StoredArtifact | null {
     if (this.#cache.get(rid) !== undefined) return this.getRow(rid);
     const artifact = this.getStored(rid, source);
@@ -178,7 +178,7 @@ export class ContentStore {
     return artifact;
   }
 
-  /** Like `get`, with what the row says of the artifact. */
+  /** Like `get`, with hash and size from the row. */
   getRow(rid: number): StoredArtifact | null {
     const content = this.get(rid);
     const row = this.#db.row<BlobRow>("SELECT uuid, size FROM blob WHERE rid=?", rid);
@@ -190,7 +190,7 @@ export class ContentStore {
     return this.#touched.has(rid);
   }
 
-  /** Whether the bytes can be had: no phantom, and no delta that hangs on one. */
+  /** Whether the bytes are available: no phantom, and no delta that depends on one. */
   isAvailable(rid: number): boolean {
     for (let next = rid, steps = 0; next !== 0; next = this.sourceOf(next), steps++) {
       if (steps > MAX_CHAIN || this.#deadEnds.has(next) || this.sizeOf(next) < 0) return false;
@@ -209,11 +209,10 @@ export class ContentStore {
   }
 
   /**
-   * Stores content as full text. Content that is there already is left as it is; a phantom gets
-   * its bytes.
+   * Stores content as full text. Existing content stays as it is; a phantom gets its bytes.
    *
    * @throws {FossilError} `corrupt` if the content does not have the given name; `invalid` if the
-   * name is shunned or no hash; `limit` if it is too large.
+   * name is shunned or not a hash; `limit` if it is too large.
    */
   put(content: Uint8Array, options: PutOptions = {}): PutResult {
     if (content.length > this.#maxBytes) {
@@ -229,8 +228,8 @@ export class ContentStore {
   }
 
   /**
-   * Stores a delta whose source is not here yet (a phantom, or a delta that hangs on one). It can
-   * be checked only when the source arrives; see `checkArrival`.
+   * Stores a delta whose source is not available yet (a phantom, or a delta that depends on one).
+   * It can be checked only when the source arrives; see `checkArrival`.
    */
   putDangling(delta: Uint8Array, hash: string, source: number, isPrivate = false): PutResult {
     const size = deltaTargetLength(delta);
@@ -274,7 +273,7 @@ export class ContentStore {
     return { rid, isNew: true, wasAwaited: known !== undefined };
   }
 
-  /** Writes what waits to be packed. */
+  /** Packs and writes pending content. */
   #packAll(): void {
     const update = "UPDATE blob SET content=? WHERE rid=?";
     const pack = this.#isDraft ? packPlain : packBlob;
@@ -282,7 +281,7 @@ export class ContentStore {
     this.#unpacked.clear();
   }
 
-  /** Row of a name; a phantom is made for an unknown one. 0 for a shunned name. */
+  /** Row of a name; an unknown name gets a phantom. 0 for a shunned name. */
   ridOrPhantom(hash: string, isPrivate = false): number {
     const known = this.ridOf(hash);
     if (known !== 0) return known;
@@ -303,8 +302,8 @@ export class ContentStore {
   }
 
   /**
-   * Checks a delta whose source has arrived. One that does not give what its name says becomes a
-   * phantom again, so that another peer can send the true content.
+   * Checks a delta whose source has arrived. If the content does not have its hash, it becomes a
+   * phantom again, so that another peer can send the right content.
    *
    * @returns whether the content is right.
    */
@@ -325,7 +324,7 @@ export class ContentStore {
 
   /**
    * Stores an artifact as a delta of another, by Fossil's rules: the older becomes a delta of the
-   * newer, so that what is asked for most is full text.
+   * newer, so that the content that is read most is full text.
    */
   deltify(rid: number, source: number): void {
     if (rid === 0 || rid === source || this.sourceOf(rid) !== 0) return;
@@ -345,7 +344,7 @@ export class ContentStore {
     this.#touched.add(rid);
   }
 
-  /** Stores an artifact as full text; nothing happens where its bytes cannot be had. */
+  /** Stores an artifact as full text. Does nothing if its bytes are not available. */
   undelta(rid: number): void {
     if (this.sourceOf(rid) === 0) return;
     const content = this.get(rid);
@@ -367,7 +366,9 @@ export class ContentStore {
     this.#db.run("DELETE FROM unclustered WHERE rid=?", rid);
   }
 
-  /** Like `makePrivate`, for an artifact that a tag says is private; others may know of it. */
+  /**
+   * Like `makePrivate`, for an artifact that a tag makes private; other repositories may know it.
+   */
   notePrivate(rid: number): void {
     this.#private.add(rid);
     for (const dependent of this.dependents(rid)) this.exposeNothing(dependent);
@@ -385,7 +386,7 @@ export class ContentStore {
     this.#db.run("INSERT OR IGNORE INTO unclustered VALUES(?)", rid);
   }
 
-  /** Takes an artifact out for good; nothing may be stored as a delta of it. */
+  /** Deletes an artifact. No other artifact may be stored as a delta of it. */
   remove(rid: number): void {
     this.#deltas.delete(rid);
     this.#private.delete(rid);
@@ -397,11 +398,11 @@ export class ContentStore {
   }
 
   /**
-   * Reads back everything this transaction wrote and checks its hash, from the file and not from
-   * memory; newest first, which older ones are deltas of. Call this before COMMIT. In a draft
-   * nothing is read back.
+   * Reads back everything that this transaction wrote, from the file and not from memory, and
+   * checks the hashes. Starts with the newest, because older ones are deltas of it. Call this
+   * before COMMIT. In a draft nothing is read back.
    *
-   * @throws {FossilError} `corrupt`: the transaction must be undone.
+   * @throws {FossilError} `corrupt`: roll the transaction back.
    */
   verifyTouched(): void {
     this.#packAll();
@@ -412,7 +413,7 @@ export class ContentStore {
     this.#touched.clear();
   }
 
-  /** Checks that an artifact decodes to what its name says; phantoms pass. */
+  /** Checks that an artifact decodes to content with its hash; phantoms pass. */
   verify(rid: number): void {
     const content = this.get(rid);
     if (content === null || this.#names.fits(content, this.hashOf(rid) ?? "")) return;

@@ -1,7 +1,7 @@
-/** What the content store takes and gives. */
+/** Types of the content store. */
 import type { Sha3 } from "../codec/mod.ts";
 
-/** Who gives new content, for `rcvfrom`. */
+/** The origin of new content, for `rcvfrom`. */
 export interface Origin {
   readonly user: string | null;
   readonly ip: string | null;
@@ -11,35 +11,35 @@ export interface Origin {
 export interface StoreOptions {
   /** Bytes of artifacts kept in memory. */
   readonly cacheBytes?: number;
-  /** Bytes of new artifacts that wait in memory to be packed. */
+  /** Most bytes of new artifacts in memory before they are packed. */
   readonly unpackedBytes?: number;
   /** Largest artifact that is read or written, in bytes. */
   readonly maxArtifactBytes?: number;
-  /** A quicker SHA3-256 than the runtime's own, where one was loaded. */
+  /** A quicker SHA3-256 than the runtime's own, if one was loaded. */
   readonly sha3?: Sha3;
   /**
-   * The file is a draft, to be copied by `copyDraft`: what is written is neither compressed, for most
-   * of it becomes a delta yet, nor read back, for whoever copies it verifies everything at once.
+   * The file is a draft for `copyDraft`. Writes are not compressed, because most become deltas
+   * later, and not read back, because the copy verifies everything.
    */
   readonly isDraft?: boolean;
 }
 
-/** An artifact, and what its row says of it. */
+/** An artifact, with hash and size from its row. */
 export interface StoredArtifact {
   readonly hash: string;
-  /** What the row says; the bytes may have another length. */
+  /** From the row; the bytes may have another length. */
   readonly size: number;
   readonly content: Uint8Array;
 }
 
-/** How content is put. */
+/** How to store content. */
 export interface PutOptions {
-  /** The name the content must have; checked. Computed by the hash policy where absent. */
+  /** The expected name, which is checked. If absent, the hash policy decides. */
   readonly hash?: string;
   readonly isPrivate?: boolean;
 }
 
-/** What became of content that was put. */
+/** Result of storing content. */
 export interface PutResult {
   readonly rid: number;
   /** The repository did not have these bytes before. */

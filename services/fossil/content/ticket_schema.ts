@@ -3,18 +3,18 @@ import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 import { DEFAULT_TICKET_SCHEMA } from "./schema.ts";
 
-/** Longest text of the config row `ticket-table` that is run, in characters. */
+/** Longest accepted text of the config row `ticket-table`, in characters. */
 const MAX_SCHEMA_LENGTH = 100_000;
 
-/** What a statement of a ticket schema may be: the two tables, and indexes on them. */
+/** The statements that a ticket schema may have: the two tables, and indexes on them. */
 const ALLOWED = [
   /^create\s+table\s+(?:if\s+not\s+exists\s+)?["[`]?(?:ticket|ticketchng|fx_\w+)["\]`]?\s*\(/i,
   /^create\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?\S+\s+on\s+["[`]?(?:ticket|ticketchng|fx_\w+)["\]`]?\s*\(/i,
 ];
 
 /**
- * Makes the tables ticket and ticketchng anew, as the config row `ticket-table` wants them. That
- * row can come from a stranger's file: nothing but the tables and their indexes is let through.
+ * Recreates the tables `ticket` and `ticketchng` as the config row `ticket-table` defines them.
+ * That row is not trusted: only the tables and their indexes are accepted.
  *
  * @throws {FossilError} `unsupported` if the row has any other statement.
  */

@@ -1,7 +1,7 @@
-/** Bytes that wait to be packed, by default: many become deltas before the transaction ends. */
+/** Default limit of unpacked bytes: many become deltas before the transaction ends. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** What rows of a transaction hold, while it is not packed and written yet. */
+/** Content of a transaction's rows that is not packed and written yet. */
 export class Unpacked {
   readonly #contents = new Map<number, Uint8Array>();
   readonly #maxBytes: number;
@@ -34,7 +34,7 @@ export class Unpacked {
     this.#bytes = 0;
   }
 
-  /** Rows and what they hold. */
+  /** Rows and their content. */
   [Symbol.iterator](): IterableIterator<[number, Uint8Array]> {
     return this.#contents.entries();
   }

@@ -12,7 +12,7 @@ const ADDED_COLUMNS = [
   ["concealed", "mtime", "DATE"],
 ] as const;
 
-/** Brings the tables that a rebuild keeps to the layout of today. Needs a transaction. */
+/** Upgrades the tables that a rebuild keeps to the current layout. Needs a transaction. */
 export function upgradePermanentTables(db: Database): void {
   for (const [table, column, type] of ADDED_COLUMNS) {
     const columns = db.columns(table);

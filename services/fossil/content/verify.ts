@@ -4,26 +4,26 @@ import type { ContentStore } from "./store.ts";
 import type { StoredArtifact } from "./store_types.ts";
 import { walkArtifacts } from "./walk.ts";
 
-/** An artifact that is not what its name says. */
+/** An artifact whose content does not have its hash. */
 export interface Damage {
   readonly hash: string;
   readonly reason: string;
 }
 
-/** Called now and then with the number of artifacts done, and how many there are. */
+/** Called from time to time with the number of artifacts done, and the total. */
 export type Progress = (done: number, total: number) => void;
 
-/** Between two calls of `Progress`. */
+/** Artifacts between two calls of `Progress`. */
 export const PROGRESS_STEP = 500;
 
-/** Bytes that are hashed at a time. */
+/** Bytes hashed at a time. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** Checks contents against their names, there and then or in another thread. */
+/** Checks contents against their names, at once or in another thread. */
 export interface HashCheck {
-  /** Takes contents; gives the names that were found wrong by now. */
+  /** Takes contents; returns the names found wrong so far. */
   check(batch: readonly StoredArtifact[]): string[];
-  /** Returns the names that were found wrong since. */
+  /** Waits for the end; returns the names found wrong since. */
   finish(): string[];
 }
 
@@ -33,7 +33,7 @@ export interface VerifyOptions {
   readonly hashes?: HashCheck;
 }
 
-/** Checks contents there and then. */
+/** Checks contents at once. */
 export function hashingHere(sha3?: Sha3): HashCheck {
   return {
     check: (batch) =>

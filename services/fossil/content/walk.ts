@@ -4,18 +4,18 @@ import { DeltaTree } from "./delta_tree.ts";
 import type { ContentStore } from "./store.ts";
 import type { StoredArtifact } from "./store_types.ts";
 
-/** An artifact with its bytes, or with the reason why these cannot be had. */
+/** An artifact with its bytes, or with the reason why they are not available. */
 export type WalkedArtifact =
   | StoredArtifact & { readonly rid: number }
   | { readonly rid: number; readonly content: null; readonly error: FossilError };
 
 /**
- * Goes through all artifacts along the delta chains: a delta is applied to the bytes of its source
- * while these are at hand, which is a hundred times quicker than one by one. Phantoms, and deltas
- * that hang on one, are left out. Delta chains may be changed between two steps.
+ * Visits all artifacts along the delta chains. Each delta is applied while the bytes of its source
+ * are in memory, which is a hundred times quicker than one by one. Skips phantoms, and deltas that
+ * depend on one. Delta chains may change between two steps.
  *
- * @param keeps whether artifacts are taken from and kept in the store's memory: for who reads the
- * relatives of each one as well, and not for who wants to know what the file has.
+ * @param keeps whether to use the store's cache: true if the caller also reads the relatives of
+ * each artifact, false to read what the file has.
  */
 export function* walkArtifacts(
   db: Database,
@@ -57,7 +57,7 @@ function* walkChain(
   }
 }
 
-/** @param source as `getStored` has it; undefined where the delta chain must be looked up. */
+/** @param source as `getStored` has it; undefined if the delta chain must be looked up. */
 type Decode = (rid: number, source: Uint8Array | null | undefined) => WalkedArtifact | null;
 
 function decoder(store: ContentStore, keeps: boolean): Decode {

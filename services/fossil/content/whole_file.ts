@@ -5,12 +5,12 @@ import { FossilError } from "../error.ts";
 import { claim } from "./create.ts";
 import { Database } from "./database.ts";
 
-/** Names of drafts end so; what has no lock on it belongs to a process that died. */
+/** Suffix of drafts. A draft without a lock belongs to a process that died. */
 const DRAFT = /\.muster-draft-[0-9a-f]{16}$/;
-/** Files that SQLite may have put beside a draft. */
+/** Files that SQLite may have created beside a draft. */
 const COMPANIONS = ["", "-wal", "-shm", "-journal"];
 
-/** A name for a draft in the folder of the file that it is for. */
+/** A name for a draft, in the folder of its file. */
 export function draftPathFor(path: string): string {
   return `${path}.muster-draft-${randomBytes(8).toString("hex")}`;
 }
@@ -21,10 +21,10 @@ export function requireAbsent(path: string): void {
 }
 
 /**
- * Makes a database file as a draft in the same folder, and gives it its name when it is on disk.
+ * Makes a database file as a draft in the same folder, and names it when it is on disk.
  *
  * @param write fills the draft and commits; nothing needs to be durable.
- * @throws {FossilError} `invalid` if the file exists, also if it has come into being meanwhile.
+ * @throws {FossilError} `invalid` if the file exists, or appears meanwhile.
  */
 export function writeWholeFile(path: string, write: (draft: Database) => void): void {
   const draftPath = draftPathFor(path);
@@ -46,7 +46,7 @@ export function writeWholeFile(path: string, write: (draft: Database) => void): 
   syncFolder(dirname(path));
 }
 
-/** Gives a draft its name, unless another file has it. Renaming would replace that one. */
+/** Gives a draft its name, unless another file has it. Renaming would replace that file. */
 function giveName(draft: string, path: string): void {
   try {
     Deno.linkSync(draft, path);
@@ -58,7 +58,7 @@ function giveName(draft: string, path: string): void {
   }
 }
 
-/** Removes what dead processes have left of drafts in a folder. */
+/** Removes drafts of dead processes from a folder. */
 export function removeDeadDrafts(folder: string): void {
   for (const { name, isFile } of Deno.readDirSync(folder)) {
     if (isFile && DRAFT.test(name)) removeIfDead(`${folder}/${name}`);
@@ -73,13 +73,13 @@ function removeIfDead(path: string): void {
     draft.lock();
   } catch (error) {
     if (error instanceof Error && /locked/.test(error.message)) return draft?.close();
-    // A draft that is no database is dead too.
+    // A draft that is not a database is dead too.
   }
   removeDraft(path);
   draft?.close();
 }
 
-/** Removes a draft, if it is there, and what SQLite has put beside it. */
+/** Removes a draft, if it exists, and SQLite's files beside it. */
 export function removeDraft(path: string): void {
   for (const companion of COMPANIONS) {
     try {
@@ -100,7 +100,7 @@ function exists(path: string): boolean {
   }
 }
 
-/** Makes a new name durable, where the system can do that to a folder. */
+/** Makes a new name durable, if the system can sync a folder. */
 function syncFolder(path: string): void {
   try {
     using folder = Deno.openSync(path);

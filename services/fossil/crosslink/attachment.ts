@@ -1,4 +1,4 @@
-/** Attachments. What an attachment hangs on may arrive after it. */
+/** Attachments. The target of an attachment may arrive after it. */
 import type { Attachment } from "../artifact/mod.ts";
 import { escapeHtml, isArtifactHash, toJulianDay } from "../codec/mod.ts";
 import { type LinkContext, longPrefix } from "./context.ts";
@@ -41,7 +41,7 @@ export function linkAttachment(ctx: LinkContext, rid: number, attachment: Attach
   putEvent(ctx, { type, rid, date, user, comment: text });
 }
 
-/** What a target is, as far as is known; a hash that nothing is known of counts as a wiki title. */
+/** The kind of a target, as far as it is known; an unknown hash counts as a wiki title. */
 function targetKind(ctx: LinkContext, target: string): TargetKind {
   if (!isArtifactHash(target)) return "wiki";
   const hasTag = (name: string) => ctx.db.exists("SELECT 1 FROM tag WHERE tagname=?", name);
@@ -74,7 +74,7 @@ function describe(
   return `Add attachment [/artifact/${longPrefix(source)}|${file}] to ${where}`;
 }
 
-/** The program words a removal from a technote in its own way, until the note changes again. */
+/** The program uses another wording for a removal from a technote, until the note changes again. */
 function describeFirstRemoval(
   ctx: LinkContext,
   kind: TargetKind,

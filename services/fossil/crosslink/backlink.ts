@@ -1,13 +1,13 @@
-/** Table backlink: which texts name which artifacts. */
+/** The table `backlink`: which texts refer to which artifacts. */
 import { isHex } from "../codec/mod.ts";
 import type { LinkContext } from "./context.ts";
 import { fossilWikiLinks } from "./markup/fossil_wiki.ts";
 import { markdownLinks } from "./markup/markdown.ts";
 
-/** `backlink.srctype`: what kind of text has the link. */
+/** `backlink.srctype`: the kind of text that has the link. */
 const SOURCE_TYPES = { comment: 0, ticket: 1, wiki: 2, technote: 3, forum: 4 } as const;
 
-/** A text in which links are looked for. */
+/** A text to search for links. */
 export interface BacklinkSource {
   readonly type: keyof typeof SOURCE_TYPES;
   /** Row of the artifact; for a wiki page the id of its tag. */
@@ -22,13 +22,13 @@ const MIN_TARGET_LENGTH = 4;
 const MAX_TARGET_LENGTH = 64;
 const INFO_PATH = "/info/";
 
-/** Writes the links of a text in the place of those that its source had. */
+/** Replaces the links of a source with those of a text. */
 export function extractBacklinks(ctx: LinkContext, text: string, source: BacklinkSource): void {
   clearBacklinks(ctx, source);
   addBacklinks(ctx, text, source);
 }
 
-/** Takes the links of a source away. */
+/** Deletes the links of a source. */
 export function clearBacklinks(ctx: LinkContext, { type, id }: BacklinkSource): void {
   ctx.db.run("DELETE FROM backlink WHERE srctype=? AND srcid=?", SOURCE_TYPES[type], id);
 }
@@ -56,7 +56,7 @@ function linksOf(ctx: LinkContext, text: string, mimetype: string | null): strin
   return mimetype.includes("markdown") ? markdownLinks(text) : [];
 }
 
-/** The hash or prefix of one that a link names, null for any other link. */
+/** The hash, or prefix of one, in a link; null for any other link. */
 function targetHash(link: string): string | null {
   const named = link.length >= 10 && link.startsWith(INFO_PATH);
   const target = named ? link.slice(INFO_PATH.length) : link;

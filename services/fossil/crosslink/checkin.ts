@@ -8,9 +8,9 @@ import { baselineOf } from "./mlink.ts";
 import { linkCheckin, relink } from "./plink.ts";
 
 /**
- * Links a check-in. A delta manifest whose baseline is not here waits as an orphan.
+ * Links a check-in. A delta manifest whose baseline is missing waits as an orphan.
  *
- * @returns row of the primary parent (0 for none), or null where the check-in has to wait.
+ * @returns row of the primary parent (0 for none), or null if the check-in has to wait.
  */
 export function linkManifest(ctx: LinkContext, rid: number, manifest: Manifest): number | null {
   if (baselineOf(ctx, manifest) === undefined) {
@@ -51,7 +51,7 @@ function relinkCherrypickers(ctx: LinkContext, rid: number): void {
   for (const { childid } of children) relink(ctx, childid);
 }
 
-/** Tags that arrived before the check-in already say what to show. */
+/** Tags that arrived before the check-in already define what to show. */
 function putCheckinEvent(ctx: LinkContext, rid: number, manifest: Manifest): void {
   const day = toJulianDay(manifest.date);
   const valueOf = (tag: number) => `(SELECT value FROM tagxref WHERE tagid=${tag} AND rid=?`;

@@ -2,9 +2,9 @@ import { type Artifact, KnownFiles, type Manifest, parseArtifact } from "../arti
 import { AWAITED_SCHEMA, ByteCache, type Config, type ContentStore } from "../content/mod.ts";
 import type { Database } from "../content/mod.ts";
 
-/** Bytes of artifacts whose parsed form is kept. */
+/** Most bytes of artifacts whose parsed form is cached. */
 const CACHE_BYTES = 8 * 1024 * 1024;
-/** File names whose ids are kept. */
+/** Most file names whose ids are cached. */
 const MAX_FILE_NAMES = 100_000;
 
 /** A check-in whose child is so close in time that the timeline may have to nudge it. */
@@ -14,11 +14,11 @@ export interface Nudge {
   /** Julian day by which the timeline sorts it. */
   time: number;
   readonly child: number;
-  /** Julian day of the child, null where the child needs no nudge itself. */
+  /** Julian day of the child, null if the child needs no nudge itself. */
   childTime: number | null;
 }
 
-/** Work of a transaction that must wait until every artifact was seen. */
+/** Work of a transaction that must wait for its last artifact. */
 export class Pending {
   readonly tickets = new Set<string>();
   readonly wikiTitles = new Set<string>();
@@ -31,7 +31,7 @@ export class Pending {
   readonly complete = new Set<number>();
 }
 
-/** What every crosslinking function works on. */
+/** The shared state of all crosslinking functions. */
 export class LinkContext {
   readonly db: Database;
   readonly config: Config;
@@ -40,7 +40,7 @@ export class LinkContext {
   readonly files = new KnownFiles();
   readonly #artifacts = new ByteCache<number, Artifact>(CACHE_BYTES);
   readonly #fileNames = new Map<string, number>();
-  /** Whether a check-in waits for a cherry-picked one; null while that is not known. */
+  /** Whether a check-in waits for a cherry-picked one; null if unknown. */
   #hasAwaiting: boolean | null = null;
 
   constructor(db: Database, config: Config, store: ContentStore) {
@@ -56,7 +56,7 @@ export class LinkContext {
     for (const work of Object.values(this.pending)) work.clear();
   }
 
-  /** The artifact of a row; null for a file and for content that is not here. */
+  /** The artifact of a row; null for a file and for missing content. */
   artifact(rid: number): Artifact | null {
     const known = this.#artifacts.get(rid);
     if (known !== undefined) return known;
@@ -64,7 +64,7 @@ export class LinkContext {
     return content === null ? null : this.parse(rid, content);
   }
 
-  /** Parses content, unless that was done, and keeps the artifact. */
+  /** Parses content, unless the artifact is cached, and caches the artifact. */
   parse(rid: number, content: Uint8Array, parsed?: Artifact): Artifact | null {
     const known = this.#artifacts.get(rid);
     if (known !== undefined) return known;
@@ -91,14 +91,14 @@ export class LinkContext {
     return id;
   }
 
-  /** Notes that a check-in cherry-picks one which this repository does not know. */
+  /** Records that a check-in cherry-picks one that this repository does not have. */
   await(hash: string, rid: number): void {
     this.db.exec(AWAITED_SCHEMA);
     this.#hasAwaiting = true;
     this.db.run("INSERT OR IGNORE INTO fx_awaited VALUES(?,?)", hash, rid);
   }
 
-  /** Check-ins that waited for a name; they do not wait any more. */
+  /** Check-ins that waited for a name; they stop waiting. */
   takeAwaiting(hash: string): number[] {
     this.#hasAwaiting ??= this.db.hasTable("fx_awaited");
     if (!this.#hasAwaiting) return [];
@@ -112,14 +112,14 @@ export class LinkContext {
     return `${longPrefix(hash)}|${this.shortPrefix(hash)}`;
   }
 
-  /** As many digits as the repository shows of a hash. */
+  /** Number of digits that the repository shows of a hash. */
   shortPrefix(hash: string): string {
     const digits = this.config.integer("hash-digits", 10);
     return hash.slice(0, Math.min(Math.max(digits, 6), 40));
   }
 }
 
-/** As many digits of a hash as links have. */
+/** Number of digits of a hash in links. */
 export function longPrefix(hash: string): string {
   return hash.slice(0, 16);
 }

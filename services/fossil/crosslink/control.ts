@@ -1,4 +1,4 @@
-/** Control artifacts in the timeline: what they say is put in words. */
+/** Control artifacts in the timeline, described in words. */
 import { compareTags, type Control, type TagCard } from "../artifact/mod.ts";
 import { compareUtf8, escapeHtml } from "../codec/mod.ts";
 import { type LinkContext, longPrefix } from "./context.ts";

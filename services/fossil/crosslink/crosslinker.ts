@@ -22,8 +22,8 @@ import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
 export type Inspect = (artifact: Artifact, hash: string) => void;
 
 /**
- * Keeps the derived tables in step with the artifacts, in whatever order these arrive. Works
- * inside a transaction: `link` for each artifact, then `finish` once.
+ * Keeps the derived tables consistent with the artifacts, in any order of arrival. Works inside a
+ * transaction: `link` for each artifact, then `finish` once.
  */
 export class Crosslinker {
   readonly #ctx: LinkContext;
@@ -34,30 +34,30 @@ export class Crosslinker {
     this.#ctx = new LinkContext(db, config, store);
   }
 
-  /** Starts a transaction, of which every artifact is shown to `inspect`. */
+  /** Starts a transaction. `inspect` sees each of its artifacts. */
   begin(inspect: Inspect | null): void {
     this.#inspect = inspect;
   }
 
-  /** Forgets what is in memory, because another program wrote or a transaction was undone. */
+  /** Clears the caches, because another program wrote or a transaction was rolled back. */
   dropCaches(): void {
     this.#ctx.dropCaches();
   }
 
-  /** F cards that were read before. */
+  /** Cached F cards. */
   get files(): KnownFiles {
     return this.#ctx.files;
   }
 
-  /** The parsed artifact of a row; null for a file and for content that is not here. */
+  /** The parsed artifact of a row; null for a file and for missing content. */
   artifact(rid: number): Artifact | null {
     return this.#ctx.artifact(rid);
   }
 
   /**
-   * Writes what an artifact says. Returns its kind, null where the content is just a file.
+   * Writes an artifact to the derived tables. Returns its kind, null if the content is just a file.
    *
-   * @param parsed the artifact that the content is, where that is known.
+   * @param parsed the artifact that the content is, if that is known.
    */
   link(rid: number, content: Uint8Array, parsed?: Artifact): ArtifactKind | null {
     const artifact = this.#ctx.parse(rid, content, parsed);
@@ -69,8 +69,8 @@ export class Crosslinker {
   }
 
   /**
-   * Artifacts that wait for content: delta manifests whose baseline it is, and deltas of it. To be
-   * asked before the content is linked, which may make older artifacts deltas of it.
+   * Artifacts that wait for content: delta manifests whose baseline it is, and deltas of it. Call
+   * this before the content is linked, because linking may make older artifacts deltas of it.
    */
   waitingFor(rid: number): number[] {
     const { db, store } = this.#ctx;
@@ -78,7 +78,7 @@ export class Crosslinker {
     return [...orphans.map((row) => row.rid), ...store.dependents(rid)];
   }
 
-  /** Checks and links artifacts whose content can be had at last, and what waits for them. */
+  /** Checks and links artifacts whose content is now available, and those that wait for them. */
   linkArrived(rids: readonly number[]): void {
     const { db, store } = this.#ctx;
     const queue = [...rids];
@@ -91,7 +91,7 @@ export class Crosslinker {
     }
   }
 
-  /** Does the work that had to wait until every artifact of the transaction was seen. */
+  /** Does the work that waited for the last artifact of the transaction. */
   finish(): void {
     this.#finish(this.#defersNudges ? (ctx) => ctx.pending.nudges.clear() : widenNudges);
   }
@@ -156,7 +156,7 @@ export class Crosslinker {
     }
   }
 
-  /** What a cluster names needs not be named one by one any more. */
+  /** Artifacts in a cluster need not be announced one by one. */
   #linkCluster(rid: number, cluster: Cluster): void {
     const { db, store } = this.#ctx;
     const now = db.value<number>("SELECT julianday('now')") ?? 0;

@@ -1,4 +1,4 @@
-/** Table event: the timeline. */
+/** The table `event`: the timeline. */
 import { toJulianDay } from "../codec/mod.ts";
 import type { LinkContext } from "./context.ts";
 
@@ -15,7 +15,7 @@ export interface TimelineEvent {
   readonly comment: string | null;
 }
 
-/** Writes a line of the timeline in the place of the one its artifact had. */
+/** Writes a line of the timeline; replaces the one that the artifact had. */
 export function putEvent(ctx: LinkContext, event: TimelineEvent): void {
   ctx.db.run(
     "REPLACE INTO event(type,mtime,objid,user,comment) VALUES(?,?,?,?,?)",

@@ -2,7 +2,7 @@ import type { Artifact, FileCard, FileMode, Manifest } from "../artifact/mod.ts"
 import { compareUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 
-/** Looks names up in sorted F cards; quick where names are asked for in their order. */
+/** Looks names up in sorted F cards; quick if the names are requested in order. */
 class CardIndex {
   readonly cards: readonly FileCard[];
   #last = -1;
@@ -49,7 +49,7 @@ export class ManifestFiles {
     return this.#own.cards;
   }
 
-  /** The card of the manifest itself, which in a delta manifest may say that a file is gone. */
+  /** The card in the manifest itself; in a delta manifest it may delete a file. */
   findOwn(name: string): FileCard | null {
     return this.#own.find(name);
   }
@@ -61,7 +61,7 @@ export class ManifestFiles {
     return this.#baseline?.find(name) ?? null;
   }
 
-  /** Every file in the order of names. */
+  /** Every file, sorted by name. */
   all(): FileCard[] {
     if (this.#baseline === null) return [...this.own];
     const changed = new Map(this.own.map((card) => [card.name, card]));
@@ -71,17 +71,17 @@ export class ManifestFiles {
   }
 }
 
-/** What `filesOf` needs to find a baseline. */
+/** The part of the store that `filesOf` needs to find a baseline. */
 export interface ArtifactSource {
-  /** Row of a name; throws where the name is unknown. */
+  /** Row of a name; throws if the name is unknown. */
   ridOf(hash: string): number;
   artifact(rid: number): Artifact | null;
 }
 
 /**
- * Every file of a check-in in the order of names.
+ * Every file of a check-in, sorted by name.
  *
- * @throws {FossilError} `missing` if the baseline of a delta manifest is not here.
+ * @throws {FossilError} `missing` if the baseline of a delta manifest is missing.
  */
 export function filesOf(source: ArtifactSource, manifest: Manifest): FileCard[] {
   if (manifest.baseline === null) return [...manifest.files];

@@ -49,7 +49,7 @@ function linkedPost(ctx: LinkContext, rid: number, post: ForumPost): LinkedPost 
   };
 }
 
-/** A post has arrived out of order: the titles are those that a rebuild would come to. */
+/** A post arrived out of order: set the titles that a rebuild would give. */
 function replayThread(ctx: LinkContext, root: number): void {
   const posts = ctx.db.rows<{ fpid: number }>(
     "SELECT fpid FROM forumpost WHERE froot=? ORDER BY fpid",

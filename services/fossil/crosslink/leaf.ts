@@ -1,4 +1,4 @@
-/** Table leaf: check-ins that have no child on the same branch. */
+/** The table `leaf`: check-ins without a child on the same branch. */
 import { TAG } from "../content/mod.ts";
 import type { LinkContext } from "./context.ts";
 
@@ -9,14 +9,14 @@ function branchOf(column: string): string {
   return `coalesce((SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND rid=${column}),'trunk')`;
 }
 
-/** Looks again at a check-in and its parents when the transaction ends. */
+/** Schedules a check-in and its parents for another look at the end of the transaction. */
 export function checkLeafLater(ctx: LinkContext, rid: number): void {
   ctx.pending.leaves.add(rid);
   const parents = ctx.db.rows<{ pid: number }>("SELECT pid FROM plink WHERE cid=? AND pid>0", rid);
   for (const { pid } of parents) ctx.pending.leaves.add(pid);
 }
 
-/** Brings the table up to date for what was remembered. */
+/** Updates the table for the scheduled check-ins. */
 export function checkLeaves(ctx: LinkContext): void {
   for (const rid of ctx.pending.leaves) {
     const hasChild = ctx.db.exists(

@@ -1,11 +1,11 @@
-/** Table mlink: which files a check-in changed against each parent. */
+/** The table `mlink`: the files that a check-in changed, for each parent. */
 import type { FileCard, Manifest } from "../artifact/mod.ts";
 import { toJulianDay } from "../codec/mod.ts";
 import type { LinkContext } from "./context.ts";
 import { ManifestFiles, modeNumber } from "./files.ts";
 import { noteCloseChild } from "./nudge.ts";
 
-/** A check-in with everything that is needed to compare it with another. */
+/** A check-in with all data to compare it with another. */
 interface Side {
   readonly rid: number;
   readonly manifest: Manifest;
@@ -17,15 +17,15 @@ interface Side {
 interface Change {
   readonly name: string;
   readonly oldName: string | null;
-  /** Hash in the parent; null where the file is new. */
+  /** Hash in the parent; null if the file is new. */
   readonly from: string | null;
-  /** The card in the child; null where the file is gone. */
+  /** The card in the child; null if the file is gone. */
   readonly to: FileCard | null;
 }
 
 /**
- * The full manifest that a delta manifest amends: null where `manifest` is a full one, undefined
- * where the baseline is not here or is no check-in.
+ * The full manifest that a delta manifest amends: null if `manifest` is a full one, undefined if
+ * the baseline is missing or not a check-in.
  */
 export function baselineOf(ctx: LinkContext, manifest: Manifest): Manifest | null | undefined {
   if (manifest.baseline === null) return null;
@@ -42,8 +42,8 @@ function sideOf(ctx: LinkContext, rid: number): Side | null {
 }
 
 /**
- * Writes what a check-in changed against its primary parent, its merge parents and what was
- * cherry-picked into it. Rows that are there already are replaced.
+ * Writes the changes of a check-in against its primary parent, its merge parents and the check-ins
+ * cherry-picked into it. Replaces existing rows.
  *
  * @param primary row of the primary parent, 0 for a check-in without parents.
  * @param parentCount number of parents it has now, which a "parent" tag may have changed.
@@ -107,7 +107,10 @@ function addChanges(ctx: LinkContext, parent: Side, child: Side, isMerge: boolea
   }
 }
 
-/** The older manifest becomes a delta of the newer; a full one does not become one of a delta. */
+/**
+ * The older manifest becomes a delta of the newer, but a full manifest never a delta of a delta
+ * manifest.
+ */
 function deltifyManifests(ctx: LinkContext, parent: Side, child: Side): void {
   const [parentIsDelta, childIsDelta] = [parent, child].map((side) => side.baselineRid !== 0);
   if (parentIsDelta === childIsDelta) ctx.store.deltify(parent.rid, child.rid);
@@ -129,7 +132,7 @@ function* changesBetween(parent: Side, child: Side): Generator<Change> {
   }
 }
 
-/** What a card of the child means against the parent; null where nothing changed. */
+/** The change that a card of the child makes to the parent; null if none. */
 function changeOf(card: FileCard, parent: ManifestFiles): Change | null {
   const { name, oldName } = card;
   const to = card.hash === null ? null : card;

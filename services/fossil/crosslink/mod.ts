@@ -1,4 +1,4 @@
-/** Derived tables: what artifacts say, put into tables that can be asked. */
+/** Derived tables: the content of artifacts as tables that can be queried. */
 export { longPrefix } from "./context.ts";
 export { Crosslinker, type Inspect } from "./crosslinker.ts";
 export { filesOf, ManifestFiles } from "./files.ts";

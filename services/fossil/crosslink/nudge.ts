@@ -1,17 +1,17 @@
 /**
- * The timeline sorts by time. A check-in whose child is hardly younger, or even older, would stand
- * after it: its time in `event.mtime` is moved back in small steps.
+ * The timeline sorts by time. A check-in whose child is hardly younger, or even older, would come
+ * after it. So its time in `event.mtime` is moved back in small steps.
  */
 import { rebuildPositions } from "../content/mod.ts";
 import type { LinkContext, Nudge } from "./context.ts";
 
-/** Children that are younger by less than this, in days, are looked at. */
+/** Children that are younger by less than this, in days, count. */
 const WINDOW_DAYS = 2 / 86_400;
 /** Step by which times are moved, in days. */
 const STEP_DAYS = 25 / 86_400_000;
-/** How often the whole set is gone through at most, as in Fossil. */
+/** Most passes over the whole set, as in Fossil. */
 const MAX_ROUNDS = 30;
-/** Check-ins that are looked at around one that is new, so that no history makes a write slow. */
+/** Most check-ins examined around a new one, so that no history makes a write slow. */
 const MAX_NEIGHBOURS = 1000;
 
 interface Moment {
@@ -31,7 +31,7 @@ function nudgeOf(parentDay: number, child: Moment): Nudge {
   return { start, time: start, child: child.rid, childTime };
 }
 
-/** The program writes these times with 16 digits, so they lose what lies below 0.1 ms. */
+/** The program writes these times with 16 digits, so their resolution is 0.1 ms. */
 function truncated(day: number): number {
   return Number(day.toFixed(20).slice(0, PRINTED_LENGTH));
 }
@@ -39,7 +39,7 @@ function truncated(day: number): number {
 /** Seven digits, a point and nine more. */
 const PRINTED_LENGTH = 17;
 
-/** Moves the times of what was remembered, at the end of a transaction. */
+/** Moves the times of the remembered check-ins, at the end of a transaction. */
 export function applyNudges(ctx: LinkContext): void {
   const { nudges } = ctx.pending;
   if (nudges.size === 0) return;
@@ -54,7 +54,7 @@ export function applyNudges(ctx: LinkContext): void {
   nudges.clear();
 }
 
-/** One round; gives whether anything moved. */
+/** One pass; returns whether anything moved. */
 function stepBack(ctx: LinkContext): boolean {
   let moved = false;
   for (const nudge of ctx.pending.nudges.values()) {
@@ -74,8 +74,8 @@ interface LinkRow {
 }
 
 /**
- * Adds the close relatives of what was remembered. A rebuild sees all of history at once; a single
- * commit must look at the check-ins around it to come to the same times.
+ * Adds the close relatives of the remembered check-ins. A rebuild sees all of history at once; a
+ * single commit must look at the check-ins around it to get the same times.
  */
 export function widenNudges(ctx: LinkContext): void {
   const { nudges } = ctx.pending;
@@ -106,17 +106,17 @@ function closeRelatives(ctx: LinkContext, rid: number): LinkRow[] {
 }
 
 interface CloseRow extends LinkRow {
-  /** 1 where no changed files are noted between the two. */
+  /** 1 if `mlink` has no changed files between the two. */
   readonly isEmpty: number;
-  /** The primary parent, where no changed files are noted between it and the child; else 0. */
+  /** The primary parent, if `mlink` has no changed files between it and the child; else 0. */
   readonly emptyPrimary: number;
 }
 
 /**
- * Remembers all children of the repository that are close in time to their parents, in place of
- * what this transaction has remembered. Of several children the one counts that the program's
- * rebuild links last. It links a pair without changed files once more with the parent, and the
- * other parents too where that is the primary one.
+ * Remembers all children of the repository that are close in time to their parents, replacing those
+ * that this transaction has remembered. Of several children, the one counts that the program's
+ * rebuild links last. When that links a parent, it links the pairs without changed files again, and
+ * the other parents too if it is the primary one.
  */
 export function noteAllCloseChildren(ctx: LinkContext): void {
   ctx.pending.nudges.clear();

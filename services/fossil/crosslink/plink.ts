@@ -1,4 +1,4 @@
-/** Table plink: parents and children, of check-ins and of versions of documents. */
+/** The table `plink`: parents and children of check-ins, and of versions of documents. */
 import type { Manifest } from "../artifact/mod.ts";
 import { isArtifactHash, toJulianDay } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
@@ -6,7 +6,7 @@ import type { LinkContext } from "./context.ts";
 import { checkLeafLater } from "./leaf.ts";
 import { linkFiles } from "./mlink.ts";
 
-/** Writes the parents of an artifact. Returns the row of the primary one, 0 where it has none. */
+/** Writes the parents of an artifact. Returns the row of the primary one, 0 if it has none. */
 export function linkParents(
   ctx: LinkContext,
   rid: number,
@@ -49,7 +49,7 @@ export function linkCheckin(
   return primary;
 }
 
-/** Compares a check-in anew with its parents, one of which has just arrived. */
+/** Compares a check-in again with its parents, one of which has just arrived. */
 export function relink(ctx: LinkContext, rid: number): void {
   if (ctx.pending.complete.has(rid)) return;
   const parents = ctx.db.rows<{ pid: number; isprim: number }>(
@@ -60,7 +60,7 @@ export function relink(ctx: LinkContext, rid: number): void {
   linkFiles(ctx, rid, primary, parents.length);
 }
 
-/** Gives a check-in other parents, as its "parent" tag says: hashes with a space between. */
+/** Sets the parents of a check-in to those of its "parent" tag: hashes separated by spaces. */
 export function reparent(ctx: LinkContext, rid: number, value: string): void {
   const parents = value.split(" ").filter((hash) => hash !== "");
   if (parents.length === 0 || !parents.every(isArtifactHash)) return;
@@ -78,8 +78,8 @@ function isOnBranch(ctx: LinkContext, rid: number): boolean {
 }
 
 /**
- * Applies "parent" tags once more where one of the check-ins they speak of was linked in this
- * transaction: linking a check-in writes the parents that its manifest names.
+ * Applies "parent" tags again if one of their check-ins was linked in this transaction, because
+ * linking writes the parents of the manifest.
  */
 export function reparentLinked(ctx: LinkContext): void {
   const tags = ctx.db.rows<{ rid: number; value: string | null }>(

@@ -16,9 +16,9 @@ import {
 } from "../content/mod.ts";
 import type { Crosslinker } from "./crosslinker.ts";
 
-/** What a rebuild went through. */
+/** Counts of a rebuild. */
 export interface RebuildResult {
-  /** Artifacts whose content is here, files among them. */
+  /** Artifacts with content, including files. */
   readonly blobs: number;
   /** Structural artifacts. */
   readonly artifacts: number;
@@ -26,8 +26,8 @@ export interface RebuildResult {
 }
 
 /**
- * Drops every derived table and computes it anew. Needs a transaction. Tables that are ours
- * ("fx_…") and the program's full text index stay.
+ * Drops every derived table and computes it again. Needs a transaction. Our own tables ("fx_…") and
+ * the program's full text index stay.
  */
 export function rebuild(
   db: Database,

@@ -1,4 +1,4 @@
-/** Tables tag and tagxref: tags on artifacts, and how they spread to descendants. */
+/** The tables `tag` and `tagxref`: tags on artifacts, and how they propagate to descendants. */
 import type { TagCard } from "../artifact/mod.ts";
 import { TAG } from "../content/mod.ts";
 import { extractBacklinks } from "./backlink.ts";
@@ -6,7 +6,7 @@ import type { LinkContext } from "./context.ts";
 import { checkLeafLater } from "./leaf.ts";
 import { reparent } from "./plink.ts";
 
-/** `tagxref.tagtype`: cancelled, on its target alone, on its target and what descends from it. */
+/** `tagxref.tagtype`: cancelled, on its target alone, or on its target and its descendants. */
 export const TAG_TYPE = { cancel: 0, single: 1, propagate: 2 } as const;
 
 type TagType = typeof TAG_TYPE[keyof typeof TAG_TYPE];
@@ -92,14 +92,14 @@ function applyProperty(ctx: LinkContext, id: number, tag: TagInsert): void {
 
 interface Spread {
   readonly id: number;
-  /** False: the tag ends here, and descendants lose what they had from further up. */
+  /** False: the tag ends here, and descendants lose the inherited tag. */
   readonly spreads: boolean;
   readonly origin: number;
   readonly value: string | null;
   readonly day: number;
 }
 
-/** Carries a tag, or the end of it, along primary parents until a check-in has its own card. */
+/** Propagates a tag, or its end, along primary children until a check-in has its own card. */
 function propagate(ctx: LinkContext, tag: Spread, start: number): void {
   const queue = [start];
   for (let parent = queue.pop(); parent !== undefined; parent = queue.pop()) {
@@ -147,7 +147,7 @@ interface TagRow {
   readonly origid: number;
 }
 
-/** Carries every tag of a check-in to its children, as needed when a new child arrives. */
+/** Propagates every tag of a check-in to its children; needed when a new child arrives. */
 export function propagateAll(ctx: LinkContext, rid: number): void {
   const tags = ctx.db.rows<TagRow>(
     "SELECT tagid, tagtype, mtime, value, origid FROM tagxref WHERE rid=?",

@@ -47,7 +47,7 @@ class TicketColumns {
     this.#baselines = new Set(integers.map(({ name }) => name));
   }
 
-  /** The column that keeps which change last set a field, where the repository wants one. */
+  /** The column that keeps which change last set a field, if the repository wants one. */
   baselineFor(field: string): string | null {
     const column = `baseline for ${field}`;
     return this.#baselines.has(column) ? column : null;

@@ -14,8 +14,8 @@ export interface ReadStream {
 const ADVICE = '"git fast-export --use-done-feature" marks the end, and --partial imports the rest';
 
 /**
- * Looks for signs that a stream without `done` ended too early. `git fast-export` writes the commits
- * first, often under the name of a tag, and then where the branches and tags point.
+ * Looks for signs that a stream without `done` ended too early. `git fast-export` writes the
+ * commits first, often under the name of a tag, and then where the branches and tags point.
  *
  * @param isAccepted whether such a stream is imported all the same, with a notice.
  * @throws {FossilError} `invalid` if it is not.

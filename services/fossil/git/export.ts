@@ -138,8 +138,8 @@ class Exporter {
   }
 
   /**
-   * Check-ins that are here, parents before children, older ones first where there is a choice. A
-   * loop of parents, which no honest repository has, is cut somewhere.
+   * Check-ins that are here, parents before children, older ones first if there is a choice. A loop
+   * of parents, which no honest repository has, is cut somewhere.
    */
   #checkinsInOrder(): number[] {
     const { db } = this.#repository;
@@ -238,7 +238,7 @@ class Exporter {
     }
   }
 
-  /** Every file, where there is no primary parent to compare with. */
+  /** Every file, if there is no primary parent to compare with. */
   #writeTree(rid: number): void {
     const manifest = this.#repository.artifact(rid);
     if (manifest?.kind !== "manifest") return;

@@ -22,7 +22,7 @@ const SETTINGS = [
   "wiki-use-html",
 ] as const;
 
-/** Rows that are read at a time. */
+/** Rows read at a time. */
 const BATCH_ROWS = 20;
 /** Artifacts that can be damaged before the message leaves the others out. */
 const MAX_NAMED = 5;

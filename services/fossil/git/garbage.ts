@@ -1,4 +1,4 @@
-/** Defined where the runtime was started with `--expose-gc`. */
+/** Defined if the runtime was started with `--expose-gc`. */
 const { gc: collect } = globalThis as { gc?: (options?: { type: "minor" }) => void };
 
 /** Bytes that may be added to what the last collection left before the next one. */

@@ -1,7 +1,7 @@
 /**
  * What Git says of a commit or tag and its Fossil counterpart does not: kept as the value of a
  * property, in the form that the object has in Git: lines "author …", "committer …" or "tagger …",
- * and behind an empty line the message where that is not the comment and one line end.
+ * and behind an empty line the message if that is not the comment and one line end.
  */
 
 /** Property of a check-in. */
@@ -11,7 +11,7 @@ export const TAG_PROPERTY = "git-tag-";
 /** Property of a check-in: references other than tags that point there, with a space between. */
 export const REFS_PROPERTY = "git-refs";
 
-/** Lines and message; absent where Fossil tells them. */
+/** Lines and message; absent if Fossil tells them. */
 export interface Headers {
   readonly author?: string;
   readonly committer?: string;
@@ -21,7 +21,7 @@ export interface Headers {
 
 const NAMES = ["author", "committer", "tagger"] as const;
 
-/** The value of the property; empty where nothing needs to be kept. */
+/** The value of the property; empty if nothing needs to be kept. */
 export function formatHeaders(headers: Headers): string {
   const lines = NAMES.flatMap((name) =>
     headers[name] === undefined ? [] : [`${name} ${headers[name]}\n`]
@@ -44,7 +44,7 @@ export function parseHeaders(text: string): Headers {
   return headers;
 }
 
-/** The comment of a check-in, and the message where the comment does not tell it. */
+/** The comment of a check-in, and the message if the comment does not tell it. */
 export function splitMessage(message: string): { comment: string; message?: string } {
   const text = message.replaceAll("\0", "");
   const comment = text.replace(/\n+$/, "");

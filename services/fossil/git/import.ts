@@ -44,8 +44,8 @@ const NOBODY = { user: null, ip: null };
 /**
  * Reads a `git fast-export` stream into an empty repository. The tree of each commit, its message,
  * parents, author, committer and dates, the branches and tags come over so that `exportGit` gives
- * them back; what cannot come over is told in the report. The work is done in many transactions:
- * where it fails the file is to be removed.
+ * them back; what cannot come over is told in the report. The work is done in many transactions: if
+ * it fails the file is to be removed.
  *
  * The main branch becomes "trunk". The user of a check-in is the author, as `Name <address>`, its
  * date is that of the committer.
@@ -53,8 +53,8 @@ const NOBODY = { user: null, ip: null };
  * @param stream pieces of the stream, each of which is used until the next one is asked for.
  * @see {@link https://git-scm.com/docs/git-fast-import}
  * @throws {FossilError} `conflict` if the repository is not empty; `invalid` with the number of the
- * line where the stream is malformed, is empty, or may have been cut short; `limit` if it has too
- * much of something.
+ * line if the stream is malformed, is empty, or may have been cut short; `limit` if it has too much
+ * of something.
  * @throws the reason of `signal`.
  */
 export async function importGit(
@@ -290,7 +290,7 @@ class HistoryWriter {
     return treeFromCards(filesOf(this.#repository, manifest));
   }
 
-  /** Tags that put a commit on another branch than its first parent; none where that is the same. */
+  /** Tags that put a commit on another branch than its first parent; none if that is the same. */
   #branchTags(id: number): TagCard[] {
     const { branchOf, branches } = this.#plan;
     const parent = this.#source.spool.parents[id]![0];

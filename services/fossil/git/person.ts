@@ -17,7 +17,7 @@ export interface Signature {
 const FIRST_SECOND = -62_167_219_200;
 const LAST_SECOND = 253_402_300_799;
 
-/** Reads a line; null where it has not the form. */
+/** Reads a line; null if it has not the form. */
 export function parseSignature(line: string): Signature | null {
   const match = /^(.*<[^<>]*>) (-?[0-9]{1,19}) ([+-][0-9]{1,9})$/s.exec(line);
   if (match === null) return null;

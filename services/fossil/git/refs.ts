@@ -9,7 +9,7 @@ export interface GitTagOut {
   readonly name: string;
   readonly rid: number;
   readonly message: string;
-  /** The line as it was imported, "" for a tag without one, absent where user and date tell it. */
+  /** The line as it was imported, "" for a tag without one, absent if user and date tell it. */
   readonly tagger: string | undefined;
   readonly user: string | null;
   /** Julian day. */

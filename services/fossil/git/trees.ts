@@ -4,7 +4,7 @@ import type { FileCard, FileMode } from "../artifact/mod.ts";
 import type { GitChange } from "./stream/mod.ts";
 import type { NoticeLog } from "./notices.ts";
 
-/** One file; `origin` is its path in the parent where the stream says that it was renamed. */
+/** One file; `origin` is its path in the parent if the stream says that it was renamed. */
 interface Entry {
   readonly hash: string;
   readonly mode: FileMode;
@@ -46,7 +46,7 @@ export class TreeEditor {
     return this.#files;
   }
 
-  /** @throws {Error} with a message for the stream's reader, where a change cannot be applied. */
+  /** @throws {Error} with a message for the stream's reader, if a change cannot be applied. */
   apply(change: GitChange): void {
     switch (change.kind) {
       case "clear":
@@ -82,8 +82,8 @@ export class TreeEditor {
   }
 
   /**
-   * A note is a file that has the name of its commit in Git, which is not known where the stream
-   * has only a mark for it.
+   * A note is a file that has the name of its commit in Git, which is not known if the stream has
+   * only a mark for it.
    */
   #note(commit: string, content: string | number): void {
     if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {

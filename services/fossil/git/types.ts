@@ -100,7 +100,7 @@ export interface FossilImportOptions {
 
 /** What an import of a repository file took over. */
 export interface FossilImportReport {
-  /** Artifacts whose content is here, files among them. */
+  /** Artifacts with content, including files. */
   readonly blobs: number;
   /** Structural artifacts. */
   readonly artifacts: number;

@@ -1,7 +1,7 @@
 import type { Database } from "../content/mod.ts";
 
 /**
- * Who descends from whom: the parents of every check-in, in memory. Every walk ends, even where tags
+ * Who descends from whom: the parents of every check-in, in memory. Every walk ends, even if tags
  * have made a check-in its own ancestor.
  */
 export class Ancestry {
@@ -58,7 +58,7 @@ export class Ancestry {
 
   /**
    * The common ancestors of two check-ins that are no ancestors of one another: usually one, more
-   * where the lines were merged crosswise, none where they have nothing in common.
+   * if the lines were merged crosswise, none if they have nothing in common.
    */
   commonAncestors(left: number, right: number): number[] {
     const [ofLeft, ofRight] = [this.ancestors(left), this.ancestors(right)];

@@ -33,7 +33,10 @@ export class CheckinGraph {
     return this.#repository.db.value<number>(select, rid) ?? 0;
   }
 
-  /** The check-in, its primary parent, and so on, up to the first where `ends` holds, inclusive. */
+  /**
+   * The check-in, its primary parent, and so on, up to and including the first for which `ends`
+   * holds.
+   */
   primaryChain(rid: number, ends: (rid: number) => boolean): number[] {
     const chain: number[] = [];
     for (const next of this.#ancestry.primaryChain(rid)) {

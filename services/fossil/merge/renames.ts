@@ -72,8 +72,8 @@ export class Renames {
   }
 
   /**
-   * Files that a side line renamed before it was merged: only those that are missing at the path
-   * where the primary line should have them.
+   * Files that a side line renamed before it was merged: only those that are missing at the path if
+   * the primary line should have them.
    */
   #withMergedRenames(
     ancestor: number,

@@ -33,11 +33,11 @@ export type ConflictKind =
   | "same-path"
   | "file-folder";
 
-/** A path that needs a decision. Versions are null where a side does not have the file. */
+/** A path that needs a decision. Versions are null if a side does not have the file. */
 export interface Conflict {
   readonly path: string;
   readonly kind: ConflictKind;
-  /** Null as well where several common ancestors disagree about the file. */
+  /** Null as well if several common ancestors disagree about the file. */
   readonly ancestor: MergeVersion | null;
   readonly ours: MergeVersion | null;
   readonly theirs: MergeVersion | null;
@@ -47,7 +47,7 @@ export interface Conflict {
 export interface MergedFile {
   readonly path: string;
   readonly kind: "added" | "deleted" | "modified" | "renamed";
-  /** The path before, where the file is moved. */
+  /** The path before, if the file is moved. */
   readonly from: string | null;
   /** Content after the merge was put together from both sides; else it is one side's as it was. */
   readonly isCombined: boolean;
@@ -103,7 +103,7 @@ export interface NewPick extends Author, PickSides {
   readonly allowFork?: boolean;
 }
 
-/** Outcome of a commit: the check-in, or null where conflicts stand against it. */
+/** Outcome of a commit: the check-in, or null if conflicts stand against it. */
 export interface MergeResult {
   readonly checkin: string | null;
   readonly preview: MergePreview;

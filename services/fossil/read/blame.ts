@@ -9,7 +9,7 @@ import { resolveCheckin } from "./resolve.ts";
 import type { Blame, BlameLine, CheckinRef } from "./shapes.ts";
 import { compareEnds, Lines, matchLines } from "./text/mod.ts";
 
-/** Limits where the caller does not say. */
+/** Default limits. */
 const DEFAULTS = { maxVersions: 10_000, maxBytes: 1024 * 1024 * 1024, maxMs: 10_000 };
 /** A larger file has no blame, in bytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -30,12 +30,11 @@ export interface BlameOptions extends PathOptions {
 }
 
 /**
- * The check-in that last changed each line of a file. Renames are followed; merges, where that is
+ * The check-in that last changed each line of a file. Renames are followed; merges, if that is
  * asked for.
  *
  * @throws {FossilError} `missing` if there is no such file; `ambiguous`; `invalid` if it is binary;
- * `limit` if it has more versions, or larger ones, than the options allow, or where it takes too
- * long.
+ * `limit` if it has more versions, or larger ones, than the options allow, or if it takes too long.
  */
 export function readBlame(reader: Reader, options: BlameOptions): Blame {
   return reader.read(() => {

@@ -18,8 +18,8 @@ interface BranchRow {
 }
 
 /**
- * Every branch, the one with the newest check-in first. As in the program a branch is closed where
- * its newest check-in is. Check-ins that no tag puts on a branch are on "trunk".
+ * Every branch, the one with the newest check-in first. As in the program a branch is closed if its
+ * newest check-in is. Check-ins that no tag puts on a branch are on "trunk".
  */
 export function listBranches(reader: Reader): readonly Branch[] {
   return reader.read(() =>

@@ -10,7 +10,7 @@ export type Renames = ReadonlyMap<string, string>;
 /**
  * Compares two trees, each in byte order of the names.
  *
- * @param renames names in `after` by those in `before`; passed over where a name is not there.
+ * @param renames names in `after` by those in `before`; passed over if a name is not there.
  * @returns differences in the order of the names.
  */
 export function compareTrees(

@@ -10,8 +10,8 @@ import { FossilError } from "../error.ts";
  * A check-in with what it changes against its primary parent.
  *
  * @param checkin any name; absent for the tip of trunk.
- * @throws {FossilError} `missing` or `ambiguous` if the name fits none or several, `missing` where
- * the check-in itself is not here.
+ * @throws {FossilError} `missing` or `ambiguous` if the name fits none or several, `missing` if the
+ * check-in itself is not here.
  */
 export function readCheckin(reader: Reader, checkin?: string): CheckinDetail {
   return reader.read(() => {
@@ -32,7 +32,7 @@ export function readCheckin(reader: Reader, checkin?: string): CheckinDetail {
   });
 }
 
-/** What a check-in changes against its primary parent; all files where it has none. */
+/** What a check-in changes against its primary parent; all files if it has none. */
 function changesOf(reader: Reader, rid: number): FileDifference[] {
   const parent = primaryParentOf(reader, rid);
   const after = treeOf(reader, rid);
@@ -41,7 +41,7 @@ function changesOf(reader: Reader, rid: number): FileDifference[] {
   return compareTrees(treeOf(reader, parent), after, new Map(renames as [string, string][]));
 }
 
-/** Row of the primary parent, 0 where there is none or it is not here. */
+/** Row of the primary parent, 0 if there is none or it is not here. */
 export function primaryParentOf(reader: Reader, rid: number): number {
   return reader.repository.db.value<number>(
     "SELECT pid FROM plink JOIN blob ON rid=pid WHERE cid=? AND isprim AND size>=0",

@@ -29,7 +29,7 @@ export function refOf({ uuid, mtime, user, comment }: RefRow): CheckinRef {
   return { uuid, timestamp: timestampOf(mtime), user, comment };
 }
 
-/** Who made an artifact, when and why; null where it does not stand in the timeline. */
+/** Who made an artifact, when and why; null if it does not stand in the timeline. */
 export function readRef(reader: Reader, rid: number): CheckinRef | null {
   const select = `SELECT ${REF_COLUMNS} FROM event JOIN blob ON rid=objid WHERE objid=?`;
   const row = reader.repository.db.row<RefRow>(select, rid);
@@ -62,7 +62,7 @@ interface CheckinRow extends RefRow {
   readonly isClosed: number;
 }
 
-/** A check-in as the timeline shows it; null where the row is none. Needs `read`. */
+/** A check-in as the timeline shows it; null if the row is none. Needs `read`. */
 export function readTimelineCheckin(reader: Reader, rid: number): TimelineCheckin | null {
   return readTimelineCheckins(reader, [rid])[0] ?? null;
 }

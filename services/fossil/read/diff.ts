@@ -10,15 +10,15 @@ import { resolveCheckin } from "./resolve.ts";
 import type { Diff, FileDiff, FileDifference } from "./shapes.ts";
 import { unifiedDiff } from "./text/mod.ts";
 
-/** Lines of context where the caller does not say. */
+/** Default number of lines of context. */
 const DEFAULT_CONTEXT = 3;
 /** Most lines of context. */
 const MAX_CONTEXT = 100_000;
-/** Bytes of diffs that are given at most, where the caller does not say. */
+/** Default limit of the bytes of all diffs. */
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 /** A file with more bytes is not compared by lines. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** Time in which files are compared, where the caller does not say, in milliseconds. */
+/** Default limit of the time to compare files, in milliseconds. */
 const DEFAULT_MAX_MS = 10_000;
 
 /** What is compared. */
@@ -29,7 +29,7 @@ export interface DiffOptions {
   readonly to?: string;
   /** One file, or everything below a folder. */
   readonly path?: string;
-  /** Lines around each change, 3 where absent. */
+  /** Lines around each change, 3 if absent. */
   readonly context?: number;
   /** Bytes of diffs: when they are used up, further files are named without their diff. */
   readonly maxBytes?: number;
@@ -100,7 +100,7 @@ class Budget {
     return this.#bytes <= 0 || performance.now() > this.#deadline;
   }
 
-  /** Takes off what a diff needs; false where there is not as much. */
+  /** Takes off what a diff needs; false if there is not as much. */
   spend(bytes: number): boolean {
     this.#bytes -= bytes;
     return this.#bytes >= 0;

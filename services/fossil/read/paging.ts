@@ -1,13 +1,13 @@
 import { FossilError } from "../error.ts";
 
-/** Length of a page where the caller does not say. */
+/** Default length of a page. */
 const DEFAULT_LIMIT = 25;
 /** Longest page; a longer one is cut to this. */
 export const MAX_LIMIT = 10_000;
 
 /** A page of a longer list. */
 export interface Paging {
-  /** At most this many: 25 where absent, at most 10,000. */
+  /** At most this many: 25 if absent, at most 10,000. */
   readonly limit?: number;
   /** How many are passed over. */
   readonly offset?: number;

@@ -8,7 +8,7 @@ const CACHE_BYTES = 16 * 1024 * 1024;
 export interface ReaderOptions {
   /** Bytes of tables and totals kept in memory. */
   readonly cacheBytes?: number;
-  /** Throws where nobody waits for the result any more; see `Reader.check`. */
+  /** Throws if nobody waits for the result any more; see `Reader.check`. */
   readonly check?: () => void;
 }
 

@@ -42,7 +42,7 @@ export function resolveCheckin(reader: Reader, name?: string): Resolved {
   });
 }
 
-/** Row of the newest check-in of the main branch, or of all where that branch has none. */
+/** Row of the newest check-in of the main branch, or of all if that branch has none. */
 function mainTip(reader: Reader): number {
   return newestTagged(reader, mainBranch(reader), "ci") || newest(reader, "ci", null);
 }
@@ -103,7 +103,7 @@ function firstChild(reader: Reader, rid: number): number {
   return reader.repository.db.value<number>(select, rid) ?? 0;
 }
 
-/** `date:…`, `utc:…`, `local:…`, or a plain date; undefined where the name is none of these. */
+/** `date:…`, `utc:…`, `local:…`, or a plain date; undefined if the name is none of these. */
 function dated(reader: Reader, name: string, type: EventPattern): number | undefined {
   const prefix = /^(?:date|utc|local):/.exec(name)?.[0];
   if (prefix !== undefined) {
@@ -144,7 +144,7 @@ function taggedUntil(reader: Reader, name: string, type: EventPattern): number |
   return newestTagged(reader, name.slice(0, colon), type, date);
 }
 
-/** A hash or a prefix of one, in brackets or not. 0 where it is none. */
+/** A hash or a prefix of one, in brackets or not. 0 if it is none. */
 function byHash(reader: Reader, name: string, type: EventPattern): number {
   const prefix = name.replace(/^\[/, "").replace(/\]$/, "").toLowerCase();
   if (prefix.length < MIN_PREFIX || prefix.length > MAX_HASH || !isHex(prefix)) return 0;
@@ -208,7 +208,7 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d/.test(text);
 }
 
-/** A date written in 8, 12 or 14 digits, with its punctuation; null where the text is none. */
+/** A date written in 8, 12 or 14 digits, with its punctuation; null if the text is none. */
 function expandDigits(text: string): string | null {
   const match = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?$/.exec(text);
   if (match === null) return null;
@@ -218,7 +218,7 @@ function expandDigits(text: string): string | null {
   return inRange ? `${year}-${month}-${day} ${hour}:${minute}:${second}` : null;
 }
 
-/** The branch that a tag puts a check-in on; null where none does. */
+/** The branch that a tag puts a check-in on; null if none does. */
 function branchOf(reader: Reader, rid: number): string | null {
   return reader.repository.db.value<string | null>(
     `SELECT value FROM tagxref WHERE tagid=${TAG.branch} AND tagtype>0 AND rid=?`,
@@ -249,9 +249,9 @@ function branchStart(reader: Reader, rid: number): { root: number; first: number
 }
 
 /**
- * The check-in of the parent branch that a branch has taken in last: the one it started from, or one
- * that was merged into it since. Ancestors are gone through from the newest on, each after one of its
- * children. 0 where no tag puts the start on a branch.
+ * The check-in of the parent branch that a branch has taken in last: the one it started from, or
+ * one that was merged into it since. Ancestors are gone through from the newest on, each after one
+ * of its children. 0 if no tag puts the start on a branch.
  */
 function lastMergeIn(reader: Reader, rid: number): number {
   const origin = branchOf(reader, branchStart(reader, rid).root);

@@ -76,9 +76,9 @@ export interface FileDifference {
   readonly name: string;
   /** `renamed` files may be modified too: then `uuid` and `prev_uuid` differ. */
   readonly change_type: ChangeType;
-  /** Null where the file is deleted. */
+  /** Null if the file is deleted. */
   readonly uuid: string | null;
-  /** Null where the file is new. */
+  /** Null if the file is new. */
   readonly prev_uuid: string | null;
   /** The name before, of a renamed file. */
   readonly prev_name: string | null;
@@ -180,13 +180,15 @@ export interface FileDiff {
   readonly diff: string;
   /** The diff is left out because a limit was hit. */
   readonly is_truncated: boolean;
-  /** Why the file cannot be read before or after the change; null where it can. Leaves `diff` empty. */
+  /**
+   * Why the file cannot be read before or after the change; null if it can. Leaves `diff` empty.
+   */
   readonly unreadable: string | null;
 }
 
 /** What differs between two check-ins. */
 export interface Diff {
-  /** Empty where the check-in has no parent. */
+  /** Empty if the check-in has no parent. */
   readonly from: string;
   readonly to: string;
   readonly files: readonly FileDiff[];
@@ -358,7 +360,7 @@ export interface AttachmentRef {
   readonly uuid: string;
   readonly name: string;
   readonly file_uuid: string;
-  /** Bytes of the file; null where it is not here. */
+  /** Bytes of the file; null if it is not here. */
   readonly size: number | null;
   readonly timestamp: string;
   readonly user: string;

@@ -74,7 +74,7 @@ export function readTicket(reader: Reader, uuid: string): Ticket {
   });
 }
 
-/** A ticket in one line, by its full id; null where there is none. Needs `read`. */
+/** A ticket in one line, by its full id; null if there is none. Needs `read`. */
 export function readTicketRef(reader: Reader, uuid: string): TicketRef | null {
   const row = reader.repository.db.row<TicketRow>("SELECT * FROM ticket WHERE tkt_uuid=?", uuid);
   return row === undefined ? null : ticketRef(row);

@@ -75,7 +75,7 @@ function isOnBranch(branch: string): Condition {
 
 /** Which events are wanted; every condition must hold. */
 export interface ActivityOptions extends Paging {
-  /** All where absent. */
+  /** All if absent. */
   readonly kinds?: readonly EventKind[];
   readonly user?: string;
   /** As in `TimelineOptions`. */

@@ -11,7 +11,7 @@ import type { CheckinRef, Tree, TreeEntry } from "./shapes.ts";
 export interface TreeOptions {
   /** Any name; absent for the tip of trunk. */
   readonly checkin?: string;
-  /** A folder; the root where absent. */
+  /** A folder; the root if absent. */
   readonly path?: string;
   /** Every file below the folder by its full path, and no folders. */
   readonly recursive?: boolean;

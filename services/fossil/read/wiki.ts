@@ -61,7 +61,7 @@ function pageRef({ name, textSize, uuid, mtime, user }: PageRow): WikiPageRef {
  * A wiki page.
  *
  * @param version hash of one of its versions; absent for the latest.
- * @throws {FossilError} `missing` if there is no such page or version, or where the page's latest
+ * @throws {FossilError} `missing` if there is no such page or version, or if the page's latest
  * version deletes it and no other was asked for.
  */
 export function readWikiPage(reader: Reader, name: string, version?: string): WikiPage {

@@ -23,7 +23,7 @@ export interface Document {
   readonly body: string;
 }
 
-/** The comment of a check-in; null where the row is none. */
+/** The comment of a check-in; null if the row is none. */
 export function checkinDocument(reader: Reader, rid: number): Document | null {
   const body = reader.repository.db.value<string>(
     "SELECT coalesce(ecomment,comment,'') FROM event WHERE objid=? AND type='ci'",
@@ -32,7 +32,7 @@ export function checkinDocument(reader: Reader, rid: number): Document | null {
   return body === undefined ? null : { kind: "checkin", name: `${rid}`, hash: "", title: "", body };
 }
 
-/** Title, description, comments and other fields of a ticket; null where there is none. */
+/** Title, description, comments and other fields of a ticket; null if there is none. */
 export function ticketDocument(reader: Reader, ticket: string): Document | null {
   const found = orNull(() => readTicket(reader, ticket));
   if (found === null) return null;
@@ -45,13 +45,13 @@ export function ticketDocument(reader: Reader, ticket: string): Document | null 
   return { kind: "ticket", name: ticket, hash: "", title, body };
 }
 
-/** The latest version of a wiki page; null where there is none or it is deleted. */
+/** The latest version of a wiki page; null if there is none or it is deleted. */
 export function wikiDocument(reader: Reader, name: string): Document | null {
   const page = orNull(() => readWikiPage(reader, name));
   return page && { kind: "wiki", name, hash: page.uuid, title: name, body: page.content };
 }
 
-/** The latest version of a technote; null where there is none. */
+/** The latest version of a technote; null if there is none. */
 export function technoteDocument(reader: Reader, id: string): Document | null {
   const note = orNull(() => readTechnote(reader, id));
   if (note === null) return null;
@@ -59,7 +59,7 @@ export function technoteDocument(reader: Reader, id: string): Document | null {
 }
 
 /**
- * What a forum post is found under: the hash of its first version; null where there is none.
+ * What a forum post is found under: the hash of its first version; null if there is none.
  *
  * @param uuid hash of any of its versions.
  */
@@ -68,7 +68,7 @@ export function forumName(reader: Reader, uuid: string): string | null {
 }
 
 /**
- * The latest version of a forum post; null where there is none or it is deleted.
+ * The latest version of a forum post; null if there is none or it is deleted.
  *
  * @param uuid hash of any of its versions.
  */
@@ -80,7 +80,7 @@ export function forumDocument(reader: Reader, uuid: string): Document | null {
 }
 
 /**
- * A file as text; null where it is binary, not here, or too large.
+ * A file as text; null if it is binary, not here, or too large.
  *
  * @param maxBytes the size from which on a file is left out.
  */

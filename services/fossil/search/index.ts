@@ -6,20 +6,20 @@ import { INDEX_SCHEMA } from "./schema.ts";
 import type { SearchKind, SearchResult } from "./shapes.ts";
 import { Updater } from "./updater.ts";
 
-/** Larger files are not indexed where the caller does not say, in bytes. */
+/** Default size in bytes above which files are not indexed. */
 const DEFAULT_MAX_FILE_BYTES = 1024 * 1024;
 
 /** What is searched for. */
 export interface SearchOptions extends Paging {
   /** Words that all must stand there; `"a phrase"`, `prefix*` and `-without` are understood. */
   readonly query: string;
-  /** All kinds where absent. */
+  /** All kinds if absent. */
   readonly kinds?: readonly SearchKind[];
 }
 
 /** Options of `SearchIndex.open`. */
 export interface SearchIndexOptions {
-  /** Larger files are not indexed, in bytes; 1 MiB where absent. */
+  /** Larger files are not indexed, in bytes; 1 MiB if absent. */
   readonly maxFileBytes?: number;
 }
 
@@ -59,8 +59,8 @@ export class SearchIndex implements Disposable {
   }
 
   /**
-   * Takes in what was written since; makes the index anew where it does not fit the repository or
-   * is damaged.
+   * Takes in what was written since; makes the index anew if it does not fit the repository or is
+   * damaged.
    */
   update(): void {
     this.#repaired(() => new Updater(this.#db, this.#reader, this.#maxFileBytes).update());
@@ -89,7 +89,7 @@ export class SearchIndex implements Disposable {
     this.close();
   }
 
-  /** Does some work; where the file turns out to be damaged, once more with a new one. */
+  /** Does some work; if the file turns out to be damaged, once more with a new one. */
   #repaired<T>(work: () => T): T {
     try {
       return work();

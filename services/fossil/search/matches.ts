@@ -55,7 +55,7 @@ export function findMatches(
   return { matches, total };
 }
 
-/** What is given of a match; null where the repository does not have it any more. */
+/** What is given of a match; null if the repository does not have it any more. */
 function matchOf(
   index: Database,
   reader: Reader,
@@ -120,7 +120,7 @@ function snippetOf(index: Database, expression: string, id: number): Snippet {
   return unmark(marked ?? "");
 }
 
-/** The line of the first match in a file; the first one where only the path matches. */
+/** The line of the first match in a file; the first one if only the path matches. */
 function lineOf(index: Database, expression: string, id: number): Snippet & { line: number } {
   const marked = index.value<string>(
     `SELECT highlight(fts, 1, '${OPEN}', '${CLOSE}') FROM fts WHERE fts MATCH ? AND rowid=?`,

@@ -13,7 +13,7 @@ const HAS_WORD = /[\p{L}\p{N}\p{Co}]/u;
  * What a user has typed as an expression of SQLite's FTS5. Whatever is typed, the expression is
  * well formed: every term is quoted, so that no operator of FTS5 is left in it.
  *
- * @returns null where nothing is asked for.
+ * @returns null if nothing is asked for.
  * @throws {FossilError} `invalid` if the query is too long.
  */
 export function matchExpression(query: string): string | null {

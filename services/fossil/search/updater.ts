@@ -45,7 +45,7 @@ export class Updater {
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** Takes in what was written since; makes the index anew where that cannot be told. */
+  /** Takes in what was written since; makes the index anew if that cannot be told. */
   update(): void {
     if (this.#reader.read(() => isSame(this.#state(), this.#now()))) return;
     this.#index.exec("BEGIN IMMEDIATE");

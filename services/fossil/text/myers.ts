@@ -96,7 +96,7 @@ class Middle {
     this.#backward = new Int32Array(left.length + right.length + 3);
   }
 
-  /** A point on a shortest way, or on a good one where that would cost too much; null for none. */
+  /** A point on a shortest way, or on a good one if that would cost too much; null for none. */
   find(box: Box): { left: number; right: number } | null {
     const [forward, backward, origin] = [this.#forward, this.#backward, this.#origin];
     const start = box.left - box.right;
@@ -167,7 +167,7 @@ class Middle {
     return left;
   }
 
-  /** The point that has come furthest from the start, where a shortest way costs too much. */
+  /** The point that has come furthest from the start, if a shortest way costs too much. */
   #furthest(box: Box, low: number, high: number): { left: number; right: number } | null {
     let best = { left: box.left, right: box.right };
     for (let diagonal = high; diagonal >= low; diagonal -= 2) {

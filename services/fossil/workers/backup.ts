@@ -56,7 +56,7 @@ function exists(path: string): boolean {
   return sizeOf(path) !== null;
 }
 
-/** Size of a file in bytes; null where there is none. */
+/** Size of a file in bytes; null if there is none. */
 function sizeOf(path: string): number | null {
   try {
     return Deno.lstatSync(path).size;

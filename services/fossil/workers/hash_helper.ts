@@ -8,7 +8,7 @@ export class HashHelper implements Disposable {
   constructor() {
     const url = new URL("./hash_worker.ts", import.meta.url);
     this.#worker = new Worker(url, { type: "module", name: "hashing" });
-    // Who gives it work does without it where it is not there.
+    // Who gives it work does without it if it is not there.
     this.#worker.onerror = (event) => event.preventDefault();
     this.#worker.postMessage(this.memory);
   }

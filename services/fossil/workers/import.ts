@@ -101,11 +101,11 @@ const DRAFT_OPTIONS: StoreOptions = {
 };
 
 /**
- * Has a repository made in a draft, where nothing is durable and pages are left half empty, then
- * verifies it and copies it to where it belongs. The file appears whole or not at all. A second
- * thread that hashes would take 40 MB.
+ * Makes a repository in a draft, where nothing is durable and pages stay half empty. Then verifies
+ * the draft and copies it to its place. The file appears whole or not at all. A second thread that
+ * hashes would take 40 MB.
  *
- * @param check is called again and again after the filling; where it throws, the import ends.
+ * @param check is called again and again after the filling; if it throws, the import ends.
  */
 async function throughDraft<Report>(
   { path, create }: Making,

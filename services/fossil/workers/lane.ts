@@ -60,7 +60,7 @@ export class Lane {
    *
    * @param path the repository in whose queue it waits.
    * @throws {FossilError} `unavailable` if too much waits or the worker ends; else what the engine
-   * throws; the signal's reason where the caller gave up.
+   * throws; the signal's reason if the caller gave up.
    */
   submit(path: string, request: JobRequest, options: CallOptions = {}): Promise<unknown> {
     const { signal } = options;

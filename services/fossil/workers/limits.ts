@@ -25,7 +25,7 @@ export type TimeLimits = Readonly<Record<OperationName, number | null>>;
 
 /**
  * How long each operation may take once it runs: reads 10 s, writes 60 s, and what goes over the
- * whole as long as it needs. It ends by itself where it looks, and with its worker where it does not.
+ * whole as long as it needs. It ends by itself where it looks, and with its worker if it does not.
  */
 export const TIME_LIMITS_MS: TimeLimits = {
   ...limitOfEach(READS, 10_000),

@@ -12,7 +12,7 @@ export class OpenRepository implements Disposable {
   #index: SearchIndex | null = null;
   #changes = 0;
 
-  /** @param check throws where the running job is to end. */
+  /** @param check throws if the running job is to end. */
   constructor(path: string, repository: Repository, check: () => void) {
     this.path = path;
     this.repository = repository;

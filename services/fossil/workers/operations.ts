@@ -87,7 +87,7 @@ export interface Context {
   readonly repository: Repository;
   readonly reader: Reader;
   readonly watch: Watch;
-  /** A thread that hashes for this one; null where there is none. */
+  /** A thread that hashes for this one; null if there is none. */
   readonly hashing: HashMemory | null;
   /** The index beside the repository, opened or made. */
   index(): SearchIndex;
@@ -147,7 +147,7 @@ export const WRITES = {
   attach: ({ repository }: Context, attachment: NewAttachment) =>
     writeAttachment(repository, attachment),
   post: ({ repository }: Context, post: NewForumPost) => writeForumPost(repository, post),
-  /** Adds a user where the login is free; gives whether it was. */
+  /** Adds a user if the login is free; gives whether it was. */
   addUser: ({ repository }: Context, user: NewUser) =>
     repository.write({ user: null, ip: null }, () => addUser(repository.db, user)),
   /** Names what stands in no cluster, for serving the repository to clients. */

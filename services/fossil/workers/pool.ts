@@ -145,7 +145,7 @@ export class RepositoryPool {
     };
   }
 
-  /** Refuses what waits, ends what runs where it can be ended, and closes every file. */
+  /** Refuses what waits, ends what runs if it can be ended, and closes every file. */
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }

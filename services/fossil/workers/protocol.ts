@@ -41,7 +41,7 @@ export type JobRequest =
     readonly limitMs: number | null;
     /** Whether messages of progress are wanted. */
     readonly wantsProgress: boolean;
-    /** A thread that hashes; null where none is needed. */
+    /** A thread that hashes; null if none is needed. */
     readonly hashing: HashMemory | null;
   }
   | {

@@ -63,7 +63,7 @@ export class SharedHashCheck implements HashCheck {
     Atomics.notify(this.#memory.signal, 0);
   }
 
-  /** Names that the other thread found wrong, where it is done with a slot. */
+  /** Names that the other thread found wrong, once it is done with a slot. */
   #collect(slot: HashSlot): string[] {
     if (Atomics.load(slot.state, 0) !== TURN.done) return [];
     const batch = this.#given.get(slot) ?? [];

@@ -19,7 +19,7 @@ const REPORT_INTERVAL_MS = 100;
 
 /**
  * Watches one job. What takes long calls `check` or `progress` again and again; either ends the
- * work by an error where the caller gave up or the time is over.
+ * work by an error if the caller gave up or the time is over.
  */
 export class Watch {
   readonly #options: WatchOptions;

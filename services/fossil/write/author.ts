@@ -18,8 +18,8 @@ export function writeAs<T>(repository: Repository, author: Author, work: () => T
 }
 
 /**
- * The author's date, or the first one behind `day` (a Julian day) where that is later. What has
- * the date of an older version, or an older one, would not count as newer.
+ * The author's date, or the first one behind `day` (a Julian day) if that is later. What has the
+ * date of an older version, or an older one, would not count as newer.
  */
 export function dateAfter(author: Author, day: number | undefined | null): number {
   if (day === undefined || day === null) return author.date;

@@ -10,7 +10,7 @@ const NOBODY: Origin = { user: null, ip: null };
 /**
  * Names the artifacts that stand in no cluster in new ones, as a server does before it tells a
  * client what it has: a client that has a cluster need not be told of its members. Returns the
- * hashes of the clusters; none where there is little to name.
+ * hashes of the clusters; none if there is little to name.
  */
 export function writeClusters(repository: Repository): string[] {
   return repository.write(NOBODY, () => {

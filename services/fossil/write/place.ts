@@ -1,4 +1,4 @@
-/** Where a check-in goes: behind which parent, and on which branch. */
+/** The place of a check-in: its parent and its branch. */
 import { TAG } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
@@ -9,13 +9,13 @@ const DEFAULT_BRANCH = "trunk";
 
 /** What the author of a check-in says about its place. */
 export interface PlaceRequest {
-  /** Name of the branch; the main branch where absent. */
+  /** Name of the branch; the main branch if absent. */
   readonly branch?: string;
-  /** Full hash of the check-in before; the tip of the branch where absent. */
+  /** Full hash of the check-in before; the tip of the branch if absent. */
   readonly parent?: string;
 }
 
-/** Where a check-in goes. */
+/** The place of a check-in. */
 export interface Place {
   /** Full hash of the primary parent. */
   readonly parent: string;
@@ -48,7 +48,7 @@ export function placeCheckin(
   });
 }
 
-/** Where a branch starts whose author names no parent. */
+/** The start of a branch whose author names no parent. */
 function startOf(repository: Repository, main: string): string {
   const start = tipOf(repository, main) ?? newest(repository, "1");
   if (start === null) throw new FossilError("missing", "The repository has no check-in");
@@ -56,7 +56,7 @@ function startOf(repository: Repository, main: string): string {
 }
 
 /**
- * Newest check-in of a branch; null where there is none.
+ * Newest check-in of a branch; null if there is none.
  *
  * @param only hash of the one check-in to look at.
  */

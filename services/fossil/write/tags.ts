@@ -100,7 +100,7 @@ export function amendCheckin(repository: Repository, amendment: Amendment): stri
   });
 }
 
-/** Name of the branch that a check-in is on, undefined where it has none. */
+/** Name of the branch that a check-in is on, undefined if it has none. */
 export function branchOf(repository: Repository, checkin: string): string | undefined {
   const select = "SELECT value FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
   return repository.db.value<string>(select, TAG.branch, repository.ridOf(checkin));

@@ -9,7 +9,7 @@ import { FossilError } from "../error.ts";
 
 /** One change of a check-in's tree. */
 export type FileChange =
-  /** Adds a file or gives it other content. An existing file keeps its mode where none is given. */
+  /** Adds a file or gives it other content. An existing file keeps its mode if none is given. */
   | { kind: "write"; path: string; content: Uint8Array; mode?: FileMode }
   | { kind: "delete"; path: string }
   /** Moves a file; with `content` it is changed as well. */

@@ -15,8 +15,8 @@ const TAG = /<(\/?)([a-z][a-z0-9-]*)(?:\/>|(?=[>\s])(?:[^>"']|"[^"]*"|'[^']*'){0
 const VERBATIM_ID = /\sid=(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
 /**
- * Targets of links, in the order of the text. What stands in `<nowiki>` and `<verbatim>` is no
- * link; with `htmlOnly` (setting "wiki-use-html") every bracket is.
+ * Targets of links, in the order of the text. Text in `<nowiki>` and `<verbatim>` has no links;
+ * with `htmlOnly` (setting "wiki-use-html") every bracket is.
  */
 export function fossilWikiLinks(text: string, htmlOnly: boolean): string[] {
   const searched = text.slice(0, MAX_LENGTH);
@@ -27,7 +27,7 @@ function bracketLinks(text: string): string[] {
   return [...text.matchAll(/\[([^\]]*)\]/g)].map((match) => targetOf(match[1] ?? ""));
 }
 
-/** What stands before the label, without the spaces between. */
+/** The text before the label, without spaces between them. */
 function targetOf(link: string): string {
   const bar = link.indexOf("|");
   const target = bar < 0 ? link : link.slice(0, bar);
@@ -38,7 +38,7 @@ class WikiScanner {
   readonly #text: string;
   #position = 0;
   #wikiAllowed = true;
-  /** Id of the verbatim element that is open ("" where it has none), or null. */
+  /** Id of the verbatim element that is open ("" if it has none), or null. */
   #verbatim: string | null = null;
 
   constructor(text: string) {
@@ -68,7 +68,7 @@ class WikiScanner {
     else this.#position += match[0].length;
   }
 
-  /** Gives false where the tag is plain text, because a verbatim element is open. */
+  /** Returns false if the tag is plain text, because a verbatim element is open. */
   #takeTag(name: string, match: RegExpExecArray): boolean {
     const closes = match[1] === "/";
     const id = VERBATIM_ID.exec(match[0]);

@@ -3,7 +3,7 @@
  * reference links and shortcuts, but no images; nothing in code, in raw HTML blocks or in tags.
  */
 
-/** Nested quotes and lists below this depth are not looked into. */
+/** Nested quotes and lists below this depth are not searched. */
 const MAX_DEPTH = 100;
 /** Longest text that is searched, in characters. */
 const MAX_LENGTH = 1024 * 1024;
@@ -41,7 +41,7 @@ export function markdownLinks(text: string): string[] {
 
 interface Scan {
   readonly references: ReadonlyMap<string, string>;
-  /** Texts of footnotes that no reference has been met for. */
+  /** Texts of footnotes without a reference so far. */
   readonly footnotes: Map<string, string>;
   readonly links: string[];
 }
@@ -191,7 +191,7 @@ function readInline(text: string, scan: Scan, depth: number): void {
   }
 }
 
-/** A footnote that stands in the text, `(^…)`; gives the position behind it. */
+/** An inline footnote, `(^…)`; returns the position after it. */
 function readInlineNote(text: string, start: number, scan: Scan, depth: number): number {
   if (text[start + 1] !== "^") return start + 1;
   let level = 0;
@@ -205,21 +205,21 @@ function readInlineNote(text: string, start: number, scan: Scan, depth: number):
   return start + 1;
 }
 
-/** Links of a footnote count where it is referred to, once. */
+/** Links of a footnote count once, if the text refers to it. */
 function readFootnote(id: string, scan: Scan, depth: number): void {
   const note = scan.footnotes.get(referenceId(id));
   scan.footnotes.delete(referenceId(id));
   if (note !== undefined) readInline(note, scan, depth + 1);
 }
 
-/** Position behind a code span, or behind its first backtick where it does not end. */
+/** Position after a code span, or after its first backtick if it does not end. */
 function codeSpanEnd(text: string, start: number): number {
   const ticks = /^`+/.exec(text.slice(start, start + MAX_DEPTH))?.[0] ?? "`";
   const end = text.indexOf(ticks, start + ticks.length);
   return end < 0 ? start + 1 : end + ticks.length;
 }
 
-/** Reads a link; gives the position behind it, or behind its bracket where it is none. */
+/** Reads a link; returns the position after it, or after the bracket if it is not a link. */
 function readLink(
   text: string,
   start: number,
@@ -247,7 +247,7 @@ function readLink(
   return inParentheses ? readInlineNote(text, link.start, scan, depth) : link.end;
 }
 
-/** Where the bracket that opens at a position closes, for every pair; escaped ones do not count. */
+/** The position of the closing bracket for every opening one; escaped ones do not count. */
 function matchBrackets(text: string): ReadonlyMap<number, number> {
   const pairs = new Map<number, number>();
   const open: number[] = [];
@@ -263,14 +263,14 @@ function matchBrackets(text: string): ReadonlyMap<number, number> {
 }
 
 interface ResolvedLink {
-  /** Where what follows the label begins. */
+  /** Where the text after the label begins. */
   readonly start: number;
   readonly end: number;
   /** Begins with "^" for a footnote. */
   readonly target: string;
 }
 
-/** What follows the label decides: `(target)`, `[reference]`, or nothing for a shortcut. */
+/** The text after the label decides: `(target)`, `[reference]`, or nothing for a shortcut. */
 function resolveLink(
   text: string,
   label: string,

@@ -41,7 +41,7 @@ export interface GitCommit {
   readonly line: number;
   readonly ref: string;
   readonly mark: number | null;
-  /** Name, address, seconds and zone in one line; null where it is that of the committer. */
+  /** Name, address, seconds and zone in one line; null if it is that of the committer. */
   readonly author: string | null;
   readonly committer: string;
   readonly message: string;

@@ -11,7 +11,7 @@ const CHUNK = 4096;
 /** Bytes cut into lines. The end of a line belongs to it; the last line may have none. */
 export class Lines {
   readonly bytes: Uint8Array;
-  /** Where each line starts, and at last where the bytes end. */
+  /** Where each line starts, and finally where the bytes end. */
   readonly #starts: Int32Array;
 
   constructor(bytes: Uint8Array, starts: Int32Array = lineStarts(bytes, 0, bytes.length)) {

@@ -11,7 +11,7 @@ interface Change {
 
 /** A unified diff and its size. */
 export interface UnifiedDiff {
-  /** Hunks without file headers; empty where nothing differs. */
+  /** Hunks without file headers; empty if nothing differs. */
   readonly hunks: string;
   readonly added: number;
   readonly deleted: number;
