@@ -214,7 +214,7 @@ async function setAgentRate(
   { burst, none = false, ...options }: RateOptions,
 ): Promise<void> {
   if (none === (rate !== null) || (none && burst !== undefined)) {
-    throw new CommandFailed('Say how many messages a second, or "--none"', 2);
+    throw new CommandFailed('Give a number of messages per second, or "--none"', 2);
   }
   const client = await ApiClient.connect(options);
   const limit = rate === null
@@ -265,7 +265,7 @@ const SPEECH: readonly Command[] = [
     name: "pause",
     summary: "refuse every message of an agent; its sessions stay",
     parameters: [NICK],
-    options: [{ flags: "--reason <text>", summary: "what the agent is told" }, URL_OPTION],
+    options: [{ flags: "--reason <text>", summary: "the reason that the agent gets" }, URL_OPTION],
     run: pauseAgent,
   },
   {
@@ -277,7 +277,7 @@ const SPEECH: readonly Command[] = [
   },
   {
     name: "rate",
-    summary: "limit how many messages a second an agent may send",
+    summary: "limit the messages per second of an agent",
     parameters: [NICK, { usage: "[messages]", parse: checkRate }],
     options: [
       {
@@ -327,7 +327,7 @@ export const AGENT: Group = {
     {
       name: "add",
       aliases: ["register"],
-      summary: "register an agent and print its passphrase, once",
+      summary: "register an agent, and print its passphrase once",
       parameters: [NICK],
       options: [...DUTY_OPTIONS, CLIENT_OPTION, JSON_OPTION, URL_OPTION],
       run: addAgent,
@@ -358,7 +358,7 @@ export const AGENT: Group = {
         },
         {
           flags: "--wait <seconds>",
-          summary: "wait for a message where there is none, at most 60",
+          summary: "seconds to wait for a first message, at most 60",
           parse: checkCount,
         },
         JSON_OPTION,

@@ -79,7 +79,7 @@ export class ApiClient {
     if (!response.ok) throw this.#refusal(response, text);
     printWarnings(response.headers);
     const result = schema.safeParse(text === "" ? undefined : JSON.parse(text));
-    if (!result.success) throw new CommandFailed(`${this.url} gave an answer of another form`);
+    if (!result.success) throw new CommandFailed(`${this.url} gave an unexpected answer`);
     return result.data;
   }
 

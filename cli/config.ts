@@ -28,7 +28,7 @@ async function checkConfig(options: CommandOptions): Promise<void> {
     throw new CommandFailed(problems.map(({ message }) => message).join("\n"), exitCode);
   }
   print("The configuration is valid");
-  if (running !== null) print(`A muster runs with it, at ${running.api}`);
+  if (running !== null) print(`A server is running with it at ${running.api}`);
 }
 
 /** Where a server listens that runs with this data folder; null where none does. */

@@ -68,7 +68,7 @@ export class Descriptors {
     this.#most = Math.min(this.#most, Math.floor((http + irc) * KEPT_PART));
     const fitted = this.fit(config);
     bounded.lower(fitted);
-    this.#log.warn("The limit on open files is reached; fewer connections are let in from now on", {
+    this.#log.warn("The limit on open files is reached; accepting fewer connections from now on", {
       http,
       irc,
       "limits.connections": fitted.limits.connections,

@@ -42,7 +42,7 @@ export const DOCTOR: Group = {
   commands: [
     {
       name: "log",
-      summary: "verify the event log in the data folder; a server may run meanwhile",
+      summary: "verify the event log in the data folder, also while a server runs",
       options: [JSON_OPTION],
       run: checkLog,
     },

@@ -100,7 +100,7 @@ const ADD_BAN: Command = {
   summary: "keep somebody off the server; sessions that the ban hits end at once",
   parameters: [{ usage: "<mask>" }],
   options: [
-    { flags: "--reason <text>", summary: "what the banned person is told" },
+    { flags: "--reason <text>", summary: "the reason that the banned person sees" },
     {
       flags: "--for <time>",
       summary: "such as 30m, 12h or 7d (default: until the ban is removed)",

@@ -40,7 +40,7 @@ export function loginLines(client: string, login: Login): string {
     case "hexchat":
       return hexchat(connection);
     default:
-      throw new CommandFailed(`"${client}" is no client that is known here`, 2);
+      throw new CommandFailed(`"${client}" is an unknown client`, 2);
   }
 }
 

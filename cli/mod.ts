@@ -100,7 +100,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "ban",
-          summary: "keep people off the IRC server",
+          summary: "bans from the IRC server",
           load: async () => (await import("./irc.ts")).BAN,
         },
         {
@@ -110,7 +110,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "irc",
-          summary: "bans and clients by their earlier names",
+          summary: "bans and clients, under their earlier names",
           hidden: true,
           load: async () => (await import("./irc.ts")).IRC,
         },

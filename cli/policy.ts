@@ -75,6 +75,6 @@ export const POLICY: Group = {
   ],
   examples: [
     { line: "policy set oracle.backend claude", purpose: "Choose the backend of a bot" },
-    { line: "policy show oracle", purpose: "Print all that is set for it" },
+    { line: "policy show oracle", purpose: "Print all of its settings" },
   ],
 };

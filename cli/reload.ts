@@ -69,7 +69,7 @@ export class Reloader {
       }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      log.error("The configuration cannot be used; the one before stays in force", { reason });
+      log.error("The configuration is not valid; the previous one stays in force", { reason });
     }
   }
 

@@ -142,7 +142,7 @@ async function makeFirstAdmin(admins: Admins | null, log: Log): Promise<FirstAdm
     return await admins?.createFirst() ?? null;
   } catch (error) {
     if (!(error instanceof Conflict || error instanceof Unavailable)) throw error;
-    log.warn("The first admin could not be made", { reason: error.message });
+    log.warn("The first admin could not be created", { reason: error.message });
     return null;
   }
 }
@@ -188,7 +188,7 @@ async function announce(
     const isFree = (name: string) => !taken.has(name.toLowerCase());
     printWelcome({ ...addresses, scheme }, { config, firstAdmin, isFree });
   } else if (firstAdmin !== null) {
-    log.info("The first admin is made; `muster admin passwd` sets its password", {
+    log.info("The first admin was created; `muster admin passwd` sets its password", {
       username: firstAdmin.username,
     });
   }

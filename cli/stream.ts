@@ -37,7 +37,9 @@ async function* readStream(client: ApiClient, path: string): AsyncGenerator<unkn
   for await (const text of response.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    if (rest.length > MAX_EVENT) throw new CommandFailed("The server sent too long an event");
+    if (rest.length > MAX_EVENT) {
+      throw new CommandFailed("The server sent an event that is too long");
+    }
     for (const line of lines) {
       if (line.startsWith("data: ")) yield JSON.parse(line.slice("data: ".length));
     }

@@ -96,7 +96,7 @@ export const TOKEN: Group = {
     {
       name: "add",
       aliases: ["create"],
-      summary: "make a token for an agent or an admin and print it, once",
+      summary: "make a token for an agent or an admin, and print it once",
       parameters: [{ usage: "<owner>" }],
       options: [
         { flags: "--name <name>", summary: "what tells it apart from others" },
@@ -116,7 +116,7 @@ export const TOKEN: Group = {
     },
     {
       name: "list",
-      summary: "list all tokens, without the tokens themselves",
+      summary: "list all tokens without their secrets",
       options: [JSON_OPTION, URL_OPTION],
       run: listTokens,
     },

@@ -72,13 +72,13 @@ async function readParts(
 async function inTime<Result>(sent: Promise<Result>, milliseconds: number): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooSlow("The body did not come in time")), milliseconds);
+    timer = setTimeout(() => reject(new TooSlow("The body did not arrive in time")), milliseconds);
   });
   try {
     return await Promise.race([sent, late]);
   } catch (error) {
     // The runtime has several errors for a body that ends early, and none of its own kind.
-    throw error instanceof TooSlow ? error : new Invalid("The body is not complete");
+    throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
   } finally {
     clearTimeout(timer);
   }

@@ -26,7 +26,7 @@ export const DESCRIPTIONS = {
   401: "The credential is missing or not valid",
   403: "The credential does not open this",
   404: "There is no such thing",
-  408: "The body did not come in time",
+  408: "The body did not arrive in time",
   409: "It contradicts the present state",
   413: "The request is too large",
   422: "A service outside of muster refuses the request",

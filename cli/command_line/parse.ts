@@ -216,7 +216,7 @@ class Parser {
       return text === undefined ? undefined : this.#read(parameter, `<${name}>`, text);
     });
     const [excess] = this.#operands;
-    if (excess !== undefined) throw this.#error(`"${excess}" is one word too many`);
+    if (excess !== undefined) throw this.#error(`"${excess}" is one argument too many`);
     return values;
   }
 

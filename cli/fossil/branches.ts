@@ -70,7 +70,7 @@ export async function tag(
   }
   refuseSubcommand("tag", file, name, [checkin ?? "NAME"]);
   if (cancel && checkin !== undefined) {
-    throw new CommandFailed("With --cancel the tag is taken from every check-in: name none", 2);
+    throw new CommandFailed("--cancel removes the tag from every check-in: do not name one", 2);
   }
   const hash = await writingAs(file, options, ({ repository, reader }, author) => {
     if (cancel) return cancelRelease(repository, { ...author, name });
@@ -109,7 +109,7 @@ export async function branch(
   const hash = await writingAs(file, options, (session, author) => {
     const known = listBranches(session.reader).find((branch) => branch.name === name);
     if (options.close === undefined && options.reopen === undefined) {
-      if (known !== undefined) throw new CommandFailed(`There is a branch "${name}" already`);
+      if (known !== undefined) throw new CommandFailed(`The branch "${name}" already exists`);
       return startBranch(session, author, name, options);
     }
     if (known === undefined) throw new CommandFailed(`There is no branch "${name}"`);

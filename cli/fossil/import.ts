@@ -67,7 +67,10 @@ export async function exportStream(
   { mainBranch }: { readonly mainBranch?: string },
 ): Promise<void> {
   if (Deno.stdout.isTerminal()) {
-    throw new CommandFailed('The stream is for a file or for "git fast-import"', 2);
+    throw new CommandFailed(
+      'The stream cannot go to a terminal: send it to a file or to "git fast-import"',
+      2,
+    );
   }
   using progress = new TerminalProgress();
   const { notices } = await reading(file, ({ repository }) => {

@@ -32,7 +32,7 @@ export async function merge(file: string, name: string, options: MergeOptions): 
   const { checkin, preview: { isMerged, conflicts, files } } = result;
   if (options.json === true) printJson({ uuid: checkin, files, conflicts });
   else printResult(result);
-  if (isMerged) throw new CommandFailed(`"${name}" is merged already`);
+  if (isMerged) throw new CommandFailed(`"${name}" is already merged`);
   if (conflicts.length > 0) {
     throw new CommandFailed(`Nothing is merged: ${counted(conflicts.length, "file")} in conflict`);
   }

@@ -16,7 +16,7 @@ export const CHECKIN_OPTION: Option = {
 
 export const USER_OPTION: Option = {
   flags: "--user <login>",
-  summary: "the user who does it (default: $USER, else admin)",
+  summary: "the user of the change (default: $USER, else admin)",
 };
 
 export const LIMIT_OPTION: Option = {

@@ -74,7 +74,7 @@ export async function archive(
 ): Promise<void> {
   const { output, ...what } = options;
   if (output === undefined && Deno.stdout.isTerminal()) {
-    throw new CommandFailed("An archive is not for a terminal: name a file with --output", 2);
+    throw new CommandFailed("An archive cannot go to a terminal: name a file with --output", 2);
   }
   await reading(file, ({ reader }) => {
     const chunks = readArchive(reader, what);

@@ -28,7 +28,7 @@ const COMMIT: Command = {
     },
     {
       flags: "--parent <name>",
-      summary: "the check-in before (default: the tip of the branch, or of trunk)",
+      summary: "the parent check-in (default: the tip of the branch, or of trunk)",
     },
     {
       flags: "--tag <name>",
@@ -37,7 +37,7 @@ const COMMIT: Command = {
     },
     { flags: "--close", summary: "end the branch with this check-in" },
     { flags: "--allow-empty", summary: "even if nothing changed" },
-    { flags: "--allow-fork", summary: "even if the parent has a child on its branch" },
+    { flags: "--allow-fork", summary: "even if the parent already has a child on its branch" },
     JSON_OPTION,
   ],
   run: lazy(async () => (await import("./commit.ts")).commit),
@@ -78,8 +78,8 @@ const NAMES: readonly Command[] = [
     parameters: [FILE, { usage: "[name]" }, { usage: "[checkin]" }],
     options: [
       { flags: "-m, --message <text>", summary: "what it stands for" },
-      { flags: "--move", summary: "take the name from the check-in that has it" },
-      { flags: "--cancel", summary: "take the name away from every check-in" },
+      { flags: "--move", summary: "take the name from another check-in" },
+      { flags: "--cancel", summary: "remove the name from every check-in" },
       USER_OPTION,
       JSON_OPTION,
     ],

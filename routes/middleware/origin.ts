@@ -10,7 +10,7 @@ import type { AppEnv } from "../context.ts";
 export function sameOrigin() {
   return createMiddleware<AppEnv>(async (context, next) => {
     if (isForeign(context.req.raw)) {
-      throw new Forbidden("A web page of another origin may not send this");
+      throw new Forbidden("Web pages of other origins may not send this request");
     }
     await next();
   });

@@ -30,7 +30,7 @@ export function readSession(
   if (session === null || SAFE_METHODS.has(context.req.method)) return session;
   if (isCsrfToken(session, context.req.header("x-csrf-token") ?? "")) return session;
   throw new Forbidden(
-    `A request by cookie must carry the cookie ${CSRF_COOKIE} as the header X-CSRF-Token too`,
+    `A request with a session cookie must repeat the cookie ${CSRF_COOKIE} in the header X-CSRF-Token`,
   );
 }
 

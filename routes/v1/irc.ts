@@ -91,7 +91,7 @@ export function ircRoutes({ ircBans, ircServer }: IrcRoutesOptions) {
 
 function present<Part>(part: Part | null): Part {
   if (part !== null) return part;
-  throw new NotFound("The IRC server is not part of this program: irc.mode is external");
+  throw new NotFound("The IRC server runs elsewhere: irc.mode is external");
 }
 
 function describe(client: ConnectedClient, now: number): z.infer<typeof clientSchema> {

@@ -195,7 +195,7 @@ export class Agents {
    */
   async adopt(nick: string, request: AdoptionRequest, caller: Caller): Promise<Agent> {
     const account = this.#accounts.find(nick);
-    if (account?.kind === "agent") throw new Conflict(`"${account.name}" is an agent already`);
+    if (account?.kind === "agent") throw new Conflict(`"${account.name}" is already an agent`);
     if (account?.kind === "admin" || (account === null && !this.#mayExist(nick))) {
       throw new NotFound(`There is no IRC account "${nick}"`);
     }

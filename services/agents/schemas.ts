@@ -51,7 +51,7 @@ export const agentChangeSchema = z.object({ rate_limit: rateLimitSchema.nullable
 
 /** What an agent is paused with. */
 export const pauseSchema = z.object({
-  reason: textSchema(1, 200).nullable().default(null).describe("What the agent is told"),
+  reason: textSchema(1, 200).nullable().default(null).describe("The reason that the agent gets"),
 });
 
 /** What of an agent a new passphrase leaves as it is. */

@@ -349,7 +349,7 @@ export class Channels {
       if (this.#lasting.keeps(channel.name) || idle < IDLE_MILLISECONDS) continue;
       if (channel.log.followers > 0 || channel.entering !== null) continue;
       this.leave(channel.name, "Nobody reads here").catch((error: unknown) => {
-        log.warn("An idle channel was not left", { channel: channel.name, error });
+        log.warn("The bridge could not leave an idle channel", { channel: channel.name, error });
       });
     }
     for (const name of this.#lasting.kept) {

@@ -37,14 +37,14 @@ export class Hearing {
 
   async #probe(): Promise<void> {
     const { outbox, link, log } = this.#options;
-    log.warn("IRC does not send back what the bridge says");
+    log.warn("IRC does not echo the bridge's messages");
     this.#isProbing = true;
     for (let probe = 0; probe < PROBES && outbox.silent; probe++) {
       await this.#sayToMyself().catch(() => {});
     }
     this.#isProbing = false;
-    if (!outbox.silent) return log.info("The bridge no longer waits for what it said");
-    link.reconnect("IRC does not send back what the bridge says");
+    if (!outbox.silent) return log.info("The bridge gave up waiting for echoes of its messages");
+    link.reconnect("IRC does not echo the bridge's messages");
   }
 
   async #sayToMyself(): Promise<void> {

@@ -79,7 +79,7 @@ export class LastingChannels {
   removedFrom(channel: Channel): void {
     if (channel.stored === null) return;
     this.#store?.remove(channel.name).catch((error: unknown) => {
-      this.#log.warn("It could not be noted that a channel is left", { error });
+      this.#log.warn("The bridge's departure from a channel could not be stored", { error });
     });
   }
 }

@@ -95,7 +95,7 @@ export class LinkSession implements Session {
   connect(): void {
     const { client, scheduler, log } = this.#options;
     this.#cancelTimer = scheduler.after(REGISTRATION_MILLISECONDS, () => {
-      log.warn("The IRC server did not let the bridge in in time");
+      log.warn("The IRC server did not register the bridge in time");
       client.quit("No answer");
     });
     client.connect();
@@ -129,7 +129,7 @@ export class LinkSession implements Session {
   admit(messages: number): number {
     const delay = this.#pacer.delay(messages + 1);
     if (this.#pacer.idle || delay <= MAX_DELAY_MILLISECONDS) return delay;
-    throw new Unavailable("The IRC network takes no more from the bridge at present");
+    throw new Unavailable("The IRC network accepts no more messages from the bridge at present");
   }
 
   say(

@@ -101,7 +101,7 @@ export class Posting {
 /** Why the server would not take a message. */
 function refusalError({ code, channel: target, reason }: LinkRefusal): Error {
   if (code === NO_SUCH_NICK && isNick(target)) {
-    return new NotFound(`There is nobody of the nick "${target}" on IRC`);
+    return new NotFound(`Nobody on IRC has the nick "${target}"`);
   }
   return new Conflict(`IRC refused the message: ${reason}`);
 }

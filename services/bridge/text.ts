@@ -33,10 +33,12 @@ export function linesOf(text: string): string[] {
     throw new TooLarge(`"text" must have at most ${MAX_LINES} lines`);
   }
   if (!lines.every(isPlain)) {
-    throw new Invalid('"text" must hold no control characters other than tab and IRC formatting');
+    throw new Invalid(
+      '"text" must not contain control characters other than tab and IRC formatting',
+    );
   }
   const filled = lines.filter((line) => !BLANK.test(line));
-  if (filled.length === 0) throw new Invalid('"text" must hold something');
+  if (filled.length === 0) throw new Invalid('"text" must not be empty');
   return filled;
 }
 

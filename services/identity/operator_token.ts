@@ -88,7 +88,7 @@ export class OperatorToken {
    */
   async rotate(caller: Caller): Promise<string> {
     if (this.#pinned) {
-      throw new Conflict("MUSTER_API_TOKEN pins the API token, which therefore cannot be replaced");
+      throw new Conflict("MUSTER_API_TOKEN sets the API token, so it cannot be replaced");
     }
     const token = newSecret();
     const rotation = this.#rotated.then(() => this.#replace(token));

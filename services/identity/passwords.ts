@@ -67,7 +67,7 @@ export class Passwords {
   /** Ends the workers. Rejects every check that still waits. */
   close(): void {
     this.#closed = true;
-    const error = new Unavailable("Passwords are not checked any more");
+    const error = new Unavailable("Passwords are no longer checked");
     for (const job of [...this.#running.values(), ...this.#waiting]) job.reject(error);
     for (const worker of [...this.#running.keys(), ...this.#idle]) worker.terminate();
     this.#running.clear();

@@ -94,7 +94,7 @@ export class ScramVerifiers {
   learn(account: Account, password: string): void {
     if (this.#learning !== null || this.#kept.has(account)) return;
     this.#learning = this.#learn(account, password)
-      .catch((error) => this.#log.warn("A SCRAM verifier was not kept", { error }))
+      .catch((error) => this.#log.warn("A SCRAM verifier could not be stored", { error }))
       .finally(() => this.#learning = null);
   }
 

@@ -148,7 +148,9 @@ export class Tokens implements Directory {
         events: [newEvent("token.created", data, originOf(caller), now)],
       });
     } catch (error) {
-      throw error instanceof Unchanged ? new Conflict(`"${owner.name}" has just ended`) : error;
+      throw error instanceof Unchanged
+        ? new Conflict(`The account "${owner.name}" has just been removed`)
+        : error;
     }
     return { ...this.#describe({ ...row, owner: owner.name }), token };
   }
@@ -255,7 +257,9 @@ export class Tokens implements Directory {
     const owner = this.#accounts.find(request.owner);
     if (owner === null) throw new NotFound(`There is no account "${request.owner}"`);
     if (owner.kind === "person") {
-      throw new Invalid(`"owner": "${owner.name}" is a person's IRC account, which has no tokens`);
+      throw new Invalid(
+        `"owner": "${owner.name}" is a person's IRC account, which cannot have tokens`,
+      );
     }
     if (owner.revokedAt !== null) throw new Conflict(`"${owner.name}" is revoked`);
     return owner;

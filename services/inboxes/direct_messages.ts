@@ -61,10 +61,10 @@ export class DirectMessages {
     }
     if (!isNick(to)) throw nobody(to);
     if (foldCase(to) === foldCase(bridgeNick)) {
-      throw new Conflict(`"${bridgeNick}" is the bridge, which reads channels and no messages`);
+      throw new Conflict(`"${bridgeNick}" is the bridge, which reads no private messages`);
     }
     if (isServiceName(to)) {
-      throw new Conflict(`"${to}" is a service, which takes commands from IRC clients alone`);
+      throw new Conflict(`"${to}" is a service, which takes commands only from IRC clients`);
     }
     const account = accounts.find(to);
     if (account !== null && account.revokedAt !== null) {
@@ -145,5 +145,5 @@ export class DirectMessages {
 }
 
 function nobody(name: string): NotFound {
-  return new NotFound(`There is no agent and no user of IRC named "${name}"`);
+  return new NotFound(`There is no agent or IRC user named "${name}"`);
 }

@@ -129,7 +129,7 @@ export class Inboxes {
     const agent = this.#options.roster.find(nick);
     if (agent === null) throw new NotFound(`There is no agent "${nick}", or it is revoked`);
     if (principal.kind === "agent" && principal.id !== agent.id) {
-      throw new Forbidden(`You are "${principal.name}" and cannot read what was said to "${nick}"`);
+      throw new Forbidden(`You are "${principal.name}" and cannot read the inbox of "${nick}"`);
     }
     checkQuery(query, INBOX_CAPACITY);
     if (this.#closed) throw new Unavailable("The server is shutting down");

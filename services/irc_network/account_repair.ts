@@ -157,10 +157,10 @@ export class AccountRepair {
     const { name, salt, made } = entry;
     if (passphrase === null) {
       if (salt === null && !made) return { entry: null, repairs: [] };
-      throw new Conflict(`The IRC network has no account "${name}" any more: rotate the agent`);
+      throw new Conflict(`The IRC network no longer has the account "${name}": rotate the agent`);
     }
     if (await this.#options.network.register(name, passphrase) === "exists") {
-      throw new Conflict(`The IRC network does not give the name "${name}" any more`);
+      throw new Conflict(`The IRC network no longer allows the name "${name}"`);
     }
     return { entry: { ...entry, made: true, marked: true }, repairs: ["made again"] };
   }

@@ -214,7 +214,7 @@ export class AccountSync {
           failures.push(error);
           continue;
         }
-        log.warn("An account on the IRC network is not as it should be", {
+        log.warn("An account on the IRC network differs from the registry", {
           account: name,
           reason: error.message,
         });

@@ -139,7 +139,7 @@ export class IrcConsole implements ServicesConsole {
     } catch (error) {
       this.#failedAt = scheduler.now();
       const reason = error instanceof Error ? error.message : String(error);
-      log.warn("There is no operator's connection to the IRC network", { reason });
+      log.warn("The operator's connection to the IRC network is down", { reason });
       throw error;
     }
   }

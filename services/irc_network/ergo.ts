@@ -76,7 +76,7 @@ export class ErgoAccounts implements NetworkAccounts {
       case "ACCOUNT_EXISTS":
         return "exists";
       case "INVALID_PASSPHRASE":
-        throw new Invalid("The IRC network does not take this password");
+        throw new Invalid("The IRC network does not accept this password");
       default:
         throw new Conflict(`The IRC network refuses the account "${account}": ${reasonOf(answer)}`);
     }
@@ -217,9 +217,9 @@ function refusal(account: string, answer: ErgoAnswer): Error {
     case "ACCOUNT_DOES_NOT_EXIST":
       return noSuchAccount(account);
     case "INVALID_PASSPHRASE":
-      return new Invalid("The IRC network does not take this password");
+      return new Invalid("The IRC network does not accept this password");
     default:
-      return new Unavailable(`The IRC network does not do it: ${reasonOf(answer)}`);
+      return new Unavailable(`The IRC network refused: ${reasonOf(answer)}`);
   }
 }
 
@@ -229,7 +229,7 @@ function noSuchAccount(account: string): NotFound {
 
 function refused(lines: readonly string[]): Unavailable {
   const said = lines.at(-1)?.slice(0, MAX_REASON) ?? "nothing";
-  return new Unavailable(`NickServ of the IRC network does not do it and says: ${said}`);
+  return new Unavailable(`NickServ of the IRC network refused: ${said}`);
 }
 
 function reasonOf({ error, errorCode }: ErgoAnswer): string {

@@ -201,7 +201,7 @@ export class NetworkProvisioning implements Provisioning {
 }
 
 function existsThere(name: string): Conflict {
-  return new Conflict(`The IRC network has an account "${name}", or does not give this name`);
+  return new Conflict(`The IRC network has an account "${name}", or does not allow this name`);
 }
 
 function suspendedThere(name: string): Conflict {

@@ -48,7 +48,7 @@ export class Rights {
     const missing = await network.missingRights();
     const names = missing.map(({ name }) => name);
     if (names.length > 0 && names.join() !== this.missing.join()) {
-      log.warn("The IRC network does not give muster all its rights", { missing: names });
+      log.warn("muster lacks rights on the IRC network", { missing: names });
     }
     this.#missing = missing;
     const stopping = missing.filter(({ stops }) => stops === "accounts").map(({ name }) => name);

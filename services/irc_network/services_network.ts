@@ -82,7 +82,7 @@ export class ServicesNetwork implements NetworkAccounts {
     try {
       // Some servers cut a nick that is too long for them.
       if (!isSame(session.nick, account)) {
-        throw new Conflict(`The IRC network takes no nick as long as "${account}"`);
+        throw new Conflict(`The nick "${account}" is too long for the IRC network`);
       }
       const command = `REGISTER ${passphrase} ${markOf(account, this.#options.instance)}`;
       const answer = await session.converse(nickServ, command);
@@ -177,7 +177,11 @@ export class ServicesNetwork implements NetworkAccounts {
       if (lines.some((line) => UNREGISTERED.test(line))) return false;
       const said = lines.find((line) => DENIED.test(line));
       if (said === undefined) continue;
-      log.warn("The IRC network's services set no status", { service: chanServ, channel, said });
+      log.warn("The services of the IRC network refuse to set statuses", {
+        service: chanServ,
+        channel,
+        said,
+      });
       return false;
     }
     return true;
@@ -289,7 +293,7 @@ export class ServicesNetwork implements NetworkAccounts {
 function checkPassphrase(passphrase: string): void {
   if (/^[^\s\p{Cc}]+$/u.test(passphrase) && passphrase.length <= MAX_PASSPHRASE) return;
   throw new Invalid(
-    `On this IRC network a password must hold no space and have at most ${MAX_PASSPHRASE} characters`,
+    `On this IRC network a password must have no spaces and at most ${MAX_PASSPHRASE} characters`,
   );
 }
 

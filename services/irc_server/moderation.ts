@@ -136,7 +136,7 @@ export class IrcModeration implements Required<Pick<IrcObserver, Moderation>> {
     try {
       await this.#options.database.commit({ events });
     } catch (error) {
-      this.#options.log.warn("What happened on IRC could not be logged", { error });
+      this.#options.log.warn("Events on IRC could not be logged", { error });
     }
   }
 }

@@ -120,7 +120,7 @@ export class Backends {
     const { name, provider, base_url } = definition;
     if (backends.some((backend) => backend.name === name)) throw taken(name);
     if (backends.length >= MAX_BACKENDS) {
-      throw new TooMany(`There are ${MAX_BACKENDS} LLM backends already`);
+      throw new TooMany(`There are already ${MAX_BACKENDS} LLM backends, which is the limit`);
     }
     const now = clock();
     const row = { ...columnsOf(definition), name, created_at: now };
@@ -236,7 +236,7 @@ export class Backends {
     const backend = await this.get(name);
     if (backend.source === "api") return backend;
     throw new Conflict(
-      `The LLM backend "${name}" stands in the configuration and is changed there alone`,
+      `The LLM backend "${name}" is part of the configuration: change it there`,
     );
   }
 
@@ -288,5 +288,5 @@ function noSuchBackend(name: string): NotFound {
 }
 
 function taken(name: string): Conflict {
-  return new Conflict(`An LLM backend "${name}" exists already`);
+  return new Conflict(`The LLM backend "${name}" already exists`);
 }

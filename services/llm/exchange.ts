@@ -89,12 +89,12 @@ export class Exchange {
   /** What the caller is told: the reason that ended the exchange, before what became of it. */
   explain(error: unknown): unknown {
     if (this.#failure !== null) return this.#failure;
-    if (this.ended.aborted) return new Unavailable("The call of the model was ended");
+    if (this.ended.aborted) return new Unavailable("The call to the model was cancelled");
     if (error instanceof ServiceError) return error;
     if (!this.#answered) return error;
     const reason = quotesAnswer(error) ? "" : reasonOf(error);
     const told = reason === "" ? "" : `: ${this.#tellable(reason)}`;
-    return new UpstreamFailed(`${this.#subject} did not answer as its API does${told}`);
+    return new UpstreamFailed(`${this.#subject} did not answer in the form of its API${told}`);
   }
 
   /** Cuts out of an answer what it must not tell. */
@@ -147,7 +147,7 @@ export class Exchange {
           if (done) return controller.close();
           this.#bytes += value.byteLength;
           if (this.#bytes > answerBytes) {
-            throw this.#fail(new UpstreamFailed(`${this.#subject} answered too much`));
+            throw this.#fail(new UpstreamFailed(`${this.#subject} sent too long an answer`));
           }
           controller.enqueue(value);
         } catch {

@@ -170,12 +170,12 @@ export class Gateway {
   #assertRoom({ principal }: Caller): void {
     const { calls, callsPerCaller } = this.#options.limits;
     if (this.#open.size >= calls) {
-      throw new TooMany(`${calls} calls of models are running already`);
+      throw new TooMany(`${calls} calls to models are already running`);
     }
     if (principal.kind === "operator") return;
     const own = [...this.#open].filter(({ about }) => about.caller.principal.id === principal.id);
     if (own.length >= callsPerCaller) {
-      throw new TooMany(`You have ${callsPerCaller} calls of models running already`);
+      throw new TooMany(`You already have ${callsPerCaller} calls to models running`);
     }
   }
 
@@ -256,7 +256,7 @@ export class Gateway {
     try {
       await database.commit({ events: [event] });
     } catch (error) {
-      log.warn("A call of a model is missing in the event log", { backend: backend.name, error });
+      log.warn("A call to a model is missing from the event log", { backend: backend.name, error });
     }
   };
 }

@@ -62,7 +62,7 @@ Deno.test("strangers with more connections than fit keep nobody else out", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using program = await startProgram({ openFiles: OPEN_FILES });
-  const lowered = program.logged(/The limit on open files is reached; fewer/);
+  const lowered = program.logged(/The limit on open files is reached; accepting fewer/);
   using _strangers = await connectToAll(program, 2 * OPEN_FILES);
   await lowered;
   await assertServes(program, "first");

@@ -120,7 +120,7 @@ Deno.test("an operator without rights, or with a wrong password, stops registrat
   ergo.capabilities.delete("ban");
   await withFolder(async (folder) => {
     await using program = await start(folder, ergo, irc, /cannot be reached.*ban/);
-    assert.ok(program.log.some((line) => /does not give muster all its rights.*ban/.test(line)));
+    assert.ok(program.log.some((line) => /lacks rights on the IRC network.*ban/.test(line)));
     for (const reason of await refusals(program)) assert.match(reason, /lacks rights.*: ban/);
   });
   ergo.capabilities.add("ban");

@@ -244,7 +244,7 @@ Deno.test("config check counts the addresses of the running muster of the data f
   const checked = await runMuster(["config", "check"], { folder: program.folder, environment });
   assert.equal(
     checked.stdout,
-    `The configuration is valid\nA muster runs with it, at ${program.api}\n`,
+    `The configuration is valid\nA server is running with it at ${program.api}\n`,
   );
   assert.deepEqual([checked.code, checked.stderr], [0, ""]);
 });

@@ -44,8 +44,8 @@ async function advance(call: CommandCall, name: string, time: number): Promise<v
   try {
     marker = await state.readMarkers.advance(client, name, time);
   } catch (error) {
-    state.log.error("A read marker could not be kept", { account: client.account, error });
-    return reply.fail(command, "INTERNAL_ERROR", [name], "The marker could not be kept");
+    state.log.error("A read marker could not be stored", { account: client.account, error });
+    return reply.fail(command, "INTERNAL_ERROR", [name], "The marker could not be stored");
   }
   if (client.quitReason !== null) return;
   reply.command(command, [name, format(marker)]);

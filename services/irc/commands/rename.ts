@@ -100,7 +100,7 @@ function announce(
     } else if (isOther) {
       const shown = replay({ ...call, client: member, reply }, channel, before, reason);
       if (member === client) pending = shown || undefined;
-      else shown?.catch((error) => state.log.error("A channel could not be shown", { error }));
+      else shown?.catch((error) => state.log.error("A channel could not be listed", { error }));
     }
   }
   return pending;

@@ -114,7 +114,7 @@ export class TlsPort {
     }
     this.#replaceListener(inner);
     const handshakes = this.#underway.size;
-    log.warn("TLS handshakes stall; a relay closes those that do from now on", {
+    log.warn("TLS handshakes stall; from now on, a relay closes stalled ones", {
       listener: name,
       handshakes,
     });

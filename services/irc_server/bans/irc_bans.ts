@@ -143,11 +143,11 @@ export class IrcBans implements Bans, Directory {
     };
     const added = new BanIndex([ban]);
     if (spares !== undefined && this.#findIn(added, spares) !== null) {
-      throw new Invalid("This would ban yourself");
+      throw new Invalid("This ban would hit you");
     }
     const others = this.#holding().filter((other) => foldCase(other.mask) !== foldCase(text));
     if (others.length >= MAX_BANS) {
-      throw new Conflict(`There are ${MAX_BANS} bans, which is as many as are kept`);
+      throw new Conflict(`There are already ${MAX_BANS} bans, which is the limit`);
     }
     const record = describe(ban);
     const { reason, expires_at } = record;

@@ -59,5 +59,5 @@ function networkMask(network: Network): BanMask {
 }
 
 function tooWide(): Invalid {
-  return new Invalid('"mask" would ban far too many; name more of it');
+  return new Invalid('"mask" is far too wide; make it more specific');
 }

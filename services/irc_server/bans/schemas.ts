@@ -11,7 +11,7 @@ export const banRequestSchema = z.object({
   }).describe(
     "user@host, nick!user@host, an address, a network such as 192.0.2.0/24, or account:name",
   ),
-  reason: textSchema(0, 300).default("").describe("What the banned client is told"),
+  reason: textSchema(0, 300).default("").describe("The reason that the banned client gets"),
   duration_seconds: z.int({ error: "must be a whole number" })
     .min(1, { error: "must be at least 1" }).max(LONGEST_SECONDS, {
       error: `must be at most ${LONGEST_SECONDS}`,

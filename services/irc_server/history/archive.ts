@@ -117,7 +117,7 @@ export class HistoryArchive implements HistoryStore {
   append(record: NewHistoryRecord): void {
     if (this.#closed || this.#queuedBytes + sizeOf(record) > MAX_QUEUED_BYTES) {
       if (this.#gap++ === 0) {
-        this.#options.log.error("What is said is not kept: the disk takes no more history");
+        this.#options.log.error("Messages are not stored: the disk takes no more history");
       }
       this.#lost++;
       return;
@@ -189,7 +189,7 @@ export class HistoryArchive implements HistoryStore {
     this.#cancelTrim();
     this.#cancelWrite?.();
     if (this.#queue.length > 0) {
-      this.#options.log.error("What was said last is not kept: the disk does not take it", {
+      this.#options.log.error("The last messages are not stored: the disk does not take them", {
         records: this.#queue.length,
       });
     }
@@ -210,7 +210,7 @@ export class HistoryArchive implements HistoryStore {
   async #ask(question: Question): Promise<Answers[keyof Answers]> {
     await this.#settle();
     if (this.#queue.some(({ kind }) => kind !== "append")) {
-      throw new Unavailable("The history cannot be read before what is to be forgotten is");
+      throw new Unavailable("The history cannot be read until the deletions before it are done");
     }
     const response = await this.#worker.request({ kind: "ask", question });
     if (response.kind !== "answer") throw new TypeError("The archive answered something else");

@@ -146,7 +146,7 @@ class ChanServ {
     const channel = this.#ownedBy(caller, name);
     const founder = this.#find(account);
     if (channel.founder !== null && isSame(founder.name, channel.founder)) {
-      throw new Conflict(`${channel.name} is ${founder.name}'s already.`);
+      throw new Conflict(`${channel.name} already belongs to ${founder.name}.`);
     }
     await channels.transfer(channel, founder, this.#originOf(caller));
     const grant = { add: true, status: "operator", by: NICK, actor: caller.actor } as const;
@@ -178,7 +178,7 @@ class ChanServ {
     if (change === undefined) return this.#listAccess(name, caller);
     const [, sign, letter] = /^([+-])([ov])$/.exec(change) ?? [];
     if (letter === undefined || account === "") {
-      throw new Invalid("Say AMODE #channel +o account; +v, -o and -v likewise.");
+      throw new Invalid("Use AMODE #channel +o account; +v, -o and -v work likewise.");
     }
     const status = letter === "o" ? "operator" : "voice";
     await this.#setAccess(name, account, { add: sign === "+", status }, caller);
@@ -278,7 +278,7 @@ class ChanServ {
   #governedBy(caller: ServiceCaller, name: string): RegisteredChannel {
     const channel = this.#visible(name, caller);
     if (!caller.isOperator && !this.#isChannelOperator(caller.account, name)) {
-      throw new Forbidden(`You have no say in ${channel.name}.`);
+      throw new Forbidden(`You have no rights in ${channel.name}.`);
     }
     return channel;
   }

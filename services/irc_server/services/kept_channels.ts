@@ -104,7 +104,7 @@ export class KeptChannels {
         if (this.#pending.get(folded) === next) this.#pending.delete(folded);
       }
     } catch (error) {
-      log.warn("The topic and modes of an IRC channel could not be kept", { error });
+      log.warn("The topic and modes of an IRC channel could not be stored", { error });
       this.#retries.set(folded, scheduler.after(RETRY, () => void this.#start(folded)));
     } finally {
       this.#writing.delete(folded);

@@ -117,7 +117,7 @@ class NickServ {
     if (caller.account !== null) throw new Conflict(`You are logged in as ${caller.account}.`);
     const [mail, ...others] = more;
     if (others.length > 0 || (mail !== undefined && !/^\*$|@/.test(mail))) {
-      throw new Invalid("A password that is given here has no spaces.");
+      throw new Invalid("A password here cannot contain spaces.");
     }
     const outcome = await caller.register(caller.nick, password);
     switch (outcome.kind) {

@@ -265,7 +265,7 @@ export class VirtualUsers implements Speakers {
     const { store, log } = this.#options;
     if (store === undefined) return;
     const noting = write(store).catch((error: unknown) => {
-      log.warn("It could not be noted which channels an agent comes back to", { error });
+      log.warn("The channels that an agent returns to could not be stored", { error });
     }).then(() => {
       if (this.#noting.get(id) === noting) this.#noting.delete(id);
     });

@@ -113,7 +113,7 @@ Deno.test("a marker that cannot be stored is an error", async () => {
   const phone = await session(server, "ann", "ann-phone");
   desk.send("MARKREAD #c timestamp=2020-01-01T00:00:00.000Z");
   assert.deepEqual(await desk.sync(), [
-    "FAIL MARKREAD INTERNAL_ERROR #c The marker could not be kept",
+    "FAIL MARKREAD INTERNAL_ERROR #c The marker could not be stored",
   ]);
   assert.deepEqual(await phone.sync(), []);
 });

@@ -21,7 +21,7 @@ Deno.test("without the right to suspend, no change begins, and the missing right
     await services.pass(0);
     assert.equal(sync.reachable, false);
     assert.match(sync.trouble ?? "", /: ban /);
-    assert.ok(log.lines.some((line) => /not give muster all its rights.*ban/.test(line)));
+    assert.ok(log.lines.some((line) => /lacks rights on the IRC network.*ban/.test(line)));
 
     ergo.capabilities.add("ban");
     await anAgent(services, "late");

@@ -96,7 +96,10 @@ Deno.test("every API treats a malformed answer as the provider's failure", async
       await using fake = new FakeProvider(() => new Response(body));
       await withBackend({ provider, base_url: fake.url }, async (services) => {
         const { signal } = new AbortController();
-        const expected = { name: "UpstreamFailed", message: /did not answer as its API does/ };
+        const expected = {
+          name: "UpstreamFailed",
+          message: /did not answer in the form of its API/,
+        };
         const label = `${provider}: ${body}`;
         await assert.rejects(chunks(services, {}), expected, label);
         await assert.rejects(services.llm.gateway.models("main", signal), expected, label);

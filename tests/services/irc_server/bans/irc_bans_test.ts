@@ -124,7 +124,7 @@ Deno.test("IRC operators get a sentence as the answer, and the log names them", 
     assert.equal(await ircBans.add(wish, OPERATOR), null);
     assert.match(await ircBans.add({ ...wish, mask: "*@*" }, OPERATOR) ?? "", /far too many/);
     for (const mask of ["*!*@here.ip", "198.51.100.0/24", "~o@here*"]) {
-      assert.equal(await ircBans.add({ ...wish, mask }, OPERATOR), "This would ban yourself");
+      assert.equal(await ircBans.add({ ...wish, mask }, OPERATOR), "This ban would hit you");
     }
     assert.match(await ircBans.add({ ...wish, mask: "" }, OPERATOR) ?? "", /must not be empty/);
     assert.equal(await ircBans.remove("192.0.2.8", OPERATOR), "There is no such ban");

@@ -137,7 +137,7 @@ Deno.test("AMODE gives accounts a status now and at every join", async () => {
       [
         "ann is the founder of #den.",
         "There is no account nobody.",
-        "Say AMODE #channel +o account; +v, -o and -v likewise.",
+        "Use AMODE #channel +o account; +v, -o and -v work likewise.",
       ],
     );
     assert.deepEqual((await bob.ask("CS AMODE #den +o eve", "CS AMODE #den")).slice(-2), [
@@ -170,7 +170,7 @@ Deno.test("OP, DEOP, VOICE and DEVOICE change members, for users with the right"
     const bob = await world.member("bob");
     await bob.ask("JOIN #den");
     assert.deepEqual(await bob.ask("CS OP #den", "CS OP #none"), [
-      "You have no say in #den.",
+      "You have no rights in #den.",
       "#none is not registered.",
     ]);
     await ann.ask("CS OP #den bob", "CS VOICE #den bob ann");
@@ -192,7 +192,7 @@ Deno.test("TOPIC changes the topic for users with the right, inside or outside",
     const ann = await founder(first);
     const guest = await first.guest("guest");
     await guest.ask("JOIN #den");
-    assert.deepEqual(await guest.ask("CS TOPIC #den mine"), ["You have no say in #den."]);
+    assert.deepEqual(await guest.ask("CS TOPIC #den mine"), ["You have no rights in #den."]);
     await ann.ask("PART #den");
     assert.deepEqual(await ann.ask("PRIVMSG ChanServ :TOPIC #den Tea  at five"), [
       "The topic of #den is changed.",

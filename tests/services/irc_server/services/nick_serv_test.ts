@@ -57,7 +57,7 @@ Deno.test("REGISTER makes an account and logs in, if people may make accounts", 
     const bob = await world.guest("bob");
     const refused = await bob.ask("NS REGISTER short", "NS REGISTER two words", "WHOIS bob");
     assert.match(refused[0] ?? "", /at least 8 characters/);
-    assert.equal(refused[1], "A password that is given here has no spaces.");
+    assert.equal(refused[1], "A password here cannot contain spaces.");
     assert.ok(!refused.some((line) => line.startsWith("330")));
     assert.deepEqual(await eventTypes(world.services), ["account.created"]);
   });
