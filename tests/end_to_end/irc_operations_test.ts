@@ -41,7 +41,7 @@ Deno.test("clients are listed, banned and unbanned from the command line", async
   ]);
   const wide = await run(program, "irc", "ban", "*@*");
   assert.equal(wide.code, 1);
-  assert.match(wide.stderr, /far too many/);
+  assert.match(wide.stderr, /far too wide/);
   assert.equal((await run(program, "irc", "ban", "a@b.c", "--for", "soon")).code, 2);
   const log = await succeed(program, "log", "--types", "irc.banned,irc.unbanned", "--json");
   const types = log.trim().split("\n").map((line) => JSON.parse(line).type);

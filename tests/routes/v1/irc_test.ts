@@ -41,7 +41,7 @@ Deno.test("POST /v1/irc/bans refuses malformed bans", async () => {
     [{}, 400, /mask/],
     [{ mask: 7 }, 400, /mask/],
     [{ mask: "" }, 400, /mask/],
-    [{ mask: "*@*" }, 400, /far too many/],
+    [{ mask: "*@*" }, 400, /far too wide/],
     [{ mask: "a@b.c", duration_seconds: 0 }, 400, /duration_seconds/],
     [{ mask: "a@b.c", reason: "two\nlines" }, 400, /reason/],
     [{ mask: "account:nobody" }, 404, /nobody/],

@@ -181,7 +181,7 @@ Deno.test("an answer has a bound", async () => {
   await using fake = new FakeProvider(() => Response.json({ ...COMPLETION, x: "x".repeat(2000) }));
   const limits = { answer_bytes: 1024 };
   await withBackend({ provider: "mine", base_url: fake.url }, async (services) => {
-    const expected = { name: "UpstreamFailed", message: /answered too much/ };
+    const expected = { name: "UpstreamFailed", message: /sent too long an answer/ };
     await assert.rejects(answer(services, {}), expected);
     await assert.rejects(chunks(services, {}), expected);
   }, { limits });
