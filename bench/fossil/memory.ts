@@ -1,6 +1,6 @@
 import { delay } from "../delay.ts";
 import { type ProcessUsage, processUsage } from "../process_usage.ts";
-import type { Figure } from "../scenarios/scenario.ts";
+import type { Figure } from "../scenario.ts";
 import { musterCommand } from "./program.ts";
 import { fossilScenario } from "./scenario.ts";
 import type { Workbench } from "./workbench.ts";

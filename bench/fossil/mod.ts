@@ -1,5 +1,5 @@
 /** The Fossil engine against the `fossil` program. */
-import type { Scenario } from "../scenarios/scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { COMMITS_OF_ONE } from "./commits.ts";
 import { IMPORT_MEMORY } from "./memory.ts";
 import { READS } from "./reads.ts";

@@ -1,5 +1,5 @@
 import type { PooledRepository } from "../../services/fossil/mod.ts";
-import type { Figure } from "../scenarios/scenario.ts";
+import type { Figure } from "../scenario.ts";
 import { timeMuster } from "./program.ts";
 import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";
 import { compared, timeCalls } from "./workbench.ts";

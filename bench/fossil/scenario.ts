@@ -1,4 +1,4 @@
-import type { Figure, Scenario } from "../scenarios/scenario.ts";
+import type { Figure, Scenario } from "../scenario.ts";
 import { hasFossil } from "./program.ts";
 import { Workbench } from "./workbench.ts";
 

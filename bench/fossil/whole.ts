@@ -1,4 +1,4 @@
-import type { Figure } from "../scenarios/scenario.ts";
+import type { Figure } from "../scenario.ts";
 import { AIM, fossilScenario } from "./scenario.ts";
 import { compared, type Workbench } from "./workbench.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type PooledRepository, RepositoryPool } from "../../services/fossil/mod.ts";
-import type { Figure } from "../scenarios/scenario.ts";
+import type { Figure } from "../scenario.ts";
 import { median } from "../statistics.ts";
 import { FossilProgram } from "./program.ts";
 

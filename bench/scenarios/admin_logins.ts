@@ -5,7 +5,7 @@ import { spin } from "../spin.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { PACED_SECONDS, sendAtRateWhile } from "./pace.ts";
 import { postMessage, Readers } from "./readers.ts";
-import type { Figure, Scenario, Sizes } from "./scenario.ts";
+import type { Figure, Scenario, Sizes } from "../scenario.ts";
 
 /** By how much the logins may delay a message, in milliseconds. */
 const DELAY_AIM = 50;

@@ -4,7 +4,7 @@ import { measure } from "../process_usage.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { Members } from "./members.ts";
 import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
-import type { Figure, Scenario, Sizes } from "./scenario.ts";
+import type { Figure, Scenario, Sizes } from "../scenario.ts";
 
 const CHANNEL = "#bench";
 

@@ -5,7 +5,7 @@ import { measure, type Measured, processUsage } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { mediansByKey } from "../statistics.ts";
 import { Members, PARALLEL_CLIENTS, STORMING_CLIENTS } from "./members.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "../scenario.ts";
 
 /** What an idle registered connection may take, in KB. */
 const IDLE_AIM = 20;

@@ -3,12 +3,12 @@ import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { START } from "./start.ts";
 import { STRANGERS } from "./strangers.ts";
 import { STREAMS } from "./streams.ts";
 
-export type { Figure, PeerValue, Scenario, Sizes } from "./scenario.ts";
+export type { Figure, PeerValue, Scenario, Sizes } from "../scenario.ts";
 
 export const SCENARIOS: readonly Scenario[] = [
   FANOUT,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { delay } from "../delay.ts";
 import { freePort } from "../free_port.ts";
 import { median } from "../statistics.ts";
-import type { Figure, Scenario } from "./scenario.ts";
+import type { Figure, Scenario } from "../scenario.ts";
 
 const ROOT = join(import.meta.dirname ?? ".", "..", "..");
 

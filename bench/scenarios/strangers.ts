@@ -4,7 +4,7 @@ import { processUsage } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { percentile } from "../statistics.ts";
 import { sendAtRate } from "./pace.ts";
-import type { Figure, Scenario } from "./scenario.ts";
+import type { Figure, Scenario } from "../scenario.ts";
 
 /** One half-sent request for so many connections that say nothing. */
 const SILENT_PER_HALF = 5;

@@ -3,7 +3,7 @@ import { type CoordinationServer, MusterProcess } from "../servers/mod.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
 import { postMessage, Readers } from "./readers.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "../scenario.ts";
 
 /** How many post at the same time. */
 const POSTERS = 4;

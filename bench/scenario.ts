@@ -1,4 +1,4 @@
-import type { IrcServerKind } from "../servers/mod.ts";
+import type { IrcServerKind } from "./servers/mod.ts";
 
 /** How much is done in the scenarios. */
 export interface Sizes {
