@@ -1,8 +1,7 @@
-import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { Log } from "../log.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
-import { Backends } from "./backends.ts";
+import { Backends, type BackendsOptions } from "./backends.ts";
 import type { Environment } from "./credentials.ts";
 import { Gateway } from "./gateway.ts";
 
@@ -15,9 +14,22 @@ export interface Llm {
   readonly gateway: Gateway;
 }
 
+/** The section `llm` of the configuration. */
+export interface LlmConfig {
+  readonly backends: BackendsOptions["configured"];
+  readonly limits: {
+    readonly calls: number;
+    readonly calls_per_caller: number;
+    readonly first_byte_seconds: number;
+    readonly idle_seconds: number;
+    readonly total_seconds: number;
+    readonly answer_bytes: number;
+  };
+}
+
 export interface LlmOptions {
   readonly database: Database;
-  readonly config: Config["llm"];
+  readonly config: LlmConfig;
   /** Where the keys of the providers are. */
   readonly environment: Environment;
   readonly log: Log;
