@@ -5,7 +5,7 @@ import { parseMessage } from "./protocol/message.ts";
 import { expireBatch } from "./multiline.ts";
 import type { RateLimit } from "./options.ts";
 import type { ServerState } from "./state.ts";
-import { Throttle } from "./admission/throttle.ts";
+import { Throttle } from "./throttle.ts";
 import {
   SEND_QUEUE_EXCEEDED,
   type Transport,

@@ -1,8 +1,8 @@
-import { ACCOUNT_MASK, EXTENDED_MASKS } from "../channels/mask.ts";
-import { channelModeLetters, MODES_PER_COMMAND, STATUSES } from "../channels/modes.ts";
-import { MONITORED_NICKS } from "../users/monitors.ts";
-import { CHANNEL_LENGTH, NICK_LENGTH, REALNAME_LENGTH, USER_LENGTH } from "./names.ts";
-import type { ServerState } from "../state.ts";
+import { ACCOUNT_MASK, EXTENDED_MASKS } from "./channels/mask.ts";
+import { channelModeLetters, MODES_PER_COMMAND, STATUSES } from "./channels/modes.ts";
+import { MONITORED_NICKS } from "./users/monitors.ts";
+import { CHANNEL_LENGTH, NICK_LENGTH, REALNAME_LENGTH, USER_LENGTH } from "./protocol/names.ts";
+import type { ServerState } from "./state.ts";
 
 /** Targets that one PRIVMSG, NOTICE or TAGMSG may name. */
 export const MESSAGE_TARGETS = 4;

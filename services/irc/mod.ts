@@ -24,7 +24,7 @@ export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 export type { MemoryConnection } from "./transport/memory.ts";
 export type { DirectCommand, DirectConnection, DirectReceiver } from "./transport/direct.ts";
 export type { MessageText, Outbound, ReplyTags } from "./outbound.ts";
-export type { Spoken, Told, User, UserIdentity } from "./users/user.ts";
+export type { Spoken, Told, User, UserIdentity } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {
   AccountRegistration,
@@ -57,7 +57,7 @@ export type {
   NewHistoryRecord,
 } from "./history/store.ts";
 export { MARKED_TARGETS, type ReadMarkerStore } from "./history/read_markers.ts";
-export { addressNetwork, isLoopback } from "./users/cloak.ts";
+export { addressNetwork, isLoopback } from "./admission/cloak.ts";
 export { formatTags, type Message, parseMessage } from "./protocol/message.ts";
 export {
   CHANNEL_ARGUMENT_PATTERN,

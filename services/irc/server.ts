@@ -12,7 +12,7 @@ import { ERR_YOUREBANNEDCREEP } from "./protocol/numerics.ts";
 import { freeNick, isSameAccount } from "./admission/registration.ts";
 import { DirectClient } from "./users/direct_client.ts";
 import { type Service, ServiceUser } from "./users/service.ts";
-import { addressNetwork } from "./users/cloak.ts";
+import { addressNetwork } from "./admission/cloak.ts";
 import { ServerState } from "./state.ts";
 import type { Transport } from "./transport/transport.ts";
 import { type ConnectedClient, connectedClients, type IrcStats, statsOf } from "./stats.ts";
@@ -20,7 +20,7 @@ import { type DirectConnection, type DirectReceiver, DirectTransport } from "./t
 import { type MemoryConnection, MemoryTransport } from "./transport/memory.ts";
 import { StreamTransport } from "./transport/stream.ts";
 import { WebSocketTransport } from "./transport/websocket.ts";
-import { addVirtualUser, standingOf, User, type UserIdentity } from "./users/user.ts";
+import { addVirtualUser, standingOf, User, type UserIdentity } from "./user.ts";
 import type { OpenedWebSocket, WebSocketListenOptions } from "./transport/websocket_listener.ts";
 
 /** Relayed connections beyond the limit, so that WebSockets beyond it are told of it. */

@@ -1,4 +1,4 @@
-import type { RateLimit } from "../options.ts";
+import type { RateLimit } from "./options.ts";
 
 /** A token bucket that follows the rate limit that holds at the moment. */
 export class Throttle {

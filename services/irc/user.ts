@@ -1,18 +1,18 @@
 /** Users in whose name the embedding program speaks, with or without a connection of their own. */
 
-import type { Client } from "../client.ts";
-import type { CommandCall } from "../command.ts";
-import { type ChannelStanding, channelStanding, givenStatus } from "../channels/access.ts";
-import { joinChannel, joinRefusal, leaveChannel } from "../commands/membership.ts";
-import { deliverToUser, sendToChannel, type Standing } from "../commands/messages.ts";
-import { ERR_NOSUCHCHANNEL, type Numeric } from "../protocol/numerics.ts";
-import { encodedLength, type MessageText, type Outbound } from "../outbound.ts";
-import { claimNick, isSameAccount } from "../admission/registration.ts";
-import type { IrcLimits } from "../options.ts";
-import { Reply } from "../reply.ts";
-import type { ServerState } from "../state.ts";
-import { isService } from "./service.ts";
-import { VirtualClient } from "./virtual_client.ts";
+import type { Client } from "./client.ts";
+import type { CommandCall } from "./command.ts";
+import { type ChannelStanding, channelStanding, givenStatus } from "./channels/access.ts";
+import { joinChannel, joinRefusal, leaveChannel } from "./commands/membership.ts";
+import { deliverToUser, sendToChannel, type Standing } from "./commands/messages.ts";
+import { ERR_NOSUCHCHANNEL, type Numeric } from "./protocol/numerics.ts";
+import { encodedLength, type MessageText, type Outbound } from "./outbound.ts";
+import { claimNick, isSameAccount } from "./admission/registration.ts";
+import type { IrcLimits } from "./options.ts";
+import { Reply } from "./reply.ts";
+import type { ServerState } from "./state.ts";
+import { isService } from "./users/service.ts";
+import { VirtualClient } from "./users/virtual_client.ts";
 
 /** Who a user is. */
 export interface UserIdentity {

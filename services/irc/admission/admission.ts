@@ -1,7 +1,7 @@
 /** Which connections are let in at all, before they say anything. */
 
 import { banText } from "./bans.ts";
-import { addressNetwork, isLoopback } from "../users/cloak.ts";
+import { addressNetwork, isLoopback } from "./cloak.ts";
 import { ConnectRate } from "./connect_rate.ts";
 import type { ServerState } from "../state.ts";
 

@@ -1,7 +1,7 @@
 /** What a client is told when its registration is complete. */
 
 import type { CommandCall } from "../command.ts";
-import { isupportTokens } from "../protocol/isupport.ts";
+import { isupportTokens } from "../isupport.ts";
 import { sendOwnMetadata } from "../metadata/notices.ts";
 import { channelModeLetters, formatUserModes, USER_MODES } from "../channels/modes.ts";
 import {

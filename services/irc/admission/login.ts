@@ -4,7 +4,7 @@ import { enforceBan } from "./bans.ts";
 import { Cap } from "../protocol/capabilities.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { grantStatuses } from "../commands/membership.ts";
+import { grantStatuses } from "../channels/status.ts";
 import { type Numeric, RPL_LOGGEDIN } from "../protocol/numerics.ts";
 import type { AccountRegistration, Verification } from "../options.ts";
 import { observeSession } from "./registration.ts";

@@ -4,7 +4,7 @@ import { givenStatus } from "./access.ts";
 import type { Channel } from "./channel.ts";
 import { type KeptChannel, keptForm, noteChange } from "./keeping.ts";
 import type { Client } from "../client.ts";
-import { changeTopic } from "../commands/topic.ts";
+import { changeTopic } from "./topic.ts";
 import { formatModes, MemberStatus, type ModeChange } from "./modes.ts";
 import type { ObservedActor } from "../options.ts";
 import type { Outbound } from "../outbound.ts";

@@ -1,7 +1,7 @@
 import type { Channel } from "../channels/channel.ts";
 import { noteChange } from "../channels/keeping.ts";
 import { canonicalMask, withHost } from "../channels/mask.ts";
-import { cloakHost } from "../users/cloak.ts";
+import { cloakHost } from "../admission/cloak.ts";
 import type { CommandCall } from "../command.ts";
 import {
   CHANNEL_MODES,

@@ -7,7 +7,7 @@ import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import type { Conversation, HistoryEntry } from "../history/history.ts";
 import { HistoryKind, type HistoryPart, type HistoryReference } from "../history/store.ts";
-import { HISTORY_MESSAGES } from "../protocol/isupport.ts";
+import { HISTORY_MESSAGES } from "../isupport.ts";
 import { looksLikeChannel } from "../protocol/names.ts";
 import type { Outbound } from "../outbound.ts";
 import type { ServerState } from "../state.ts";

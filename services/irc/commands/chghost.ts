@@ -12,7 +12,8 @@ import {
 } from "../protocol/numerics.ts";
 import { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
-import { joinMessages, statusModes } from "./membership.ts";
+import { statusModes } from "../channels/status.ts";
+import { joinMessages } from "./membership.ts";
 
 /** A host as it may stand in a mask: names with dots, and paths such as `project/alice`. */
 const HOST = /^(?=.{1,63}$)[A-Za-z0-9]+(?:[./-][A-Za-z0-9]+)*$/;

@@ -1,12 +1,12 @@
 import { Cap } from "../protocol/capabilities.ts";
-import { entryRefusal, givenStatus } from "../channels/access.ts";
+import { entryRefusal } from "../channels/access.ts";
 import type { Channel } from "../channels/channel.ts";
 import { keptChannel } from "../channels/keeping.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { introduce, sendCurrent, sightOf } from "../metadata/notices.ts";
-import { formatModes, MemberStatus, STATUSES } from "../channels/modes.ts";
-import { foldCase, isChannelName } from "../protocol/names.ts";
+import { initialStatus, statusModes } from "../channels/status.ts";
+import { isChannelName } from "../protocol/names.ts";
 import {
   ERR_NOSUCHCHANNEL,
   ERR_NOTONCHANNEL,
@@ -14,7 +14,6 @@ import {
   type Numeric,
   RPL_ENDOFNAMES,
 } from "../protocol/numerics.ts";
-import type { IrcServerOptions } from "../options.ts";
 import { Outbound, truncate } from "../outbound.ts";
 import type { Reply } from "../reply.ts";
 import type { ServerState } from "../state.ts";
@@ -120,52 +119,6 @@ export function joinRefusal(
   return channel ? entryRefusal(state, client, channel, key) : null;
 }
 
-/**
- * What a client is in a channel from the start: what the accounts say; where they leave it open,
- * operator if it is the founder, or alone. The founder is the first member that has an account;
- * clients of this process above all modes are none. A channel that is kept or belongs to the program
- * has no other founder than the accounts say.
- */
-function initialStatus({ options }: ServerState, client: Client, channel: Channel): number {
-  if (client.privileged) return MemberStatus.OPERATOR;
-  const { account } = client;
-  if (account !== null) {
-    const given = givenStatus(options, account, channel);
-    if (given !== null) return given;
-    if (channel.isKept || isOwned(options, channel)) return 0;
-    channel.founder ??= account;
-    if (foldCase(channel.founder) === foldCase(account)) return MemberStatus.OPERATOR;
-  }
-  if (channel.members.size > 0 || channel.isKept || isOwned(options, channel)) return 0;
-  return MemberStatus.OPERATOR;
-}
-
-function isOwned({ accounts }: Readonly<IrcServerOptions>, { name }: Channel): boolean {
-  return accounts.ownsChannel?.(name) ?? false;
-}
-
-/**
- * Gives a client that has logged in what its account is in the channels where it is already. In a
- * channel without a founder that is the client, if it is operator there.
- */
-export function grantStatuses(state: ServerState, client: Client): void {
-  for (const channel of client.channels) {
-    const before = channel.statusOf(client);
-    const given = givenStatus(state.options, client.account ?? "", channel);
-    const isOpen = channel.founder === null && !channel.isOperator(client);
-    const status = given ?? (isOpen ? 0 : initialStatus(state, client, channel));
-    // What a stranger got by coming first does not stay with an account whose status is decided.
-    const removed = given === null || channel.isKept ? 0 : before & ~given;
-    const added = status & ~before;
-    if (added === 0 && removed === 0) continue;
-    channel.members.set(client, (before | added) & ~removed);
-    const params = [channel.name, ...statusModes(added, client.nick, removed)];
-    const message = state.messageFromServer("MODE", { params });
-    for (const member of channel.members.keys()) member.send(message);
-    state.history.recordInChannel(channel, message);
-  }
-}
-
 /** JOIN as it is, and as those get it who asked for `extended-join`. */
 export function joinMessages(
   state: ServerState,
@@ -210,16 +163,6 @@ function announceStatus(
 ): void {
   const params = [channel.name, ...statusModes(status, client.nick)];
   state.tellChannel(channel, state.messageFromServer("MODE", { params }), client, reply);
-}
-
-/** The parameters of MODE that give a member these statuses, and take others away. */
-export function statusModes(given: number, nick: string, taken = 0): string[] {
-  const changes = [{ add: true, bits: given }, { add: false, bits: taken }];
-  return formatModes(
-    changes.flatMap(({ add, bits }) =>
-      STATUSES.filter(({ bit }) => bits & bit).map(({ letter }) => ({ add, letter, param: nick }))
-    ),
-  );
 }
 
 /** Takes the client out of a channel that it is in. */

@@ -3,7 +3,7 @@ import { muteReason, refuseMuted } from "../admission/muting.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
-import { MESSAGE_TARGETS } from "../protocol/isupport.ts";
+import { MESSAGE_TARGETS } from "../isupport.ts";
 import { ChannelFlag, STATUSES } from "../channels/modes.ts";
 import { foldCase, looksLikeChannel } from "../protocol/names.ts";
 import {

@@ -1,16 +1,15 @@
 /** METADATA of the IRCv3 document "metadata", as its second and its third draft have it. */
 
-import { Cap } from "../protocol/capabilities.ts";
-import { Channel } from "../channels/channel.ts";
-import type { Client } from "../client.ts";
-import type { CommandCall } from "../command.ts";
 import {
-  isMetadataKey,
+  Cap,
   METADATA_KEYS,
   METADATA_SUBSCRIPTIONS,
   METADATA_VALUE_BYTES,
-  type MetadataTarget,
-} from "../metadata/metadata.ts";
+} from "../protocol/capabilities.ts";
+import { Channel } from "../channels/channel.ts";
+import type { Client } from "../client.ts";
+import type { CommandCall } from "../command.ts";
+import { isMetadataKey, type MetadataTarget } from "../metadata/metadata.ts";
 import {
   currentValues,
   metadataName,

@@ -1,6 +1,5 @@
 import type { Channel } from "../channels/channel.ts";
 import { noteChange } from "../channels/keeping.ts";
-import type { Client } from "../client.ts";
 import type { CommandCall } from "../command.ts";
 import { ChannelFlag } from "../channels/modes.ts";
 import {
@@ -11,8 +10,7 @@ import {
   RPL_TOPIC,
   RPL_TOPICWHOTIME,
 } from "../protocol/numerics.ts";
-import { type Outbound, truncate } from "../outbound.ts";
-import type { ServerState } from "../state.ts";
+import { changeTopic } from "../channels/topic.ts";
 
 /** TOPIC channel [text]. An empty text takes the topic away. */
 export function topic(call: CommandCall): void | Promise<void> {
@@ -37,18 +35,6 @@ export function topic(call: CommandCall): void | Promise<void> {
   const event = { actor: client.actor, channel: channel.name };
   state.observe((observer) => observer.topicChanged?.(event));
   return noteChange(state, channel);
-}
-
-/** Changes the topic of a channel. Gives the message that tells its members. */
-export function changeTopic(
-  state: ServerState,
-  channel: Channel,
-  source: Client,
-  topic: string,
-): Outbound {
-  const text = truncate(topic, state.limits.topicBytes);
-  channel.topic = text === "" ? null : { text, setBy: source.mask, setAt: state.now() };
-  return state.messageFrom(source, "TOPIC", { params: [channel.name], text });
 }
 
 /** 332 and 333 of a channel that has a topic. */

@@ -1,17 +1,9 @@
 /** What is noted about users and channels under keys (IRCv3 metadata): it lives as long as they. */
 
+import { METADATA_KEYS, METADATA_SUBSCRIPTIONS } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
-import { Throttle } from "../admission/throttle.ts";
-
-/** Keys that one user or channel may have; told as `max-keys`. */
-export const METADATA_KEYS = 20;
-
-/** Keys that one client may subscribe to; told as `max-subs`. */
-export const METADATA_SUBSCRIPTIONS = 50;
-
-/** Longest value, in bytes; told as `max-value-bytes`. A classic line has room for it. */
-export const METADATA_VALUE_BYTES = 300;
+import { Throttle } from "../throttle.ts";
 
 /** What one client may change, and ask to be synchronised. */
 const CHANGE_RATE = { perSecond: 0.5, burst: 20 } as const;

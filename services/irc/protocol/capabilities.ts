@@ -1,12 +1,16 @@
 /** The capabilities that clients can ask for. To add one is to add an entry here. */
 
 import type { Client } from "../client.ts";
-import {
-  METADATA_KEYS,
-  METADATA_SUBSCRIPTIONS,
-  METADATA_VALUE_BYTES,
-} from "../metadata/metadata.ts";
 import type { ServerState } from "../state.ts";
+
+/** Keys that one user or channel may have; told as `max-keys`. */
+export const METADATA_KEYS = 20;
+
+/** Keys that one client may subscribe to; told as `max-subs`. */
+export const METADATA_SUBSCRIPTIONS = 50;
+
+/** Longest value, in bytes; told as `max-value-bytes`. A classic line has room for it. */
+export const METADATA_VALUE_BYTES = 300;
 
 /** One capability. A client's set of them is the sum of their bits. */
 export interface Capability {

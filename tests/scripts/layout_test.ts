@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { dirname, join, normalize, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname ?? ".", "../..");
+
+/** The folders with modules of the program and of its bench. */
+const TOPS = ["bench", "cli", "http", "mcp", "routes", "services"];
+
+/** Imports and re-exports of other modules of the tree. */
+const IMPORT = /\b(?:from|import\()\s*"(\.[^"]+)"/g;
+
+/** The modules below a folder, from the root of the tree. */
+async function modulesIn(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(join(ROOT, folder))) {
+    const path = join(folder, name);
+    if (isDirectory) found.push(...await modulesIn(path));
+    else if (name.endsWith(".ts")) found.push(path);
+  }
+  return found;
+}
+
+/** Every arrow from a module to another. */
+async function arrows(): Promise<(readonly [from: string, to: string])[]> {
+  const modules = (await Promise.all(TOPS.map(modulesIn))).flat();
+  const found = await Promise.all(modules.map(async (module) => {
+    const text = await Deno.readTextFile(join(ROOT, module));
+    return [...text.matchAll(IMPORT)].map(([, specifier = ""]) =>
+      [module, normalize(join(dirname(module), specifier))] as const
+    );
+  }));
+  return found.flat();
+}
+
+/**
+ * The two folders side by side that hold the ends of an arrow; null where one end lies beside the
+ * folder of the other.
+ */
+function sidesOf(from: string, to: string): readonly [string, string] | null {
+  const [here, there] = [from.split("/"), to.split("/")];
+  const level = here.findIndex((part, index) => part !== there[index]);
+  if (level + 1 >= here.length || level + 1 >= there.length) return null;
+  return [here.slice(0, level + 1).join("/"), there.slice(0, level + 1).join("/")];
+}
+
+/** A way from a folder back to itself; null where there is none. */
+function circle(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | null {
+  const done = new Set<string>();
+  const visit = (folder: string, way: readonly string[]): readonly string[] | null => {
+    const seen = way.indexOf(folder);
+    if (seen >= 0) return [...way.slice(seen), folder];
+    if (done.has(folder)) return null;
+    for (const next of graph.get(folder) ?? []) {
+      const found = visit(next, [...way, folder]);
+      if (found !== null) return found;
+    }
+    done.add(folder);
+    return null;
+  };
+  for (const folder of graph.keys()) {
+    const found = visit(folder, []);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+Deno.test("no folders depend on each other in a circle, at no level of the tree", async () => {
+  const graph = new Map<string, Set<string>>();
+  const all = await arrows();
+  assert.ok(all.length > 2000, "the imports are found");
+  for (const [from, to] of all) {
+    const sides = sidesOf(from, to);
+    if (sides === null) continue;
+    const [here, there] = sides;
+    graph.set(here, (graph.get(here) ?? new Set()).add(there));
+  }
+  assert.equal(circle(graph)?.join(" → ") ?? null, null);
+});
