@@ -1,3 +1,5 @@
+import { PROJECT_TABLES, WORK_TABLES } from "./hosting_migrations.ts";
+
 /**
  * The history of the app database's shape. Append only: the version of a database is the number of
  * entries that were applied to it, each in a transaction of its own.
@@ -198,4 +200,6 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   INSERT INTO instance (id) VALUES (lower(hex(randomblob(10))));
   ALTER TABLE network_accounts ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
   `,
+  PROJECT_TABLES,
+  WORK_TABLES,
 ]);

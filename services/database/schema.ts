@@ -1,10 +1,11 @@
 import type { ColumnType } from "kysely";
+import type { HostingTables } from "./hosting_schema.ts";
 
 /** Written once, when the row is made. */
 type Fixed<T> = ColumnType<T, T, never>;
 
 /** Times are Unix milliseconds, ids are ULIDs, lists and objects are JSON texts. */
-export interface Tables {
+export interface Tables extends HostingTables {
   accounts: AccountsTable;
   scram_verifiers: ScramVerifiersTable;
   agents: AgentsTable;
@@ -186,6 +187,8 @@ export interface EventsTable {
   cause: Fixed<string | null>;
   data: Fixed<string>;
   hash: Fixed<string>;
+  /** What `project_id` is in `data`, for the events of projects; the database computes it. */
+  project_id: ColumnType<string | null, never, never>;
 }
 
 /** Both ends of the event log, sealed with a key that is not in the database. */

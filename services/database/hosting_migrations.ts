@@ -1,0 +1,333 @@
+/**
+ * The tables of repository hosting. They hold what a Fossil repository has no concept of; nothing is
+ * in both. An account is `…_id`, its internal id, wherever only an account will do. Where the API
+ * token may name anybody, an actor is a pair: `…_key`, by which it is compared, and `…_name`.
+ */
+
+/** Projects, their members, and what ties each to its repository. */
+export const PROJECT_TABLES = `
+  CREATE TABLE projects (
+    id TEXT PRIMARY KEY,
+    slug TEXT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    visibility TEXT NOT NULL CHECK (visibility IN ('public', 'internal', 'private')),
+    channel TEXT,
+    settings TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    archived_at INTEGER,
+    removed_at INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX projects_by_slug ON projects (slug) WHERE removed_at IS NULL;
+
+  CREATE TABLE project_members (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    role TEXT NOT NULL CHECK (role IN ('read', 'write', 'admin')),
+    added_at INTEGER NOT NULL,
+    PRIMARY KEY (project_id, account_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX project_members_of_account ON project_members (account_id);
+
+  CREATE TABLE project_stars (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    starred_at INTEGER NOT NULL,
+    PRIMARY KEY (project_id, account_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX project_stars_of_account ON project_stars (account_id);
+
+  CREATE TABLE repository_cursors (
+    project_id TEXT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
+    last_rcvid INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE intentions (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    token INTEGER NOT NULL,
+    after_rcvid INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    body TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX intentions_of_project ON intentions (project_id);
+
+  ALTER TABLE events ADD COLUMN project_id TEXT GENERATED ALWAYS AS (
+    CASE WHEN substr(type, 1, 8) = 'project.' AND json_valid(data)
+      THEN CAST(json_extract(data, '$.project_id') AS TEXT) END
+  ) VIRTUAL;
+  CREATE INDEX events_of_project ON events (project_id, seq) WHERE project_id IS NOT NULL;
+
+  CREATE TABLE webhooks (
+    id TEXT PRIMARY KEY,
+    project_id TEXT REFERENCES projects (id) ON DELETE CASCADE,
+    url TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    types TEXT NOT NULL,
+    is_active INTEGER NOT NULL,
+    cursor INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX webhooks_of_project ON webhooks (project_id);
+
+  CREATE TABLE webhook_deliveries (
+    id TEXT PRIMARY KEY,
+    webhook_id TEXT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    event_seq INTEGER,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),
+    attempts INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    response_status INTEGER,
+    error TEXT,
+    milliseconds INTEGER,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER
+  ) STRICT;
+  CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries (webhook_id, id);
+  CREATE INDEX due_webhook_deliveries ON webhook_deliveries (next_attempt_at)
+    WHERE next_attempt_at IS NOT NULL;
+`;
+
+/** Claims, workspaces, reviews, checks, landings, protection and releases. */
+export const WORK_TABLES = `
+  CREATE TABLE ticket_leases (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    ticket TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    strikes INTEGER NOT NULL,
+    PRIMARY KEY (project_id, ticket)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE claims (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    ticket TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    holder_key TEXT NOT NULL,
+    holder_name TEXT NOT NULL,
+    workspace TEXT,
+    summary TEXT,
+    files_changed TEXT,
+    claimed_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    outcome TEXT CHECK (
+      outcome IN ('released', 'submitted', 'merged', 'lapsed', 'broken', 'revoked')
+    ),
+    UNIQUE (project_id, ticket, generation)
+  ) STRICT;
+  CREATE UNIQUE INDEX active_claims ON claims (project_id, ticket) WHERE ended_at IS NULL;
+  CREATE INDEX active_claims_of_holder ON claims (holder_key) WHERE ended_at IS NULL;
+  CREATE INDEX active_claims_by_end ON claims (expires_at) WHERE ended_at IS NULL;
+
+  CREATE TABLE workspaces (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'merged', 'abandoned')),
+    owner_key TEXT NOT NULL,
+    owner_name TEXT NOT NULL,
+    ticket TEXT,
+    generation INTEGER,
+    base TEXT NOT NULL,
+    merged_as TEXT,
+    target_branch TEXT,
+    commits_made INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX active_workspaces ON workspaces (project_id, name)
+    WHERE status = 'active';
+  CREATE INDEX workspaces_by_name ON workspaces (project_id, name, id);
+  CREATE INDEX active_workspaces_of_owner ON workspaces (owner_key) WHERE status = 'active';
+  CREATE INDEX workspaces_of_ticket ON workspaces (project_id, ticket) WHERE ticket IS NOT NULL;
+
+  CREATE TABLE workspace_overlaps (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    one_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
+    other_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
+    one_tip TEXT NOT NULL,
+    other_tip TEXT NOT NULL,
+    paths TEXT NOT NULL,
+    conflicts TEXT NOT NULL,
+    notified_at INTEGER,
+    PRIMARY KEY (one_id, other_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX workspace_overlaps_of_other ON workspace_overlaps (other_id);
+  CREATE INDEX workspace_overlaps_of_project ON workspace_overlaps (project_id);
+
+  CREATE TABLE reviews (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    description TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (
+      status IN ('pending', 'approved', 'changes_requested', 'merged', 'closed')
+    ),
+    author_key TEXT NOT NULL,
+    author_name TEXT NOT NULL,
+    author_kind TEXT NOT NULL,
+    workspace_id TEXT REFERENCES workspaces (id) ON DELETE CASCADE,
+    ticket TEXT,
+    target_branch TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    diff TEXT,
+    files_changed TEXT,
+    comment_count INTEGER NOT NULL,
+    merged_as TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (project_id, number)
+  ) STRICT;
+  CREATE INDEX reviews_by_status ON reviews (project_id, status, number);
+  CREATE INDEX reviews_of_workspace ON reviews (workspace_id) WHERE workspace_id IS NOT NULL;
+  CREATE INDEX reviews_of_ticket ON reviews (project_id, ticket) WHERE ticket IS NOT NULL;
+
+  CREATE TABLE review_rounds (
+    review_id TEXT NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    round INTEGER NOT NULL,
+    base TEXT NOT NULL,
+    tip TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    PRIMARY KEY (review_id, round)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE review_verdicts (
+    id TEXT PRIMARY KEY,
+    review_id TEXT NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    round INTEGER NOT NULL,
+    reviewer_key TEXT NOT NULL,
+    reviewer_name TEXT NOT NULL,
+    reviewer_kind TEXT NOT NULL,
+    verdict TEXT NOT NULL CHECK (verdict IN ('approved', 'changes_requested')),
+    given_at INTEGER NOT NULL,
+    withdrawn_at INTEGER
+  ) STRICT;
+  CREATE INDEX review_verdicts_of_review ON review_verdicts (review_id, id);
+  CREATE UNIQUE INDEX standing_review_verdicts ON review_verdicts (review_id, reviewer_key)
+    WHERE withdrawn_at IS NULL;
+
+  CREATE TABLE review_comments (
+    review_id TEXT NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    author_key TEXT NOT NULL,
+    author_name TEXT NOT NULL,
+    body TEXT NOT NULL,
+    path TEXT,
+    side TEXT CHECK (side IN ('old', 'new')),
+    line INTEGER,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (review_id, number)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE review_requests (
+    review_id TEXT NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+    requested_at INTEGER NOT NULL,
+    PRIMARY KEY (review_id, account_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX review_requests_of_account ON review_requests (account_id);
+
+  CREATE TABLE checks (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    checkin TEXT NOT NULL,
+    context TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'success', 'failure', 'error')),
+    description TEXT NOT NULL,
+    target_url TEXT NOT NULL,
+    reporter_name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (project_id, checkin, context),
+    UNIQUE (project_id, number)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE check_history (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    checkin TEXT NOT NULL,
+    context TEXT NOT NULL,
+    state TEXT NOT NULL,
+    description TEXT NOT NULL,
+    target_url TEXT NOT NULL,
+    reporter_name TEXT NOT NULL,
+    reported_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX check_history_of_checkin ON check_history (project_id, checkin, context, id);
+
+  CREATE TABLE protection_rules (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    pattern TEXT NOT NULL,
+    contexts TEXT NOT NULL,
+    approvals_any INTEGER NOT NULL,
+    approvals_people INTEGER NOT NULL,
+    push TEXT NOT NULL CHECK (push IN ('write', 'admin', 'nobody')),
+    merge TEXT NOT NULL CHECK (merge IN ('write', 'admin')),
+    landing TEXT NOT NULL CHECK (landing IN ('optional', 'required')),
+    PRIMARY KEY (project_id, position)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE landings (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    review_id TEXT NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
+    target_branch TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('queued', 'testing', 'landed', 'returned')),
+    base TEXT,
+    candidate TEXT,
+    reason TEXT,
+    queued_by_key TEXT NOT NULL,
+    queued_by_name TEXT NOT NULL,
+    queued_at INTEGER NOT NULL,
+    testing_since INTEGER,
+    ended_at INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX open_landings ON landings (review_id) WHERE ended_at IS NULL;
+  CREATE INDEX landings_of_branch ON landings (project_id, target_branch, id);
+  CREATE INDEX landings_of_candidate ON landings (project_id, candidate)
+    WHERE candidate IS NOT NULL;
+
+  CREATE TABLE releases (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    tag_name TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL,
+    checkin TEXT NOT NULL,
+    is_prerelease INTEGER NOT NULL,
+    is_draft INTEGER NOT NULL,
+    author_name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    published_at INTEGER,
+    PRIMARY KEY (project_id, tag_name)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE release_assets (
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    tag_name TEXT NOT NULL,
+    name TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    download_count INTEGER NOT NULL,
+    PRIMARY KEY (project_id, tag_name, name)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE uploads (
+    id TEXT PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    uploader_key TEXT NOT NULL,
+    target TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    total_bytes INTEGER,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX uploads_of_project ON uploads (project_id);
+`;

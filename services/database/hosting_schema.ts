@@ -1,0 +1,321 @@
+import type { ColumnType } from "kysely";
+
+/** Written once, when the row is made. */
+type Fixed<T> = ColumnType<T, T, never>;
+
+/** The tables of repository hosting; `hosting_migrations.ts` explains keys and names of actors. */
+export interface HostingTables {
+  projects: ProjectsTable;
+  project_members: ProjectMembersTable;
+  project_stars: ProjectStarsTable;
+  repository_cursors: RepositoryCursorsTable;
+  intentions: IntentionsTable;
+  webhooks: WebhooksTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  ticket_leases: TicketLeasesTable;
+  claims: ClaimsTable;
+  workspaces: WorkspacesTable;
+  workspace_overlaps: WorkspaceOverlapsTable;
+  reviews: ReviewsTable;
+  review_rounds: ReviewRoundsTable;
+  review_verdicts: ReviewVerdictsTable;
+  review_comments: ReviewCommentsTable;
+  review_requests: ReviewRequestsTable;
+  checks: ChecksTable;
+  check_history: CheckHistoryTable;
+  protection_rules: ProtectionRulesTable;
+  landings: LandingsTable;
+  releases: ReleasesTable;
+  release_assets: ReleaseAssetsTable;
+  uploads: UploadsTable;
+}
+
+/** A hosted project. `slug` is free again once it is removed. */
+export interface ProjectsTable {
+  id: Fixed<string>;
+  slug: string;
+  name: string;
+  description: string;
+  visibility: "public" | "internal" | "private";
+  channel: string | null;
+  settings: string;
+  created_at: Fixed<number>;
+  archived_at: number | null;
+  removed_at: number | null;
+}
+
+/** Who may do what in a project. */
+export interface ProjectMembersTable {
+  project_id: Fixed<string>;
+  account_id: Fixed<string>;
+  role: "read" | "write" | "admin";
+  added_at: Fixed<number>;
+}
+
+/** Accounts that like a project. */
+export interface ProjectStarsTable {
+  project_id: Fixed<string>;
+  account_id: Fixed<string>;
+  starred_at: Fixed<number>;
+}
+
+/** Up to which `rcvid` of its repository the event log tells of a project. */
+export interface RepositoryCursorsTable {
+  project_id: Fixed<string>;
+  last_rcvid: number;
+}
+
+/** Writes to a repository that are under way; see `services/projects/README.md`. */
+export interface IntentionsTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  kind: Fixed<string>;
+  token: Fixed<number>;
+  after_rcvid: Fixed<number>;
+  origin: Fixed<string>;
+  body: Fixed<string>;
+  created_at: Fixed<number>;
+}
+
+/** Where events are sent to; of all projects where `project_id` is null. */
+export interface WebhooksTable {
+  id: Fixed<string>;
+  project_id: Fixed<string | null>;
+  url: string;
+  secret: string;
+  types: string;
+  is_active: number;
+  cursor: number;
+  created_at: Fixed<number>;
+}
+
+/** What a webhook sent or is to send. */
+export interface WebhookDeliveriesTable {
+  id: Fixed<string>;
+  webhook_id: string;
+  event_seq: number | null;
+  type: string;
+  body: string;
+  status: "pending" | "delivered" | "failed";
+  attempts: number;
+  next_attempt_at: number | null;
+  response_status: number | null;
+  error: string | null;
+  milliseconds: number | null;
+  created_at: Fixed<number>;
+  finished_at: number | null;
+}
+
+/** The newest generation of a ticket's claims, and how many ended without a result. */
+export interface TicketLeasesTable {
+  project_id: Fixed<string>;
+  ticket: Fixed<string>;
+  generation: number;
+  strikes: number;
+}
+
+/** Leases on tickets. */
+export interface ClaimsTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  ticket: string;
+  generation: number;
+  holder_key: string;
+  holder_name: string;
+  workspace: string | null;
+  summary: string | null;
+  files_changed: string | null;
+  claimed_at: Fixed<number>;
+  expires_at: number;
+  ended_at: number | null;
+  outcome: "released" | "submitted" | "merged" | "lapsed" | "broken" | "revoked" | null;
+}
+
+/** Branches on which an agent works. */
+export interface WorkspacesTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  name: string;
+  description: string;
+  status: "active" | "merged" | "abandoned";
+  owner_key: string;
+  owner_name: string;
+  ticket: string | null;
+  generation: number | null;
+  base: string;
+  merged_as: string | null;
+  target_branch: string | null;
+  commits_made: number;
+  created_at: Fixed<number>;
+  updated_at: number;
+}
+
+/** What two active workspaces have in common at their tips; `one_id` is the lower id. */
+export interface WorkspaceOverlapsTable {
+  project_id: Fixed<string>;
+  one_id: Fixed<string>;
+  other_id: Fixed<string>;
+  one_tip: string;
+  other_tip: string;
+  paths: string;
+  conflicts: string;
+  notified_at: number | null;
+}
+
+/** Reviews; `number` is the id that the API shows. `diff` and `files_changed` only where there is no workspace. */
+export interface ReviewsTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  number: Fixed<number>;
+  title: string;
+  description: string;
+  status: "pending" | "approved" | "changes_requested" | "merged" | "closed";
+  author_key: string;
+  author_name: string;
+  author_kind: string;
+  workspace_id: string | null;
+  ticket: string | null;
+  target_branch: string;
+  round: number;
+  diff: string | null;
+  files_changed: string | null;
+  comment_count: number;
+  merged_as: string | null;
+  created_at: Fixed<number>;
+  updated_at: number;
+}
+
+/** The check-ins that each round of a review shows. */
+export interface ReviewRoundsTable {
+  review_id: Fixed<string>;
+  round: Fixed<number>;
+  base: Fixed<string>;
+  tip: Fixed<string>;
+  started_at: Fixed<number>;
+}
+
+/** What reviewers decided. */
+export interface ReviewVerdictsTable {
+  id: Fixed<string>;
+  review_id: string;
+  round: number;
+  reviewer_key: string;
+  reviewer_name: string;
+  reviewer_kind: string;
+  verdict: "approved" | "changes_requested";
+  given_at: Fixed<number>;
+  withdrawn_at: number | null;
+}
+
+/** Comments of a review; `number` counts from 1. */
+export interface ReviewCommentsTable {
+  review_id: Fixed<string>;
+  number: Fixed<number>;
+  round: number;
+  author_key: string;
+  author_name: string;
+  body: string;
+  path: string | null;
+  side: "old" | "new" | null;
+  line: number | null;
+  created_at: Fixed<number>;
+}
+
+/** Who was asked to review. */
+export interface ReviewRequestsTable {
+  review_id: Fixed<string>;
+  account_id: Fixed<string>;
+  requested_at: Fixed<number>;
+}
+
+/** The newest report of each check (CI) of a check-in; `number` is the id that the API shows. */
+export interface ChecksTable {
+  project_id: Fixed<string>;
+  checkin: Fixed<string>;
+  context: Fixed<string>;
+  number: Fixed<number>;
+  state: "pending" | "success" | "failure" | "error";
+  description: string;
+  target_url: string;
+  reporter_name: string;
+  created_at: Fixed<number>;
+  updated_at: number;
+}
+
+/** Every report of a check. */
+export interface CheckHistoryTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  checkin: Fixed<string>;
+  context: Fixed<string>;
+  state: Fixed<string>;
+  description: Fixed<string>;
+  target_url: Fixed<string>;
+  reporter_name: Fixed<string>;
+  reported_at: Fixed<number>;
+}
+
+/** Rules for branches, in the project's order. */
+export interface ProtectionRulesTable {
+  project_id: Fixed<string>;
+  position: Fixed<number>;
+  pattern: string;
+  contexts: string;
+  approvals_any: number;
+  approvals_people: number;
+  push: "write" | "admin" | "nobody";
+  merge: "write" | "admin";
+  landing: "optional" | "required";
+}
+
+/** The landing queue. */
+export interface LandingsTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  review_id: string;
+  target_branch: string;
+  status: "queued" | "testing" | "landed" | "returned";
+  base: string | null;
+  candidate: string | null;
+  reason: string | null;
+  queued_by_key: string;
+  queued_by_name: string;
+  queued_at: Fixed<number>;
+  testing_since: number | null;
+  ended_at: number | null;
+}
+
+/** What a release has beyond its tag. */
+export interface ReleasesTable {
+  project_id: Fixed<string>;
+  tag_name: Fixed<string>;
+  name: string;
+  body: string;
+  checkin: string;
+  is_prerelease: number;
+  is_draft: number;
+  author_name: string;
+  created_at: Fixed<number>;
+  published_at: number | null;
+}
+
+/** What an asset has beyond its file, which is the repository's `releases/<tag>/<file>`. */
+export interface ReleaseAssetsTable {
+  project_id: Fixed<string>;
+  tag_name: Fixed<string>;
+  name: Fixed<string>;
+  content_type: string;
+  download_count: number;
+}
+
+/** Uploads that can be resumed; `target` is a JSON object that says what they are for. */
+export interface UploadsTable {
+  id: Fixed<string>;
+  project_id: Fixed<string>;
+  uploader_key: string;
+  target: string;
+  content_type: string;
+  total_bytes: number | null;
+  created_at: Fixed<number>;
+  expires_at: number;
+}
