@@ -17,7 +17,7 @@ import { openAiRoutes } from "./v1/llm_openai.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./v1/metrics.ts";
 import { clientAddress } from "./middleware/address.ts";
-import { jsonBody, limitBody } from "./middleware/body.ts";
+import { exceptUploads, jsonBody, limitBody } from "./middleware/body.ts";
 import { cors } from "./middleware/cors.ts";
 import { errorHandler } from "./middleware/errors.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
@@ -28,6 +28,8 @@ import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware
 import { requestId } from "./middleware/request_id.ts";
 import { securityHeaders } from "./middleware/security.ts";
 import { openApiRoutes } from "./openapi.ts";
+import { mountProjects } from "./projects/mod.ts";
+import { projectRoutes } from "./v1/projects.ts";
 import { settingsRoutes } from "./v1/settings.ts";
 import { statusRoutes } from "./v1/status.ts";
 import { type Group, type QueryToken, ROUTES } from "./table.ts";
@@ -47,16 +49,17 @@ export function createApp(services: Services) {
   app.use(clientAddress(new TrustedProxies(config.trusted_proxies)));
   app.use(answerOptions(app));
   const bodyLimits = bodyLimitsOf(config);
-  app.use(limitBody(bodyLimits));
+  app.use(exceptUploads(limitBody(bodyLimits)));
   acceptQueryTokens(app, services);
   app.use(
     "/v1/*",
     authenticate(services, "bearer", "basic"),
-    jsonBody(bodyLimits, proveAgain(services)),
+    exceptUploads(jsonBody(bodyLimits, proveAgain(services))),
   );
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
   for (const group of Object.values(createGroups(services))) app.route("/", group);
+  mountProjects(app, services);
   app.route("/", openApiRoutes(app));
   return app;
 }
@@ -85,6 +88,7 @@ export function createGroups(
     channels: channelRoutes({ bridge, bufferSize, identity, agents, streams }),
     settings: settingsRoutes(services.policies),
     events: eventRoutes({ eventLog, streams }),
+    projects: projectRoutes(services),
   };
 }
 

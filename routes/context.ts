@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Caller, Credential, Principal, WebSession } from "../services/identity/mod.ts";
+import type { ProjectAccess } from "../services/projects/mod.ts";
 import { invalidRequest } from "./middleware/errors.ts";
 
 /** What a principal was authenticated by. */
@@ -30,6 +31,8 @@ export interface AppEnv {
     proof: Proof;
     /** Set where the request came by a session's cookie. */
     session: WebSession;
+    /** Set for every path of the repository API: the project, and what the caller may do in it. */
+    access: ProjectAccess;
   };
 }
 

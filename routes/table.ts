@@ -77,6 +77,17 @@ export const ROUTES = {
   "GET /v1/settings/policies": ["settings", "server"],
   "PUT /v1/settings/policies": ["settings", "server"],
 
+  "GET /v1/projects": ["projects", "server"],
+  "POST /v1/projects": ["projects", "server"],
+  "GET /v1/projects/{slug}": ["projects", "server"],
+  "PATCH /v1/projects/{slug}": ["projects", "server"],
+  "DELETE /v1/projects/{slug}": ["projects", "server"],
+  "GET /v1/projects/{slug}/members": ["projects", "server"],
+  "PUT /v1/projects/{slug}/members/{name}": ["projects", "server"],
+  "DELETE /v1/projects/{slug}/members/{name}": ["projects", "server"],
+  "GET /v1/projects/{slug}/repository": ["projects", "server"],
+  "PUT /v1/projects/{slug}/repository": ["projects", "server"],
+
   "GET /v1/llm/backends": ["llm", "server"],
   "POST /v1/llm/backends": ["llm", "server"],
   "PUT /v1/llm/backends/{name}": ["llm", "server"],

@@ -71,10 +71,23 @@ function complete({ path, method, operation }: PlacedOperation): void {
   const isBelowVersion = path.startsWith("/v1/");
   operation.operationId ??= operationId(method, path);
   operation.tags ??= [groupOf(path)];
+  if (path.startsWith("/projects/{slug}/")) operation.parameters = withSlug(operation.parameters);
   for (const status of isBelowVersion ? BEFORE_EVERY_ENDPOINT : [500] as const) {
     addError(operation, status);
   }
   if (method !== "get") addError(operation, 413);
+}
+
+/** The frame of the repository API resolves the slug, so no route of it names this parameter. */
+function withSlug(parameters: Operation["parameters"] = []) {
+  const slug = {
+    name: "slug",
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+    description: "The project",
+  } as const;
+  return [slug, ...parameters];
 }
 
 function addError(operation: Operation, status: keyof typeof DESCRIPTIONS): void {

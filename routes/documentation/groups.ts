@@ -49,6 +49,16 @@ export const GROUPS: readonly Group[] = [
     prefixes: ["/v1/llm"],
   },
   {
+    name: "Projects",
+    description: "Projects with their members and repositories.",
+    prefixes: ["/v1/projects"],
+  },
+  {
+    name: "Repositories",
+    description: "What a project's repository holds, and the work on it.",
+    prefixes: ["/projects/"],
+  },
+  {
     name: "Events",
     description: "The log of everything that changed, and who changed it.",
     prefixes: ["/v1/events"],

@@ -2,16 +2,22 @@ import { createMiddleware } from "hono/factory";
 import type { Context, HonoRequest } from "hono";
 import { CREDENTIALS_MISSING, readAuthorization, wantsEventStream } from "../../http/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
-import type { Credential, Identity, WebSessions } from "../../services/identity/mod.ts";
+import {
+  type Credential,
+  GUEST,
+  type Identity,
+  type WebSessions,
+} from "../../services/identity/mod.ts";
 import type { AppEnv } from "../context.ts";
 import type { QueryToken } from "../table.ts";
 import { readSession, setSessionCookies } from "./session.ts";
 
 /**
  * Where a credential may stand: in the header `Authorization` with the scheme Bearer or Basic, in a
- * session's cookie, which also needs the CSRF token for changes, or in the query.
+ * session's cookie, which also needs the CSRF token for changes, or in the query. With `guest`, a
+ * request without any is a guest's.
  */
-export type CredentialSource = "bearer" | "basic" | "cookie" | QueryToken;
+export type CredentialSource = "bearer" | "basic" | "cookie" | "guest" | QueryToken;
 
 export interface AuthenticateOptions {
   readonly identity: Pick<Identity, "authenticate" | "endings">;
@@ -40,6 +46,10 @@ export function authenticate(
       return await next();
     }
     const session = sources.has("cookie") ? readSession(context, webSessions) : null;
+    if (session === null && sources.has("guest") && !hasAuthorization(context.req)) {
+      context.set("principal", GUEST);
+      return await next();
+    }
     if (session === null) throw new Unauthorized(lacking(sources));
     context.set("principal", session.principal);
     context.set("session", session);
@@ -56,10 +66,16 @@ export function authenticate(
  */
 export function proveAgain({ identity }: Pick<AuthenticateOptions, "identity">) {
   return async (context: Context<AppEnv>): Promise<void> => {
-    const { credential, endings } = context.get("proof");
-    if (identity.endings === endings) return;
+    const proof = context.get("proof") as AppEnv["Variables"]["proof"] | undefined;
+    if (proof === undefined || identity.endings === proof.endings) return;
+    const { credential } = proof;
     context.set("principal", await identity.authenticate(credential, context.get("address")));
   };
+}
+
+/** A credential of an unknown scheme is not taken for none. */
+function hasAuthorization(request: HonoRequest): boolean {
+  return request.header("authorization") !== undefined;
 }
 
 function credentialOf(

@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type BodyLimits, readBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
@@ -37,6 +37,21 @@ export function jsonBody(
       await onRead?.(context);
     }
     await next();
+  });
+}
+
+/** The requests whose body is a file, which goes to the disk as it comes. */
+const UPLOADS: readonly RegExp[] = [
+  /^\/v1\/projects\/[^/]+\/repository$/,
+  /^\/projects\/[^/]+\/[^/]+\/api\/releases\/[^/]+\/assets\/[^/]+$/,
+];
+
+/** Uses a middleware for bodies where the body is no file. */
+export function exceptUploads(middleware: MiddlewareHandler<AppEnv>) {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const { method, path } = context.req;
+    if (method === "PUT" && UPLOADS.some((pattern) => pattern.test(path))) return await next();
+    return await middleware(context, next);
   });
 }
 

@@ -133,6 +133,12 @@ export const configSchema = z.strictObject({
     max_events: count.default(1_000_000),
     max_days: z.number().min(0).default(0),
   }).prefault({}),
+  projects: z.strictObject({
+    scm: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, {
+      error: "must be 1 to 32 lower-case letters, digits and hyphens",
+    }).default("fossil"),
+    dir: z.string().default(""),
+  }).prefault({}),
   llm: llm.prefault({}),
   limits: z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),

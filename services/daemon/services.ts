@@ -12,6 +12,7 @@ import type { Log } from "../log.ts";
 import { Metrics, Status } from "../metrics/mod.ts";
 import { Policies } from "../policies/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { type Hosting, openHosting } from "./hosting.ts";
 import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import type { Stores } from "./stores.ts";
@@ -38,6 +39,7 @@ export interface Services {
   readonly ircServer: Pick<IrcServer, "clients"> | null;
   readonly ircBans: IrcBans | null;
   readonly llm: Llm;
+  readonly hosting: Hosting;
   readonly eventLog: EventLog;
   /** Null where the configuration turns the policy store off. */
   readonly policies: Policies | null;
@@ -71,6 +73,10 @@ export async function startServices(
   const llm = openLlm({ database, config: config.llm, environment, log, scheduler });
   const { gateway } = llm;
   started.defer(() => gateway.close());
+  const hosting = await openHosting({
+    ...{ database, scheduler, log, accounts: identity.accounts },
+    folder: config.projects.dir || stores.folder.file("projects"),
+  }, started);
   const { agents } = people;
   const { refusals } = identity;
   const metrics = new Metrics({
@@ -96,6 +102,7 @@ export async function startServices(
     eventLog,
     policies,
     llm,
+    hosting,
     bridge,
     ircServer,
     ircBans,

@@ -39,15 +39,17 @@ export const PROJECT_TABLES = `
 
   CREATE TABLE repository_cursors (
     project_id TEXT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE,
-    last_rcvid INTEGER NOT NULL
+    last_rcvid INTEGER NOT NULL,
+    last_rid INTEGER NOT NULL,
+    phantoms INTEGER NOT NULL
   ) STRICT;
 
   CREATE TABLE intentions (
     id TEXT PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
     kind TEXT NOT NULL,
-    token INTEGER NOT NULL,
-    after_rcvid INTEGER NOT NULL,
+    author TEXT NOT NULL,
+    date INTEGER NOT NULL,
     origin TEXT NOT NULL,
     body TEXT NOT NULL,
     created_at INTEGER NOT NULL

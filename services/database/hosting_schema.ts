@@ -63,6 +63,8 @@ export interface ProjectStarsTable {
 export interface RepositoryCursorsTable {
   project_id: Fixed<string>;
   last_rcvid: number;
+  last_rid: number;
+  phantoms: number;
 }
 
 /** Writes to a repository that are under way; see `services/projects/README.md`. */
@@ -70,8 +72,9 @@ export interface IntentionsTable {
   id: Fixed<string>;
   project_id: Fixed<string>;
   kind: Fixed<string>;
-  token: Fixed<number>;
-  after_rcvid: Fixed<number>;
+  /** User and date (Unix milliseconds) of what is written, by which it is found again. */
+  author: Fixed<string>;
+  date: Fixed<number>;
   origin: Fixed<string>;
   body: Fixed<string>;
   created_at: Fixed<number>;

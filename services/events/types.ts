@@ -1,8 +1,9 @@
 /** The types of events. A service that logs something new adds its type here. */
 import type { DAMAGED, NewEvent } from "../database/mod.ts";
+import type { ProjectEventTypes } from "./project_types.ts";
 
 /** Every type of event and what its row holds. */
-export interface EventTypes {
+export interface EventTypes extends ProjectEventTypes {
   /** Credentials that were refused at one place for one reason since the time given. */
   "access.refused": { door: string; reason: string; count: number; since: string };
   "account.created": { account: string };

@@ -31,10 +31,12 @@ export {
   type ProjectRole,
   type Resource,
   speakerName,
+  type Visibility,
 } from "./permissions.ts";
 export {
   type Caller,
   type Credential,
+  GUEST,
   OPERATOR,
   originOf,
   type Principal,

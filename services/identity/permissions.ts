@@ -8,6 +8,9 @@ export type Action = "read" | "write" | "status" | "admin";
 /** What a member may do in a project. `admin` includes `write`, and `write` includes `read`. */
 export type ProjectRole = "read" | "write" | "admin";
 
+/** Who may read a project: everybody, every account of this server, or its members. */
+export type Visibility = "public" | "internal" | "private";
+
 /**
  * What an action is done to.
  *
@@ -21,10 +24,11 @@ export type Resource = { readonly kind: "server" | "coordination" | "models" } |
   readonly id: string;
   /** The principal's role in the project; null where it is not a member. */
   readonly role: ProjectRole | null;
+  readonly visibility: Visibility;
 };
 
 /** What a principal came with. The API token opens everything, so it stands in no table. */
-type Holder = "agent" | "adminToken" | "session" | "projectToken";
+type Holder = "agent" | "person" | "adminToken" | "session" | "projectToken" | "guest";
 
 type ScopesNeeded = Readonly<Partial<Record<Holder, Scope>>>;
 
@@ -43,10 +47,34 @@ const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeede
     write: { agent: "write", adminToken: "admin" },
   },
   project: {
-    read: { agent: "read", adminToken: "read", session: "read", projectToken: "read" },
-    write: { agent: "write", adminToken: "admin", session: "write", projectToken: "write" },
-    status: { agent: "write", adminToken: "admin", session: "write", projectToken: "status:write" },
-    admin: { agent: "admin", adminToken: "admin", session: "admin", projectToken: "admin" },
+    read: {
+      agent: "read",
+      person: "read",
+      adminToken: "read",
+      session: "read",
+      projectToken: "read",
+    },
+    write: {
+      agent: "write",
+      person: "write",
+      adminToken: "admin",
+      session: "write",
+      projectToken: "write",
+    },
+    status: {
+      agent: "write",
+      person: "write",
+      adminToken: "admin",
+      session: "write",
+      projectToken: "status:write",
+    },
+    admin: {
+      agent: "admin",
+      person: "admin",
+      adminToken: "admin",
+      session: "admin",
+      projectToken: "admin",
+    },
   },
 };
 
@@ -58,12 +86,14 @@ const ROLES_NEEDED: Record<Action, readonly ProjectRole[]> = {
   admin: ["admin"],
 };
 
-/** Agents and sessions need a role in a project; admins' tokens open every project. */
-const NEEDS_ROLE: ReadonlySet<Holder> = new Set(["agent", "session"]);
+/** Accounts need a role in a project; admins' tokens open every project. */
+const NEEDS_ROLE: ReadonlySet<Holder> = new Set(["agent", "person", "session"]);
 
 /** Why a holder never gets to a resource for which the table has no scope. */
 const CLOSED: Record<Holder, string> = {
   agent: "Only the operator's API token and admins' tokens open this",
+  person: "Only the operator's API token and admins' tokens open this",
+  guest: "This needs a credential",
   adminToken: "Only the operator's API token opens this",
   session: "A session opens the web pages, and never a path below /v1/",
   projectToken: "This credential opens repositories alone, and never a path below /v1/",
@@ -78,13 +108,16 @@ const CLOSED: Record<Holder, string> = {
 export function authorize(principal: Principal, action: Action, resource: Resource): void {
   if (principal.kind === "operator") return;
   const holder = holderOf(principal);
+  const isProject = resource.kind === "project";
+  if (isProject && action === "read" && resource.visibility === "public") return;
   const scope = SCOPES_NEEDED[resource.kind][action]?.[holder];
   if (scope === undefined) throw new Forbidden(CLOSED[holder]);
   if (!principal.scopes.has(scope)) throw new Forbidden(`This token has no scope "${scope}"`);
-  if (resource.kind !== "project") return;
+  if (!isProject) return;
   if (holder === "projectToken" && principal.project !== resource.id) {
     throw new Forbidden("This token is for another project");
   }
+  if (action === "read" && resource.visibility === "internal" && NEEDS_ROLE.has(holder)) return;
   if (NEEDS_ROLE.has(holder) && !ROLES_NEEDED[action].some((role) => role === resource.role)) {
     throw new Forbidden(
       `Only members with the role ${ROLES_NEEDED[action].join(" or ")} may do this`,
@@ -93,8 +126,17 @@ export function authorize(principal: Principal, action: Action, resource: Resour
 }
 
 function holderOf({ kind, tokenId }: Principal): Holder {
-  if (kind === "admin") return tokenId === null ? "session" : "adminToken";
-  return kind === "project" ? "projectToken" : "agent";
+  switch (kind) {
+    case "admin":
+      return tokenId === null ? "session" : "adminToken";
+    case "project":
+      return "projectToken";
+    case "agent":
+    case "person":
+      return kind;
+    default:
+      return "guest";
+  }
 }
 
 /**

@@ -7,8 +7,8 @@ export type Scope = (typeof SCOPES)[number];
 
 /** The owner of a credential. */
 export interface Principal {
-  /** `operator` is the holder of the API token. */
-  readonly kind: "operator" | "agent" | "admin" | "project";
+  /** `operator` is the holder of the API token, `guest` shows no credential. */
+  readonly kind: "operator" | "agent" | "person" | "admin" | "project" | "guest";
   /** Internal id of the account; null for the operator. */
   readonly id: string | null;
   /** Name of the account; `operator` for the API token. */
@@ -46,9 +46,20 @@ export const OPERATOR: Principal = Object.freeze({
   sessionId: null,
 });
 
+/** Somebody without a credential, who may read what is public. */
+export const GUEST: Principal = Object.freeze({
+  kind: "guest",
+  id: null,
+  name: "guest",
+  scopes: new Set<Scope>(),
+  project: null,
+  tokenId: null,
+  sessionId: null,
+});
+
 /** The caller as the event log names it. */
 export function originOf({ principal, address, requestId }: Caller): Origin {
   const { kind, name, id } = principal;
-  const actor = kind === "operator" ? OPERATOR_NAME : `${kind}:${name}`;
+  const actor = kind === "operator" || kind === "guest" ? name : `${kind}:${name}`;
   return { actor, actorId: id, address, cause: requestId };
 }

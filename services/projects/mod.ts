@@ -1,2 +1,26 @@
-/** Projects and their repositories. */
+/**
+ * Projects and their repositories: what a project is, who may do what in it, and how its repository
+ * is read and written. README.md says how tickets, workspaces and the rest plug in.
+ */
+export { accessOf, accessProject, type ProjectAccess } from "./access.ts";
+export { type ActingCaller, type Actor, actorOf } from "./actors.ts";
 export { serviceErrorOf } from "./errors.ts";
+export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
+export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
+export { noSuchProject, Projects } from "./projects.ts";
+export {
+  type HeldProject,
+  type Member,
+  type Project,
+  type ProjectView,
+  viewOf,
+} from "./records.ts";
+export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
+export {
+  memberRequestSchema,
+  newProjectSchema,
+  projectChangeSchema,
+  slugSchema,
+} from "./schemas.ts";
+export { receiveUpload, type Upload } from "./uploads.ts";
+export { RepositoryWatch } from "./watch.ts";

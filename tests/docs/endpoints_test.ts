@@ -26,6 +26,11 @@ function endpointsIn(spans: readonly string[]): string[] {
   return found;
 }
 
+/** An endpoint of the repository API is named from its base on. */
+function inProject(endpoint: string): string {
+  return endpoint.replace(/^(\w+) (\/api(?:\/|$))/, "$1 /projects/{slug}/fossil$2");
+}
+
 /** The paths that code spans and blocks name without a method. */
 function pathsIn(texts: readonly string[]): string[] {
   return texts.flatMap((text) => text.match(/\/v1(?:\/[\w{}.-]+)+/g) ?? []);
@@ -43,7 +48,7 @@ Deno.test("every endpoint that the documentation names exists, and docs/http.md 
   const prefixes = Object.keys(paths);
   const unknown: string[] = [];
   for (const page of await readUserPages()) {
-    const endpoints = page.spans.flatMap(endpointsIn);
+    const endpoints = page.spans.flatMap(endpointsIn).map(inProject);
     unknown.push(...endpoints.filter((one) => !served.includes(one)));
     const texts = [...page.spans.flat(), ...page.blocks.map(({ text }) => text)];
     unknown.push(
@@ -55,7 +60,10 @@ Deno.test("every endpoint that the documentation names exists, and docs/http.md 
   }
   assert.deepEqual(unknown, []);
 
-  const named = new Set((await readPage("docs/http.md")).spans.flatMap(endpointsIn));
+  const pages = [await readPage("docs/http.md"), await readPage("docs/projects.md")];
+  const named = new Set(
+    pages.flatMap(({ spans }) => spans.flatMap(endpointsIn).map(inProject)),
+  );
   assert.deepEqual(served.filter((one) => !named.has(one)), []);
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createApp, createGroups } from "../../routes/app.ts";
+import { PROJECT_ROUTES } from "../../routes/projects/table.ts";
 import { ROUTES } from "../../routes/table.ts";
 import { Bridge } from "../../services/bridge/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
@@ -27,9 +28,11 @@ async function withBridgedServices(run: (services: Services) => void): Promise<v
 Deno.test("the table of routes names every route of the app, and nothing else", async () => {
   await withBridgedServices((services) => {
     const others = ["GET /"];
+    const ofProjects = Object.keys(PROJECT_ROUTES)
+      .map((name) => name.replace(" ", " /projects/{slug}/fossil"));
     assert.deepEqual(
       endpointsOf(createApp(services)),
-      [...Object.keys(ROUTES), ...others].sort(),
+      [...Object.keys(ROUTES), ...ofProjects, ...others].sort(),
     );
   });
 });

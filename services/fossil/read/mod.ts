@@ -19,6 +19,7 @@ export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
 export { pageOf, type Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
+export { readReceived, type ReceivedOptions } from "./received.ts";
 export { mainBranch, resolveArtifact, resolveCheckin, type Resolved } from "./resolve.ts";
 export type * from "./shapes.ts";
 export { readStatistics } from "./statistics.ts";

@@ -40,6 +40,7 @@ import {
   readFile,
   readForumThread,
   readHistory,
+  readReceived,
   readStatistics,
   readTechnote,
   readTicket,
@@ -47,6 +48,7 @@ import {
   readTree,
   readWikiHistory,
   readWikiPage,
+  type ReceivedOptions,
   resolveArtifact,
   resolveCheckin,
   type TicketListOptions,
@@ -120,6 +122,8 @@ export const READS = {
   attachment: ({ reader }: Context, which: { target: string; name: string }) =>
     readAttachment(reader, which),
   statistics: ({ reader }: Context) => readStatistics(reader),
+  /** What came into the repository since a place, whichever program wrote it. */
+  received: ({ reader }: Context, options: ReceivedOptions) => readReceived(reader, options),
   /** The check-in that a name stands for. */
   resolveCheckin: ({ reader }: Context, name: string) => resolveCheckin(reader, name),
   /** The artifact of any kind that a name stands for. */

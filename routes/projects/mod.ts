@@ -1,0 +1,60 @@
+/** The repository API: `/projects/{slug}/{scm}/api/…`. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import { bodyLimitsOf } from "../../http/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { accessProject } from "../../services/projects/mod.ts";
+import type { AppEnv } from "../context.ts";
+import { authenticate, proveAgain } from "../middleware/authenticate.ts";
+import { exceptUploads, jsonBody } from "../middleware/body.ts";
+import { newProjectRoutes } from "./context.ts";
+import { indexRoutes } from "./index.ts";
+import { nameRoutes } from "./names.ts";
+import { projectRoutes } from "./project.ts";
+import type { ProjectGroup } from "./table.ts";
+import { timelineRoutes } from "./timeline.ts";
+
+/** The routes of each group of the table. */
+export function createProjectGroups(
+  services: Services,
+  summaryOf: (method: string, path: string) => string = () => "",
+): Record<ProjectGroup, OpenAPIHono<AppEnv>> {
+  const { scm } = services.config.projects;
+  return {
+    index: indexRoutes({ scm, summaryOf }),
+    project: projectRoutes(services),
+    timeline: timelineRoutes(services),
+    names: nameRoutes(services),
+  };
+}
+
+/**
+ * Adds the repository API to the app. Whoever calls, with a token, a passphrase, a session or nothing,
+ * gets to a project that the caller may read; any other one is not there.
+ */
+export function mountProjects(app: OpenAPIHono<AppEnv>, services: Services): void {
+  const { projects } = services.hosting;
+  const base = `/projects/:slug/${services.config.projects.scm}`;
+  app.use(
+    `${base}/api/*`,
+    authenticate(services, "bearer", "basic", "cookie", "guest"),
+    createMiddleware<AppEnv>(async (context, next) => {
+      const slug = context.req.param("slug") ?? "";
+      context.set("access", accessProject(projects, slug, context.get("principal")));
+      await next();
+    }),
+    exceptUploads(jsonBody(bodyLimitsOf(services.config), proveAgain(services))),
+  );
+  const api = newProjectRoutes();
+  const summaries = new Map<string, string>();
+  const summaryOf = (method: string, path: string) => summaries.get(`${method} ${path}`) ?? "";
+  for (const group of Object.values(createProjectGroups(services, summaryOf))) {
+    api.route("/", group);
+  }
+  for (const definition of api.openAPIRegistry.definitions) {
+    if (definition.type !== "route") continue;
+    const { method, path, summary = "" } = definition.route;
+    summaries.set(`${method.toUpperCase()} ${path}`, summary);
+  }
+  app.route(base, api);
+}

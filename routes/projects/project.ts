@@ -1,0 +1,49 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Services } from "../../services/daemon/mod.ts";
+import { Forbidden } from "../../services/errors.ts";
+import { viewOf } from "../../services/projects/mod.ts";
+import type { AppEnv } from "../context.ts";
+import { json } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+
+const projectSchema = z.object({
+  name: z.string(),
+  slug: z.string(),
+  description: z.string(),
+  visibility: z.enum(["public", "internal", "private"]),
+  star_count: z.int(),
+  archived: z.boolean(),
+  created_at: z.iso.datetime(),
+  channel: z.string(),
+}).openapi("RepositoryProject");
+
+const getProject = projectRoute("GET /api/project", {
+  summary: "The project",
+  responses: { 200: json(projectSchema, "The project"), ...projectErrors() },
+});
+
+const starProject = projectRoute("PUT /api/star", {
+  summary: "Give the project your star",
+  responses: { 204: { description: "It has your star" }, ...projectErrors() },
+});
+
+const unstarProject = projectRoute("DELETE /api/star", {
+  summary: "Take your star back",
+  responses: { 204: { description: "It has no star of yours" }, ...projectErrors() },
+});
+
+/** `/api/project` and `/api/star`. */
+export function projectRoutes({ hosting: { projects } }: Pick<Services, "hosting">) {
+  const star = async (context: Context<AppEnv>, starred: boolean) => {
+    const { project, principal } = context.get("access");
+    if (principal.id === null) throw new Forbidden("Only an account can give a star");
+    await projects.star(project.slug, principal.id, starred);
+    return context.body(null, 204);
+  };
+  return newProjectRoutes()
+    .openapi(getProject, (context) => context.json(viewOf(context.get("access").held), 200))
+    .openapi(starProject, (context) => star(context, true))
+    .openapi(unstarProject, (context) => star(context, false));
+}

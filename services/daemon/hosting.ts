@@ -1,0 +1,40 @@
+import type { Database } from "../database/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+export interface HostingOptions {
+  /** Where the repository files are. */
+  readonly folder: string;
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** The services of repository hosting. */
+export interface Hosting {
+  readonly projects: Projects;
+  readonly repositories: ProjectRepositories;
+}
+
+/**
+ * Opens repository hosting, one service after the other. Then it settles what an earlier process left,
+ * which needs every kind of intention, and watches what other programs write. Each part is put on the
+ * stack that closes it.
+ */
+export async function openHosting(
+  options: HostingOptions,
+  started: AsyncDisposableStack,
+): Promise<Hosting> {
+  const { database, accounts, scheduler, log } = options;
+  const clock = () => scheduler.now();
+  const repositories = await ProjectRepositories.open(options);
+  started.defer(() => repositories.close());
+  const projects = await Projects.open({ database, accounts, repositories, clock });
+  const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
+  await watch.start();
+  started.defer(() => watch.close());
+  return { projects, repositories };
+}

@@ -1,0 +1,68 @@
+/** What every event of a project tells: `project` is its slug then, which may have another owner now. */
+type InProject = {
+  readonly project: string;
+  readonly project_id: string;
+};
+
+/**
+ * The events of projects. What follows `project.` is the event's name in the repository API, and
+ * the fields are those that its streams show. Events that come from an artifact are written by the
+ * repository's feed, whichever program wrote the artifact; the others by the service that causes them.
+ */
+export interface ProjectEventTypes {
+  "project.created": InProject & { visibility: string };
+  "project.changed": InProject & { fields: readonly string[] };
+  "project.archived": InProject;
+  "project.unarchived": InProject;
+  "project.removed": InProject;
+  /** `role`: null where the account is no member any more. */
+  "project.member_changed": InProject & { account: string; role: string | null };
+  "project.imported": InProject & { format: string; checkins: number };
+
+  "project.checkin": InProject & { uuid: string; user: string; comment: string; branch: string };
+  "project.ticket": InProject & {
+    ticket: string;
+    title: string;
+    status: string;
+    user: string;
+    uuid: string;
+  };
+  "project.wiki": InProject & { name: string; user: string; uuid: string; is_deleted: boolean };
+  "project.technote": InProject & { name: string; user: string; uuid: string };
+  "project.forum": InProject & { thread: string; user: string; uuid: string };
+  "project.attachment": InProject & { name: string; target: string; user: string; uuid: string };
+  "project.tag": InProject & {
+    tags: readonly { name: string; sign: string; target: string | null }[];
+    user: string;
+    uuid: string;
+  };
+
+  /** `status`: claimed, renewed by another generation, released, submitted, merged, lapsed, broken … */
+  "project.claim": InProject & {
+    ticket: string;
+    agent: string;
+    status: string;
+    generation: number;
+  };
+  "project.workspace": InProject & { name: string; branch: string; status: string; agent: string };
+  "project.review": InProject & {
+    id: number;
+    title: string;
+    status: string;
+    workspace: string | null;
+    agent: string;
+    /** What happened: created, commented, approved, changes_requested, round, merged, closed … */
+    action: string;
+  };
+  "project.status": InProject & { checkin: string; context: string; state: string };
+  "project.release": InProject & { tag_name: string; name: string; status: string };
+  "project.landing": InProject & {
+    review: number;
+    target_branch: string;
+    status: string;
+    candidate: string | null;
+    reason: string | null;
+  };
+  "project.protection_changed": InProject & { patterns: readonly string[] };
+  "project.webhook_changed": InProject & { id: string; action: string };
+}

@@ -1,0 +1,67 @@
+import { Conflict, Forbidden, Unauthorized } from "../errors.ts";
+import { type Action, authorize, type Principal } from "../identity/mod.ts";
+import { noSuchProject, type Projects } from "./projects.ts";
+import type { HeldProject, Project } from "./records.ts";
+
+/** A project with what the caller may do in it. */
+export interface ProjectAccess {
+  readonly held: HeldProject;
+  readonly project: Project;
+  readonly principal: Principal;
+  /** Whether the caller may administer the project, and so act for others in it. */
+  readonly isAdmin: boolean;
+  /** @throws Forbidden, Unauthorized where no credential came; Conflict where it is archived */
+  require(action: Action): void;
+  may(action: Action): boolean;
+}
+
+/**
+ * Finds a project for a caller.
+ *
+ * @throws NotFound where there is none, or the caller may not read it, which sound the same
+ */
+export function accessProject(
+  projects: Pick<Projects, "find">,
+  slug: string,
+  principal: Principal,
+): ProjectAccess {
+  const held = projects.find(slug);
+  if (held === null) throw noSuchProject(slug);
+  const access = accessOf(held, principal);
+  // A token that may report a check's status and not read still has to find its project.
+  if (!access.may("read") && !access.may("status")) throw noSuchProject(slug);
+  return access;
+}
+
+/** What a caller may do in a project. */
+export function accessOf(held: HeldProject, principal: Principal): ProjectAccess {
+  const { project } = held;
+  const role = principal.id === null ? null : held.members.get(principal.id) ?? null;
+  const { id, visibility } = project;
+  const check = (action: Action) =>
+    authorize(principal, action, { kind: "project", id, role, visibility });
+  const may = (action: Action) => {
+    try {
+      check(action);
+      return true;
+    } catch (error) {
+      if (error instanceof Forbidden) return false;
+      throw error;
+    }
+  };
+  return {
+    ...{ held, project, principal, may },
+    get isAdmin() {
+      return may("admin");
+    },
+    require(action) {
+      if (principal.kind === "guest" && !may(action)) {
+        throw new Unauthorized("An Authorization header or a session is required");
+      }
+      check(action);
+      if (action !== "read" && project.archivedAt !== null) {
+        throw new Conflict(`The project "${project.slug}" is archived and cannot be changed`);
+      }
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { NewEvent } from "../database/mod.ts";
+import type { EventTypes, Origin } from "../events/mod.ts";
+import type { ReceivedArtifact } from "../fossil/mod.ts";
+import type { Project } from "./records.ts";
+
+/** The types of the events of projects. */
+export type ProjectEventType = Extract<keyof EventTypes, `project.${string}`>;
+
+/** What an event tells beyond its project. */
+export type ProjectEventData<Type extends ProjectEventType> = Omit<
+  EventTypes[Type],
+  "project" | "project_id"
+>;
+
+/**
+ * Makes the row of a project's event, to be committed together with the change it tells of.
+ *
+ * @param time Unix milliseconds
+ */
+export function projectEvent<Type extends ProjectEventType>(
+  { id, slug }: Pick<Project, "id" | "slug">,
+  type: Type,
+  data: ProjectEventData<Type>,
+  { origin, time }: { readonly origin: Origin; readonly time: number },
+): NewEvent {
+  const { actor, actorId, address, cause } = origin;
+  return {
+    ...{ time, type, actor, actorId, address, cause },
+    data: { project: slug, project_id: id, ...data },
+  };
+}
+
+/** The event of an artifact that a repository received. */
+export function artifactEvent(
+  project: Pick<Project, "id" | "slug">,
+  artifact: ReceivedArtifact,
+  by: { readonly origin: Origin; readonly time: number },
+): NewEvent {
+  const { uuid, user } = artifact;
+  switch (artifact.kind) {
+    case "checkin": {
+      const { comment, branch } = artifact;
+      return projectEvent(project, "project.checkin", { uuid, user, comment, branch }, by);
+    }
+    case "ticket": {
+      const { ticket, title, status } = artifact;
+      return projectEvent(project, "project.ticket", { ticket, title, status, user, uuid }, by);
+    }
+    case "wiki": {
+      const { name, is_deleted } = artifact;
+      return projectEvent(project, "project.wiki", { name, user, uuid, is_deleted }, by);
+    }
+    case "technote":
+      return projectEvent(project, "project.technote", { name: artifact.name, user, uuid }, by);
+    case "forum": {
+      const thread = artifact.thread ?? uuid;
+      return projectEvent(project, "project.forum", { thread, user, uuid }, by);
+    }
+    case "attachment": {
+      const { name, target } = artifact;
+      return projectEvent(project, "project.attachment", { name, target, user, uuid }, by);
+    }
+    case "tag": {
+      const tags = artifact.tags.map(({ name, sign, target }) => ({ name, sign, target }));
+      return projectEvent(project, "project.tag", { tags, user, uuid }, by);
+    }
+  }
+}
+
+/** The origin of what another program wrote into a repository. */
+export function foreignOrigin(user: string): Origin {
+  return { actor: `fossil:${user || "nobody"}`, actorId: null, address: null, cause: null };
+}

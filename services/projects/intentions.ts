@@ -1,0 +1,150 @@
+import type { Selectable } from "kysely";
+import { ulid } from "ulid";
+import {
+  type Change,
+  type Database,
+  type Statement,
+  statement,
+  type Tables,
+} from "../database/mod.ts";
+import type { Origin } from "../events/mod.ts";
+import type { PooledRepository, ReceivedArtifact } from "../fossil/mod.ts";
+import type { Log } from "../log.ts";
+import type { Project } from "./records.ts";
+
+/** Who writes to a repository, and when; both go into the artifacts, which are found again by them. */
+export interface Stamp {
+  readonly user: string;
+  /** Unix milliseconds. No other write of this project has the same. */
+  readonly date: number;
+}
+
+/** A write that was begun, as its kind sees it once its outcome is known. */
+export interface Settling<Body> {
+  readonly project: Project;
+  readonly body: Body;
+  readonly origin: Origin;
+  readonly stamp: Stamp;
+  /** What the write left in the repository; empty where it is undone. */
+  readonly artifacts: readonly ReceivedArtifact[];
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * What becomes of the app database when a write to a repository is done or lost. All of it must be
+ * computed from the intention, because a crash may lie between: no statement may refuse
+ * (`mustChange`), and the body must survive JSON.
+ */
+export interface IntentionKind<Body> {
+  /** Unique, such as `workspace.commit`; it is stored. */
+  readonly name: string;
+  /** State and events where the repository has what was written. */
+  settle(settling: Settling<Body>): Change | Promise<Change>;
+  /** The same where it has not. */
+  undo?(settling: Settling<Body>): Change | Promise<Change>;
+  /** Whether a write is done that leaves no artifact in the timeline. */
+  isDone?(repository: PooledRepository, settling: Settling<Body>): Promise<boolean>;
+}
+
+/** A kind of intention that was registered. */
+export interface RegisteredKind<Body> {
+  readonly name: string;
+  /** States the type of the body; there is no value. */
+  readonly body?: Body;
+}
+
+/** An intention that is not settled yet. */
+export interface Pending {
+  readonly id: string;
+  readonly projectId: string;
+  readonly kind: string;
+  readonly stamp: Stamp;
+  readonly origin: Origin;
+  readonly body: unknown;
+}
+
+/** Writes that were begun: recorded before the repository is touched, and gone when they are settled. */
+export class Intentions {
+  readonly #database: Database;
+  readonly #log: Log;
+  readonly #kinds = new Map<string, IntentionKind<unknown>>();
+  readonly #pending = new Map<string, Pending>();
+
+  constructor({ database, log }: { readonly database: Database; readonly log: Log }) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  /** Reads what an earlier process left. */
+  async load(): Promise<void> {
+    const rows = await this.#database.tables.selectFrom("intentions").selectAll().execute();
+    for (const row of rows) this.#pending.set(row.id, pendingOf(row));
+  }
+
+  /** Makes a kind known, before anything of it is settled. */
+  register<Body>(kind: IntentionKind<Body>): RegisteredKind<Body> {
+    this.#kinds.set(kind.name, kind as IntentionKind<unknown>);
+    return { name: kind.name };
+  }
+
+  /** The unsettled intentions of a project, oldest first. */
+  of(projectId: string): readonly Pending[] {
+    return [...this.#pending.values()].filter((pending) => pending.projectId === projectId);
+  }
+
+  /** The projects that have unsettled intentions. */
+  projects(): ReadonlySet<string> {
+    return new Set(Array.from(this.#pending.values(), ({ projectId }) => projectId));
+  }
+
+  /** Records that something is about to be written. */
+  async record(intention: Omit<Pending, "id">, now: number): Promise<void> {
+    const pending: Pending = { ...intention, id: ulid(now) };
+    const { id, projectId, kind, stamp, origin, body } = pending;
+    await this.#database.commit({
+      statements: [statement(
+        this.#database.tables.insertInto("intentions").values({
+          ...{ id, project_id: projectId, kind, author: stamp.user, date: stamp.date },
+          ...{ origin: JSON.stringify(origin), body: JSON.stringify(body), created_at: now },
+        }),
+        { committed: () => void this.#pending.set(id, pending) },
+      )],
+    });
+  }
+
+  /** What the app database gets now that the outcome of a write is known. */
+  async outcome(
+    pending: Pending,
+    { project, repository, artifacts, now }: {
+      readonly project: Project;
+      readonly repository: PooledRepository;
+      readonly artifacts: readonly ReceivedArtifact[];
+      readonly now: number;
+    },
+  ): Promise<Required<Change>> {
+    const { stamp, origin, body } = pending;
+    const kind = this.#kinds.get(pending.kind);
+    if (kind === undefined) {
+      this.#log.error("An intention of an unknown kind was given up", { kind: pending.kind });
+    }
+    const settling = { project, body, origin, stamp, artifacts, now };
+    const isDone = artifacts.length > 0 || await kind?.isDone?.(repository, settling) === true;
+    const change = isDone ? await kind?.settle(settling) : await kind?.undo?.(settling);
+    return {
+      statements: [...change?.statements ?? [], this.#removal(pending)],
+      events: change?.events ?? [],
+    };
+  }
+
+  #removal({ id }: Pending): Statement {
+    const removal = this.#database.tables.deleteFrom("intentions").where("id", "=", id);
+    return statement(removal, { mustChange: true, committed: () => void this.#pending.delete(id) });
+  }
+}
+
+function pendingOf(row: Selectable<Tables["intentions"]>): Pending {
+  const { id, project_id: projectId, kind, author: user, date } = row;
+  const origin: Origin = JSON.parse(row.origin);
+  return { id, projectId, kind, stamp: { user, date }, origin, body: JSON.parse(row.body) };
+}

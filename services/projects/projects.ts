@@ -1,0 +1,391 @@
+import { ulid } from "ulid";
+import {
+  type Database,
+  type Directory,
+  Duplicate,
+  type Statement,
+  statement,
+  Unchanged,
+} from "../database/mod.ts";
+import { Conflict, NotFound } from "../errors.ts";
+import {
+  type Account,
+  type AccountDirectory,
+  type Caller,
+  originOf,
+  type ProjectRole,
+} from "../identity/mod.ts";
+import { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
+import { type HeldProject, type Member, type Project, projectOf } from "./records.ts";
+import type { ProjectRepositories } from "./repositories.ts";
+import type { NewProject, ProjectChange } from "./schemas.ts";
+
+/** Projects that one server holds. */
+const MAX_PROJECTS = 10_000;
+
+/** Members of one project. */
+const MAX_MEMBERS = 1000;
+
+export interface ProjectsOptions {
+  readonly database: Database;
+  readonly accounts: AccountDirectory;
+  readonly repositories: ProjectRepositories;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * Projects with their members and stars, all held in memory, so that a request costs no read. Each
+ * has a repository of its own from its beginning to its end.
+ */
+export class Projects implements Directory {
+  readonly #database: Database;
+  readonly #accounts: AccountDirectory;
+  readonly #repositories: ProjectRepositories;
+  readonly #clock: () => number;
+  readonly #bySlug = new Map<string, HeldProject>();
+  readonly #byId = new Map<string, HeldProject>();
+
+  private constructor({ database, accounts, repositories, clock }: ProjectsOptions) {
+    this.#database = database;
+    this.#accounts = accounts;
+    this.#repositories = repositories;
+    this.#clock = clock;
+  }
+
+  /** Reads every project from the database. */
+  static async open(options: ProjectsOptions): Promise<Projects> {
+    const projects = new Projects(options);
+    await options.database.keepCurrent(projects);
+    options.accounts.onChanged((id, account) => {
+      if (account === null) projects.#forgetAccount(id);
+    });
+    return projects;
+  }
+
+  async load(): Promise<void> {
+    const { tables } = this.#database;
+    const rows = await tables.selectFrom("projects").selectAll()
+      .where("removed_at", "is", null).execute();
+    const members = await tables.selectFrom("project_members").selectAll().execute();
+    const stars = await tables.selectFrom("project_stars").selectAll().execute();
+    this.#bySlug.clear();
+    this.#byId.clear();
+    for (const row of rows) this.#hold(projectOf(row));
+    for (const { project_id, account_id, role } of members) {
+      this.#byId.get(project_id)?.members.set(account_id, role);
+    }
+    for (const { project_id, account_id } of stars) {
+      this.#byId.get(project_id)?.stars.add(account_id);
+    }
+  }
+
+  /** Every project, by slug. */
+  all(): readonly HeldProject[] {
+    return [...this.#bySlug.values()].sort((one, other) =>
+      one.project.slug < other.project.slug ? -1 : 1
+    );
+  }
+
+  /** The project of a slug, or null. */
+  find(slug: string): HeldProject | null {
+    return this.#bySlug.get(slug) ?? null;
+  }
+
+  /** The project of an internal id, or null where it is removed. */
+  get(id: string): HeldProject | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  /**
+   * The project of a slug.
+   *
+   * @throws NotFound
+   */
+  require(slug: string): HeldProject {
+    const held = this.find(slug);
+    if (held === null) throw noSuchProject(slug);
+    return held;
+  }
+
+  /**
+   * Makes a project with an empty repository. The account of the caller, if it has one, becomes its
+   * first member, with the role `admin`.
+   *
+   * @throws Conflict where the slug is taken or there are too many projects
+   * @throws Unavailable where the disk refuses
+   */
+  async create(request: NewProject, caller: Caller): Promise<HeldProject> {
+    const { slug, name = slug, description, visibility } = request;
+    if (this.#bySlug.has(slug)) throw slugTaken(slug);
+    if (this.#bySlug.size >= MAX_PROJECTS) {
+      throw new Conflict(`There are ${MAX_PROJECTS} projects, which is the limit`);
+    }
+    const now = this.#clock();
+    const id = ulid(now);
+    const project: Project = {
+      ...{ id, slug, name, description, visibility },
+      ...{ channel: null, createdAt: now, archivedAt: null },
+    };
+    await this.#repositories.create(project, {
+      isTaken: () => this.#bySlug.has(slug),
+      commit: async () => {
+        await this.#database.commit({
+          statements: this.#insertion(project, caller),
+          events: [this.#event(project, "project.created", { visibility }, caller)],
+        });
+      },
+    }).catch((error: unknown) => {
+      throw error instanceof Duplicate ? slugTaken(slug) : error;
+    });
+    return this.require(slug);
+  }
+
+  /**
+   * Changes what a project says of itself, and archives it.
+   *
+   * @throws NotFound
+   */
+  async change(slug: string, change: ProjectChange, caller: Caller): Promise<HeldProject> {
+    const { project } = this.require(slug);
+    const { archived, ...given } = change;
+    const fields: Partial<Project> = Object.fromEntries(
+      Object.entries(given).filter(([key, value]) =>
+        value !== undefined && value !== project[key as keyof typeof given]
+      ),
+    );
+    const isArchived = project.archivedAt !== null;
+    const archivedAt = archived === undefined || archived === isArchived
+      ? project.archivedAt
+      : archived
+      ? this.#clock()
+      : null;
+    const names = Object.keys(fields);
+    const turns = archivedAt !== project.archivedAt;
+    if (names.length === 0 && !turns) return this.require(slug);
+    const update = this.#database.tables.updateTable("projects")
+      .set({ ...columnsOf(fields), archived_at: archivedAt })
+      .where("id", "=", project.id).where("removed_at", "is", null);
+    const committed = () => this.#replace(project.id, { ...fields, archivedAt });
+    const type = archivedAt === null ? "project.unarchived" : "project.archived";
+    await this.#commit(slug, {
+      statements: [statement(update, { mustChange: true, committed })],
+      events: [
+        ...(names.length === 0
+          ? []
+          : [this.#event(project, "project.changed", { fields: names }, caller)]),
+        ...(turns ? [this.#event(project, type, {}, caller)] : []),
+      ],
+    });
+    return this.require(slug);
+  }
+
+  /**
+   * Removes a project: nobody can reach it any more, and its slug is free. Its repository is moved
+   * aside and not erased.
+   *
+   * @throws NotFound
+   */
+  async remove(slug: string, caller: Caller): Promise<void> {
+    const { project } = this.require(slug);
+    const update = this.#database.tables.updateTable("projects")
+      .set({ removed_at: this.#clock() })
+      .where("id", "=", project.id).where("removed_at", "is", null);
+    await this.#repositories.remove(project, () =>
+      this.#commit(slug, {
+        statements: [
+          statement(update, { mustChange: true, committed: () => this.#drop(project.id) }),
+        ],
+        events: [this.#event(project, "project.removed", {}, caller)],
+      }));
+  }
+
+  /** The members of a project, by name. */
+  members({ members }: HeldProject): Member[] {
+    return [...members].flatMap(([id, role]) => {
+      const account = this.#accounts.get(id);
+      return account === null ? [] : [{ name: account.name, kind: account.kind, role }];
+    }).sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /**
+   * Gives an account a role in a project, in place of the one that it may have.
+   *
+   * @returns the member, and whether it was none before
+   * @throws NotFound where there is no such project or account, Conflict
+   */
+  async setMember(
+    slug: string,
+    name: string,
+    role: ProjectRole,
+    caller: Caller,
+  ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
+    const { project, members } = this.require(slug);
+    const account = this.#account(name);
+    if (account.revokedAt !== null) throw new Conflict(`"${account.name}" is revoked`);
+    const isNew = !members.has(account.id);
+    const member = { name: account.name, kind: account.kind, role };
+    if (members.get(account.id) === role) return { member, isNew };
+    if (isNew && members.size >= MAX_MEMBERS) {
+      throw new Conflict(`A project has at most ${MAX_MEMBERS} members`);
+    }
+    await this.#commit(slug, {
+      statements: [
+        this.#accounts.guard(account),
+        this.#membership(project, account.id, role),
+      ],
+      events: [
+        this.#event(
+          project,
+          "project.member_changed",
+          { account: account.name, role },
+          caller,
+        ),
+      ],
+    });
+    return { member, isNew };
+  }
+
+  /** @throws NotFound where there is no such project or member */
+  async removeMember(slug: string, name: string, caller: Caller): Promise<void> {
+    const { project, members } = this.require(slug);
+    const account = this.#account(name);
+    if (!members.has(account.id)) throw noSuchMember(name);
+    const removal = this.#database.tables.deleteFrom("project_members")
+      .where("project_id", "=", project.id).where("account_id", "=", account.id);
+    const committed = () => void this.#byId.get(project.id)?.members.delete(account.id);
+    await this.#database.commit({
+      statements: [statement(removal, { mustChange: true, committed })],
+      events: [
+        this.#event(
+          project,
+          "project.member_changed",
+          { account: account.name, role: null },
+          caller,
+        ),
+      ],
+    }).catch((error: unknown) => {
+      throw error instanceof Unchanged ? noSuchMember(name) : error;
+    });
+  }
+
+  /** Gives a project an account's star, or takes it back; says whether that changed anything. */
+  async star(slug: string, accountId: string, starred: boolean): Promise<boolean> {
+    const { project, stars } = this.require(slug);
+    if (stars.has(accountId) === starred) return false;
+    const { tables } = this.#database;
+    const key = { project_id: project.id, account_id: accountId };
+    const held = () => this.#byId.get(project.id)?.stars;
+    await this.#database.commit({
+      statements: [
+        starred
+          ? statement(
+            tables.insertInto("project_stars").values({ ...key, starred_at: this.#clock() })
+              .onConflict((conflict) => conflict.doNothing()),
+            { committed: () => void held()?.add(accountId) },
+          )
+          : statement(
+            tables.deleteFrom("project_stars")
+              .where("project_id", "=", project.id).where("account_id", "=", accountId),
+            { committed: () => void held()?.delete(accountId) },
+          ),
+      ],
+    });
+    return true;
+  }
+
+  #insertion(project: Project, { principal }: Caller): Statement[] {
+    const { id, slug, name, description, visibility, createdAt } = project;
+    const insertion = this.#database.tables.insertInto("projects").values({
+      ...{ id, slug, name, description, visibility, channel: null, settings: "{}" },
+      ...{ created_at: createdAt, archived_at: null, removed_at: null },
+    });
+    return [
+      statement(insertion, { committed: () => this.#hold(project) }),
+      ...(principal.id === null ? [] : [this.#membership(project, principal.id, "admin")]),
+    ];
+  }
+
+  #membership({ id }: Project, accountId: string, role: ProjectRole): Statement {
+    const insertion = this.#database.tables.insertInto("project_members")
+      .values({ project_id: id, account_id: accountId, role, added_at: this.#clock() })
+      .onConflict((conflict) =>
+        conflict.columns(["project_id", "account_id"]).doUpdateSet({ role })
+      );
+    const committed = () => void this.#byId.get(id)?.members.set(accountId, role);
+    return statement(insertion, { committed });
+  }
+
+  /** Commits a change of a project that is there, with accounts that are there. */
+  async #commit(slug: string, change: Parameters<Database["commit"]>[0]): Promise<void> {
+    try {
+      await this.#database.commit(change);
+    } catch (error) {
+      throw error instanceof Unchanged
+        ? new NotFound(`The project "${slug}" or the account has just ended`)
+        : error;
+    }
+  }
+
+  #account(name: string): Account {
+    const account = this.#accounts.find(name);
+    if (account === null) throw new NotFound(`There is no account "${name}"`);
+    return account;
+  }
+
+  #hold(project: Project): void {
+    const held = { project, members: new Map<string, ProjectRole>(), stars: new Set<string>() };
+    this.#bySlug.set(project.slug, held);
+    this.#byId.set(project.id, held);
+  }
+
+  #replace(id: string, change: Partial<Project>): void {
+    const held = this.#byId.get(id);
+    if (held !== undefined) held.project = { ...held.project, ...change };
+  }
+
+  #drop(id: string): void {
+    const held = this.#byId.get(id);
+    if (held === undefined) return;
+    this.#byId.delete(id);
+    this.#bySlug.delete(held.project.slug);
+  }
+
+  #forgetAccount(id: string): void {
+    for (const { members, stars } of this.#byId.values()) {
+      members.delete(id);
+      stars.delete(id);
+    }
+  }
+
+  #event<Type extends ProjectEventType>(
+    project: Project,
+    type: Type,
+    data: ProjectEventData<Type>,
+    caller: Caller,
+  ) {
+    return projectEvent(project, type, data, { origin: originOf(caller), time: this.#clock() });
+  }
+}
+
+function columnsOf({ name, description, visibility, channel }: Partial<Project>) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(visibility === undefined ? {} : { visibility }),
+    ...(channel === undefined ? {} : { channel }),
+  };
+}
+
+/** The answer to a slug that nobody has, or that the caller may not know of. */
+export function noSuchProject(slug: string): NotFound {
+  return new NotFound(`There is no project "${slug}"`);
+}
+
+function slugTaken(slug: string): Conflict {
+  return new Conflict(`There is a project "${slug}" already`);
+}
+
+function noSuchMember(name: string): NotFound {
+  return new NotFound(`"${name}" is no member of the project`);
+}

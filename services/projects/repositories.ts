@@ -1,0 +1,308 @@
+import { join } from "node:path";
+import { type Database, statement } from "../database/mod.ts";
+import { Conflict } from "../errors.ts";
+import {
+  type ImportReport,
+  type PooledRepository,
+  type ReceivedArtifact,
+  type ReceivedPlace,
+  RepositoryPool,
+} from "../fossil/mod.ts";
+import { type Caller, originOf } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { artifactEvent, foreignOrigin, projectEvent } from "./events.ts";
+import { Intentions, type Pending, type RegisteredKind, type Stamp } from "./intentions.ts";
+import { Locks } from "./locks.ts";
+import type { Project } from "./records.ts";
+import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
+
+export interface ProjectRepositoriesOptions {
+  /** Where the repository files are. */
+  readonly folder: string;
+  readonly database: Database;
+  readonly pool?: RepositoryPool;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/** A write to a repository. */
+export interface RepositoryWrite<Body, Result> {
+  readonly caller: Caller;
+  /** The user that the artifacts name; the caller where it is absent. */
+  readonly user?: string;
+  /** What the app database gets in the same step; see `Intentions`. */
+  readonly intention?: { readonly kind: RegisteredKind<Body>; readonly body: Body };
+  /** Writes by one operation of the pool, which is one transaction, with the stamp as its author. */
+  write(repository: PooledRepository, stamp: Stamp): Promise<Result>;
+}
+
+/** What this process writes at the moment. */
+type OwnWrite = Pick<Pending, "stamp" | "origin">;
+
+/**
+ * The repositories of projects: reading, writing, and the events of what was written, by whichever
+ * program. Each artifact that stands in the timeline becomes one event, in one transaction with the
+ * cursor that says so; where the process is killed in between, the next look finds it.
+ */
+export class ProjectRepositories {
+  readonly files: RepositoryFiles;
+  readonly intentions: Intentions;
+  readonly #database: Database;
+  readonly #pool: RepositoryPool;
+  readonly #scheduler: Scheduler;
+  readonly #log: Log;
+  readonly #locks = new Locks();
+  /** How far the event log tells of each project's repository. */
+  readonly #places = new Map<string, ReceivedPlace>();
+  readonly #lastDates = new Map<string, number>();
+
+  private constructor(options: ProjectRepositoriesOptions) {
+    this.#pool = options.pool ?? new RepositoryPool();
+    this.files = new RepositoryFiles({ folder: options.folder, pool: this.#pool });
+    this.intentions = new Intentions(options);
+    this.#database = options.database;
+    this.#scheduler = options.scheduler;
+    this.#log = options.log;
+  }
+
+  /** Makes the folder where there is none, and reads how far the events go. */
+  static async open(options: ProjectRepositoriesOptions): Promise<ProjectRepositories> {
+    await Deno.mkdir(options.folder, { recursive: true, mode: 0o700 });
+    const repositories = new ProjectRepositories(options);
+    await repositories.intentions.load();
+    const { tables } = options.database;
+    const rows = await tables.selectFrom("repository_cursors").selectAll().execute();
+    for (const { project_id, last_rcvid: rcvid, last_rid: rid, phantoms } of rows) {
+      repositories.#places.set(project_id, { rcvid, rid, phantoms });
+    }
+    return repositories;
+  }
+
+  /**
+   * Reads from a project's repository.
+   *
+   * @throws ServiceError in place of the engine's errors
+   */
+  read<T>(
+    project: Pick<Project, "id" | "slug">,
+    work: (repository: PooledRepository) => Promise<T>,
+  ): Promise<T> {
+    return this.files.use(project, work);
+  }
+
+  /**
+   * Writes to a project's repository: records the intention, writes, and settles, so that state and
+   * events are one transaction. Writes of one project are done one after the other.
+   *
+   * @throws ServiceError in place of the engine's errors: then nothing was written
+   * @throws Unavailable where the outcome is not known; it is settled later
+   */
+  write<Body, Result>(
+    project: Project,
+    { caller, user, intention, write }: RepositoryWrite<Body, Result>,
+  ): Promise<Result> {
+    return this.#locks.run(project.id, async () => {
+      const origin = originOf(caller);
+      const stamp = { user: user ?? caller.principal.name, date: this.#nextDate(project.id) };
+      if (intention !== undefined) {
+        const { kind: { name: kind }, body } = intention;
+        const now = this.#scheduler.now();
+        await this.intentions.record({ projectId: project.id, kind, stamp, origin, body }, now);
+      }
+      const writing = this.files.use(project, (repository) => write(repository, stamp));
+      const isWritten = await writing.then(() => true, () => false);
+      try {
+        await this.#settle(project, { stamp, origin });
+      } catch (error) {
+        if (isWritten) throw error;
+        this.#log.error("A write that failed is not settled yet", { slug: project.slug, error });
+      }
+      return await writing;
+    });
+  }
+
+  /**
+   * Settles what was begun, and appends the events of what other programs wrote. Everything that
+   * was committed to the repository before the call has its event after it.
+   */
+  catchUp(project: Project): Promise<void> {
+    return this.#locks.run(project.id, () => this.#settle(project, null));
+  }
+
+  /**
+   * Makes the repository of a new project.
+   *
+   * @param isTaken whether another project has the slug by now
+   * @param commit writes the project's row
+   */
+  create(
+    project: Project,
+    { isTaken, commit }: { isTaken(): boolean; commit(): Promise<void> },
+  ): Promise<void> {
+    return this.#locks.run(`slug ${project.slug}`, async () => {
+      if (isTaken()) throw new Conflict(`There is a project "${project.slug}" already`);
+      await this.files.create(project);
+      const place = await this.#end(project);
+      try {
+        await commit();
+      } catch (error) {
+        await this.files.remove(project);
+        throw error;
+      }
+      await this.#keepPlace(project, place);
+    });
+  }
+
+  /**
+   * Fills the repository of a project from a file.
+   *
+   * @throws Conflict where it has check-ins beyond its first, empty one
+   */
+  import(
+    project: Project,
+    source: ImportSource,
+    { caller, onProgress, signal }: {
+      readonly caller: Caller;
+      readonly onProgress?: (done: number, total: number | null) => void;
+      readonly signal?: AbortSignal;
+    },
+  ): Promise<{ readonly report: ImportReport; readonly checkins: number }> {
+    return this.#locks.run(project.id, async () => {
+      await this.#requireEmpty(project);
+      const report = await this.files.replace(project, source, {
+        mayReplace: () => this.#requireEmpty(project),
+        ...(onProgress === undefined ? {} : { onProgress }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+      const origin = originOf(caller);
+      const by = { origin, time: this.#scheduler.now() };
+      const { total: checkins } = await this.read(
+        project,
+        (repository) => repository.timeline({ limit: 0 }),
+      );
+      const data = { format: source.format, checkins };
+      await this.#keepPlace(project, await this.#end(project), [
+        projectEvent(project, "project.imported", data, by),
+      ]);
+      return { report, checkins };
+    });
+  }
+
+  /** Moves a project's repository aside, once its end is committed. */
+  remove(project: Project, commit: () => Promise<void>): Promise<void> {
+    return this.#locks.run(`slug ${project.slug}`, async () => {
+      await commit();
+      await this.#locks.run(project.id, () => this.files.remove(project));
+      this.#places.delete(project.id);
+    });
+  }
+
+  /** Writes what a repository holds to a file; gives the file's path, which the caller removes. */
+  async export(project: Project, format: "git" | "fossil", signal?: AbortSignal): Promise<string> {
+    const folder = await Deno.makeTempDir({ dir: this.files.folder, prefix: ".export-" });
+    const target = join(folder, format === "git" ? "stream" : "repository");
+    const options = signal === undefined ? {} : { signal };
+    await this.read(project, async (repository) => {
+      if (format === "git") await repository.exportGit({ target }, options);
+      else await repository.backUp(target, options);
+    });
+    return target;
+  }
+
+  /** Finishes what is being written and closes every file. */
+  async close(): Promise<void> {
+    await this.#locks.idle();
+    await this.#pool.close();
+  }
+
+  async #requireEmpty(project: Project): Promise<void> {
+    const { total } = await this.read(project, (repository) => repository.activity({ limit: 2 }));
+    if (total > 1) throw new Conflict("The repository has check-ins: import into a new project");
+  }
+
+  #end(project: Project): Promise<ReceivedPlace> {
+    return this.read(
+      project,
+      async (repository) => (await repository.received({ after: null, limit: 0 })).place,
+    );
+  }
+
+  /** Settles the project's intentions, and writes the events of what came in since the last time. */
+  async #settle(project: Project, own: OwnWrite | null): Promise<void> {
+    for (;;) {
+      const after = this.#places.get(project.id) ?? null;
+      const received = await this.read(project, (repository) => repository.received({ after }));
+      await this.#settleUpTo(project, received, own);
+      if (!received.more) return;
+    }
+  }
+
+  async #settleUpTo(
+    project: Project,
+    { artifacts, place, more }: {
+      readonly artifacts: readonly ReceivedArtifact[];
+      readonly place: ReceivedPlace;
+      readonly more: boolean;
+    },
+    own: OwnWrite | null,
+  ): Promise<void> {
+    const now = this.#scheduler.now();
+    const pending = this.intentions.of(project.id);
+    const known = this.#places.get(project.id);
+    if (pending.length === 0 && known?.rcvid === place.rcvid) return;
+    const writes: readonly OwnWrite[] = own === null ? pending : [...pending, own];
+    const events = artifacts.map((artifact) => {
+      const origin = writes.find((write) => isBy(artifact, write))?.origin;
+      return artifactEvent(project, artifact, {
+        origin: origin ?? foreignOrigin(artifact.user),
+        time: now,
+      });
+    });
+    const outcomes = await this.read(
+      project,
+      (repository) =>
+        Promise.all(pending.flatMap((write) => {
+          const left = artifacts.filter((artifact) => isBy(artifact, write));
+          if (more && left.length === 0) return [];
+          return [this.intentions.outcome(write, { project, repository, artifacts: left, now })];
+        })),
+    );
+    await this.#keepPlace(
+      project,
+      place,
+      [...events, ...outcomes.flatMap((outcome) => outcome.events)],
+      outcomes.flatMap((outcome) => outcome.statements),
+    );
+  }
+
+  async #keepPlace(
+    { id }: Project,
+    place: ReceivedPlace,
+    events: Parameters<Database["commit"]>[0]["events"] = [],
+    statements: NonNullable<Parameters<Database["commit"]>[0]["statements"]> = [],
+  ): Promise<void> {
+    const columns = { last_rcvid: place.rcvid, last_rid: place.rid, phantoms: place.phantoms };
+    const insertion = this.#database.tables.insertInto("repository_cursors")
+      .values({ project_id: id, ...columns })
+      .onConflict((conflict) => conflict.column("project_id").doUpdateSet(columns));
+    await this.#database.commit({
+      statements: [
+        ...statements,
+        statement(insertion, { committed: () => void this.#places.set(id, place) }),
+      ],
+      events,
+    });
+  }
+
+  #nextDate(id: string): number {
+    const date = Math.max(this.#scheduler.now(), (this.#lastDates.get(id) ?? 0) + 1);
+    this.#lastDates.set(id, date);
+    return date;
+  }
+}
+
+/** Whether an artifact is what a write left. The engine may date it later than the stamp. */
+function isBy({ user, date }: ReceivedArtifact, { stamp }: OwnWrite): boolean {
+  return user === stamp.user && date >= stamp.date;
+}

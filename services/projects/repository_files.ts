@@ -1,0 +1,185 @@
+import { join } from "node:path";
+import { Conflict } from "../errors.ts";
+import {
+  type CallOptions,
+  type ImportReport,
+  type PooledRepository,
+  type RepositoryPool,
+  SearchIndex,
+} from "../fossil/mod.ts";
+import { serviceErrorOf } from "./errors.ts";
+import type { Project } from "./records.ts";
+
+/** The first user of every repository, who makes its first check-in. */
+const REPOSITORY_ADMIN = "muster";
+
+/** Endings of the files that SQLite keeps of a database. */
+const ENDINGS = ["", "-wal", "-shm", "-journal"];
+
+/** What an import reads. */
+export interface ImportSource {
+  readonly path: string;
+  readonly format: "git" | "fossil";
+}
+
+/**
+ * The repository files of projects: `SLUG.fossil` in one folder. What is removed goes to the folder
+ * `removed` in it, and nothing is ever erased. Errors of the engine come out as those of services.
+ */
+export class RepositoryFiles {
+  readonly folder: string;
+  readonly #pool: RepositoryPool;
+  /** By the project's id. */
+  readonly #handles = new Map<string, Promise<PooledRepository>>();
+  /** Of projects whose file is being replaced: what waits for that. */
+  readonly #closed = new Map<string, Promise<void>>();
+
+  constructor({ folder, pool }: { readonly folder: string; readonly pool: RepositoryPool }) {
+    this.folder = folder;
+    this.#pool = pool;
+  }
+
+  /** The repository file of a project. */
+  pathOf({ slug }: Pick<Project, "slug">): string {
+    return join(this.folder, `${slug}.fossil`);
+  }
+
+  /**
+   * Works with a project's repository.
+   *
+   * @throws ServiceError in place of the engine's errors
+   */
+  async use<T>(
+    project: Pick<Project, "id" | "slug">,
+    work: (repository: PooledRepository) => Promise<T>,
+  ): Promise<T> {
+    await this.#closed.get(project.id);
+    return await translated(async () => await work(await this.#open(project)));
+  }
+
+  /** Makes an empty repository. A file that no project owns is moved aside first. */
+  async create(project: Project): Promise<void> {
+    const path = this.pathOf(project);
+    await this.#moveAside(path, project.id);
+    await translated(() =>
+      this.#pool.create(path, {
+        admin: REPOSITORY_ADMIN,
+        projectName: project.name,
+        description: project.description,
+        date: project.createdAt,
+      })
+    );
+  }
+
+  /** Puts a repository that is made of another one in the place of a project's own. */
+  async replace(
+    project: Project,
+    source: ImportSource,
+    { mayReplace, ...options }: CallOptions & { readonly mayReplace: () => Promise<void> },
+  ): Promise<ImportReport> {
+    const draft = join(this.folder, `${project.slug}.import`);
+    await removeFiles(draft);
+    try {
+      const { repository, report } = await translated(() =>
+        this.#pool.import(draft, {
+          create: { admin: REPOSITORY_ADMIN, projectName: project.name },
+          source: source.path,
+          format: source.format,
+        }, options)
+      );
+      await repository.close();
+      await mayReplace();
+      await this.whileClosed(project, async () => {
+        const path = this.pathOf(project);
+        await removeFiles(path);
+        await Deno.rename(draft, path);
+      });
+      return report;
+    } finally {
+      await removeFiles(draft);
+    }
+  }
+
+  /** Moves a project's file aside. */
+  async remove(project: Pick<Project, "id" | "slug">): Promise<void> {
+    await this.whileClosed(project, () => this.#moveAside(this.pathOf(project), project.id));
+    this.#handles.delete(project.id);
+  }
+
+  /** Does something to a project's file while nobody has it open; who wants it waits. */
+  async whileClosed(
+    project: Pick<Project, "id" | "slug">,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const { id } = project;
+    if (this.#closed.has(id)) throw new Conflict("The repository is being replaced already");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#closed.set(id, promise);
+    try {
+      const handle = await this.#handles.get(id)?.catch(() => null);
+      await handle?.close();
+      await work();
+    } finally {
+      this.#closed.delete(id);
+      resolve();
+    }
+  }
+
+  #open(project: Pick<Project, "id" | "slug">): Promise<PooledRepository> {
+    const { id } = project;
+    const known = this.#handles.get(id);
+    if (known !== undefined) return known;
+    const opening = this.#pool.open(this.pathOf(project));
+    this.#handles.set(id, opening);
+    opening.catch(() => this.#handles.delete(id));
+    return opening;
+  }
+
+  async #moveAside(path: string, id: string): Promise<void> {
+    if (!await exists(path)) return;
+    const folder = join(this.folder, "removed");
+    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    const name = path.slice(this.folder.length + 1).replace(/\.fossil$/, "");
+    let target = join(folder, `${name}-${id}.fossil`);
+    for (let copy = 2; await exists(target); copy++) {
+      target = join(folder, `${name}-${id}-${copy}.fossil`);
+    }
+    const targets = filesOf(target);
+    for (const [index, file] of filesOf(path).entries()) {
+      if (await exists(file)) await Deno.rename(file, targets[index] ?? target);
+    }
+  }
+}
+
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw serviceErrorOf(error) ?? error;
+  }
+}
+
+/** A repository's file and those that belong to it: SQLite's, and the search index beside it. */
+function filesOf(path: string): string[] {
+  return [path, SearchIndex.pathFor(path)].flatMap((file) =>
+    ENDINGS.map((ending) => file + ending)
+  );
+}
+
+async function removeFiles(path: string): Promise<void> {
+  for (const file of filesOf(path)) {
+    await Deno.remove(file).catch((error) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

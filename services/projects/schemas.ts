@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { channelName } from "../irc/mod.ts";
+
+/** The name of a project in URLs and of its file. */
+export const slugSchema = z.string().regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, {
+  error: "must be 1 to 64 lower-case letters, digits, hyphens and underscores, and begin and end " +
+    "with a letter or digit",
+});
+
+const name = z.string().trim().min(1, { error: "must not be empty" }).max(200, {
+  error: "must have at most 200 characters",
+});
+const description = z.string().max(5000, { error: "must have at most 5000 characters" });
+const visibility = z.enum(["public", "internal", "private"], {
+  error: 'must be "public", "internal" or "private"',
+});
+const channel = z.string().refine((text) => text === "" || channelName(text) !== null, {
+  error: "must be a channel name, or empty for none",
+});
+
+/** What a project is made with. */
+export const newProjectSchema = z.object({
+  slug: slugSchema,
+  /** The slug where it is absent. */
+  name: name.optional(),
+  description: description.default(""),
+  visibility: visibility.default("private"),
+});
+
+/** What can be changed of a project. */
+export const projectChangeSchema = z.object({
+  name: name.optional(),
+  description: description.optional(),
+  visibility: visibility.optional(),
+  channel: channel.nullable().optional().describe(
+    "The IRC channel that the project's events are told in; empty for none, null for the usual one",
+  ),
+  archived: z.boolean().optional().describe("An archived project can be read and not be changed"),
+});
+
+export const memberRequestSchema = z.object({
+  role: z.enum(["read", "write", "admin"], { error: 'must be "read", "write" or "admin"' }),
+});
+
+export type NewProject = z.infer<typeof newProjectSchema>;
+export type ProjectChange = z.infer<typeof projectChangeSchema>;

@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { Invalid, TooSlow, Unavailable } from "../errors.ts";
+import { isFromSystem } from "../fossil/mod.ts";
+
+/** How every database of SQLite begins. */
+const SQLITE = "SQLite format 3\0";
+
+/** A file that a client sends, on the disk until it is disposed of. */
+export interface Upload extends AsyncDisposable {
+  readonly path: string;
+  readonly bytes: number;
+  /** What the file is, by how it begins. */
+  readonly format: "git" | "fossil";
+}
+
+/**
+ * Writes what a client sends to a file of its own.
+ *
+ * @param stallMs how long to wait for the next part
+ * @throws Invalid where nothing or not all of it comes, TooSlow, Unavailable where the disk refuses
+ */
+export async function receiveUpload(
+  folder: string,
+  body: ReadableStream<Uint8Array>,
+  stallMs: number,
+): Promise<Upload> {
+  const own = await Deno.makeTempDir({ dir: folder, prefix: ".upload-" });
+  const remove = () => Deno.remove(own, { recursive: true });
+  try {
+    const path = join(own, "body");
+    const bytes = await writeParts(path, body, stallMs);
+    if (bytes === 0) throw new Invalid("The body is empty");
+    return { path, bytes, format: await formatOf(path), [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    if (isFromSystem(error)) throw new Unavailable("The disk does not take the file");
+    throw error;
+  }
+}
+
+async function writeParts(
+  path: string,
+  body: ReadableStream<Uint8Array>,
+  stallMs: number,
+): Promise<number> {
+  using file = await Deno.open(path, { write: true, createNew: true });
+  const reader = body.getReader();
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { value, done } = await nextPart(reader, stallMs);
+      if (done) return bytes;
+      for (let written = 0; written < value.length;) {
+        written += await file.write(value.subarray(written));
+      }
+      bytes += value.length;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+async function nextPart(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  stallMs: number,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TooSlow("The body did not come in time")), stallMs);
+  });
+  try {
+    return await Promise.race([reader.read(), late]);
+  } catch (error) {
+    throw error instanceof TooSlow ? error : new Invalid("The body is not complete");
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function formatOf(path: string): Promise<"git" | "fossil"> {
+  using file = await Deno.open(path);
+  const head = new Uint8Array(SQLITE.length);
+  const length = await file.read(head) ?? 0;
+  return new TextDecoder().decode(head.subarray(0, length)) === SQLITE ? "fossil" : "git";
+}

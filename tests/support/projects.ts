@@ -1,0 +1,86 @@
+/** A project with its repository, its API, and two agents who may write. */
+import type { Project } from "../../services/projects/mod.ts";
+import type { TokenRequest } from "../../services/identity/mod.ts";
+import { type TestApi, withApi } from "./scenarios.ts";
+import { anAgent, BY_OPERATOR } from "./services.ts";
+
+/** A request to the repository API. */
+export interface ProjectRequest {
+  /** The value of `Authorization`; the operator's token where it is absent, nothing where null. */
+  readonly as?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a test of hosting works with. */
+export interface TestProject {
+  readonly api: TestApi;
+  readonly project: Project;
+  /** Where its API begins: `/projects/demo/fossil`. */
+  readonly base: string;
+  /** `Authorization` of the agents `caller` and `other`, members with the role `write`. */
+  readonly caller: string;
+  readonly other: string;
+  /** `Authorization` of the agent `stranger-1`, who is no member. */
+  readonly outsider: string;
+  /** Sends a request such as `GET /api/timeline`. */
+  send(request: string, options?: ProjectRequest): Promise<Response>;
+  /** The same for an answer that must succeed; gives its JSON. */
+  // deno-lint-ignore no-explicit-any
+  answer(request: string, options?: ProjectRequest): Promise<any>;
+  /** Settles what was begun and notices what other programs wrote. */
+  catchUp(): Promise<void>;
+}
+
+/** Runs a test on a private project of its own, `demo`. */
+export async function withProject(run: (test: TestProject) => Promise<void>): Promise<void> {
+  await withApi(async (api) => {
+    const { services } = api;
+    const { projects, repositories } = services.hosting;
+    const { project } = await projects.create({
+      slug: "demo",
+      name: "Demo",
+      description: "A project",
+      visibility: "private",
+    }, BY_OPERATOR);
+    const token = async (owner: string, scopes: TokenRequest["scopes"] = ["read", "write"]) => {
+      const request = { owner, name: "test", scopes, project: null, expires_at: null };
+      return `Bearer ${(await services.tokens.create(request, BY_OPERATOR)).token}`;
+    };
+    for (const nick of ["other", "stranger-1"]) await anAgent(services, nick);
+    for (const nick of ["caller", "other"]) {
+      await projects.setMember("demo", nick, "write", BY_OPERATOR);
+    }
+    const base = "/projects/demo/fossil";
+    const send: TestProject["send"] = (request, options = {}) =>
+      sendTo(api, base, request, options);
+    await run({
+      ...{ api, project, base, send },
+      caller: await token("caller"),
+      other: await token("other"),
+      outsider: await token("stranger-1"),
+      answer: async (request, options) => {
+        const response = await send(request, options);
+        const text = await response.text();
+        if (!response.ok) throw new Error(`${request}: ${response.status} ${text}`);
+        return text === "" ? null : JSON.parse(text);
+      },
+      catchUp: () => repositories.catchUp(project),
+    });
+  });
+}
+
+function sendTo(
+  api: TestApi,
+  base: string,
+  request: string,
+  { as, body, headers = {} }: ProjectRequest,
+): Promise<Response> {
+  const [method, path] = request.split(" ");
+  return api.send({
+    who: as === undefined ? "operator" : "guest",
+    request: `${method} ${base}${path}`,
+    headers: typeof as === "string" ? { ...headers, authorization: as } : headers,
+    ...(body === undefined ? {} : { body }),
+  });
+}
