@@ -91,7 +91,7 @@ Deno.test("the index lists every endpoint of the repository API with what it doe
 
 Deno.test("each group of the repository API answers the routes that its table gives it", async () => {
   await withProject(({ api }) => {
-    const groups = createProjectGroups(api.served);
+    const groups = createProjectGroups(api.services);
     for (const [name, group] of Object.entries(groups)) {
       const rows = Object.entries(PROJECT_ROUTES).filter(([, [owner]]) => owner === name);
       const handled = group.routes.filter(({ method }) => method !== "ALL")
