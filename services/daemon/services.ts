@@ -74,7 +74,10 @@ export async function startServices(
   const { gateway } = llm;
   started.defer(() => gateway.close());
   const hosting = await openHosting({
-    ...{ database, scheduler, log, accounts: identity.accounts },
+    database,
+    scheduler,
+    log,
+    accounts: identity.accounts,
     folder: config.projects.dir || stores.folder.file("projects"),
   }, started);
   const { agents } = people;

@@ -50,7 +50,10 @@ export function accessOf(held: HeldProject, principal: Principal): ProjectAccess
     }
   };
   return {
-    ...{ held, project, principal, may },
+    held,
+    project,
+    principal,
+    may,
     get isAdmin() {
       return may("admin");
     },

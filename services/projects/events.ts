@@ -25,7 +25,12 @@ export function projectEvent<Type extends ProjectEventType>(
 ): NewEvent {
   const { actor, actorId, address, cause } = origin;
   return {
-    ...{ time, type, actor, actorId, address, cause },
+    time,
+    type,
+    actor,
+    actorId,
+    address,
+    cause,
     data: { project: slug, project_id: id, ...data },
   };
 }

@@ -71,9 +71,9 @@ export class Intentions {
   readonly #kinds = new Map<string, IntentionKind<unknown>>();
   readonly #pending = new Map<string, Pending>();
 
-  constructor({ database, log }: { readonly database: Database; readonly log: Log }) {
-    this.#database = database;
-    this.#log = log;
+  constructor(options: { readonly database: Database; readonly log: Log }) {
+    this.#database = options.database;
+    this.#log = options.log;
   }
 
   /** Reads what an earlier process left. */
@@ -105,8 +105,14 @@ export class Intentions {
     await this.#database.commit({
       statements: [statement(
         this.#database.tables.insertInto("intentions").values({
-          ...{ id, project_id: projectId, kind, author: stamp.user, date: stamp.date },
-          ...{ origin: JSON.stringify(origin), body: JSON.stringify(body), created_at: now },
+          id,
+          project_id: projectId,
+          kind,
+          author: stamp.user,
+          date: stamp.date,
+          origin: JSON.stringify(origin),
+          body: JSON.stringify(body),
+          created_at: now,
         }),
         { committed: () => void this.#pending.set(id, pending) },
       )],

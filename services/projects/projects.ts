@@ -46,11 +46,11 @@ export class Projects implements Directory {
   readonly #bySlug = new Map<string, HeldProject>();
   readonly #byId = new Map<string, HeldProject>();
 
-  private constructor({ database, accounts, repositories, clock }: ProjectsOptions) {
-    this.#database = database;
-    this.#accounts = accounts;
-    this.#repositories = repositories;
-    this.#clock = clock;
+  private constructor(options: ProjectsOptions) {
+    this.#database = options.database;
+    this.#accounts = options.accounts;
+    this.#repositories = options.repositories;
+    this.#clock = options.clock;
   }
 
   /** Reads every project from the database. */
@@ -124,8 +124,14 @@ export class Projects implements Directory {
     const now = this.#clock();
     const id = ulid(now);
     const project: Project = {
-      ...{ id, slug, name, description, visibility },
-      ...{ channel: null, createdAt: now, archivedAt: null },
+      id,
+      slug,
+      name,
+      description,
+      visibility,
+      channel: null,
+      createdAt: now,
+      archivedAt: null,
     };
     await this.#repositories.create(project, {
       isTaken: () => this.#bySlug.has(slug),
@@ -297,8 +303,16 @@ export class Projects implements Directory {
   #insertion(project: Project, { principal }: Caller): Statement[] {
     const { id, slug, name, description, visibility, createdAt } = project;
     const insertion = this.#database.tables.insertInto("projects").values({
-      ...{ id, slug, name, description, visibility, channel: null, settings: "{}" },
-      ...{ created_at: createdAt, archived_at: null, removed_at: null },
+      id,
+      slug,
+      name,
+      description,
+      visibility,
+      channel: null,
+      settings: "{}",
+      created_at: createdAt,
+      archived_at: null,
+      removed_at: null,
     });
     return [
       statement(insertion, { committed: () => this.#hold(project) }),

@@ -47,7 +47,12 @@ export interface HeldProject {
 export function projectOf(row: Selectable<Tables["projects"]>): Project {
   const { id, slug, name, description, visibility, channel } = row;
   return {
-    ...{ id, slug, name, description, visibility, channel },
+    id,
+    slug,
+    name,
+    description,
+    visibility,
+    channel,
     createdAt: row.created_at,
     archivedAt: row.archived_at,
   };
@@ -56,7 +61,10 @@ export function projectOf(row: Selectable<Tables["projects"]>): Project {
 export function viewOf({ project, stars }: HeldProject): ProjectView {
   const { slug, name, description, visibility } = project;
   return {
-    ...{ slug, name, description, visibility },
+    slug,
+    name,
+    description,
+    visibility,
     star_count: stars.size,
     channel: project.channel ?? `#project-${slug}`,
     created_at: new Date(project.createdAt).toISOString(),

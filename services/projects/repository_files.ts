@@ -34,9 +34,9 @@ export class RepositoryFiles {
   /** Of projects whose file is being replaced: what waits for that. */
   readonly #closed = new Map<string, Promise<void>>();
 
-  constructor({ folder, pool }: { readonly folder: string; readonly pool: RepositoryPool }) {
-    this.folder = folder;
-    this.#pool = pool;
+  constructor(options: { readonly folder: string; readonly pool: RepositoryPool }) {
+    this.folder = options.folder;
+    this.#pool = options.pool;
   }
 
   /** The repository file of a project. */

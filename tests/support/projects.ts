@@ -55,7 +55,10 @@ export async function withProject(run: (test: TestProject) => Promise<void>): Pr
     const send: TestProject["send"] = (request, options = {}) =>
       sendTo(api, base, request, options);
     await run({
-      ...{ api, project, base, send },
+      api,
+      project,
+      base,
+      send,
       caller: await token("caller"),
       other: await token("other"),
       outsider: await token("stranger-1"),

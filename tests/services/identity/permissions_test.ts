@@ -3,6 +3,7 @@ import { Forbidden } from "../../../services/errors.ts";
 import {
   type Action,
   authorize,
+  GUEST,
   OPERATOR,
   type Principal,
   type ProjectRole,
@@ -76,9 +77,31 @@ Deno.test("authorize() lets a project's members do what their role and scopes al
   ];
   for (const [who, role, expected] of table) {
     const actions = (["read", "write", "status", "admin"] as const)
-      .filter((action) => isAllowed(who, action, { kind: "project", id: "p1", role }));
+      .filter((action) =>
+        isAllowed(who, action, { kind: "project", id: "p1", role, visibility: "private" })
+      );
     const label = `${who.kind} ${[...who.scopes].join(" ")}, ${role}`;
     assert.equal(actions.join(" "), expected, label);
+  }
+});
+
+Deno.test("authorize() lets everybody read a public project, and every account an internal one", () => {
+  const agent = principal("agent", "read", "write", "admin");
+  const elsewhere = { ...PROJECT_TOKEN, project: "p2" };
+  const table: readonly (readonly [Principal, string, string])[] = [
+    [GUEST, "read", ""],
+    [agent, "read", "read"],
+    [principal("agent"), "read", ""],
+    [SESSION, "read", "read"],
+    [elsewhere, "read", ""],
+  ];
+  for (const [who, ...expected] of table) {
+    for (const [index, visibility] of (["public", "internal"] as const).entries()) {
+      const actions = (["read", "write", "status", "admin"] as const).filter((action) =>
+        isAllowed(who, action, { kind: "project", id: "p1", role: null, visibility })
+      );
+      assert.equal(actions.join(" "), expected[index], `${who.kind} ${visibility}`);
+    }
   }
 });
 
