@@ -1,0 +1,40 @@
+/**
+ * Calls back in the next turn of the event loop, after what the present one has still to do, however
+ * many promises that takes. A timer of 0 milliseconds would take one or two, and `setImmediate` does
+ * in Deno 2.4.
+ */
+export class Turns {
+  readonly #callback: () => void;
+  #channel: MessageChannel | null = null;
+  #asked = false;
+
+  constructor(callback: () => void) {
+    this.#callback = callback;
+  }
+
+  /** Calls back once, however often it is asked for in one turn. */
+  ask(): void {
+    if (this.#asked) return;
+    this.#asked = true;
+    this.#channel ??= this.#open();
+    this.#channel.port2.postMessage(null);
+  }
+
+  /** Calls back no more, until it is asked for again. */
+  close(): void {
+    this.#channel?.port1.close();
+    this.#channel?.port2.close();
+    this.#channel = null;
+    this.#asked = false;
+  }
+
+  #open(): MessageChannel {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+      if (channel !== this.#channel) return;
+      this.#asked = false;
+      this.#callback();
+    };
+    return channel;
+  }
+}

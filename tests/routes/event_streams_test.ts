@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { EventFrames, EventStreams, type StreamSink } from "../../routes/event_streams.ts";
+import { type EndedListener, OPERATOR } from "../../services/identity/mod.ts";
+import { TestMetrics } from "../support/metrics.ts";
+import { TestScheduler } from "../support/scheduler.ts";
+
+interface Item {
+  readonly text: string;
+}
+
+/** Streams whose items a test sends. */
+function newStreams() {
+  const ended: EndedListener[] = [];
+  const identity = {
+    onEnded(listener: EndedListener) {
+      ended.push(listener);
+      return () => {};
+    },
+    notePresence() {},
+  };
+  const sinks: StreamSink<Item>[] = [];
+  const cuts: number[] = [];
+  const scheduler = new TestScheduler();
+  const streams = new EventStreams({ max: 1000, identity, scheduler, metrics: new TestMetrics() });
+  const frames = new EventFrames<Item>(({ text }) => `data: ${text}`);
+  return {
+    cuts,
+    async open() {
+      const reader = (await streams.open<Item>(OPERATOR, {
+        frames,
+        follow(sink) {
+          const number = sinks.push(sink) - 1;
+          return { close() {}, cut: () => cuts.push(number) > 0 };
+        },
+      })).getReader();
+      return reader;
+    },
+    /** Sends to every stream. */
+    send(text: string) {
+      const item = { text };
+      for (const sink of sinks) sink.message(item);
+    },
+    finish() {
+      for (const sink of sinks) sink.end();
+    },
+    endCredentials() {
+      for (const listener of ended) {
+        listener({ accountId: "", tokenId: null, covers: () => true });
+      }
+    },
+  };
+}
+
+function textOf({ value }: { readonly value?: Uint8Array | undefined }): string {
+  return new TextDecoder().decode(value);
+}
+
+Deno.test("what comes in one turn goes to all waiting readers as one and the same chunk", async () => {
+  const streams = newStreams();
+  const readers = [await streams.open(), await streams.open()];
+  const reads = readers.map((reader) => reader.read());
+  for (const text of ["a", "b", "c"]) streams.send(text);
+  const [first, second] = await Promise.all(reads);
+  assert.equal(textOf(first ?? {}), "data: a\n\ndata: b\n\ndata: c\n\n");
+  assert.equal(first?.value, second?.value);
+  for (const reader of readers) await reader.cancel();
+});
+
+Deno.test("readers that read at other times get everything once and in order", async () => {
+  const streams = newStreams();
+  const [quick, late] = [await streams.open(), await streams.open()];
+  const seen = { quick: "", late: "" };
+  const reading = quick.read();
+  streams.send("1");
+  streams.send("2");
+  seen.quick += textOf(await reading);
+  streams.send("3");
+  for (const [name, reader] of [["quick", quick], ["late", late]] as const) {
+    while (!seen[name].includes("3")) seen[name] += textOf(await reader.read());
+    await reader.cancel();
+  }
+  assert.equal(seen.quick, "data: 1\n\ndata: 2\n\ndata: 3\n\n");
+  assert.equal(seen.late, seen.quick);
+});
+
+Deno.test("a waiting reader gets what was said before its stream ended, and then the end", async () => {
+  for (const end of ["finish", "endCredentials"] as const) {
+    const streams = newStreams();
+    const reader = await streams.open();
+    const reading = reader.read();
+    streams.send("last words");
+    streams[end]();
+    assert.equal(textOf(await reading), "data: last words\n\n", end);
+    assert.equal((await reader.read()).done, true, end);
+  }
+});
+
+Deno.test("a reader that waits is not behind, however much comes in one turn", async () => {
+  const streams = newStreams();
+  const [waiting, away] = [await streams.open(), await streams.open()];
+  const reading = waiting.read();
+  for (let number = 0; number <= 1000; number++) streams.send(String(number));
+  assert.deepEqual(streams.cuts, [1]);
+  let text = textOf(await reading);
+  while (!text.includes("data: 1000\n")) text += textOf(await waiting.read());
+  assert.equal(text.match(/data: /g)?.length, 1001);
+  assert.equal((await away.read()).done, true);
+  await waiting.cancel();
+});
+
+Deno.test("more readers than are served in one turn are all served", async () => {
+  const streams = newStreams();
+  const readers = [];
+  for (let count = 0; count < 120; count++) readers.push(await streams.open());
+  const reads = readers.map((reader) => reader.read());
+  streams.send("to all");
+  for (const read of reads) assert.equal(textOf(await read), "data: to all\n\n");
+  for (const reader of readers) await reader.cancel();
+});
