@@ -20,7 +20,9 @@ interface Post {
   readonly open: Map<string, Sent>;
   /** How many echoes had come when it went out. */
   readonly echoesBefore: number;
-  readonly cancelTimer: () => void;
+  /** When it is late, in Unix milliseconds. */
+  readonly dueAt: number;
+  readonly onLate: () => void;
   readonly confirm: () => void;
   readonly refuse: (error: Error) => void;
 }
@@ -43,6 +45,11 @@ export class Outbox {
   #lateBytes = 0;
   /** What others were made to say and is not here yet, by the server's id. */
   readonly #expected = new Map<string, Post>();
+  /** Every post that waits, in the order of their coming. */
+  readonly #open = new Set<Post>();
+  /** One timer for all posts: it is set for the first that may be late, and asks then who is. */
+  #cancelTimer: () => void = () => {};
+  #timerAt = Infinity;
   #lastLabel = 0;
   #echoes = 0;
   #silent = false;
@@ -110,7 +117,7 @@ export class Outbox {
   arrived(id: string): void {
     const post = this.#expected.get(id);
     if (post === undefined) return;
-    post.cancelTimer();
+    this.#open.delete(post);
     this.#heard();
     post.confirm();
   }
@@ -126,10 +133,10 @@ export class Outbox {
 
   /** Ends everything: echoes will not come any more. */
   clear(error: Error): void {
-    for (const post of [...this.#awaited.values(), ...this.#expected.values()]) {
-      post.cancelTimer();
-      post.refuse(error);
-    }
+    this.#cancelTimer();
+    this.#timerAt = Infinity;
+    for (const post of this.#open) post.refuse(error);
+    this.#open.clear();
     this.#awaited.clear();
     this.#late.clear();
     this.#awaitedBytes = this.#lateBytes = 0;
@@ -139,14 +146,37 @@ export class Outbox {
   #newPost(delay: number, onLate: () => void): { post: Post; confirmed: Promise<void> } {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => {});
-    const post = {
+    const post: Post = {
       open: new Map<string, Sent>(),
       echoesBefore: this.#echoes,
-      cancelTimer: this.#scheduler.after(ECHO_MILLISECONDS + delay, onLate),
+      dueAt: this.#scheduler.now() + ECHO_MILLISECONDS + delay,
+      onLate,
       confirm: resolve,
       refuse: reject,
     };
+    this.#open.add(post);
+    this.#lookAt(post.dueAt);
     return { post, confirmed: promise };
+  }
+
+  /** Has the timer run by then at the latest. */
+  #lookAt(time: number): void {
+    if (this.#timerAt <= time) return;
+    this.#cancelTimer();
+    this.#timerAt = time;
+    this.#cancelTimer = this.#scheduler.after(time - this.#scheduler.now(), () => this.#look());
+  }
+
+  #look(): void {
+    this.#timerAt = Infinity;
+    const now = this.#scheduler.now();
+    const waiting = [...this.#open];
+    const late = waiting.filter(({ dueAt }) => dueAt <= now);
+    for (const post of late) this.#open.delete(post);
+    if (late.length < waiting.length) {
+      this.#lookAt(earliest(waiting, now));
+    }
+    for (const post of late) post.onLate();
   }
 
   /** Takes a message off those whose echo is awaited. */
@@ -156,7 +186,7 @@ export class Outbox {
     post.open.delete(label);
     this.#awaited.delete(label);
     this.#awaitedBytes -= bytesOf(sent);
-    if (post.open.size === 0) post.cancelTimer();
+    if (post.open.size === 0) this.#open.delete(post);
     return sent;
   }
 
@@ -194,6 +224,15 @@ export class Outbox {
     this.#silent = true;
     this.#onSilent();
   }
+}
+
+/** When the first of these posts is late that is not late now. */
+function earliest(posts: readonly Post[], now: number): number {
+  let first = Infinity;
+  for (const { dueAt } of posts) {
+    if (dueAt > now && dueAt < first) first = dueAt;
+  }
+  return first;
 }
 
 function bytesOf({ text }: Sent): number {

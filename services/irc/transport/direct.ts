@@ -45,7 +45,9 @@ export interface DirectServerEnd {
 
 /**
  * Carries a direct client's commands and messages as the values that they are. A command runs at
- * once; a message reaches the client in a later microtask, so that no command runs within another.
+ * once; a message reaches the client later, so that no command runs within another, but before the
+ * running task ends. Clients with a socket are written to first: none of them waits for what the
+ * client does with a message.
  */
 export class DirectTransport implements Transport {
   readonly address: string;
@@ -62,6 +64,7 @@ export class DirectTransport implements Transport {
   /** Those of the messages, at the same places. */
   #tags: ReplyTags[] = [];
   #scheduled = false;
+  readonly #flushNow = () => this.#flush();
   #commands: DirectCommand[] = [];
   #busy = false;
   #closeReason: string | null = null;
@@ -130,7 +133,7 @@ export class DirectTransport implements Transport {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => this.#flush());
+    queueMicrotask(() => queueMicrotask(this.#flushNow));
   }
 
   #flush(): void {

@@ -21,9 +21,12 @@ export class ArchiveFile {
   readonly #addTarget: StatementSync;
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
+  readonly #path: string;
+  #synced = true;
 
   /** Opens the file. Throws what {@link openArchive} throws. */
   constructor(path: string) {
+    this.#path = path;
     this.#database = openArchive(path);
     this.#reader = new ArchiveReader(this.#database);
     this.#addTarget = this.#database.prepare(
@@ -50,11 +53,30 @@ export class ArchiveFile {
     return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
   }
 
-  /** Carries out all of these changes, or none. */
+  /** Whether a loss of power would take nothing with it. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /**
+   * Carries out all of these changes, or none. What only adds records is there after a kill of the
+   * process, and after a loss of power once {@link sync} has run; what removes any is synced at once.
+   */
   write(operations: readonly Operation[]): void {
     this.#transaction(() => {
       for (const operation of operations) this.#apply(operation);
     });
+    this.#synced = false;
+    if (operations.some(({ kind }) => kind !== "append")) this.sync();
+  }
+
+  /** Waits until the disk has what was written. */
+  sync(): void {
+    if (this.#synced) return;
+    // SQLite holds no lock on its log, so that closing another descriptor of it releases none.
+    using log = Deno.openSync(`${this.#path}-wal`);
+    log.syncDataSync();
+    this.#synced = true;
   }
 
   answer(question: Question): Answers[keyof Answers] {

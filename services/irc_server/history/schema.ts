@@ -35,7 +35,8 @@ const MIGRATIONS: readonly string[] = [
 
 /**
  * Opens the archive and migrates it to the present schema. Creates it if it does not exist, readable
- * by its owner alone. Deleted content is overwritten in the file.
+ * by its owner alone. Deleted content is overwritten in the file. A commit survives the process, but
+ * only a sync of the log survives a loss of power.
  *
  * @throws Error where the file is no archive of this program or comes from a newer one
  */
@@ -46,7 +47,7 @@ export function openArchive(path: string): DatabaseSync {
     const version = versionOf(database, path);
     database.exec(`
       PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
+      PRAGMA synchronous = NORMAL;
       PRAGMA secure_delete = ON;
       PRAGMA trusted_schema = OFF;
     `);
