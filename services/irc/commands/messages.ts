@@ -222,10 +222,7 @@ function observeMessage(
  */
 function outgoing(call: CommandCall, target: string, speech: MessageText): Outbound | null {
   const { state, client, command, reply } = call;
-  const texts = typeof speech === "string" ? [speech] : speech.map(({ text }) => text);
-  const length = encodedLength(`:${client.mask} ${command} ${target} :\r\n`) +
-    Math.max(...texts.map(encodedLength));
-  if (length > state.limits.lineBytes) {
+  if (isTooLong(`:${client.mask} ${command} ${target} :\r\n`, speech, state.limits.lineBytes)) {
     reply.numeric(ERR_INPUTTOOLONG);
     return null;
   }
@@ -234,6 +231,17 @@ function outgoing(call: CommandCall, target: string, speech: MessageText): Outbo
   const clientTags = tagsPassedOn(call);
   if (clientTags.length > 0) content.clientTags = clientTags;
   return state.messageFrom(client, command, content);
+}
+
+/** Whether a line of what is said would have more bytes of UTF-8 than a line may have. */
+function isTooLong(frame: string, speech: MessageText, most: number): boolean {
+  const longest = typeof speech === "string"
+    ? speech
+    : speech.reduce((long, { text }) => text.length > long.length ? text : long, "");
+  // No UTF-16 unit takes more than three bytes.
+  if ((frame.length + longest.length) * 3 <= most) return false;
+  const texts = typeof speech === "string" ? [speech] : speech.map(({ text }) => text);
+  return encodedLength(frame) + Math.max(...texts.map(encodedLength)) > most;
 }
 
 /** The client-only tags that go to others with a message (IRCv3 message-tags). */

@@ -7,6 +7,7 @@ import { select } from "./selection.ts";
 import {
   HistoryKind,
   type HistoryQuery,
+  type HistoryRecord,
   type HistoryStore,
   type HistoryTarget,
   type LastMessage,
@@ -100,8 +101,13 @@ export class History {
   recordBetween(sender: Client, receiver: Client, message: Outbound): void {
     if (!isKept(message)) return;
     const entry = newEntry(message, null);
-    this.#recordFor(sender, receiver.nick, entry);
-    if (ownerOf(sender) !== ownerOf(receiver)) this.#recordFor(receiver, sender.nick, entry);
+    const isStored = this.#options.store !== null &&
+      (sender.account !== null || receiver.account !== null);
+    const record = isStored ? recordOf(entry) : null;
+    this.#recordFor(sender, receiver.nick, entry, record);
+    if (ownerOf(sender) !== ownerOf(receiver)) {
+      this.#recordFor(receiver, sender.nick, entry, record);
+    }
   }
 
   /**
@@ -225,11 +231,16 @@ export class History {
     }
   }
 
-  #recordFor(client: Client, nick: string, entry: HistoryEntry): void {
+  #recordFor(
+    client: Client,
+    nick: string,
+    entry: HistoryEntry,
+    record: HistoryRecord | null,
+  ): void {
     this.#append(() => this.#logOfUser(client, nick), entry);
-    if (client.account === null) return;
+    if (client.account === null || record === null) return;
     const target = { account: foldCase(client.account), name: foldCase(nick) };
-    this.#options.store?.append({ ...recordOf(entry), target, title: nick, confined: false });
+    this.#options.store?.append({ ...record, target, title: nick, confined: false });
   }
 
   #findLog(conversation: Conversation): Log | undefined {

@@ -10,7 +10,13 @@ import type {
 } from "../../irc/mod.ts";
 import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
-import type { Answers, Operation, Question, Retention } from "./protocol.ts";
+import {
+  type Answers,
+  type Operation,
+  packOperations,
+  type Question,
+  type Retention,
+} from "./protocol.ts";
 import { WorkerPort } from "./worker_port.ts";
 
 /** Bytes of records that may wait to be written. */
@@ -58,7 +64,7 @@ export interface ArchiveStats {
 /**
  * The history of the IRC server in a SQLite file, which a worker reads and writes: nothing here
  * waits for a disk. Records are written in batches, 20 ms after they came; what a kill of the
- * process takes with it is no more than that.
+ * process takes with it is no more than that. A loss of power takes no more than the last second.
  *
  * Where the disk refuses, changes wait, up to 16 MiB, and are tried again; records beyond that are
  * lost, which is counted and logged, and chat goes on. Meanwhile what is there can be read, unless
@@ -246,7 +252,10 @@ export class HistoryArchive implements HistoryStore {
   async #writeBatch(): Promise<boolean> {
     const operations = this.#queue.slice(0, BATCH);
     try {
-      const response = await this.#worker.request({ kind: "write", operations });
+      const response = await this.#worker.request({
+        kind: "write",
+        operations: packOperations(operations),
+      });
       if (response.kind === "written") this.#bytes = response.bytes;
     } catch (error) {
       if (this.#failures++ === 0) {

@@ -21,7 +21,12 @@ export class ArchiveFile {
   readonly #addTarget: StatementSync;
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
+  /** How many pages the file has, how many of them are free, and how many bytes one has. */
+  readonly #pages: StatementSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   readonly #path: string;
+  #usedBytes: number;
   #synced = true;
 
   /** Opens the file. Throws what {@link openArchive} throws. */
@@ -38,6 +43,13 @@ export class ArchiveFile {
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (sequence) DO NOTHING`,
     );
     this.#count = this.#database.prepare("UPDATE targets SET records = records + ? WHERE id = ?");
+    this.#pages = this.#database.prepare(
+      `SELECT page_count AS total, freelist_count AS free, page_size AS bytes
+       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+    );
+    this.#begin = this.#database.prepare("BEGIN IMMEDIATE");
+    this.#commit = this.#database.prepare("COMMIT");
+    this.#usedBytes = this.#countBytes();
   }
 
   /** The newest record's time in Unix milliseconds, and its sequence; 0 without one. */
@@ -47,10 +59,9 @@ export class ArchiveFile {
     return { newestTime: Number(row?.["time"] ?? 0), lastSequence: Number(row?.["sequence"] ?? 0) };
   }
 
-  /** Bytes of the file that are in use. */
-  usedBytes(): number {
-    const pragma = (name: string) => Number(this.#database.prepare(`PRAGMA ${name}`).get()?.[name]);
-    return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
+  /** Bytes of the file that were in use at the end of the last change. */
+  get usedBytes(): number {
+    return this.#usedBytes;
   }
 
   /** Whether a loss of power would take nothing with it. */
@@ -186,11 +197,11 @@ export class ArchiveFile {
 
   /** Removes the oldest of all while the file is too full. */
   #shrink(bytes: number, most: number): number {
-    if (this.usedBytes() <= bytes) return 0;
+    if (this.#countBytes() <= bytes) return 0;
     const oldest = this.#database
       .prepare("SELECT sequence, target FROM entries ORDER BY sequence LIMIT ?");
     let removed = 0;
-    while (removed < most && this.usedBytes() > bytes * BYTES_LEFT) {
+    while (removed < most && this.#countBytes() > bytes * BYTES_LEFT) {
       const victims = oldest.all(Math.min(most - removed, SHRINK_STEP)).map(victim);
       if (victims.length === 0) break;
       removed += this.#remove(victims);
@@ -209,11 +220,18 @@ export class ArchiveFile {
     return victims.length;
   }
 
+  #countBytes(): number {
+    const { total, free, bytes } = this.#pages.get() ?? {};
+    return (Number(total) - Number(free)) * Number(bytes);
+  }
+
   #transaction(body: () => void): void {
-    this.#database.exec("BEGIN IMMEDIATE");
+    this.#begin.run();
     try {
       body();
-      this.#database.exec("COMMIT");
+      // Within the transaction, where it takes no lock of its own.
+      this.#usedBytes = this.#countBytes();
+      this.#commit.run();
     } catch (error) {
       rollBack(this.#database);
       throw error;

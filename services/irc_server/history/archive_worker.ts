@@ -1,7 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { ArchiveFile } from "./archive_file.ts";
-import type { Request, Response } from "./protocol.ts";
+import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
  * How long what was said may wait for the disk's own confirmation. The wait of the disk costs ten
@@ -32,9 +32,9 @@ function serve(): void {
     if (file === null) throw new Error("The archive is not open");
     switch (request.kind) {
       case "write":
-        file.write(request.operations);
+        file.write(unpackOperations(request.operations));
         syncLater(file);
-        return { id, kind: "written", bytes: file.usedBytes() };
+        return { id, kind: "written", bytes: file.usedBytes };
       case "ask":
         return { id, kind: "answer", value: file.answer(request.question) };
       case "trim":

@@ -1,6 +1,7 @@
 /** What the main thread and the worker of the archive tell each other. */
 
 import type {
+  HistoryKind,
   HistoryQuery,
   HistoryRecord,
   HistoryTarget,
@@ -22,6 +23,71 @@ export type Operation =
     readonly to: HistoryTarget;
     readonly title: string;
   };
+
+type Append = Operation & { readonly kind: "append" };
+
+/**
+ * Operations as they are copied to the worker: each value of a record for itself, since copying an
+ * object takes longer for the names of its fields than for what they hold.
+ */
+export type PackedOperations = readonly (
+  | Exclude<Operation, Append>
+  | string
+  | number
+  | boolean
+  | null
+)[];
+
+/** How many values a record has. */
+const RECORD_VALUES = 9;
+
+export function packOperations(operations: readonly Operation[]): PackedOperations {
+  const packed: PackedOperations[number][] = [];
+  for (const operation of operations) {
+    if (operation.kind !== "append") {
+      packed.push(operation);
+      continue;
+    }
+    const { sequence, record: { target, title, time, id, kind, confined, content } } = operation;
+    packed.push(sequence, target.account, target.name, title, time, id, kind, confined, content);
+  }
+  return packed;
+}
+
+/** The inverse of {@link packOperations}. */
+export function unpackOperations(packed: PackedOperations): Operation[] {
+  const operations: Operation[] = [];
+  for (let index = 0; index < packed.length;) {
+    const first = packed[index];
+    if (typeof first === "object" && first !== null) {
+      operations.push(first);
+      index++;
+    } else {
+      operations.push(appendOf(packed.slice(index, index + RECORD_VALUES) as RecordValues));
+      index += RECORD_VALUES;
+    }
+  }
+  return operations;
+}
+
+type RecordValues = [
+  sequence: number,
+  account: string | null,
+  name: string,
+  title: string,
+  time: number,
+  id: string,
+  kind: HistoryKind,
+  confined: boolean,
+  content: string,
+];
+
+function appendOf(
+  [sequence, account, name, title, time, id, kind, confined, content]: RecordValues,
+): Append {
+  const record = { target: { account, name }, title, time, id, kind, confined, content };
+  return { kind: "append", sequence, record };
+}
 
 /** What is kept. Null turns a bound off. */
 export interface Retention {
@@ -57,7 +123,7 @@ export interface Answers {
 /** A request to the worker. The first one opens the file; null closes it. */
 export type Request =
   | { readonly id: number; readonly kind: "open"; readonly path: string }
-  | { readonly id: number; readonly kind: "write"; readonly operations: readonly Operation[] }
+  | { readonly id: number; readonly kind: "write"; readonly operations: PackedOperations }
   | { readonly id: number; readonly kind: "ask"; readonly question: Question }
   /** Removes at most so many records that retention does not keep. */
   | {

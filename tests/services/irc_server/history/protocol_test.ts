@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { HistoryKind } from "../../../../services/irc/mod.ts";
+import {
+  type Operation,
+  packOperations,
+  unpackOperations,
+} from "../../../../services/irc_server/history/protocol.ts";
+
+Deno.test("Operations come out of the worker's port as they went in", () => {
+  const append = (sequence: number, account: string | null): Operation => ({
+    kind: "append",
+    sequence,
+    record: {
+      target: { account, name: "#room" },
+      title: "#Room",
+      time: 1_800_000_000_000,
+      id: `id-${sequence}`,
+      kind: HistoryKind.MESSAGE,
+      confined: sequence % 2 === 0,
+      content: '{"head":":bob!b@h PRIVMSG #room"}',
+    },
+  });
+  const target = { account: null, name: "#room" };
+  const operations: Operation[] = [
+    append(1, null),
+    { kind: "redact", id: "id-1" },
+    append(2, "alice"),
+    append(3, ""),
+    { kind: "forgetConfined", target },
+    { kind: "forgetAccount", account: "alice", before: null },
+    { kind: "rename", from: target, to: { account: null, name: "#other" }, title: "#other" },
+    append(4, null),
+  ];
+  assert.deepEqual(unpackOperations(packOperations(operations)), operations);
+  assert.deepEqual(unpackOperations([]), []);
+});
