@@ -36,7 +36,7 @@ export class Connections implements Disposable {
     return listeners.open();
   }
 
-  /** Makes room after a connection could not be accepted for want of descriptors. */
+  /** Makes room after a connection could not be accepted because descriptors ran out. */
   readonly exhausted = (): void => {
     this.#descriptors.exhausted(this.#config, {
       open: () => ({ http: this.http.open, irc: countOpen(this.#irc) }),

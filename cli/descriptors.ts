@@ -18,7 +18,7 @@ const REFILL_MILLISECONDS = 1000;
 /** Descriptors of an IRC client that a relay passes on: its own, and both ends of the inner one. */
 const RELAYED = 3;
 
-/** What may be lowered, and is told of it. */
+/** Takes lower bounds when descriptors run out. */
 export interface Bounded {
   /** Connections that are open, of HTTP and of IRC. */
   open(): { readonly http: number; readonly irc: number };
@@ -59,7 +59,7 @@ export class Descriptors {
     };
   }
 
-  /** Makes room after a connection could not be accepted for want of descriptors. */
+  /** Makes room after a connection could not be accepted because descriptors ran out. */
   exhausted(config: Config, bounded: Bounded): void {
     if (this.#refill !== undefined) return;
     this.#refill = setTimeout(() => this.#fillReserve(), REFILL_MILLISECONDS);

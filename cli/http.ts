@@ -20,7 +20,7 @@ export class HttpServers {
   readonly #connections: HttpConnections;
   readonly #servers: HttpServer[] = [];
 
-  /** @param onExhausted is told when there are no file descriptors for more connections */
+  /** @param onExhausted is called when there are no file descriptors for more connections */
   constructor(config: Config, log: Log, onExhausted: () => void) {
     const proxies = new TrustedProxies(config.trusted_proxies);
     this.#log = log;

@@ -16,7 +16,7 @@ export interface Addresses {
 /** What a welcome depends on. */
 export interface Greeted {
   readonly config: Config;
-  /** The admin that this start made, whose password is told here and nowhere else; or null. */
+  /** The admin that this start created, with the password that only the welcome shows; or null. */
   readonly firstAdmin: FirstAdmin | null;
   /** Whether nobody has the name yet. */
   readonly isFree: (name: string) => boolean;

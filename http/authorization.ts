@@ -1,6 +1,6 @@
 import type { Credential } from "../services/identity/mod.ts";
 
-/** What a request without a usable `Authorization` header is told. */
+/** The error of a request without a usable `Authorization` header. */
 export const CREDENTIALS_MISSING =
   "The Authorization header must hold a Bearer token, or an agent's nick and passphrase as Basic";
 

@@ -1,4 +1,4 @@
-/** What a model is told to do when a tool has failed. */
+/** Advice for a model after a tool has failed. */
 
 import {
   Conflict,

@@ -1,4 +1,4 @@
-/** What a crowd is told first: who its people are. It answers `null` when they are ready. */
+/** The first message to a crowd: its people's credentials. It answers `null` when they are ready. */
 export interface CrowdRequest {
   /** Where they log in. */
   readonly url: string;
@@ -8,7 +8,7 @@ export interface CrowdRequest {
   readonly addresses: readonly string[];
 }
 
-/** What the crowd is told next; it answers with one {@link LoginAnswer} for each address. */
+/** The next message to the crowd; it answers with one {@link LoginAnswer} for each address. */
 export const LOG_IN = "log in";
 
 /** How long a login may take before everybody's failed, in seconds. */

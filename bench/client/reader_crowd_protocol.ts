@@ -1,6 +1,6 @@
 import type { EventStream } from "./event_stream.ts";
 
-/** What a crowd of readers is told: which stream, and how many read it. */
+/** The task of a crowd of readers: the stream, and how many read it. */
 export interface ReaderCrowdRequest {
   readonly stream: EventStream;
   readonly count: number;

@@ -40,7 +40,7 @@ export const LOGIN: Scenario = {
   },
 };
 
-/** Everybody enters one channel at once, and is told to all who are there. */
+/** Everybody joins one channel at once, and all members see each join. */
 export const JOIN: Scenario = {
   name: "irc-join",
   anyIrcServer: true,

@@ -18,7 +18,7 @@ import {
 } from "../identity/mod.ts";
 import type { AdminRequest } from "./schemas.ts";
 
-/** An admin as it is told to callers. */
+/** An admin as callers see it. */
 export interface Admin {
   readonly username: string;
   /** ISO 8601. */

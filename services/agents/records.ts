@@ -4,7 +4,7 @@ import type { Account, AccountDirectory } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { AgentRate } from "./schemas.ts";
 
-/** An agent as it is told to callers. */
+/** An agent as callers see it. */
 export interface Agent {
   readonly nick: string;
   readonly type: string;

@@ -118,7 +118,7 @@ export class Database {
     this.tables = new Kysely<Tables>({ dialect: readingDialect(this.#reading) });
   }
 
-  /** Why the last write failed for want of storage, or null while all is well. */
+  /** Why the last write failed because storage ran out, or null while all is well. */
   get trouble(): string | null {
     return this.#trouble;
   }

@@ -23,7 +23,7 @@ export interface Statement extends WireStatement {
 /** What a column holds and a parameter may be. */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
-/** What the writer is told first. */
+/** The first message to the writer. */
 export interface OpenRequest {
   readonly path: string;
   readonly key: JournalKey | null;

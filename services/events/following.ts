@@ -66,7 +66,7 @@ export class Following {
     if (isBehind) void this.#catchUp();
   }
 
-  /** Ends it because the log is closed; the follower is told. */
+  /** Ends it because the log is closed, and notifies the follower. */
   end(): void {
     if (this.#closed) return;
     this.close();

@@ -38,7 +38,7 @@ export class Retention {
     });
   }
 
-  /** Removes what is not to be kept; resolves when nothing more is to be removed for now. */
+  /** Removes expired events; resolves when no more are due. */
   async run(): Promise<void> {
     const { database, scheduler, maxEvents, maxAge, log } = this.#options;
     const keep = maxEvents === 0 ? Infinity : maxEvents;

@@ -46,7 +46,7 @@ export interface IdentityServices {
   readonly webSessions: WebSessions;
   readonly refusals: Refusals;
   readonly revocations: Revocations;
-  /** Writes what is not written yet; before the database is closed. */
+  /** Writes pending changes; call it before the database is closed. */
   close(): Promise<void>;
 }
 

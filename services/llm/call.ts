@@ -25,7 +25,7 @@ export class Call {
   readonly #over = Promise.withResolvers<void>();
   #ended = false;
 
-  /** @param onEnd is told the outcome, and never fails */
+  /** @param onEnd gets the outcome, and must not throw */
   constructor(
     exchange: Exchange,
     about: CallAbout,

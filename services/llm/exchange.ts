@@ -62,7 +62,7 @@ export class Exchange {
     else signal.addEventListener("abort", this.#leave);
   }
 
-  /** Why the exchange failed, as the caller is told it, or null. */
+  /** Why the exchange failed, in words for the caller, or null. */
   get failure(): ServiceError | null {
     return this.#failure;
   }
@@ -86,7 +86,7 @@ export class Exchange {
     return new Response(this.#bounded(response), { status, headers });
   };
 
-  /** What the caller is told: the reason that ended the exchange, before what became of it. */
+  /** The error for the caller: the reason that ended the exchange, before what became of it. */
   explain(error: unknown): unknown {
     if (this.#failure !== null) return this.#failure;
     if (this.ended.aborted) return new Unavailable("The call to the model was cancelled");

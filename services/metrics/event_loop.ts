@@ -5,7 +5,7 @@ const INTERVAL = 500;
  * Watches how much later than due a timer is called, which is how long anything else that becomes
  * due must wait.
  *
- * @param observe is told each delay, in seconds
+ * @param observe gets each delay, in seconds
  * @returns a function that ends it
  */
 export function watchEventLoop(observe: (seconds: number) => void): () => void {

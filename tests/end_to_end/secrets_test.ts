@@ -7,7 +7,7 @@ import { type Program, startProgram } from "../support/program.ts";
 const PASSWORD = "planted-admin-password";
 const WRONG = "planted-wrong-secret";
 
-/** Everything that was answered, but for what is told once by design. */
+/** Every answer, except the secrets that are shown once by design. */
 class Answers {
   readonly texts: string[] = [];
   readonly #program: Program;

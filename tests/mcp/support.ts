@@ -147,7 +147,7 @@ export interface Fixture {
   readonly logged: { message: string; properties: Record<string, unknown> }[];
   /** Addresses that credentials came from. */
   readonly addresses: string[];
-  /** Ends the credentials of whoever has this name. */
+  /** Ends the credentials of the account with this name. */
   revoke(name: string): void;
 }
 

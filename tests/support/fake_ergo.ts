@@ -141,7 +141,7 @@ export class FakeErgo implements AsyncDisposable {
     return fault === "lost" ? new Response("lost", { status: 502 }) : Response.json(answer);
   }
 
-  /** Waits until whoever asked is gone, or this server is. */
+  /** Waits until the caller or this server is gone. */
   async #neverAnswer(signal: AbortSignal): Promise<Response> {
     await new Promise<void>((resolve) => {
       this.#silent.add(resolve);

@@ -5,7 +5,7 @@ import { startServer, TestAccounts, type TestServer } from "./support/server.ts"
 /** Bans in memory: a mask matches where a text begins with it, an account by its name. */
 class TestBans implements Bans {
   readonly bans: Ban[] = [];
-  /** Ends what is banned; set once there is a server. */
+  /** Ends banned connections; set once there is a server. */
   enforce: () => void = () => {};
 
   findByAddress(address: string): Ban | null {

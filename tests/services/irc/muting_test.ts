@@ -59,7 +59,7 @@ function pause(accounts: TestAccounts): void {
   accounts.muteReason = (account) => account === "coder" ? REASON : null;
 }
 
-/** A guest in `#c` who is told of everything that a client can be told of. */
+/** A guest in `#c` with every capability, so that it sees every message. */
 async function witness(server: TestServer): Promise<TestClient> {
   const ann = await server.client("ann", EVERYTHING);
   ann.send(

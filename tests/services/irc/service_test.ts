@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Service, ServiceCaller } from "../../../services/irc/mod.ts";
 import { startServer, TestAccounts, type TestServer } from "./support/server.ts";
 
-/** Does what it is told by its first word. */
+/** A service that obeys the first word of a message. */
 class TestService implements Service {
   readonly nick = "NickServ";
   readonly realname = "A service";

@@ -141,7 +141,7 @@ async function handshake(url: string, origin: string | null, key = KEY): Promise
   return Number(new TextDecoder().decode(buffer.subarray(0, count)).split(" ")[1]);
 }
 
-/** A client over WebSocket that waits for what it is told to wait for. */
+/** A client over WebSocket that can wait for lines. */
 class WebClient implements AsyncDisposable {
   /** Whether the last message of the server was binary. */
   binary = false;

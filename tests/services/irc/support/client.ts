@@ -4,7 +4,7 @@ import { type Message, parseMessage } from "../../../../services/irc/protocol/me
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A small IRC client that waits for what it is told to wait for. */
+/** A small IRC client that can wait for lines. */
 export class TestClient {
   readonly #write: (text: string) => void;
   readonly #close: () => Promise<void>;

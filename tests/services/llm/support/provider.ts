@@ -9,7 +9,7 @@ export interface SeenRequest {
   readonly headers: Headers;
   /** Undefined where there was none. */
   readonly body: unknown;
-  /** Resolves when whoever asked has left. */
+  /** Resolves when the caller has left. */
   readonly left: Promise<void>;
 }
 
