@@ -4,7 +4,7 @@ import { UserMode } from "./channels/modes.ts";
 import type { ObservedActor } from "./options.ts";
 import type { Outbound, ReplyTags } from "./outbound.ts";
 import type { ScramExchange } from "./admission/scram.ts";
-import type { PendingLogin } from "./state.ts";
+import type { PendingLogin } from "./admission/pending_logins.ts";
 import type { Transport } from "./transport/transport.ts";
 
 /** A SASL exchange that is under way. */

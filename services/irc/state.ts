@@ -1,3 +1,4 @@
+import { PendingLogins } from "./admission/pending_logins.ts";
 import { Cap } from "./protocol/capabilities.ts";
 import { Channel } from "./channels/channel.ts";
 import type { Client, Counters } from "./client.ts";
@@ -32,13 +33,6 @@ export interface MessageContent {
   clientTags?: readonly (readonly [string, string])[];
 }
 
-/** A password check that is under way, and the accounts that were revoked meanwhile. */
-export interface PendingLogin {
-  readonly revoked: Set<string>;
-  /** The client that makes an account, and the account; null where a password is checked. */
-  readonly registering: { readonly client: Client; readonly account: string } | null;
-}
-
 /** Clients, channels and everything else that commands read and change. */
 export class ServerState {
   readonly log: IrcLogger;
@@ -53,6 +47,7 @@ export class ServerState {
   readonly readMarkers: ReadMarkers;
   readonly monitors = new Monitors();
   readonly formerUsers = new FormerUsers();
+  readonly logins = new PendingLogins();
   readonly counters: Counters = {
     linesIn: 0,
     linesOut: 0,
@@ -70,7 +65,6 @@ export class ServerState {
   readonly #byNick = new Map<string, Client>();
   readonly #services = new Map<string, Client>();
   readonly #byAccount = new Map<string, readonly Client[]>();
-  readonly #logins = new Set<PendingLogin>();
   #options: Readonly<IrcServerOptions>;
   #limits: Readonly<IrcLimits>;
 
@@ -235,43 +229,11 @@ export class ServerState {
   }
 
   /**
-   * Notes the beginning of a password check, which {@linkcode endLogin} ends.
-   *
-   * @param registering the client that makes an account, where it is not a check of one
-   */
-  beginLogin(registering: PendingLogin["registering"] = null): PendingLogin {
-    const login = { revoked: new Set<string>(), registering };
-    this.#logins.add(login);
-    return login;
-  }
-
-  /** Whether a client is making an account of this name for itself. */
-  isRegistering(client: Client, name: string): boolean {
-    const folded = foldCase(name);
-    for (const { registering } of this.#logins) {
-      if (registering?.client === client && foldCase(registering.account) === folded) return true;
-    }
-    return false;
-  }
-
-  /** Ends a SASL exchange, if the client has one under way. */
-  endSasl(client: Client): void {
-    if (client.sasl?.login) this.#logins.delete(client.sasl.login);
-    client.sasl = null;
-  }
-
-  /** Whether what the check found still holds: nobody revoked the account while it ran. */
-  endLogin(login: PendingLogin, account: string): boolean {
-    this.#logins.delete(login);
-    return !login.revoked.has(foldCase(account));
-  }
-
-  /**
    * Closes every session of an account, also those about to begin, and takes back what its password
    * gave with OPER. Returns how many sessions there were.
    */
   disconnectAccount(account: string, reason: string): number {
-    for (const login of this.#logins) login.revoked.add(foldCase(account));
+    this.logins.revoke(account);
     const sessions = this.sessionsOf(account);
     for (const client of sessions) this.disconnect(client, reason);
     for (const client of this.clients) {
@@ -368,7 +330,7 @@ export class ServerState {
     client.endPause();
     this.clients.delete(client);
     this.monitors.clear(client);
-    this.endSasl(client);
+    this.logins.endSasl(client);
     if (client.registered) {
       const quit = this.messageFrom(client, "QUIT", { params: [], text: reason });
       for (const neighbour of this.neighboursOf(client)) neighbour.send(quit);

@@ -26,13 +26,13 @@ export async function guardLogin(
   name: string,
   check: () => Promise<Verification>,
 ): Promise<Verification> {
-  const login = state.beginLogin();
+  const login = state.logins.begin();
   let result: Verification = { kind: "unavailable" };
   try {
     result = await check();
   } finally {
     const account = result.kind === "accepted" ? result.account : name;
-    if (!state.endLogin(login, account)) result = { kind: "refused" };
+    if (!state.logins.end(login, account)) result = { kind: "refused" };
   }
   return result;
 }
@@ -54,13 +54,13 @@ export async function registerAccount(
   if (holder && holder !== client) {
     return { kind: "refused", fault: "taken", reason: "Somebody else uses this nick" };
   }
-  const login = state.beginLogin({ client, account: name });
+  const login = state.logins.begin({ client, account: name });
   let result: AccountRegistration = { kind: "unavailable" };
   try {
     result = await accounts.register(name, password, client.transport.address);
   } finally {
     const account = result.kind === "registered" ? result.account : name;
-    if (!state.endLogin(login, account)) result = { kind: "unavailable" };
+    if (!state.logins.end(login, account)) result = { kind: "unavailable" };
   }
   return result;
 }

@@ -28,7 +28,7 @@ export function tryRegister(call: CommandCall): void {
   const { nick, user, realname, password } = registration;
 
   if (client.sasl) {
-    state.endSasl(client);
+    state.logins.endSasl(client);
     reply.numeric(ERR_SASLABORTED);
   }
   client.user = user;
@@ -67,7 +67,7 @@ export function changeNick(call: CommandCall, nick: string): void {
 export function freeNick(state: ServerState, account: string): void {
   const holder = state.findClient(account);
   if (holder === undefined || isSameAccount(account, holder.account)) return;
-  if (holder.transport.internal || state.isRegistering(holder, account)) return;
+  if (holder.transport.internal || state.logins.isRegistering(holder, account)) return;
   const reply = new Reply(state, holder, null);
   const text = `The nick ${holder.nick} now belongs to an account, so you have another`;
   reply.command("NOTICE", [holder.nick], text);

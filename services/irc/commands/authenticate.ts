@@ -23,13 +23,13 @@ export function authenticate(call: CommandCall): void | Promise<void> {
   const argument = params[0] ?? "";
   if (!client.hasCapability(Cap.SASL)) return reply.numeric(ERR_SASLFAIL);
   if (argument === "*") {
-    state.endSasl(client);
+    state.logins.endSasl(client);
     return reply.numeric(ERR_SASLABORTED);
   }
   const exchange = client.sasl;
   if (!exchange) return begin(call, argument.toUpperCase());
   if (argument.length > CHUNK_BYTES) {
-    state.endSasl(client);
+    state.logins.endSasl(client);
     return reply.numeric(ERR_SASLTOOLONG);
   }
   if (argument !== "+") exchange.payload += argument;
@@ -38,7 +38,7 @@ export function authenticate(call: CommandCall): void | Promise<void> {
   const { payload } = exchange;
   exchange.payload = "";
   if (exchange.mechanism !== "PLAIN") return continueScram(call, exchange, payload);
-  state.endSasl(client);
+  state.logins.endSasl(client);
   return verifyPlain(call, payload);
 }
 

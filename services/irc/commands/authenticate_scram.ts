@@ -50,10 +50,10 @@ async function prove(
   const { state, client } = call;
   const proof = scram.proof(clientFinal);
   if (proof === null) return failExchange(call);
-  exchange.login = state.beginLogin();
+  exchange.login = state.logins.begin();
   const { address } = client.transport;
   const result = await accounts.verify(scram.name, proof, address).catch((error: unknown) => {
-    state.endSasl(client);
+    state.logins.endSasl(client);
     throw error;
   });
   if (client.sasl !== exchange) return;
@@ -66,9 +66,9 @@ async function prove(
 function confirm(call: CommandCall, account: string, text: string): void {
   const { state, client } = call;
   const login = client.sasl?.login;
-  const holds = login ? state.endLogin(login, account) : false;
+  const holds = login ? state.logins.end(login, account) : false;
   if (!holds || text !== "") return failExchange(call);
-  state.endSasl(client);
+  state.logins.endSasl(client);
   logIn(call, account, RPL_SASLSUCCESS);
 }
 

@@ -22,7 +22,7 @@ export function failExchange(
   { state, client, reply }: CommandCall,
   result: Exclude<Verification, { kind: "accepted" }> = { kind: "refused" },
 ): void {
-  state.endSasl(client);
+  state.logins.endSasl(client);
   switch (result.kind) {
     case "refused":
       return reply.numeric(ERR_SASLFAIL);

@@ -1,0 +1,51 @@
+import type { Client } from "../client.ts";
+import { foldCase } from "../protocol/names.ts";
+
+/** A password check that is under way, and the accounts that were revoked meanwhile. */
+export interface PendingLogin {
+  readonly revoked: Set<string>;
+  /** The client that makes an account, and the account; null where a password is checked. */
+  readonly registering: { readonly client: Client; readonly account: string } | null;
+}
+
+/** The password checks that are under way. */
+export class PendingLogins {
+  readonly #pending = new Set<PendingLogin>();
+
+  /**
+   * Notes the beginning of a password check, which {@linkcode end} ends.
+   *
+   * @param registering the client that makes an account, where it is not a check of one
+   */
+  begin(registering: PendingLogin["registering"] = null): PendingLogin {
+    const login = { revoked: new Set<string>(), registering };
+    this.#pending.add(login);
+    return login;
+  }
+
+  /** Whether what the check found still holds: nobody revoked the account while it ran. */
+  end(login: PendingLogin, account: string): boolean {
+    this.#pending.delete(login);
+    return !login.revoked.has(foldCase(account));
+  }
+
+  /** Ends a SASL exchange, if the client has one under way. */
+  endSasl(client: Client): void {
+    if (client.sasl?.login) this.#pending.delete(client.sasl.login);
+    client.sasl = null;
+  }
+
+  /** Whether a client is making an account of this name for itself. */
+  isRegistering(client: Client, name: string): boolean {
+    const folded = foldCase(name);
+    for (const { registering } of this.#pending) {
+      if (registering?.client === client && foldCase(registering.account) === folded) return true;
+    }
+    return false;
+  }
+
+  /** Makes every check of this account fail that is under way. */
+  revoke(account: string): void {
+    for (const login of this.#pending) login.revoked.add(foldCase(account));
+  }
+}
