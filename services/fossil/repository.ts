@@ -31,29 +31,29 @@ export interface NewRepositoryOptions extends CreateOptions, StoreOptions {
   readonly date: number;
 }
 
-/** What became of an artifact that was received. */
+/** Result of receiving an artifact. */
 export interface ReceiveResult {
   readonly rid: number;
   readonly isNew: boolean;
-  /** The bytes can be had; false for a delta whose source is not here yet. */
+  /** The bytes are available; false for a delta whose source is missing. */
   readonly isAvailable: boolean;
 }
 
-/** How an artifact was received. */
+/** How to receive an artifact. */
 export interface ReceiveOptions {
-  /** The name it must have; required with `deltaSource`. */
+  /** The expected name; required with `deltaSource`. */
   readonly hash?: string;
-  /** Name of the artifact that the bytes are a delta of. */
+  /** Name of the delta's source. */
   readonly deltaSource?: string;
   readonly isPrivate?: boolean;
 }
 
-/** No user and no address: what a program does on its own. */
+/** No user and no address: the program acts by itself. */
 const NOBODY: Origin = { user: null, ip: null };
 
 /**
  * One open repository file. All reading happens in `read`, all writing in `write`; both are
- * transactions and can be nested. Synchronous: to be used in a worker.
+ * transactions and can be nested. Synchronous: use it in a worker.
  */
 export class Repository implements Disposable {
   readonly db: Database;
@@ -118,7 +118,7 @@ export class Repository implements Disposable {
     return this.#schema;
   }
 
-  /** Whether a `write` is under way: what is read now may never be committed. */
+  /** Whether a `write` is in progress: reads now may see data that is never committed. */
   get isWriting(): boolean {
     return this.#isWriting;
   }
@@ -135,13 +135,13 @@ export class Repository implements Disposable {
   }
 
   /**
-   * Runs writes as one transaction: derived tables are completed and everything written is read
-   * back and checked before it is committed. Where the work throws, the file is as it was. There
+   * Runs writes as one transaction. Before the commit, it completes the derived tables, reads back
+   * everything that was written and checks it. If the work throws, the file stays as it was. There
    * are no savepoints: if a nested `write` throws, the outermost one throws the same error, even if
-   * somebody caught it on its way.
+   * it was caught in between.
    *
-   * @param origin who does it, for the record of received artifacts.
-   * @param inspect sees every structural artifact before it counts, and may throw.
+   * @param origin user and address, for the table of received artifacts.
+   * @param inspect sees every structural artifact before it is linked, and may throw.
    */
   write<T>(origin: Origin, work: () => T, inspect: Inspect | null = null): T {
     if (this.#depth > 0 && this.#isWriting) return this.#nestedWrite(work);
@@ -187,7 +187,7 @@ export class Repository implements Disposable {
     }
   }
 
-  /** Runs work in the transaction that has begun, and ends it. */
+  /** Runs work in the open transaction, and ends the transaction. */
   #run<T>(work: () => T, beforeCommit: () => void): T {
     this.#depth++;
     try {
@@ -205,7 +205,7 @@ export class Repository implements Disposable {
     }
   }
 
-  /** Another program may have written since the last transaction: then memory is out of date. */
+  /** Clears the caches if another program has written since the last transaction. */
   #noticeOtherWriters(): void {
     const version = this.db.dataVersion();
     if (version !== this.#dataVersion) this.#dropCaches();
@@ -233,7 +233,7 @@ export class Repository implements Disposable {
     return rid;
   }
 
-  /** Writes an artifact that we made. Needs `write`. Returns its name. */
+  /** Writes a new artifact. Needs `write`. Returns its name. */
   add(artifact: Artifact, options: { readonly isPrivate?: boolean } = {}): string {
     const { bytes, parsed } = formatParsed(artifact, this.#crosslinker.files);
     const { rid } = this.#receiveContent(bytes, options, parsed);
@@ -241,8 +241,8 @@ export class Repository implements Disposable {
   }
 
   /**
-   * Takes bytes in, whatever they are: file or artifact, full text or delta, expected or not. What
-   * they say is put into the derived tables at once. Needs `write`.
+   * Receives any bytes: file or artifact, full text or delta, expected or not. Updates the derived
+   * tables at once. Needs `write`.
    *
    * @throws {FossilError} `corrupt` if the bytes do not have the given name; `invalid` if the name
    * is shunned or the hash policy refuses it; `limit` if they are too large.
@@ -262,7 +262,7 @@ export class Repository implements Disposable {
     return { rid, isNew, isAvailable: this.store.isAvailable(rid) };
   }
 
-  /** @param parsed the artifact that the bytes are, if that is known. */
+  /** @param parsed the parsed bytes, if known. */
   #receiveContent(
     bytes: Uint8Array,
     options: ReceiveOptions,
@@ -276,8 +276,8 @@ export class Repository implements Disposable {
   }
 
   /**
-   * Runs work that makes a whole history in many transactions. What depends on the whole of it,
-   * the times of the timeline, is computed at the end, as a rebuild does.
+   * Runs work that writes a whole history in many transactions. The times of the timeline depend on
+   * the whole history, so they are computed at the end, as in a rebuild.
    */
   writeHistory<T>(work: () => T): T {
     this.#crosslinker.deferNudges();
@@ -287,7 +287,7 @@ export class Repository implements Disposable {
     return result;
   }
 
-  /** Computes every derived table anew, as one transaction. */
+  /** Computes every derived table again, in one transaction. */
   rebuild(progress?: Progress): RebuildResult {
     if (this.#depth > 0) throw new Error("Cannot rebuild inside of a transaction");
     const { db, config, store } = this;
@@ -298,17 +298,17 @@ export class Repository implements Disposable {
     return result;
   }
 
-  /** Decodes and hashes every artifact. Gives those that are not what their names say. */
+  /** Decodes and hashes every artifact. Returns those that do not match their hashes. */
   verify(options?: VerifyOptions): Damage[] {
     return this.read(() => verifyArtifacts(this.db, this.store, options));
   }
 
-  /** Like `verify`, after SQLite's integrity check of the file; looks for missing content too. */
+  /** Like `verify`, but also runs SQLite's integrity check and looks for missing content. */
   examine(options?: VerifyOptions): Examination {
     return this.read(() => examine(this.db, this.store, options));
   }
 
-  /** Refuses an artifact from now on; a rebuild takes it out. Needs `write`. */
+  /** Refuses an artifact from now on; the next rebuild deletes it. Needs `write`. */
   shun(hash: string, reason?: string): void {
     shun(this.db, hash, reason);
   }
@@ -318,7 +318,7 @@ export class Repository implements Disposable {
     this.db.checkpoint();
   }
 
-  /** Like `checkpoint`, as far as that goes at once: what somebody still reads stays in the log. */
+  /** Like `checkpoint`, without waiting: pages that somebody still reads stay in the log. */
   settle(): void {
     this.db.settle();
   }

@@ -53,8 +53,8 @@ export class CardReader {
   }
 
   /**
-   * Text of `length` bytes, which a line end follows. What stands behind a NUL is left out, as
-   * Fossil's own C strings do.
+   * Text of `length` bytes, followed by a line end. Drops everything after a NUL, as Fossil's C
+   * strings do.
    */
   text(length: number): string {
     const end = this.#position + length;

@@ -9,8 +9,8 @@ const DASH = 0x2d;
 const LETTER_B = 0x42;
 
 /**
- * The F card of a path in a full manifest that is known to be one, found without taking the rest
- * apart. Null if that does not tell: then the manifest must be parsed.
+ * The F card of a path in a full manifest that is known to be one, found without parsing the rest.
+ * Null if that is not possible: then parse the manifest.
  */
 export function findFileCard(manifest: Uint8Array, path: string): FileCard | null {
   if (manifest[0] === DASH || manifest[0] === LETTER_B) return null;

@@ -1,4 +1,4 @@
-/** Rules for the names that artifacts carry. */
+/** Rules for names in artifacts. */
 import { encodeUtf8, isHex } from "../codec/mod.ts";
 
 /** Longest wiki title in bytes. */
@@ -13,7 +13,7 @@ export function isFileName(name: string): boolean {
   return name !== "" && !SEGMENT_TO_AVOID.test(name) && !name.includes("\0");
 }
 
-/** Whether a path is one that a checkout uses for itself; such F cards are passed over. */
+/** Whether a checkout uses a path for itself; such F cards are ignored. */
 export function isReservedFileName(name: string): boolean {
   return RESERVED_NAME.test(name) || RESERVED_SUFFIX.test(name);
 }
@@ -27,7 +27,7 @@ export function isWikiTitle(title: string): boolean {
   return encodeUtf8(title).length <= MAX_TITLE_BYTES;
 }
 
-/** Whether text can name a tag: nothing that could be taken for the prefix of a hash. */
+/** Whether text can name a tag: it must not look like the prefix of a hash. */
 export function isTagName(name: string): boolean {
   return !isHex(name);
 }

@@ -1,6 +1,6 @@
 /**
- * The strict parser. Whatever it refuses is "just a file": Fossil draws the line between file and
- * structural artifact by nothing but this grammar, so it must be neither laxer nor stricter.
+ * The strict parser. Whatever it refuses is "just a file". Only this grammar distinguishes files
+ * from structural artifacts in Fossil, so it must be neither laxer nor stricter.
  */
 import { decodeUtf8, md5 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
@@ -30,21 +30,21 @@ const Z_CARD_BYTES = 35;
 const MIN_BYTES = 10;
 const NO_CARD = "First line is no card";
 
-/** Outcome of parsing: the artifact, or why the bytes are none. */
+/** Result of parsing: the artifact, or the reason why the bytes are just a file. */
 export type ParseResult =
   | { readonly artifact: Artifact; readonly reason: null }
   | { readonly artifact: null; readonly reason: string };
 
 /** Options of the parser. */
 export interface ParseOptions {
-  /** F cards that were read before: for who reads many manifests. */
+  /** Cached F cards, for callers that parse many manifests. */
   readonly files?: KnownFiles;
   /** The checksum in the Z card is known to be right. */
   readonly isSealed?: boolean;
 }
 
 /**
- * The structural artifact that the bytes are, or null where they are just a file.
+ * Parses bytes as a structural artifact; null if they are just a file.
  *
  * @throws {FossilError} `limit` if it is a check-in of more than {@link MAX_TREE_FILES}.
  */
@@ -52,7 +52,7 @@ export function parseArtifact(bytes: Uint8Array, options?: ParseOptions): Artifa
   return explainArtifact(bytes, options).artifact;
 }
 
-/** Like `parseArtifact`, with the reason if the bytes are just a file. */
+/** Like `parseArtifact`, with the reason why the bytes are just a file. */
 export function explainArtifact(bytes: Uint8Array, options: ParseOptions = {}): ParseResult {
   const flaw = flawAtSight(bytes);
   if (flaw !== null) return { artifact: null, reason: flaw };
@@ -64,7 +64,7 @@ export function explainArtifact(bytes: Uint8Array, options: ParseOptions = {}): 
   }
 }
 
-/** Why most files are no artifacts, found without the cost of an error. */
+/** A cheap check that rules out most files without throwing an error. */
 function flawAtSight(bytes: Uint8Array): string | null {
   if (bytes.at(-1) !== 0x0a) return "Last line has no end";
   return startsWithCard(bytes) || bytes[0] === 0x2d ? null : NO_CARD;
@@ -123,12 +123,12 @@ function finish(draft: Draft): Artifact {
   return assemble(kind, draft);
 }
 
-/** The kind of an artifact none of whose cards tells it. */
+/** The kind of an artifact without a distinctive card. */
 function untypedKind(draft: Draft): ArtifactKind {
   return draft.comment !== null || draft.parents.length > 0 ? "manifest" : "control";
 }
 
-/** Builds the artifact; every card that its kind requires is there. */
+/** Builds the artifact from a draft with all required cards. */
 function assemble(kind: ArtifactKind, draft: Draft): Artifact {
   const { comment, mimetype, parents, tags } = draft;
   const date = draft.date ?? 0;

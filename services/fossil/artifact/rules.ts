@@ -1,4 +1,4 @@
-/** What each card may look like, and what it tells. */
+/** The syntax and meaning of each card. */
 import { compareUtf8, isArtifactHash, isHex, parseDate, unescapeToken } from "../codec/mod.ts";
 import { type Card, CardError, cardOf, type CardReader } from "./cards.ts";
 import { detached, type KnownFiles } from "./known_files.ts";
@@ -13,7 +13,7 @@ import type {
   TicketField,
 } from "./types.ts";
 
-/** What the cards said, before it is known which kind of artifact they make. */
+/** Values of the cards, before the kind of the artifact is known. */
 export class Draft {
   kind: ArtifactKind | null = null;
   readonly seen = new Set<string>();
@@ -66,7 +66,7 @@ const RULES: ReadonlyMap<string, readonly [tokens: number, rule: CardRule]> = ne
   ["Z", [1, (_, tokens) => md5Token(tokens)]],
 ]);
 
-/** Reads one card into the draft; the reader gives the text that follows a W card. */
+/** Reads one card into the draft; the reader returns the text after a W card. */
 export function readCard(draft: Draft, card: Card, reader: CardReader): void {
   const rule = RULES.get(card.letter);
   if (rule === undefined) throw new CardError(`Card "${card.letter}" is unknown`);
@@ -153,7 +153,7 @@ function readFile(draft: Draft, tokens: readonly string[]): void {
   draft.kind = "manifest";
 }
 
-/** As `readCard` for an F card, which is not taken apart if its line was read before. */
+/** Like `readCard`, for an F card; uses the cached card of its line. */
 export function readFileLine(
   draft: Draft,
   line: string,

@@ -6,9 +6,9 @@ const END_PGP = "\n-----BEGIN PGP SIGNATURE-";
 const END_SSH = "\n-----BEGIN SSH SIGNATURE-";
 
 /**
- * The artifact inside a clear-signed text: what stands between the first blank line and the
- * signature. Bytes without a PGP or SSH envelope are given back as they are; so are those whose
- * envelope has no blank line. The signature itself is not checked, as in Fossil.
+ * The artifact inside a clear-signed text: the bytes between the first blank line and the
+ * signature. Returns bytes without a PGP or SSH envelope unchanged, and those whose envelope has no
+ * blank line. The signature itself is not checked, as in Fossil.
  */
 export function stripSignature(bytes: Uint8Array): Uint8Array {
   const opening = decodeUtf8(bytes.subarray(0, BEGIN_PGP.length));

@@ -1,11 +1,11 @@
 /**
- * The eight kinds of structural artifact, as typed values. Absent cards are null; moments are Unix
+ * The eight kinds of structural artifact, as typed values. Absent cards are null; times are Unix
  * milliseconds; hashes are lower case hexadecimal.
  *
  * @see {@link https://fossil-scm.org/home/doc/trunk/www/fileformat.wiki}
  */
 
-/** What a file is in a checkout: an ordinary file, an executable, or a symbolic link. */
+/** The type of a file in a checkout: an ordinary file, an executable, or a symbolic link. */
 export type FileMode = "file" | "executable" | "link";
 
 /** F card: one file of a check-in. */
@@ -14,7 +14,7 @@ export interface FileCard {
   /** Null in a delta manifest: the baseline has the file, this check-in does not. */
   readonly hash: string | null;
   readonly mode: FileMode;
-  /** The name that the file had in the primary parent, where it was renamed. */
+  /** The file's name in the primary parent, if it was renamed. */
   readonly oldName: string | null;
 }
 
@@ -100,7 +100,7 @@ export interface TicketChange {
   readonly user: string;
 }
 
-/** A file attached to a wiki page, ticket or technote, or such a file taken away. */
+/** A file attached to a wiki page, ticket or technote, or its removal. */
 export interface Attachment {
   readonly kind: "attachment";
   readonly name: string;
@@ -119,7 +119,7 @@ export interface Technote {
   readonly kind: "technote";
   readonly comment: string | null;
   readonly date: number;
-  /** The moment at which the note stands in the timeline. */
+  /** Time of the note in the timeline. */
   readonly eventDate: number;
   /** 40 or 64 hexadecimal digits that name the note. */
   readonly id: string;

@@ -6,7 +6,7 @@ import { compareTags, fieldKey } from "./rules.ts";
 import type { Artifact, CherrypickCard, FileCard, TagCard, TicketField } from "./types.ts";
 
 /**
- * Writes an artifact. Cards are put in order here; the result has gone through our own parser.
+ * Writes an artifact. Sorts the cards, and checks the result with our own parser.
  *
  * @throws {FossilError} `invalid` if the parser would not read it back as the same kind.
  */

@@ -20,11 +20,11 @@ export function packBlob(content: Uint8Array): Uint8Array {
 }
 
 /**
- * Unpacks `blob.content`. The declared length is checked before anything is inflated, so that
- * bytes which lie about their size cost no memory.
+ * Unpacks `blob.content`. Checks the declared length before it inflates anything, so that a false
+ * length costs no memory.
  *
  * @throws {FossilError} `limit` if the declared length is over `maxBytes`; `corrupt` if the bytes
- * are no zlib stream or inflate to another length.
+ * are not a zlib stream, or inflate to another length.
  */
 export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): Uint8Array {
   if (packed.length < HEADER_BYTES) throw new FossilError("corrupt", "Blob has no length");
@@ -46,9 +46,9 @@ export function unpackBlob(packed: Uint8Array, maxBytes = MAX_ARTIFACT_BYTES): U
 
 /** No zlib stream inflates to more than this many times its length. */
 const MAX_RATIO = 1032;
-/** Memory that a stream which lies about its length may take, in bytes. */
+/** Memory that a stream with a false length may take, in bytes. */
 const MAX_EXCESS = 256 * 1024 * 1024;
-/** Bounds of the buffer that is inflated into, in bytes; zlib takes none that is smaller. */
+/** Bounds of the output buffer, in bytes; zlib accepts no smaller one. */
 const [MIN_CHUNK_BYTES, MAX_CHUNK_BYTES] = [64, 1024 * 1024];
 /** Deno 2.4.2 ignores the limit. */
 const LIMIT_IS_KEPT = inflateKeepsLimit();
@@ -68,7 +68,7 @@ function inflate(compressed: Uint8Array, maxBytes: number): Uint8Array {
     if (isRisky && !LIMIT_IS_KEPT && inflatedLength(compressed, maxBytes) > maxBytes) {
       throw new InflateError("Stream is longer than declared");
     }
-    // One buffer takes all, and a byte more, by which the end of the stream is seen.
+    // One buffer holds everything, and one more byte to detect the end of the stream.
     const chunkSize = Math.max(MIN_CHUNK_BYTES, Math.min(maxBytes + 1, MAX_CHUNK_BYTES));
     const buffer = inflateSync(compressed, { maxOutputLength: maxBytes, chunkSize });
     return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);

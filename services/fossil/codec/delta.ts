@@ -14,7 +14,7 @@ const DIGIT_VALUES = digitValues();
 
 /** Bytes in the window by which matches are found; part of what makes our output Fossil's. */
 const WINDOW = 16;
-/** Candidates looked at per position, as in Fossil. */
+/** Candidates tried per position, as in Fossil. */
 const MAX_CANDIDATES = 250;
 
 const NEWLINE = 0x0a;
@@ -145,8 +145,8 @@ class SourceIndex {
   }
 
   /**
-   * The longest match around `target[base + ahead]` that is worth a copy; nothing before `base` is
-   * taken. The first of equally long ones wins.
+   * The longest match around `target[base + ahead]` that is worth a copy; it does not start before
+   * `base`. The first of equally long ones wins.
    */
   longestMatch(target: Uint8Array, base: number, ahead: number, hash: WindowHash): Match | null {
     const { source } = this;
@@ -180,7 +180,9 @@ interface Match {
   readonly literal: number;
 }
 
-/** The delta that makes `target` from `source`, byte for byte what `fossil` itself would write. */
+/**
+ * The delta that makes `target` from `source`, identical to the output of `fossil`, byte for byte.
+ */
 export function createDelta(source: Uint8Array, target: Uint8Array): Uint8Array {
   const writer = new DeltaWriter(256 + (target.length >> 3));
   writer.number(target.length, NEWLINE);
@@ -190,7 +192,7 @@ export function createDelta(source: Uint8Array, target: Uint8Array): Uint8Array 
   return writer.finish();
 }
 
-/** Writes copies and the text between them; gives where the last copy ended. */
+/** Writes copies and the text between them; returns the end of the last copy. */
 function writeMatches(writer: DeltaWriter, source: Uint8Array, target: Uint8Array): number {
   const index = new SourceIndex(source);
   const hash = new WindowHash();
@@ -247,7 +249,7 @@ function corruptDelta(reason: string): FossilError {
   return new FossilError("corrupt", `Cannot apply delta: ${reason}`);
 }
 
-/** The length of what a delta makes, from its first line. */
+/** The length of a delta's target, from its first line. */
 export function deltaTargetLength(delta: Uint8Array): number {
   return new DeltaReader(delta).targetLength();
 }
@@ -256,7 +258,7 @@ export function deltaTargetLength(delta: Uint8Array): number {
  * Applies a delta. A hostile delta costs no more than its declared length, which is bounded.
  *
  * @throws {FossilError} `limit` if the declared length is over `maxBytes`; `corrupt` if the delta
- * is malformed, reaches outside the source, or does not give what it declares.
+ * is malformed, reaches outside the source, or its target is not what it declares.
  */
 export function applyDelta(
   source: Uint8Array,

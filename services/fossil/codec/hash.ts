@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 /**
  * How a repository names new artifacts: `sha1`; `auto` (SHA1 until the first SHA3 name shows up);
- * `sha3` (SHA3 for what is new, an existing SHA1 name is reused); `sha3-only`; `shun-sha1` (SHA1
+ * `sha3` (SHA3 for new content; existing SHA1 names are reused); `sha3-only`; `shun-sha1` (SHA1
  * names are refused on receipt). The order is that of the numbers in the config row `hash-policy`.
  */
 export type HashPolicy = "sha1" | "auto" | "sha3" | "sha3-only" | "shun-sha1";
@@ -30,12 +30,12 @@ export function sha3(content: Uint8Array | string): string {
   return createHash("sha3-256").update(content).digest("hex");
 }
 
-/** A function that does what {@link sha3} does. */
+/** A function like {@link sha3}. */
 export type Sha3 = (content: Uint8Array) => string;
 
 /**
- * SHA3-256 by WebAssembly, which takes two thirds of the time of the runtime's own. For what hashes
- * whole repositories: loading it takes as long as hashing some megabytes.
+ * SHA3-256 by WebAssembly, in two thirds of the time of the runtime's own. Use it to hash whole
+ * repositories: loading it takes as long as hashing a few megabytes.
  */
 export async function loadSha3(): Promise<Sha3> {
   const { createSHA3 } = await import("hash-wasm");
@@ -58,16 +58,16 @@ export function isArtifactHash(text: string): boolean {
   return (text.length === SHA1_LENGTH || text.length === SHA3_LENGTH) && isHex(text);
 }
 
-/** Whether content has the name it claims, by the algorithm that the name's length tells. */
+/** Whether content has the claimed name; the length of the name selects the algorithm. */
 export function hasHash(content: Uint8Array, hash: string, hasher: Sha3 = sha3): boolean {
   if (hash.length === SHA1_LENGTH) return sha1(content) === hash;
   return hash.length === SHA3_LENGTH && hasher(content) === hash;
 }
 
-/** The names content may have: the one a new artifact gets, and one under which it may be known. */
+/** The possible names of content: the one of a new artifact, and one under which it may exist. */
 export interface ContentNames {
   readonly preferred: string;
-  /** Null if the policy does not look for a second name. */
+  /** Null if the policy has no second name. */
   readonly known: string | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * How many bytes a zlib stream inflates to, without inflating it. Deno 2.4.2 ignores the limit that
- * `inflateSync` is given: a stream of a megabyte could take a gigabyte of memory before its length
- * is known. Decodes as much of RFC 1951 as is needed to count.
+ * How many bytes a zlib stream inflates to, without inflating it. Deno 2.4.2 ignores the limit of
+ * `inflateSync`: a stream of a megabyte could take a gigabyte of memory before its length is known.
+ * Decodes only as much of RFC 1951 as counting needs.
  */
 
 /** Thrown if the stream is malformed. */
@@ -30,7 +30,7 @@ function matchLengths(): [number[], number[]] {
   return [[...base, 258], [...bits, 0]];
 }
 
-/** Bits of a stream, lowest first. Behind its end come zeros, and an error soon after. */
+/** Bits of a stream, lowest first. After its end come zeros, and soon an error. */
 class BitReader {
   readonly #bytes: Uint8Array;
   #position: number;
@@ -64,7 +64,7 @@ class BitReader {
     return bits;
   }
 
-  /** Passes over a stored block, which begins at the next whole byte; gives its length. */
+  /** Skips a stored block, which begins at the next whole byte; returns its length. */
   skipStored(): number {
     this.skip(this.#count % 8);
     const length = this.take(8) | (this.take(8) << 8);
@@ -76,7 +76,7 @@ class BitReader {
   }
 }
 
-/** A Huffman code as one table: what the next 15 bits begin with. */
+/** A Huffman code as one table, indexed by the next 15 bits. */
 class HuffmanCode {
   readonly #table = new Uint16Array(1 << MAX_CODE_BITS);
 

@@ -2,17 +2,17 @@
 const EPOCH_JULIAN_MS = 210_866_760_000_000;
 const MS_PER_DAY = 86_400_000;
 
-/** The Julian day that SQLite's `julianday()` gives for a moment in Unix milliseconds. */
+/** The Julian day of a time in Unix milliseconds, as SQLite's `julianday()` computes it. */
 export function toJulianDay(unixMs: number): number {
   return (unixMs + EPOCH_JULIAN_MS) / MS_PER_DAY;
 }
 
-/** The moment, in whole Unix milliseconds, of a Julian day. */
+/** The time, in whole Unix milliseconds, of a Julian day. */
 export function fromJulianDay(day: number): number {
   return Math.round(day * MS_PER_DAY) - EPOCH_JULIAN_MS;
 }
 
-/** A moment in Unix milliseconds as a D card has it: `2026-01-02T03:04:05.678`, always UTC. */
+/** A time in Unix milliseconds in the form of a D card: `2026-01-02T03:04:05.678`, always UTC. */
 export function formatDate(unixMs: number): string {
   return new Date(unixMs).toISOString().slice(0, 23);
 }
@@ -22,9 +22,10 @@ const DATE =
 
 /**
  * Reads the date of a D or E card, or of a `date` tag, in the forms SQLite reads: date, optional
- * time, optional zone. As in SQLite a day that its month does not have runs into the next month.
+ * time, optional zone. As in SQLite, a day that the month does not have continues in the next
+ * month.
  *
- * @returns Unix milliseconds, or null if the text is no date.
+ * @returns Unix milliseconds, or null if the text is not a date.
  */
 export function parseDate(text: string): number | null {
   const match = DATE.exec(text);

@@ -6,7 +6,7 @@ export function encodeUtf8(text: string): Uint8Array {
   return ENCODER.encode(text);
 }
 
-/** Text of UTF-8 bytes; what is not UTF-8 becomes U+FFFD, a byte order mark is kept. */
+/** Text of UTF-8 bytes; invalid bytes become U+FFFD, a byte order mark is kept. */
 export function decodeUtf8(bytes: Uint8Array): string {
   return DECODER.decode(bytes);
 }
@@ -61,8 +61,8 @@ export function escapeToken(text: string): string {
 }
 
 /**
- * Reads a token of a card. An unknown escape stands for the character itself. Fossil keeps text
- * NUL-terminated, so what follows an escaped NUL is not part of the text.
+ * Reads a token of a card. An unknown escape stands for the character itself. Text in Fossil ends
+ * at a NUL, so anything after an escaped NUL is dropped.
  */
 export function unescapeToken(token: string): string {
   if (!token.includes("\\")) return token;

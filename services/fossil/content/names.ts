@@ -44,13 +44,13 @@ export class Names {
     if (hash.length > 40 && this.policy() === "auto") this.#config.set("hash-policy", "2");
   }
 
-  /** The name that content has here, or would get. */
+  /** The name that content has or would get in this repository. */
   nameOf(content: Uint8Array): string {
     const { preferred, known } = namesOf(content, this.policy(), this.#sha3);
     return known !== null && this.ridOf(known) !== 0 ? known : preferred;
   }
 
-  /** Whether content has the name it claims. */
+  /** Whether content has the claimed name. */
   fits(content: Uint8Array, hash: string): boolean {
     return hasHash(content, hash, this.#sha3);
   }

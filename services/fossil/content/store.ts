@@ -203,7 +203,7 @@ export class ContentStore {
     return this.#names.policy();
   }
 
-  /** The name that content has here, or would get. */
+  /** The name that content has or would get in this repository. */
   nameOf(content: Uint8Array): string {
     return this.#names.nameOf(content);
   }

@@ -15,9 +15,9 @@ import { linkTicketChange, rebuildTicket } from "./ticket.ts";
 import { linkWiki, refreshWikiBacklinks } from "./wiki.ts";
 
 /**
- * Sees every structural artifact before it is linked, those included that had to wait for content
- * of another one. Where it throws, the whole transaction is undone: the place for rules on who may
- * write what.
+ * Sees every structural artifact before it is linked, including those that waited for the content
+ * of another one. If it throws, the whole transaction is rolled back: the place for rules about
+ * permissions.
  */
 export type Inspect = (artifact: Artifact, hash: string) => void;
 
@@ -57,7 +57,7 @@ export class Crosslinker {
   /**
    * Writes an artifact to the derived tables. Returns its kind, null if the content is just a file.
    *
-   * @param parsed the artifact that the content is, if that is known.
+   * @param parsed the parsed content, if known.
    */
   link(rid: number, content: Uint8Array, parsed?: Artifact): ArtifactKind | null {
     const artifact = this.#ctx.parse(rid, content, parsed);

@@ -1,17 +1,17 @@
 /**
- * Gives every commit a branch. Git knows only where branches end; Fossil keeps of each check-in on
- * which branch it was made.
+ * Assigns every commit to a branch. Git knows only the tips of branches; Fossil records the branch
+ * of each check-in.
  */
 
-/** Commits by number, parents before children, and where the references point. */
+/** Commits by number, parents before children, and the targets of the references. */
 export interface CommitGraph {
   /** Parents by commit, the first one first. */
   readonly parents: readonly (readonly number[])[];
   /** Reference under which the stream has a commit. */
   readonly label: (commit: number) => string;
-  /** Where references point at the end, except for annotated tags. */
+  /** Final targets of the references, except for annotated tags. */
   readonly refs: ReadonlyMap<string, number>;
-  /** Whether a reference points at a commit at the end. */
+  /** Whether a reference finally points at a commit. */
   readonly isHeld: (ref: string, commit: number) => boolean;
 }
 
@@ -22,23 +22,23 @@ export interface PlannedBranch {
   readonly ref: string;
 }
 
-/** What was planned. */
+/** The planned branches. */
 export interface BranchPlan {
   readonly branches: readonly PlannedBranch[];
   /** Index of the branch by commit. */
   readonly branchOf: Int32Array;
-  /** Commits that are the end of a line no branch of Git keeps open. */
+  /** Commits that end a line without a branch in Git. */
   readonly closed: ReadonlySet<number>;
-  /** Branches of Git that have no commit of their own, and where they point. */
+  /** Branches of Git without their own commit, and their targets. */
   readonly aliases: ReadonlyMap<string, number>;
 }
 
 const HEADS = "refs/heads/";
-/** Below it are lines that no reference of Git holds. */
+/** Prefix for lines without any reference in Git. */
 export const UNNAMED = "refs/unnamed/";
 const NONE = -1;
 
-/** The main branch: the one that was asked for, or the one that people would name. */
+/** The main branch: the requested one, or else the most likely one. */
 export function mainRefOf(
   refs: ReadonlyMap<string, number>,
   wanted: string | undefined,
@@ -52,11 +52,12 @@ export function mainRefOf(
 
 /**
  * Plans the branches:
- * 1. the main branch has its tip and the first parents of that, down to the root;
- * 2. each other branch has its tip, if that is not taken, and first parents up to what is taken;
- * 3. what is left was merged: it is on the branch of its newest child, so that no line is open that
- *    Git does not keep open;
- * 4. what has no child either hangs on another reference, as a tag: a closed branch of that name.
+ * 1. the main branch has its tip and the tip's first parents, down to the root;
+ * 2. each other branch has its tip, if that is free, and its first parents up to a taken commit;
+ * 3. the remaining commits were merged: each is on the branch of its newest child, so that no line
+ * stays open that is closed in Git;
+ * 4. a commit without a child belongs to another reference, such as a tag: it gets a closed branch
+ * of that name.
  */
 export function planBranches(graph: CommitGraph, mainRef: string | null): BranchPlan {
   const planner = new Planner(graph);
@@ -128,7 +129,7 @@ class Planner {
     }
   }
 
-  /** The branch of a line's end that no branch of Git keeps. */
+  /** The branch for the end of a line that has no branch in Git. */
   #loose(commit: number): number {
     const ref = this.#graph.label(commit);
     this.#closed.add(commit);

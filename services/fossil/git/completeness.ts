@@ -1,9 +1,9 @@
-/** Whether a stream that has no `done` at its end may have been cut short. */
+/** Checks whether a stream without `done` at its end may have been cut short. */
 import { FossilError } from "../error.ts";
 import type { Intake } from "./intake.ts";
 import type { NoticeLog } from "./notices.ts";
 
-/** A stream that was read to its end. */
+/** A completely read stream. */
 export interface ReadStream {
   readonly intake: Intake;
   /** Parents by commit, parents before children. */
@@ -17,7 +17,7 @@ const ADVICE = '"git fast-export --use-done-feature" marks the end, and --partia
  * Looks for signs that a stream without `done` ended too early. `git fast-export` writes the
  * commits first, often under the name of a tag, and then where the branches and tags point.
  *
- * @param isAccepted whether such a stream is imported all the same, with a notice.
+ * @param isAccepted imports such a stream anyway, with a notice.
  * @throws {FossilError} `invalid` if it is not.
  */
 export function checkCompleteness(stream: ReadStream, isAccepted: boolean): void {

@@ -2,8 +2,8 @@ import { createDatabase, type CreateOptions, type StoreOptions } from "../conten
 import { Repository } from "../repository.ts";
 
 /**
- * Makes a repository without any check-in, not even the empty one that a history begins with: what
- * the imports need.
+ * Makes a repository without any check-in, not even the usual empty first one. The imports need
+ * such a repository.
  *
  * @throws {FossilError} `invalid` if the file exists or an option is malformed.
  */

@@ -9,9 +9,9 @@ import { type GitTagOut, NamePlan } from "./refs.ts";
 import { formatPath } from "./stream/mod.ts";
 import type { GitExportOptions, GitExportReport } from "./types.ts";
 
-/** Pieces of text are gathered up to so many characters. */
+/** Characters of text to collect for one piece. */
 const PIECE_LENGTH = 64 * 1024;
-/** Between two calls of the progress function. */
+/** Steps between two calls of the progress function. */
 const PROGRESS_STEP = 200;
 /** Modes of Git by `mlink.mperm`, and by ours. */
 const MODES = ["100644", "100755", "120000"] as const;
@@ -19,10 +19,10 @@ const MODE_OF = { file: MODES[0], executable: MODES[1], link: MODES[2] } as cons
 
 /**
  * Writes a stream for `git fast-import`: all check-ins with their trees, messages, authors, dates
- * and parents; branches and tags. What was imported by `importGit` comes out as it went in, except
- * for signatures; what was made in Fossil has the user as author and committer. Amended comments,
- * users and dates are what is written. What is written to the repository after the first piece was
- * asked for is not part of it.
+ * and parents; branches and tags. Imports of `importGit` come out unchanged, except for signatures.
+ * In check-ins made in Fossil, the user is both author and committer. The stream has the amended
+ * comments, users and dates. It shows the state of the repository when the first piece is
+ * requested.
  *
  * @see {@link https://git-scm.com/docs/git-fast-import}
  */
@@ -38,7 +38,7 @@ interface CheckinRow {
   readonly rid: number;
   readonly uuid: string;
   readonly day: number;
-  /** What amendments say. */
+  /** Values of the amendments. */
   readonly date: string | null;
   readonly euser: string | null;
   readonly ecomment: string | null;
@@ -61,7 +61,7 @@ class Exporter {
   readonly #names: NamePlan;
   /** Check-ins, parents before children. */
   readonly #order: readonly number[];
-  /** Rows of contents that are in the stream. */
+  /** Rows of contents already in the stream. */
   readonly #contents = new Set<number>();
   #text: string[] = [];
   #length = 0;
@@ -119,7 +119,7 @@ class Exporter {
     return piece;
   }
 
-  /** Every content that some check-in has, along the delta chains. The mark is the row. */
+  /** Every content that any check-in has, along the delta chains. The mark is the row. */
   *#writeContents(): Generator<Uint8Array> {
     const { db, store } = this.#repository;
     this.#write("feature done\n");
@@ -138,8 +138,8 @@ class Exporter {
   }
 
   /**
-   * Check-ins that are here, parents before children, older ones first if there is a choice. A loop
-   * of parents, which no honest repository has, is cut somewhere.
+   * Available check-ins, parents before children, otherwise older ones first. A loop of parents,
+   * which no honest repository has, is cut at an arbitrary point.
    */
   #checkinsInOrder(): number[] {
     const { db } = this.#repository;
@@ -200,7 +200,7 @@ class Exporter {
     )!;
   }
 
-  /** What Git says of a check-in. An amendment counts for more than what was imported. */
+  /** The Git data of a check-in. An amendment overrides imported data. */
   #describe({ day, date, euser, user, ecomment, comment, git }: CheckinRow) {
     const amended = date === null ? null : parseDate(date);
     const person = this.#person(euser ?? user ?? "anonymous");

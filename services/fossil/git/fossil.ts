@@ -7,8 +7,8 @@ import { requireEmpty } from "./import.ts";
 import type { FossilImportOptions, FossilImportReport } from "./types.ts";
 
 /**
- * Settings that come over: what the project is, and how its tickets look. What a program would run,
- * and what says who may do what, stays behind.
+ * Imported settings: those that describe the project and its tickets. Settings that run programs or
+ * grant permissions are left out.
  */
 const SETTINGS = [
   "hash-policy",
@@ -24,7 +24,7 @@ const SETTINGS = [
 
 /** Rows read at a time. */
 const BATCH_ROWS = 20;
-/** Artifacts that can be damaged before the message leaves the others out. */
+/** Most damaged artifacts to list in the message. */
 const MAX_NAMED = 5;
 const NOBODY = { user: null, ip: null };
 
@@ -38,13 +38,13 @@ interface BlobRow {
 
 /**
  * Copies the artifacts of a repository file into an empty repository: every one is decoded and
- * checked against its name, and all derived tables are computed again. Users, passwords, reports,
- * the texts behind concealed values, triggers, views, unversioned files and settings but a few stay
- * behind; private artifacts stay private, shunned names stay shunned. The file is only read. Where
- * it fails the new file is to be removed.
+ * checked against its name, and all derived tables are computed again. Not copied: users,
+ * passwords, reports, the texts of concealed values, triggers, views, unversioned files, and most
+ * settings. Private artifacts stay private, and shunned names stay shunned. The source is only
+ * read. Remove the new file if this fails.
  *
  * @throws {FossilError} `conflict` if the repository is not empty; `unsupported` if the file is no
- * repository; `corrupt` or `limit` if it has artifacts that are not what they claim.
+ * repository; `corrupt` or `limit` if it has artifacts that do not match their hashes.
  */
 export function importFossil(
   repository: Repository,
@@ -81,7 +81,7 @@ function copySettings(source: Repository, target: Repository): string[] {
   });
 }
 
-/** Copies contents as they are stored, deltas as deltas. Nothing is believed yet but their form. */
+/** Copies contents as they are stored, deltas as deltas. Checks only their form so far. */
 function copyArtifacts(source: Database, target: Database): void {
   const rcvid = target.insert(
     "INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr) VALUES(NULL,julianday('now'),NULL,NULL)",

@@ -1,17 +1,17 @@
 /**
- * What Git says of a commit or tag and its Fossil counterpart does not: kept as the value of a
- * property, in the form that the object has in Git: lines "author …", "committer …" or "tagger …",
- * and behind an empty line the message if that is not the comment and one line end.
+ * Data of a Git commit or tag that its Fossil counterpart cannot hold. It is the value of a
+ * property, in the form of the Git object: lines "author …", "committer …" or "tagger …", then an
+ * empty line and the message, unless the message is the comment and one line end.
  */
 
 /** Property of a check-in. */
 export const COMMIT_PROPERTY = "git-commit";
 /** Property of a check-in for each annotated tag on it; the tag's name follows. */
 export const TAG_PROPERTY = "git-tag-";
-/** Property of a check-in: references other than tags that point there, with a space between. */
+/** Property of a check-in: references other than tags that point there, separated by spaces. */
 export const REFS_PROPERTY = "git-refs";
 
-/** Lines and message; absent if Fossil tells them. */
+/** Lines and message; absent if Fossil holds them. */
 export interface Headers {
   readonly author?: string;
   readonly committer?: string;
@@ -29,7 +29,7 @@ export function formatHeaders(headers: Headers): string {
   return lines.join("") + (headers.message === undefined ? "" : `\n${headers.message}`);
 }
 
-/** Reads the value of a property; what it does not understand it passes over. */
+/** Reads the value of a property; ignores unknown parts. */
 export function parseHeaders(text: string): Headers {
   const headers: { -readonly [K in keyof Headers]: Headers[K] } = {};
   for (let start = 0; start < text.length;) {
@@ -44,7 +44,7 @@ export function parseHeaders(text: string): Headers {
   return headers;
 }
 
-/** The comment of a check-in, and the message if the comment does not tell it. */
+/** The comment of a check-in, and the message if it cannot be derived from the comment. */
 export function splitMessage(message: string): { comment: string; message?: string } {
   const text = message.replaceAll("\0", "");
   const comment = text.replace(/\n+$/, "");

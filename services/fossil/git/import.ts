@@ -31,26 +31,26 @@ import type { GitImportOptions, GitImportReport } from "./types.ts";
 
 /** Largest file by default, in bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
-/** One transaction takes in commands until it has so many bytes of content, or so many commands. */
+/** Bytes of content, and commands, that fill one transaction. */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_COMMANDS = 2000;
 /** Check-ins and tags of one transaction. */
 const BATCH_WRITES = 100;
-/** Files of the trees that are kept for the children of their commits, at most. */
+/** Most files in the trees that are kept for the children of their commits. */
 const MAX_KEPT_FILES = 20_000;
-/** What the import does, nobody has sent. */
+/** The import has no user and no address. */
 const NOBODY = { user: null, ip: null };
 
 /**
- * Reads a `git fast-export` stream into an empty repository. The tree of each commit, its message,
- * parents, author, committer and dates, the branches and tags come over so that `exportGit` gives
- * them back; what cannot come over is told in the report. The work is done in many transactions: if
- * it fails the file is to be removed.
+ * Reads a `git fast-export` stream into an empty repository. `exportGit` can restore the tree of
+ * each commit, its message, parents, author, committer and dates, and the branches and tags. The
+ * report lists everything that cannot be imported. The import uses many transactions: remove the
+ * file if it fails.
  *
- * The main branch becomes "trunk". The user of a check-in is the author, as `Name <address>`, its
- * date is that of the committer.
+ * The main branch becomes "trunk". The user of a check-in is the author, as `Name <address>`; its
+ * date is the committer's.
  *
- * @param stream pieces of the stream, each of which is used until the next one is asked for.
+ * @param stream pieces of the stream. Each is in use until the next one is requested.
  * @see {@link https://git-scm.com/docs/git-fast-import}
  * @throws {FossilError} `conflict` if the repository is not empty; `invalid` with the number of the
  * line if the stream is malformed, is empty, or may have been cut short; `limit` if it has too much
@@ -91,7 +91,7 @@ export async function importGit(
 
 /**
  * Makes users of the imported authors, who cannot log in: without them the program's own export
- * does not know which part of `Name <address>` is the address.
+ * cannot tell which part of `Name <address>` is the address.
  */
 function addAuthors(repository: Repository): void {
   repository.write(NOBODY, () => {
@@ -114,7 +114,7 @@ interface Reading {
   readonly options: GitImportOptions;
 }
 
-/** @returns whether the stream has said that it is at its end. */
+/** @returns whether the stream ended with `done`. */
 async function readStream(
   repository: Repository,
   stream: AsyncIterable<Uint8Array>,
@@ -147,7 +147,7 @@ async function readStream(
   }
 }
 
-/** Roughly the bytes of memory that a command takes. */
+/** Approximate memory of a command, in bytes. */
 function sizeOf(command: GitCommand): number {
   if (command.kind === "blob") return command.content.length;
   if (command.kind !== "commit") return 1000;
@@ -164,7 +164,7 @@ interface Source {
   readonly options: GitImportOptions;
 }
 
-/** Writes what was taken in as check-ins and tags. */
+/** Writes the spooled commits as check-ins, and the tags. */
 class HistoryWriter {
   readonly #repository: Repository;
   readonly #source: Source;
@@ -202,7 +202,7 @@ class HistoryWriter {
     }
   }
 
-  /** Branches of Git that came over, with those that have no check-in of their own. */
+  /** Imported branches of Git, including those without their own check-in. */
   get branches(): number {
     const own = this.#plan.branches.filter(({ ref }) => ref.startsWith("refs/heads/"));
     return own.length + this.#plan.aliases.size;
@@ -290,7 +290,9 @@ class HistoryWriter {
     return treeFromCards(filesOf(this.#repository, manifest));
   }
 
-  /** Tags that put a commit on another branch than its first parent; none if that is the same. */
+  /**
+   * Tags that put a commit on another branch than its first parent; none if the branch is the same.
+   */
   #branchTags(id: number): TagCard[] {
     const { branchOf, branches } = this.#plan;
     const parent = this.#source.spool.parents[id]![0];
@@ -307,7 +309,7 @@ class HistoryWriter {
     return [...tags, { sign: "-", name: `sym-${before}`, target: null, value: null }];
   }
 
-  /** Writes tags, and branches that have no check-in of their own. */
+  /** Writes tags, and branches without their own check-in. */
   writeNames(): void {
     const { intake, notices } = this.#source;
     const writes: (() => void)[] = [];
@@ -369,7 +371,7 @@ class HistoryWriter {
   }
 }
 
-/** What a check-in says of a commit, and the value of the property that keeps the rest. */
+/** The check-in for a commit, and the value of the property that holds the rest. */
 function describe({ author, committer, message }: SpooledCommit) {
   const line = author ?? committer;
   const [writer, recorder] = [line, committer].map((text) => parseSignature(text)) as [

@@ -1,4 +1,4 @@
-/** Takes the commands of a stream in: contents are stored, commits are spooled. */
+/** Processes the commands of a stream: stores contents and spools commits. */
 import { parseArtifact } from "../artifact/mod.ts";
 import { decodeUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
@@ -12,14 +12,14 @@ import type { GitCommand, GitCommit, GitTag } from "./stream/mod.ts";
 export interface SpooledTag {
   readonly name: string;
   readonly commit: number;
-  /** "" for an annotated tag that does not tell who made it, null for a tag that is a mere name. */
+  /** "" for an annotated tag without a tagger, null for a lightweight tag. */
   readonly tagger: string | null;
   readonly message: string;
 }
 
-/** Marks of one stream, and commits; each takes some memory. */
+/** Most marks, and most commits, of one stream; each takes some memory. */
 const MAX_MARKS = 10_000_000;
-/** References and tags of one stream, and the longest name of one, in characters. */
+/** Most references and tags of one stream, and the longest name, in characters. */
 const MAX_NAMES = 500_000;
 const MAX_NAME_LENGTH = 1000;
 const TAGS = "refs/tags/";
@@ -28,18 +28,18 @@ const MAX_LFS_POINTER_BYTES = 1024;
 const NO_COMMIT = /^0{40}(?:0{24})?$/;
 const PGP = /-----BEGIN (?:PGP|SSH) SIGNATURE-----/;
 
-/** The marks and references of a stream, as far as it was read. */
+/** The marks and references of a stream so far. */
 export class Intake {
   readonly #repository: Repository;
   readonly #spool: CommitSpool;
   readonly #notices: NoticeLog;
-  /** Row of a content by mark, 0 for one that was left out. */
+  /** Row of a content by mark, 0 for skipped content. */
   readonly #contents = new Map<number, number>();
   readonly #commits = new Map<number, number>();
   readonly #pointers = new Set<number>();
   readonly refs = new Map<string, number>();
   readonly tags = new Map<string, SpooledTag>();
-  /** References that a `reset` has set; a commit's own label says only where it was found. */
+  /** References set by `reset`; the label of a commit only says where it was found. */
   readonly #settled = new Set<string>();
   #files = 0;
   #names = 0;
@@ -50,12 +50,12 @@ export class Intake {
     this.#notices = notices;
   }
 
-  /** Different contents that were stored. */
+  /** Number of different contents stored. */
   get files(): number {
     return this.#files;
   }
 
-  /** Needs `write`. @throws {FossilError} `invalid` if a command does not fit what was read. */
+  /** Needs `write`. @throws {FossilError} `invalid` if a command contradicts earlier ones. */
   take(command: GitCommand): void {
     switch (command.kind) {
       case "blob":
@@ -81,8 +81,8 @@ export class Intake {
   }
 
   /**
-   * Commits that a command of their own gave a name (tags, and references that were reset), and
-   * the newest notes, which are on no branch.
+   * Commits named by a separate command (tags and resets), and the newest notes, which are on no
+   * branch.
    */
   *namedTips(): Generator<number> {
     for (const { commit } of this.tags.values()) yield commit;
@@ -101,7 +101,7 @@ export class Intake {
     if (commit !== null) this.#commits.set(mark, commit);
   }
 
-  /** Whether a mark is that of a file's content. */
+  /** Whether a mark belongs to the content of a file. */
   #isContent(text: string): boolean {
     return /^:\d+$/.test(text) && this.#contents.has(Number(text.slice(1)));
   }
@@ -128,7 +128,7 @@ export class Intake {
     }
   }
 
-  /** Hash of a content that a change names; null for one that was left out. */
+  /** Hash of the content of a change; null for skipped content. */
   hashOf(content: string | number): string | null {
     const rid = typeof content === "number" ? this.#contents.get(content) : undefined;
     return rid === undefined || rid === 0 ? null : this.#repository.store.hashOf(rid) ?? null;
@@ -191,7 +191,7 @@ export class Intake {
     }
   }
 
-  /** Counts names, also those that are taken away again. */
+  /** Counts names, including those that are deleted later. */
   #checkName(name: string, line: number): void {
     if (name.length > MAX_NAME_LENGTH) throw errorAt(line, "A name is too long");
     if (!this.refs.has(name) && !this.tags.has(name)) this.#names++;
@@ -223,7 +223,7 @@ export class Intake {
     this.refs.delete(TAGS + name);
   }
 
-  /** The commit of a mark or reference; null for the name that means none. */
+  /** The commit of a mark or reference; null for the null name. */
   #commitOf(text: string, line: number): number | null {
     if (NO_COMMIT.test(text)) return null;
     const name = text.replace(/\^0$/, "");

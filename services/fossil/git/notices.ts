@@ -1,19 +1,19 @@
 import type { GitNoticeKind, GitNotices } from "./types.ts";
 
-/** Notices that are kept in full; the others are counted. */
+/** Most notices kept in full; others are only counted. */
 const MAX_KEPT = 200;
-/** Subjects that are remembered, so that each is told once. */
+/** Most remembered subjects, so that each is reported once. */
 const MAX_REMEMBERED = 10_000;
 /** Longest subject, in characters. */
 const MAX_SUBJECT_LENGTH = 500;
 
-/** Collects what did not come over as it was. */
+/** Collects everything that could not be imported or exported unchanged. */
 export class NoticeLog {
   readonly #counts: Partial<Record<GitNoticeKind, number>> = {};
   readonly #first: { kind: GitNoticeKind; subject: string; message: string }[] = [];
   readonly #told = new Set<string>();
 
-  /** Notes something once for each subject. */
+  /** Adds a notice, once for each subject. */
   add(kind: GitNoticeKind, fullSubject: string, message: string): void {
     const subject = fullSubject.slice(0, MAX_SUBJECT_LENGTH);
     const key = `${kind} ${subject}`;
@@ -23,7 +23,7 @@ export class NoticeLog {
     if (this.#first.length < MAX_KEPT) this.#first.push({ kind, subject, message });
   }
 
-  /** What was noted so far. */
+  /** The notices so far. */
   report(): GitNotices {
     return { counts: { ...this.#counts }, first: [...this.#first] };
   }

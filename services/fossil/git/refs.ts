@@ -1,4 +1,4 @@
-/** Which references of Git the branches and tags of a repository become. */
+/** Maps the branches and tags of a repository to references of Git. */
 import { TAG } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 import { parseHeaders, REFS_PROPERTY, TAG_PROPERTY } from "./headers.ts";
@@ -9,7 +9,7 @@ export interface GitTagOut {
   readonly name: string;
   readonly rid: number;
   readonly message: string;
-  /** The line as it was imported, "" for a tag without one, absent if user and date tell it. */
+  /** The imported line, "" for a tag without one; absent if it follows from user and date. */
   readonly tagger: string | undefined;
   readonly user: string | null;
   /** Julian day. */
@@ -19,7 +19,7 @@ export interface GitTagOut {
 const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
 const DEFAULT_MAIN = `${HEADS}main`;
-/** Digits of a hash that tell forks of one branch apart. */
+/** Digits of a hash that distinguish forks of one branch. */
 const SHOWN_DIGITS = 10;
 
 interface TipRow {
@@ -41,7 +41,7 @@ interface TagRow {
   readonly day: number;
 }
 
-/** Names for everything that needs one; made once, needs `read`. */
+/** Computes all names once. Needs `read`. */
 export class NamePlan {
   readonly #repository: Repository;
   readonly #notices: NoticeLog;
@@ -65,12 +65,12 @@ export class NamePlan {
     return [...this.#refs.keys()].filter((ref) => ref.startsWith(HEADS)).length;
   }
 
-  /** The reference under which a check-in is written. */
+  /** The reference of a check-in in the stream. */
   refOf(rid: number): string {
     return this.#refOfBranch.get(this.#branchOf.get(rid) ?? "trunk") ?? this.#main;
   }
 
-  /** Where references point at the end, except for annotated tags. */
+  /** Final targets of the references, except for annotated tags. */
   refs(): { ref: string; rid: number }[] {
     return [...this.#refs].map(([ref, rid]) => ({ ref, rid }));
   }
@@ -79,7 +79,7 @@ export class NamePlan {
     return this.#tags;
   }
 
-  /** What "trunk" was called where it was imported from. */
+  /** Name of "trunk" in the imported Git repository. */
   #importedMain(): string {
     const value = this.#repository.db.value<string | null>(
       `SELECT value FROM tagxref JOIN tag USING(tagid)
@@ -129,7 +129,7 @@ export class NamePlan {
     }
   }
 
-  /** A reference that no other one has, or is a folder of. */
+  /** A free reference that is also not a folder of another one. */
   #free(ref: string): string {
     const isTaken = (name: string) =>
       [...this.#refs.keys()].some((known) =>
@@ -140,7 +140,7 @@ export class NamePlan {
     return name;
   }
 
-  /** References that were imported and have no check-in of their own. */
+  /** Imported references without their own check-in. */
   #planOthers(): void {
     const rows = this.#repository.db.rows<{ rid: number; value: string | null }>(
       "SELECT rid, value FROM tagxref JOIN tag USING(tagid) WHERE tagname=? AND tagtype>0",
@@ -186,7 +186,7 @@ export class NamePlan {
   }
 }
 
-/** Leaves, those included that no tag puts on a branch: the table has none of these. */
+/** Leaves, including those that no tag puts on a branch, which the table lacks. */
 const LEAVES = `SELECT rid FROM leaf UNION SELECT objid FROM event
   WHERE type='ci' AND NOT EXISTS(SELECT 1 FROM plink WHERE pid=objid)`;
 
@@ -195,7 +195,7 @@ function annotated({ rid, value, kept, user, day }: TagRow, name: string): GitTa
   return { name, rid, tagger, user, day, message: message ?? (value === null ? "" : `${value}\n`) };
 }
 
-/** Whether a character may stand in a reference at all. */
+/** Whether a reference may contain a character. */
 function isLegal(character: string): boolean {
   return character > " " && character !== "\x7f" && !"~^:?*[\\".includes(character);
 }

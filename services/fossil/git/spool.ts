@@ -1,11 +1,11 @@
 /**
- * What was read and waits to be written. Branches can be given only when the whole stream is known,
- * so that the commits lie in a temporary table in between; in memory is only how they hang together.
+ * Commits that were read and not written yet. Branches are known only at the end of the stream, so
+ * the commits wait in a temporary table. Memory holds only their relations.
  */
 import type { Repository } from "../repository.ts";
 import type { GitCommit } from "./stream/mod.ts";
 
-/** What the writing needs of a commit. */
+/** The data to write a commit. */
 export type SpooledCommit = Pick<
   GitCommit,
   "line" | "author" | "committer" | "message" | "changes"
@@ -30,7 +30,7 @@ export class CommitSpool implements Disposable {
     return this.parents.length;
   }
 
-  /** Adds a commit; gives its number. Needs `write`. */
+  /** Adds a commit and returns its number. Needs `write`. */
   add(commit: SpooledCommit, ref: string, parents: readonly number[]): number {
     const id = this.parents.push(parents) - 1;
     let label = this.#labelIds.get(ref);
@@ -45,7 +45,7 @@ export class CommitSpool implements Disposable {
     return id;
   }
 
-  /** @returns the commit of a number that `add` gave. */
+  /** @returns the commit with a number from `add`. */
   get(id: number): SpooledCommit {
     const select = "SELECT data FROM git_commit WHERE id=?";
     return JSON.parse(this.#repository.db.value<string>(select, id) ?? "null");

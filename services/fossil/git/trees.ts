@@ -1,4 +1,4 @@
-/** The tree of a commit: what its parent had, changed as the stream says. */
+/** The tree of a commit: its parent's tree with the changes of the stream. */
 import { isFileName, isReservedFileName, MAX_TREE_FILES } from "../artifact/mod.ts";
 import type { FileCard, FileMode } from "../artifact/mod.ts";
 import type { GitChange } from "./stream/mod.ts";
@@ -14,7 +14,7 @@ interface Entry {
 /** Files by path. */
 export type GitTree = ReadonlyMap<string, Entry>;
 
-/** The hash of a content that the stream names; null where it was left out. */
+/** The hash of a content in the stream; null if it was skipped. */
 export type FindContent = (content: string | number) => string | null;
 
 const MODES: ReadonlyMap<string, FileMode> = new Map([
@@ -82,8 +82,8 @@ export class TreeEditor {
   }
 
   /**
-   * A note is a file that has the name of its commit in Git, which is not known if the stream has
-   * only a mark for it.
+   * A note is a file named by the Git hash of its commit. The hash is unknown if the stream has
+   * only a mark for the commit.
    */
   #note(commit: string, content: string | number): void {
     if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) {
@@ -101,7 +101,7 @@ export class TreeEditor {
     return false;
   }
 
-  /** Takes out a file, or everything below a folder. */
+  /** Removes a file, or everything below a folder. */
   #delete(path: string): void {
     if (this.#files.delete(path)) return;
     for (const name of this.#below(path)) this.#files.delete(name);
@@ -129,7 +129,9 @@ export class TreeEditor {
     }
   }
 
-  /** A path that became a file has nothing below it any more, and one with files below is none. */
+  /**
+   * A path that becomes a file loses everything below it; a path with files below is not a file.
+   */
   #dropReplaced(): void {
     const added = this.#added.filter((path) => this.#files.has(path));
     if (added.length === 0) return;

@@ -1,28 +1,28 @@
-/** What import and export take and give: plain data. */
+/** Options and results of import and export: plain data. */
 
-/** How far an import or export is. */
+/** Progress of an import or export. */
 export interface GitProgress {
   /** `read`: the stream is taken in; `write`: check-ins are made, or the stream is written. */
   readonly phase: "read" | "write";
   readonly bytes: number;
   /** Commits or check-ins of this phase so far. */
   readonly commits: number;
-  /** How many there are, null while that is not known. */
+  /** The total, null while unknown. */
   readonly total: number | null;
 }
 
 /**
- * What one side has and the other cannot hold:
+ * Data that the other side cannot hold:
  * - `submodule`: an entry that names a commit of another repository; left out;
  * - `lfs-pointer`: a file whose content lies on an LFS server; kept as the pointer;
  * - `signature`: of a commit or tag; left out;
  * - `encoding`: a message, name or path that was not UTF-8; converted;
  * - `path`: a path that Fossil cannot hold; left out;
- * - `artifact`: a file that Fossil would take for an artifact of its own; left out;
+ * - `artifact`: a file that Fossil would treat as an artifact; left out;
  * - `ref`: a reference that was renamed or left out;
  * - `date`: outside the years 0 to 9999; kept beside the check-in;
- * - `note`: on a commit that the stream does not name as Git does; left out;
- * - `content`: of a file that is not in the repository; left out;
+ * - `note`: on a commit whose Git hash the stream does not contain; left out;
+ * - `content`: of a file, missing from the repository; left out;
  * - `partial`: the stream may have been cut short;
  * - `kind`: artifacts without a counterpart in Git: wiki, tickets, forum, technotes; left out.
  */
@@ -40,7 +40,7 @@ export type GitNoticeKind =
   | "partial"
   | "kind";
 
-/** One thing that did not come over as it was. */
+/** One thing that was not imported or exported unchanged. */
 export interface GitNotice {
   readonly kind: GitNoticeKind;
   /** A path, reference or commit. */
@@ -49,7 +49,7 @@ export interface GitNotice {
   readonly message: string;
 }
 
-/** What was noticed: how often each kind, and the first ones in full. */
+/** The notices: the number of each kind, and the first ones in full. */
 export interface GitNotices {
   readonly counts: Readonly<Partial<Record<GitNoticeKind, number>>>;
   readonly first: readonly GitNotice[];
@@ -61,13 +61,13 @@ export interface GitImportOptions {
   readonly mainBranch?: string;
   /** Largest file, in bytes. */
   readonly maxFileBytes?: number;
-  /** Takes a stream that may have been cut short; by default it is refused. */
+  /** Accepts a stream that may have been cut short; by default it is refused. */
   readonly isPartial?: boolean;
   readonly progress?: (progress: GitProgress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What an import made. */
+/** Result of an import. */
 export interface GitImportReport {
   readonly checkins: number;
   /** Different file contents. */
@@ -79,12 +79,12 @@ export interface GitImportReport {
 
 /** Options of `exportGit`. */
 export interface GitExportOptions {
-  /** Git branch that "trunk" becomes; by default the one it was imported from, or "main". */
+  /** Git branch for "trunk"; by default its name in the imported repository, or "main". */
   readonly mainBranch?: string;
   readonly progress?: (progress: GitProgress) => void;
 }
 
-/** What an export wrote. */
+/** Result of an export. */
 export interface GitExportReport {
   readonly commits: number;
   readonly files: number;
@@ -98,13 +98,13 @@ export interface FossilImportOptions {
   readonly progress?: (done: number, total: number) => void;
 }
 
-/** What an import of a repository file took over. */
+/** Result of the import of a repository file. */
 export interface FossilImportReport {
   /** Artifacts with content, including files. */
   readonly blobs: number;
   /** Structural artifacts. */
   readonly artifacts: number;
   readonly phantoms: number;
-  /** Names of the settings that were taken over. */
+  /** Names of the imported settings. */
   readonly settings: readonly string[];
 }

@@ -1,8 +1,8 @@
 import type { Database } from "../content/mod.ts";
 
 /**
- * Who descends from whom: the parents of every check-in, in memory. Every walk ends, even if tags
- * have made a check-in its own ancestor.
+ * The ancestry: the parents of every check-in, in memory. Every walk ends, even if tags have made a
+ * check-in its own ancestor.
  */
 export class Ancestry {
   /** Primary parent by row, 0 for none. */
@@ -19,7 +19,7 @@ export class Ancestry {
     }
   }
 
-  /** Roughly the bytes it takes. */
+  /** Approximate size in bytes. */
   get bytes(): number {
     return 2 * this.#primary.byteLength + this.#merged.size * 100;
   }
@@ -43,7 +43,7 @@ export class Ancestry {
     return primary === 0 ? this.mergeParents(rid) : [primary, ...this.mergeParents(rid)];
   }
 
-  /** The check-in and all that it descends from, as a mark (1) by row. */
+  /** The check-in and all its ancestors, as a mark (1) by row. */
   ancestors(rid: number): Uint8Array {
     const marks = new Uint8Array(this.#primary.length);
     const stack = [rid];
@@ -57,8 +57,8 @@ export class Ancestry {
   }
 
   /**
-   * The common ancestors of two check-ins that are no ancestors of one another: usually one, more
-   * if the lines were merged crosswise, none if they have nothing in common.
+   * The best common ancestors of two check-ins: usually one, several for a criss-cross merge, none
+   * if they have no common history.
    */
   commonAncestors(left: number, right: number): number[] {
     const [ofLeft, ofRight] = [this.ancestors(left), this.ancestors(right)];
@@ -74,8 +74,8 @@ export class Ancestry {
   }
 
   /**
-   * Generation by row: a check-in's is higher than those of all its parents. A loop of parents, which
-   * no honest repository has, is cut somewhere.
+   * Generation by row: a check-in's is higher than those of all its parents. A loop of parents,
+   * which no honest repository has, is cut at an arbitrary point.
    */
   generations(): Int32Array {
     this.#generations ??= this.#countGenerations();
@@ -107,7 +107,7 @@ export class Ancestry {
 
   /**
    * The check-in, its primary parent, that one's primary parent, … A loop of parents, which no
-   * honest repository has, is gone through a few times: it ends where a landmark is met again.
+   * honest repository has, is repeated a few times, until a landmark is met again.
    */
   *primaryChain(rid: number): Generator<number> {
     let [landmark, steps] = [0, 0];

@@ -1,2 +1,2 @@
-/** The graph of check-ins: what reading and merging know about who descends from whom. */
+/** The graph of check-ins, for reading and merging. */
 export { type Ancestry, loadAncestry } from "./ancestry.ts";

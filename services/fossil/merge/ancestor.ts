@@ -1,26 +1,26 @@
 /**
- * The common ancestor of two check-ins, as a tree. Where lines were merged crosswise there are
- * several; these are merged with one another first, and what they disagree about is disputed: the
- * merge proper must then find both sides alike, or it is a conflict.
+ * The common ancestor of two check-ins, as a tree. A criss-cross merge has several; these are
+ * merged with each other first. Where they disagree, the ancestor is disputed: both sides must
+ * agree there, or it is a conflict.
  */
 import type { CheckinGraph } from "./graph.ts";
 import type { PathMap, Renames } from "./renames.ts";
 import { type AncestorFile, type ResultFile, TreeMerge } from "./three_way.ts";
 import type { Contents, Tree } from "./tree.ts";
 
-/** An ancestor, and where its files are in other check-ins. */
+/** An ancestor, and the paths of its files in other check-ins. */
 export interface Ancestor {
   readonly files: ReadonlyMap<string, AncestorFile>;
   /** Paths of its files in a check-in. */
   match(rid: number): PathMap;
 }
 
-/** Common ancestors that are merged with one another; more are left out. */
+/** Most common ancestors to merge with each other; others are ignored. */
 const MAX_ANCESTORS = 8;
-/** Crosses upon crosses: below this depth the newest common ancestor is taken alone. */
+/** Nested criss-cross merges: below this depth only the newest common ancestor is used. */
 const MAX_DEPTH = 16;
 
-/** Finds and makes common ancestors. */
+/** Finds or builds common ancestors. */
 export class Ancestors {
   readonly #graph: CheckinGraph;
   readonly #contents: Contents;
@@ -41,7 +41,7 @@ export class Ancestors {
     };
   }
 
-  /** One ancestor out of several check-ins, of which there is at least one. */
+  /** Builds one ancestor from one or more check-ins. */
   join(rids: readonly number[], depth = 0): Ancestor {
     const [first, ...others] = rids.slice(0, MAX_ANCESTORS);
     const single = this.single(first!);
@@ -105,7 +105,7 @@ function undisputed(tree: Tree): Map<string, AncestorFile> {
   return new Map([...tree].map(([path, file]) => [path, { ...file, isDisputed: false }]));
 }
 
-/** Leads paths in a check-in on to the ancestor that it is part of. */
+/** Maps paths in a check-in to the ancestor that contains it. */
 function follow(paths: PathMap, ancestor: Ancestor, rid: number): PathMap {
   const onward = new Map([...ancestor.match(rid)].map(([path, there]) => [there, path]));
   return new Map([...paths].flatMap(([path, there]) => {

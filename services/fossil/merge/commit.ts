@@ -1,4 +1,4 @@
-/** Commits what was worked out. */
+/** Commits planned merges. */
 import { type FileCard, parseArtifact } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
@@ -10,8 +10,8 @@ import type { MergeResult, NewMerge, NewPick } from "./types.ts";
 const SHOWN_DIGITS = 10;
 
 /**
- * Merges a check-in into another one, as one transaction: either the merge check-in exists
- * afterwards, or nothing has changed and the conflicts are told.
+ * Merges a check-in into another one, as one transaction: either creates the merge check-in, or
+ * changes nothing and returns the conflicts.
  *
  * @throws {FossilError} `missing` if a check-in is unknown; `invalid` if the two have no common
  * ancestor; `conflict` if it is merged already, or the result would fork a branch, continue a
@@ -41,7 +41,7 @@ export function writeMerge(repository: Repository, merge: NewMerge): MergeResult
 }
 
 /**
- * Applies the changes of a check-in to another one, or takes them back. As `writeMerge`, but the
+ * Applies the changes of a check-in to another one, or reverts them. Like `writeMerge`, but the
  * result does not descend from the check-in: a Q card names it.
  *
  * @throws {FossilError} as `writeMerge`; `invalid` if the result would change nothing.
@@ -61,7 +61,7 @@ export function writePick(repository: Repository, pick: NewPick): MergeResult {
   });
 }
 
-/** The plan is worked out inside the writing transaction, so that nothing comes in between. */
+/** The plan is computed inside the writing transaction, so that no other write interferes. */
 function atomically(repository: Repository, author: Author, work: () => MergeResult): MergeResult {
   return repository.write({ user: author.user, ip: author.ip ?? null }, work);
 }
@@ -76,7 +76,7 @@ function mergeComment(repository: Repository, { ours, theirs }: NewMerge): strin
   return into === undefined ? `Merge ${what}` : `Merge ${what} into ${into}`;
 }
 
-/** The files of the result: what was put together is stored, renames are told. */
+/** The files of the result: stores merged contents, records renames. */
 function treeOf({ files, contents }: MergePlan): MakeTree {
   return (_, put) =>
     files.map(({ path, hash, mode, oursPath, isCombined }): FileCard => {

@@ -1,7 +1,7 @@
 import { type Ancestry, loadAncestry } from "../graph/mod.ts";
 import type { Repository } from "../repository.ts";
 
-/** Who descends from whom, as merging asks for it. Needs `read`. */
+/** The ancestry for merging. Needs `read`. */
 export class CheckinGraph {
   readonly #repository: Repository;
   readonly #ancestry: Ancestry;
@@ -16,7 +16,7 @@ export class CheckinGraph {
     return this.#ancestry.parents(rid);
   }
 
-  /** The check-in and all that it descends from, as a mark (1) by row. */
+  /** The check-in and all its ancestors, as a mark (1) by row. */
   ancestors(rid: number): Uint8Array {
     return this.#ancestry.ancestors(rid);
   }

@@ -1,4 +1,4 @@
-/** Works out a merge: nothing is written. */
+/** Plans a merge without writing anything. */
 import { compareUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
@@ -10,14 +10,14 @@ import { type MergeOutput, type ResultFile, TreeMerge } from "./three_way.ts";
 import { Contents, type Tree } from "./tree.ts";
 import type { Conflict, MergedFile, MergePreview, MergeSides, PickSides } from "./types.ts";
 
-/** A merge that was worked out. */
+/** A planned merge. */
 export interface MergePlan {
   readonly preview: MergePreview;
   readonly files: readonly ResultFile[];
   readonly contents: Contents;
 }
 
-/** What a merge works with. */
+/** The context of a merge. */
 interface Workshop {
   readonly graph: CheckinGraph;
   readonly contents: Contents;
@@ -32,13 +32,13 @@ function workshopOf(repository: Repository): Workshop {
   return { graph, contents, renames, ancestors: new Ancestors(graph, contents, renames) };
 }
 
-/** Row of a check-in that is here. */
+/** Row of an available check-in. */
 function checkinRid(repository: Repository, hash: string): number {
   manifestOf(repository, hash);
   return repository.ridOf(hash);
 }
 
-/** Works out the merge of two lines. Needs `read`. */
+/** Plans the merge of two lines. Needs `read`. */
 export function planMerge(repository: Repository, sides: MergeSides): MergePlan {
   const { ours, theirs } = sides;
   const [left, right] = [checkinRid(repository, ours), checkinRid(repository, theirs)];
@@ -53,7 +53,7 @@ export function planMerge(repository: Repository, sides: MergeSides): MergePlan 
   return planOf(repository, shop, { ours, theirs, ancestors, isMerged }, output);
 }
 
-/** Works out what taking over, or taking back, the changes of a check-in comes to. Needs `read`. */
+/** Plans a cherry-pick or back-out of a check-in. Needs `read`. */
 export function planPick(repository: Repository, sides: PickSides): MergePlan {
   const { onto, checkin, backout = false } = sides;
   const manifest = manifestOf(repository, checkin);
@@ -104,7 +104,7 @@ function planOf(
   return { preview, files, contents };
 }
 
-/** What the result changes, seen from the check-in that is merged into, in the order of paths. */
+/** The changes of the result against the target check-in, sorted by path. */
 function changesTo(
   tree: Tree,
   files: readonly ResultFile[],

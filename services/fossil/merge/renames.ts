@@ -1,12 +1,12 @@
 /**
- * Which file of one check-in is which file of another. Fossil writes renames into check-ins, against
- * the primary parent; they are followed, nothing is guessed from content.
+ * Maps the files of one check-in to those of another. Check-ins record renames against the primary
+ * parent. These are followed; nothing is guessed from content.
  */
 import type { Repository } from "../repository.ts";
 import type { CheckinGraph } from "./graph.ts";
 import type { Contents, Tree } from "./tree.ts";
 
-/** Paths by the path that the file has elsewhere. */
+/** Paths by the file's path elsewhere. */
 export type PathMap = ReadonlyMap<string, string>;
 
 /** Follows files through history. Needs `read`. */
@@ -22,8 +22,8 @@ export class Renames {
   }
 
   /**
-   * For each file of `from` that `to` has too: its path there. `from` need not be an ancestor of
-   * `to`: the way leads over a common one.
+   * For each file of `from` that `to` also has, its path there. `from` need not be an ancestor of
+   * `to`: the search goes through a common ancestor.
    */
   match(from: number, to: number): PathMap {
     const [before, after] = [this.#contents.tree(from), this.#contents.tree(to)];
@@ -41,7 +41,7 @@ export class Renames {
     return settle(before, after, moved);
   }
 
-  /** Paths that changed from an ancestor to a check-in, by the path in the ancestor. */
+  /** Changed paths from an ancestor to a check-in, by the path in the ancestor. */
   #descend(ancestor: number, rid: number): Map<string, string> {
     if (ancestor === rid) return new Map();
     const known = this.#graph.ancestors(ancestor);
@@ -72,8 +72,8 @@ export class Renames {
   }
 
   /**
-   * Files that a side line renamed before it was merged: only those that are missing at the path if
-   * the primary line should have them.
+   * Files that a side line renamed before it was merged: only those that are missing where the
+   * primary line should have them.
    */
   #withMergedRenames(
     ancestor: number,
@@ -93,7 +93,7 @@ export class Renames {
     return moved;
   }
 
-  /** Check-ins that descend to `rid` and are not in the history of `ancestor`, parents first. */
+  /** Ancestors of `rid` that are not in the history of `ancestor`, parents first. */
   #between(ancestor: number, rid: number): number[] {
     const known = this.#graph.ancestors(ancestor);
     const done = new Set<number>();
@@ -124,7 +124,7 @@ export class Renames {
   }
 }
 
-/** Carries paths through the renames of one check-in, which happen all at once. */
+/** Applies the renames of one check-in to paths, all at once. */
 function apply(
   moved: Map<string, string>,
   renames: readonly { before: string; after: string }[],
@@ -144,7 +144,7 @@ function inverse(paths: PathMap): Map<string, string> {
   return new Map([...paths].map(([from, to]) => [to, from]));
 }
 
-/** Leaves only paths that exist, each once: a file that was renamed comes before a namesake. */
+/** Keeps only existing paths, each once: a renamed file wins over a namesake. */
 function settle(before: Tree, after: Tree, moved: PathMap): Map<string, string> {
   const result = new Map<string, string>();
   const taken = new Set<string>();

@@ -7,7 +7,7 @@ export interface MarkerLabels {
   readonly theirs: string;
 }
 
-/** A text that was put together. */
+/** A merged text. */
 export interface MergedText {
   readonly content: Uint8Array;
   /** Places where both sides changed the same lines, or lines next to each other. */
@@ -16,7 +16,7 @@ export interface MergedText {
 
 /** Texts above this many bytes are not merged by lines. */
 export const MAX_MERGED_BYTES = 32 * 1024 * 1024;
-/** Bytes in which a NUL is looked for. */
+/** Bytes to search for a NUL. */
 const SNIFFED_BYTES = 65_536;
 
 /** Whether content can be merged by lines. */
@@ -26,9 +26,9 @@ export function isText(content: Uint8Array): boolean {
 }
 
 /**
- * Merges three versions by lines (diff3). A line end is part of its line, so that CRLF and a missing
- * end of the last line are kept. Changes of both sides that touch are a conflict, unless they are
- * the same. In the place of a conflict stand the lines of the ancestor, or with `labels` all three
+ * Merges three versions by lines (diff3). A line end is part of its line, so that CRLF and a
+ * missing last line end are kept. Touching changes of both sides are a conflict, unless they are
+ * equal. A conflict is replaced by the lines of the ancestor, or with `labels` by all three
  * versions between markers.
  */
 export function mergeText(
@@ -90,7 +90,9 @@ function regionsOf(ours: readonly Hunk[], theirs: readonly Hunk[]): Region[] {
   return regions;
 }
 
-/** The lines of a side that stand for lines of the ancestor, which begin and end around hunks. */
+/**
+ * The lines of a side that correspond to lines of the ancestor, which begin and end around hunks.
+ */
 function rangeIn(hunks: readonly Hunk[], start: number, end: number): [number, number] {
   const [first, last] = [hunks[0]!, hunks.at(-1)!];
   return [first.toStart - (first.fromStart - start), last.toEnd + (end - last.fromEnd)];

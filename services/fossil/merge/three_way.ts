@@ -11,12 +11,12 @@ export interface AncestorFile extends TreeFile {
   readonly isDisputed: boolean;
 }
 
-/** What a merge starts from. */
+/** The input of a merge. */
 export interface MergeInput {
   readonly ancestor: ReadonlyMap<string, AncestorFile>;
   readonly ours: Tree;
   readonly theirs: Tree;
-  /** Paths of the ancestor's files on either side. */
+  /** Paths of the ancestor's files on each side. */
   readonly toOurs: PathMap;
   readonly toTheirs: PathMap;
 }
@@ -26,11 +26,11 @@ export interface ResultFile extends TreeFile {
   readonly ancestorPath: string | null;
   readonly oursPath: string | null;
   readonly theirsPath: string | null;
-  /** The content was put together from both sides. */
+  /** The content was merged from both sides. */
   readonly isCombined: boolean;
 }
 
-/** What a merge came to. The files are a tree only where there are no conflicts. */
+/** Result of a merge. The files are a valid tree only without conflicts. */
 export interface MergeOutput {
   readonly files: readonly ResultFile[];
   /** In the order of paths. */
@@ -89,7 +89,7 @@ export class TreeMerge {
     this.#conflict("both-added", versions);
   }
 
-  /** Both sides changed mode or content, and not alike. */
+  /** Both sides changed mode or content, differently. */
   #mergeContent(
     versions: Versions,
     ancestor: TreeFile,
@@ -153,7 +153,7 @@ export class TreeMerge {
   }
 }
 
-/** A path that two files claim: ours and theirs are what the sides would put there. */
+/** A path that two files claim: `ours` and `theirs` are the files of the sides. */
 function collision(kind: ConflictKind, path: string, files: readonly ResultFile[]): Conflict {
   const ours = files.find((file) => file.oursPath === path) ??
     files.find((file) => file.oursPath !== null);
@@ -179,7 +179,7 @@ function pathsOf({ ancestor, ours, theirs }: Versions) {
   };
 }
 
-/** Every file once, with the versions that belong together. */
+/** Every file once, with its versions. */
 function* alignedVersions(input: MergeInput): Generator<Versions> {
   const ours = new Map(input.ours);
   const theirs = new Map(input.theirs);
@@ -203,7 +203,7 @@ function take(files: Map<string, TreeFile>, path: string | undefined): TreeFile 
   return file ?? null;
 }
 
-/** Takes the side that changed; null where both did, and not alike. */
+/** Returns the side that changed; null if both changed, differently. */
 function decide<T>(ancestor: T, ours: T, theirs: T): T | null {
   if (ours === theirs || theirs === ancestor) return ours;
   return ours === ancestor ? theirs : null;

@@ -1,4 +1,4 @@
-/** Trees of files, as merging sees them. */
+/** Trees of files for merging. */
 import type { FileMode } from "../artifact/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
 import { FossilError } from "../error.ts";
@@ -14,7 +14,7 @@ export interface TreeFile {
 /** Files by path. */
 export type Tree = ReadonlyMap<string, TreeFile>;
 
-/** Reads trees and contents, those included that a merge has put together and nobody has stored. */
+/** Reads trees and contents, including merged contents that are not stored yet. */
 export class Contents {
   readonly #repository: Repository;
   readonly #combined = new Map<string, Uint8Array>();
@@ -27,7 +27,7 @@ export class Contents {
   /**
    * The files of a check-in.
    *
-   * @throws {FossilError} `missing` if it is no check-in that is here.
+   * @throws {FossilError} `missing` if it is not an available check-in.
    */
   tree(rid: number): Tree {
     const known = this.#trees.get(rid);
@@ -45,14 +45,14 @@ export class Contents {
     return tree;
   }
 
-  /** Keeps content that was put together; gives the name that it would have. */
+  /** Keeps merged content; returns the name that it would get. */
   keep(content: Uint8Array): string {
     const hash = this.#repository.store.nameOf(content);
     this.#combined.set(hash, content);
     return hash;
   }
 
-  /** @throws {FossilError} `missing` if the content is not here. */
+  /** @throws {FossilError} `missing` if the content is missing. */
   read(hash: string): Uint8Array {
     const combined = this.#combined.get(hash);
     if (combined !== undefined) return combined;

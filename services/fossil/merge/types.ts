@@ -1,4 +1,4 @@
-/** What goes into a merge and what comes out of it: plain data. */
+/** Inputs and results of merges: plain data. */
 import type { FileMode } from "../artifact/mod.ts";
 import type { Author } from "../write/mod.ts";
 
@@ -12,9 +12,9 @@ export interface MergeVersion {
 /**
  * Why a path could not be merged:
  * - `content`: both sides changed the same lines;
- * - `binary`: both sides changed a file that is no text, or too large a one;
- * - `link`: both sides changed where a symbolic link leads, or one made it a file;
- * - `mode`: both sides changed the mode, each in its way;
+ * - `binary`: both sides changed a file that is binary or too large;
+ * - `link`: both sides changed the target of a symbolic link, or one made it a file;
+ * - `mode`: both sides changed the mode, differently;
  * - `deleted-by-us`, `deleted-by-them`: one side deleted what the other one changed or moved;
  * - `both-added`: both sides added the path, with different content or mode;
  * - `both-renamed`: both sides moved the file, to different paths;
@@ -43,67 +43,67 @@ export interface Conflict {
   readonly theirs: MergeVersion | null;
 }
 
-/** What a merge does to a file of the check-in that is merged into. */
+/** The change of a merge to a file of the target check-in. */
 export interface MergedFile {
   readonly path: string;
   readonly kind: "added" | "deleted" | "modified" | "renamed";
   /** The path before, if the file is moved. */
   readonly from: string | null;
-  /** Content after the merge was put together from both sides; else it is one side's as it was. */
+  /** The new content was merged from both sides; otherwise it is unchanged from one side. */
   readonly isCombined: boolean;
 }
 
-/** What a merge would do. */
+/** Result of planning a merge. */
 export interface MergePreview {
-  /** Hash of the check-in that is merged into: the parent of the result. */
+  /** Hash of the target check-in: the parent of the result. */
   readonly ours: string;
   /** Hash of the check-in that is merged, picked or backed out. */
   readonly theirs: string;
-  /** Hashes of the common ancestors that the merge starts from; several where lines cross. */
+  /** Hashes of the common ancestors; several for a criss-cross merge. */
   readonly ancestors: readonly string[];
-  /** Nothing is left to be merged: the check-in is an ancestor already. */
+  /** Nothing is left to merge: the check-in is already an ancestor. */
   readonly isMerged: boolean;
   readonly isClean: boolean;
-  /** In the order of paths; complete only where the merge is clean. */
+  /** Sorted by path; complete only if the merge is clean. */
   readonly files: readonly MergedFile[];
   readonly conflicts: readonly Conflict[];
 }
 
-/** Two check-ins to be merged, by full hashes. */
+/** Two check-ins to merge, by full hashes. */
 export interface MergeSides {
   readonly ours: string;
   readonly theirs: string;
 }
 
-/** A merge to be committed. */
+/** A merge to commit. */
 export interface NewMerge extends Author, MergeSides {
-  /** By default one that names the branch or check-in that is merged. */
+  /** By default it names the merged branch or check-in. */
   readonly comment?: string;
   /** Closes the branch that is merged. */
   readonly integrate?: boolean;
   readonly allowFork?: boolean;
 }
 
-/** Changes of one check-in, or of a range of them, to be applied to another. */
+/** Changes of one check-in, or of a range, to apply to another. */
 export interface PickSides {
-  /** Hash of the check-in to which the changes are applied. */
+  /** Hash of the target check-in. */
   readonly onto: string;
-  /** Hash of the check-in whose changes are taken. */
+  /** Hash of the check-in with the changes. */
   readonly checkin: string;
-  /** Takes the changes away instead of making them. */
+  /** Reverts the changes instead. */
   readonly backout?: boolean;
   /** Hash of the check-in before the range, exclusive; by default the primary parent. */
   readonly base?: string;
 }
 
-/** A cherry-pick or a back-out to be committed. */
+/** A cherry-pick or a back-out to commit. */
 export interface NewPick extends Author, PickSides {
-  /** By default that of the check-in, or one that says what is backed out. */
+  /** By default that of the check-in, or one that names the backed-out check-in. */
   readonly comment?: string;
   readonly allowFork?: boolean;
 }
 
-/** Outcome of a commit: the check-in, or null if conflicts stand against it. */
+/** Result of a commit: the check-in, or null because of conflicts. */
 export interface MergeResult {
   readonly checkin: string | null;
   readonly preview: MergePreview;

@@ -1,7 +1,7 @@
 import { type Ancestry, loadAncestry } from "../graph/mod.ts";
 import type { Reader } from "./reader.ts";
 
-/** Who descends from whom, read once until somebody writes. Needs `read`. */
+/** The ancestry, read once until somebody writes. Needs `read`. */
 export function ancestryOf(reader: Reader): Ancestry {
   return reader.cached("ancestry", () => {
     const value = loadAncestry(reader.repository.db);

@@ -16,7 +16,7 @@ interface AttachmentRow {
 }
 
 /**
- * What is attached to a wiki page, ticket or technote, in the order of names.
+ * The attachments of a wiki page, ticket or technote, sorted by name.
  *
  * @param target title of the page, or full id of the ticket or technote.
  */
@@ -43,7 +43,7 @@ export function listAttachments(reader: Reader, target: string): AttachmentRef[]
 /**
  * The bytes of an attachment. They are shared with a cache: do not write to them.
  *
- * @throws {FossilError} `missing` if there is no such attachment, or its content is not here.
+ * @throws {FossilError} `missing` if there is no such attachment, or its content is missing.
  */
 export function readAttachment(
   reader: Reader,

@@ -11,27 +11,26 @@ import { compareEnds, Lines, matchLines } from "./text/mod.ts";
 
 /** Default limits. */
 const DEFAULTS = { maxVersions: 10_000, maxBytes: 1024 * 1024 * 1024, maxMs: 10_000 };
-/** A larger file has no blame, in bytes. */
+/** Largest file with blame, in bytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** Whose lines, and what finding their origin may take. */
+/** The file, and the limits of the search. */
 export interface BlameOptions extends PathOptions {
   /**
-   * A line that came with a merge is looked for in the merged check-ins; else it is the merge's own,
-   * as in the program.
+   * Looks for lines that came with a merge in the merged check-ins. By default they belong to the
+   * merge, as in the program.
    */
   readonly followMerges?: boolean;
-  /** Versions of the file that are gone through. */
+  /** Most versions of the file to read. */
   readonly maxVersions?: number;
-  /** Bytes of all those versions together. */
+  /** Most bytes of all these versions. */
   readonly maxBytes?: number;
   /** Milliseconds. */
   readonly maxMs?: number;
 }
 
 /**
- * The check-in that last changed each line of a file. Renames are followed; merges, if that is
- * asked for.
+ * The check-in that last changed each line of a file. Follows renames, and on request merges.
  *
  * @throws {FossilError} `missing` if there is no such file; `ambiguous`; `invalid` if it is binary;
  * `limit` if it has more versions, or larger ones, than the options allow, or if it takes too long.
@@ -68,7 +67,7 @@ function lineOf(index: number, ref: CheckinRef | null, text: string): BlameLine 
   };
 }
 
-/** What has been used of the options' limits. */
+/** The used part of the limits. */
 class Limits {
   readonly #max: typeof DEFAULTS;
   readonly #start = performance.now();
@@ -108,15 +107,15 @@ interface Step {
   readonly version: FileVersion;
   readonly lines: Lines;
   /**
-   * For each line of this version the line of the newest one that it is, or -1. There are several
-   * where lines of the newest version come from the same line of this one.
+   * For each line of this version, the line of the newest version that comes from it, or -1.
+   * Several lists, where several lines come from the same one.
    */
   readonly layers: Int32Array[];
 }
 
 /**
- * Finds where lines come from. Goes back from version to version, children before their parents:
- * a line that an older version has as well is looked for there, the others are this version's.
+ * Finds the origin of lines. Goes back from version to version, children before their parents. A
+ * line that an older version also has is passed on to it; the others originate here.
  */
 class Tracer {
   readonly #reader: Reader;
@@ -124,7 +123,7 @@ class Tracer {
   readonly #limits: Limits;
   readonly #generations: Int32Array;
   readonly #steps = new Map<number, Step>();
-  /** Check-ins that are traced: only a loop of parents leads to one again. */
+  /** Check-ins that were traced: only a loop of parents leads to one again. */
   readonly #done = new Set<number>();
 
   constructor(reader: Reader, versions: FileVersions, limits: Limits) {
@@ -134,7 +133,7 @@ class Tracer {
     this.#generations = ancestryOf(reader).generations();
   }
 
-  /** Rows of the check-ins that the lines of a version come from. */
+  /** Rows of the check-ins where the lines of a version originate. */
   trace(newest: FileVersion, lines: Lines): Int32Array {
     this.#limits.count(lines.bytes.length);
     const origins = new Int32Array(lines.count).fill(newest.checkin);
@@ -148,7 +147,9 @@ class Tracer {
     return origins;
   }
 
-  /** The version that is farthest from the start of history: nothing leads to it any more. */
+  /**
+   * The version that is farthest from the start of history: no pending version descends from it.
+   */
   #next(): Step | null {
     let newest: Step | null = null;
     let generation = -1;
@@ -163,7 +164,7 @@ class Tracer {
     return newest;
   }
 
-  /** Hands those lines over to a parent that it has as well. */
+  /** Passes the lines that a parent also has on to it. */
   #carry(step: Step, parent: FileVersion): void {
     if (this.#done.has(parent.checkin)) return;
     if (step.layers.every((layer) => layer.every((target) => target < 0))) return;

@@ -3,7 +3,7 @@ import { branchColumn, timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { Branch, Tag } from "./shapes.ts";
 
-/** Roughly the bytes that a branch or a tag takes in memory. */
+/** Approximate memory of a branch or a tag, in bytes. */
 const ENTRY_BYTES = 500;
 
 interface BranchRow {
@@ -18,8 +18,8 @@ interface BranchRow {
 }
 
 /**
- * Every branch, the one with the newest check-in first. As in the program a branch is closed if its
- * newest check-in is. Check-ins that no tag puts on a branch are on "trunk".
+ * Every branch, the one with the newest check-in first. As in the program, a branch is closed if
+ * its newest check-in is. Check-ins that no tag puts on a branch are on "trunk".
  */
 export function listBranches(reader: Reader): readonly Branch[] {
   return reader.read(() =>
@@ -61,7 +61,7 @@ interface TagRow {
   readonly count: number;
 }
 
-/** Every symbolic name of check-ins that is no branch, the newest check-in first. */
+/** Every symbolic name of check-ins that is not a branch, the newest check-in first. */
 export function listTags(reader: Reader): readonly Tag[] {
   return reader.read(() =>
     reader.cached("tags", () => {

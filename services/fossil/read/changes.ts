@@ -10,7 +10,7 @@ export type Renames = ReadonlyMap<string, string>;
 /**
  * Compares two trees, each in byte order of the names.
  *
- * @param renames names in `after` by those in `before`; passed over if a name is not there.
+ * @param renames names in `after` by names in `before`; unknown names are ignored.
  * @returns differences in the order of the names.
  */
 export function compareTrees(
@@ -30,7 +30,9 @@ export function compareTrees(
 /** A file before and after. */
 type Pair = readonly [from: FileCard | null, to: FileCard | null];
 
-/** Renamed files. A name that another file had before is no new name: that file was changed. */
+/**
+ * Renamed files. A name that another file had before does not count as new: that file was changed.
+ */
 function movedFiles(
   before: readonly FileCard[],
   after: readonly FileCard[],

@@ -7,11 +7,11 @@ import type { CheckinDetail, FileDifference } from "./shapes.ts";
 import { FossilError } from "../error.ts";
 
 /**
- * A check-in with what it changes against its primary parent.
+ * A check-in with its changes against its primary parent.
  *
  * @param checkin any name; absent for the tip of trunk.
  * @throws {FossilError} `missing` or `ambiguous` if the name fits none or several, `missing` if the
- * check-in itself is not here.
+ * check-in itself is missing.
  */
 export function readCheckin(reader: Reader, checkin?: string): CheckinDetail {
   return reader.read(() => {
@@ -32,7 +32,7 @@ export function readCheckin(reader: Reader, checkin?: string): CheckinDetail {
   });
 }
 
-/** What a check-in changes against its primary parent; all files if it has none. */
+/** The changes of a check-in against its primary parent; all files if it has none. */
 function changesOf(reader: Reader, rid: number): FileDifference[] {
   const parent = primaryParentOf(reader, rid);
   const after = treeOf(reader, rid);
@@ -41,7 +41,7 @@ function changesOf(reader: Reader, rid: number): FileDifference[] {
   return compareTrees(treeOf(reader, parent), after, new Map(renames as [string, string][]));
 }
 
-/** Row of the primary parent, 0 if there is none or it is not here. */
+/** Row of the primary parent, 0 if it does not exist or is missing. */
 export function primaryParentOf(reader: Reader, rid: number): number {
   return reader.repository.db.value<number>(
     "SELECT pid FROM plink JOIN blob ON rid=pid WHERE cid=? AND isprim AND size>=0",

@@ -1,4 +1,4 @@
-/** Rows of check-ins as the shapes that are given out. */
+/** Converts rows of check-ins to the shapes of the results. */
 import { fromJulianDay } from "../codec/mod.ts";
 import { TAG } from "../content/mod.ts";
 import type { Reader } from "./reader.ts";
@@ -29,7 +29,7 @@ export function refOf({ uuid, mtime, user, comment }: RefRow): CheckinRef {
   return { uuid, timestamp: timestampOf(mtime), user, comment };
 }
 
-/** Who made an artifact, when and why; null if it does not stand in the timeline. */
+/** The author, time and comment of an artifact; null if it is not in the timeline. */
 export function readRef(reader: Reader, rid: number): CheckinRef | null {
   const select = `SELECT ${REF_COLUMNS} FROM event JOIN blob ON rid=objid WHERE objid=?`;
   const row = reader.repository.db.row<RefRow>(select, rid);
@@ -62,17 +62,17 @@ interface CheckinRow extends RefRow {
   readonly isClosed: number;
 }
 
-/** A check-in as the timeline shows it; null if the row is none. Needs `read`. */
+/** A check-in as the timeline shows it; null if the row is not a check-in. Needs `read`. */
 export function readTimelineCheckin(reader: Reader, rid: number): TimelineCheckin | null {
   return readTimelineCheckins(reader, [rid])[0] ?? null;
 }
 
-/** Check-ins that are kept, and roughly the bytes that each takes in memory. */
+/** Most cached check-ins, and the approximate memory of each, in bytes. */
 const [MAX_KEPT, KEPT_BYTES] = [2_000, 800];
 
 /**
- * Check-ins as the timeline shows them, in the order of the rows; what is none is left out. The
- * newest ones are asked for again and again: they are kept.
+ * Check-ins as the timeline shows them, in the order of the rows; skips other rows. The newest ones
+ * are requested often, so they are cached.
  */
 export function readTimelineCheckins(reader: Reader, rids: readonly number[]): TimelineCheckin[] {
   const kept = reader.cached("check-ins", () => {

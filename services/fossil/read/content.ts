@@ -6,7 +6,7 @@ export interface UnreadableFile {
   readonly path: string;
   /** Name of the content. */
   readonly uuid: string;
-  /** One sentence without a full stop. */
+  /** One sentence without a period. */
   readonly reason: string;
 }
 

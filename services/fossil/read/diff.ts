@@ -16,12 +16,12 @@ const DEFAULT_CONTEXT = 3;
 const MAX_CONTEXT = 100_000;
 /** Default limit of the bytes of all diffs. */
 const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
-/** A file with more bytes is not compared by lines. */
+/** Largest file to compare by lines, in bytes. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Default limit of the time to compare files, in milliseconds. */
 const DEFAULT_MAX_MS = 10_000;
 
-/** What is compared. */
+/** What to compare. */
 export interface DiffOptions {
   /** Any name; absent for the primary parent of `to`. */
   readonly from?: string;
@@ -31,15 +31,14 @@ export interface DiffOptions {
   readonly path?: string;
   /** Lines around each change, 3 if absent. */
   readonly context?: number;
-  /** Bytes of diffs: when they are used up, further files are named without their diff. */
+  /** Limit of the bytes of all diffs; further files are listed without their diff. */
   readonly maxBytes?: number;
-  /** Like `maxBytes`, for the time it takes, in milliseconds. */
+  /** Limit of the time, in milliseconds; otherwise like `maxBytes`. */
   readonly maxMs?: number;
 }
 
 /**
- * What differs between two check-ins, as unified diffs in the order of the names. Recorded renames
- * are followed.
+ * The differences between two check-ins, as unified diffs sorted by name. Follows recorded renames.
  *
  * @throws {FossilError} `missing` or `ambiguous` if a name fits none or several; `missing` if
  * neither check-in has anything at the path; `invalid` if a number is malformed.
@@ -85,7 +84,7 @@ function isBelow({ name }: { readonly name: string }, path: string): boolean {
   return path === "" || name === path || name.startsWith(`${path}/`);
 }
 
-/** What diffs may take together. */
+/** The limits of all diffs together. */
 class Budget {
   #bytes: number;
   readonly #deadline: number;
@@ -100,7 +99,7 @@ class Budget {
     return this.#bytes <= 0 || performance.now() > this.#deadline;
   }
 
-  /** Takes off what a diff needs; false if there is not as much. */
+  /** Subtracts the size of a diff; false if the limit is exceeded. */
   spend(bytes: number): boolean {
     this.#bytes -= bytes;
     return this.#bytes >= 0;

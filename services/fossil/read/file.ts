@@ -35,7 +35,7 @@ export function readFile(reader: Reader, options: PathOptions): FileContent {
   });
 }
 
-/** Whether bytes are no text: a NUL is among them, or they are not UTF-8. */
+/** Whether bytes are binary: they contain a NUL, or are not UTF-8. */
 export function isBinary(content: Uint8Array): boolean {
   return content.includes(0) || !isUtf8(content);
 }

@@ -20,7 +20,7 @@ interface Link {
   readonly pfnid: number;
 }
 
-/** What check-ins did to the files of one name. */
+/** The changes of check-ins to the files of one name. */
 interface Links {
   /** Against the primary parent, by check-in. */
   readonly primary: ReadonlyMap<number, Link>;
@@ -28,7 +28,7 @@ interface Links {
   readonly merged: ReadonlyMap<string, Link>;
 }
 
-/** The versions of one file, and which came from which. Needs `read`. */
+/** The versions of one file, and their origins. Needs `read`. */
 export class FileVersions {
   readonly #reader: Reader;
   readonly #ancestry: Ancestry;
@@ -57,8 +57,8 @@ export class FileVersions {
   }
 
   /**
-   * The versions that a version was made from. One that is the same comes first and alone: then
-   * the check-in only took it over. Else the primary parent's comes before those that were merged.
+   * The versions that a version was made from. If one is identical, it is the only one: the
+   * check-in only took it over. Otherwise the primary parent's comes before the merged ones.
    */
   parentsOf({ checkin, file, name }: FileVersion): FileVersion[] {
     const { primary, merged } = this.#linksOf(name);

@@ -1,6 +1,6 @@
 /**
- * The forum. An edit of a post is a post of its own that names the one before it: here a post is
- * given once, at its latest version, under the hash of its first one.
+ * The forum. An edit of a post is a separate post that refers to the previous one. Results have
+ * each post once, at its latest version, under the hash of its first version.
  */
 import type { ForumPost } from "../artifact/mod.ts";
 import { isArtifactHash } from "../codec/mod.ts";
@@ -18,7 +18,7 @@ interface PostRow {
   readonly uuid: string;
   /** Row of the version before, null for a first one. */
   readonly fprev: number | null;
-  /** Row of the post that is answered, in whichever version. */
+  /** Row of the answered post, in any version. */
   readonly firt: number | null;
   /** Julian day. */
   readonly fmtime: number;
@@ -31,7 +31,7 @@ interface Post {
   readonly answers: number | null;
 }
 
-/** A page of threads, the one that was written to last first. */
+/** A page of threads, the most recently changed one first. */
 export function listForumThreads(reader: Reader, paging: Paging = {}): ForumThreadList {
   return reader.read(() => {
     const { db } = reader.repository;
@@ -65,7 +65,10 @@ export function readForumThread(reader: Reader, uuid: string): ForumThread {
   });
 }
 
-/** A post and the title of its thread, by the hash of any of its versions. Throws as above. */
+/**
+ * A post and the title of its thread, by the hash of any of its versions. Throws like
+ * `readForumThread`.
+ */
 export function readForumPost(reader: Reader, uuid: string): ForumThreadPost & { title: string } {
   return reader.read(() => {
     const posts = threadOf(reader, uuid);

@@ -24,7 +24,7 @@ interface Change {
 
 /**
  * The check-ins that changed a file, newest first by the time of the event, then by the newest row.
- * Before a check-in that renamed it the file is followed under its old name.
+ * Before a rename, the file is followed under its old name.
  *
  * @throws {FossilError} `missing` if no such check-in knows the file; `ambiguous`.
  */
@@ -66,7 +66,7 @@ function changesOf(reader: Reader, path: string, root: number | null): Change[] 
     .toSorted((left, right) => right.mtime - left.mtime || right.mid - left.mid);
 }
 
-/** What was done under one name; a file that was renamed away is not deleted. */
+/** The changes under one name. A rename to another name does not count as a deletion. */
 function rowsOf(reader: Reader, fnid: number): Change[] {
   return reader.repository.db.rows<Change>(
     `SELECT mid, event.mtime, fnid, pfnid FROM mlink JOIN event ON objid=mid

@@ -3,15 +3,17 @@ import type { Ancestry } from "../graph/mod.ts";
 import { ancestryOf } from "./ancestry.ts";
 import type { Reader } from "./reader.ts";
 
-/** Contents of paths whose check-ins are kept, and roughly the bytes that each takes in memory. */
+/**
+ * Most contents of paths whose check-ins are cached, and the approximate memory of each, in bytes.
+ */
 const [MAX_KNOWN, KNOWN_BYTES] = [20_000, 200];
 
-/** Check-ins that gave a file the content it has, newest first, whoever descends from them. */
+/** Check-ins that gave a file its content, newest first, on any line. */
 type Givers = readonly number[];
 
 /**
- * For each file of a check-in the check-in that last gave it its content: the newest ancestor that
- * did, except for a merge that only took it over from one of its parents. Needs `read`.
+ * For each file of a check-in, the check-in that last gave it its content: the newest such
+ * ancestor, except merges that only took it over from a parent. Needs `read`.
  *
  * @returns rows of check-ins by path.
  */
@@ -34,7 +36,9 @@ export function lastChanges(
   return changes;
 }
 
-/** Who gave each file its content. From one check-in to the next that is the same for most. */
+/**
+ * The check-in that gave each file its content. Most stay the same from one check-in to the next.
+ */
 function giversOf(reader: Reader, files: readonly FileCard[]): Givers[] {
   const known = reader.cached("givers", () => {
     return { value: new Map<string, Givers>(), bytes: MAX_KNOWN * KNOWN_BYTES };

@@ -1,4 +1,4 @@
-/** Check-ins as the files they have. */
+/** The files of check-ins. */
 import { type FileCard, findFileCard, type Manifest } from "../artifact/mod.ts";
 import { compareUtf8 } from "../codec/mod.ts";
 import { filesOf } from "../crosslink/mod.ts";
@@ -56,7 +56,7 @@ export function fileAt(files: readonly FileCard[], path: string): FileCard {
 }
 
 /**
- * One file of a check-in, quicker than by `treeOf`. Needs `read`.
+ * One file of a check-in, faster than `treeOf`. Needs `read`.
  *
  * @throws {FossilError} `missing` if the check-in has none.
  */
@@ -66,7 +66,7 @@ export function fileOf(reader: Reader, rid: number, path: string): FileCard {
   return card ?? fileAt(treeOf(reader, rid), path);
 }
 
-/** A path as files are named: no slashes at its ends. */
+/** A path without slashes at its ends. */
 export function normalizePath(path: string): string {
   return path.replace(/^\/+|\/+$/g, "");
 }

@@ -1,6 +1,6 @@
 /**
- * Reading: functions over a `Reader` that give plain data in the shapes of the JSON API. Some are
- * for the search alone and not in the engine's own door.
+ * Reading: functions over a `Reader` that return plain data in the shapes of the JSON API. Some are
+ * only for the search and not exported by the engine.
  */
 export {
   type ArchiveFormat,

@@ -2,18 +2,18 @@ import { FossilError } from "../error.ts";
 
 /** Default length of a page. */
 const DEFAULT_LIMIT = 25;
-/** Longest page; a longer one is cut to this. */
+/** Longest page; longer ones are cut to it. */
 export const MAX_LIMIT = 10_000;
 
 /** A page of a longer list. */
 export interface Paging {
   /** At most this many: 25 if absent, at most 10,000. */
   readonly limit?: number;
-  /** How many are passed over. */
+  /** How many to skip. */
   readonly offset?: number;
 }
 
-/** A page whose numbers are there and sound. */
+/** A page with checked numbers. */
 export interface Page {
   readonly limit: number;
   readonly offset: number;
@@ -22,7 +22,7 @@ export interface Page {
 /**
  * Checks a page.
  *
- * @throws {FossilError} `invalid` if a number is no whole number from 0.
+ * @throws {FossilError} `invalid` if a number is not a whole number from 0.
  */
 export function pageOf({ limit = DEFAULT_LIMIT, offset = 0 }: Paging): Page {
   for (const number of [limit, offset]) {

@@ -1,30 +1,30 @@
 import { ByteCache } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 
-/** Default size of what a reader keeps in memory, in bytes. */
+/** Default size of a reader's cache, in bytes. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 
 /** Options of `Reader`. */
 export interface ReaderOptions {
   /** Bytes of tables and totals kept in memory. */
   readonly cacheBytes?: number;
-  /** Throws if nobody waits for the result any more; see `Reader.check`. */
+  /** Throws if the caller has cancelled; see `Reader.check`. */
   readonly check?: () => void;
 }
 
-/** Something computed, and roughly how many bytes it takes. */
+/** A computed value, and its approximate size in bytes. */
 interface Sized<T> {
   readonly value: T;
   readonly bytes: number;
 }
 
 /**
- * A repository to read from, with what was computed from it. Every reading function takes one.
- * What is kept is dropped as soon as anybody has written, this connection or another.
+ * A repository to read from, with a cache of computed values. Every reading function takes one. The
+ * cache is cleared after any write, by this connection or another.
  */
 export class Reader {
   readonly repository: Repository;
-  /** To be called again and again by what may take long, so that it can be ended. */
+  /** Long work calls this repeatedly, so that it can be cancelled. */
   readonly check: () => void;
   readonly #cache: ByteCache<string, unknown>;
   #state: string | null = null;
@@ -51,8 +51,8 @@ export class Reader {
   }
 
   /**
-   * `data_version` tells of other connections, `total_changes` of our own. Neither tells of a write
-   * that is undone: what was read in its midst is not kept.
+   * `data_version` shows writes of other connections, `total_changes` our own. Neither shows a
+   * write that is rolled back, so nothing read during a write is cached.
    */
   #noticeWrites(): void {
     const { db, isWriting } = this.repository;
@@ -62,8 +62,7 @@ export class Reader {
   }
 
   /**
-   * Returns what was computed under a key since the last write, or computes it. Needs `read`. The
-   * caller states by the key what type it is.
+   * Returns the cached value of a key, or computes it. Needs `read`. The key determines the type.
    */
   cached<T>(key: string, compute: () => Sized<T>): T {
     const known = this.#cache.get(key);

@@ -1,4 +1,4 @@
-/** Renames as check-ins have recorded them, followed from one check-in to another. */
+/** Recorded renames, followed from one check-in to another. */
 import { ancestryOf } from "./ancestry.ts";
 import type { Renames } from "./changes.ts";
 import type { Reader } from "./reader.ts";
@@ -24,8 +24,8 @@ function renamesByCheckin(reader: Reader): ReadonlyMap<number, readonly Rename[]
 }
 
 /**
- * Names of files at one check-in by their names at another: back along the primary parents of
- * `from` to the check-in where both lines meet, and from there on to `to`. Needs `read`.
+ * Names of files at one check-in by their names at another. Goes back along the primary parents of
+ * `from` to the check-in where both lines meet, and from there to `to`. Needs `read`.
  */
 export function renamesBetween(reader: Reader, from: number, to: number): Renames {
   const renames = renamesByCheckin(reader);
@@ -47,7 +47,9 @@ export function renamesBetween(reader: Reader, from: number, to: number): Rename
   return new Map();
 }
 
-/** Undoes the renames of some check-ins, newest first, then does those of others, oldest first. */
+/**
+ * Reverts the renames of some check-ins, newest first, then applies those of others, oldest first.
+ */
 function compose(
   renames: ReadonlyMap<number, readonly Rename[]>,
   back: readonly number[],

@@ -15,19 +15,19 @@ export interface Resolved {
   readonly uuid: string;
 }
 
-/** `event.type` that is looked for: check-ins, or anything. */
+/** Accepted `event.type`: check-ins, or anything. */
 type EventPattern = "ci" | "*";
 
 /** Shortest prefix of a hash. */
 const MIN_PREFIX = 4;
 const MAX_HASH = 64;
-/** No name that resolves is longer, in UTF-16 units. */
+/** Longest name that can resolve, in UTF-16 units. */
 const MAX_NAME = 1000;
 /** Longest name that is repeated in an error, in UTF-16 units. */
 const MAX_SHOWN = 100;
-/** Events that are looked at first for a name, because most names that many have are on one. */
+/** Events to search first, because most common names are on one of them. */
 const RECENT = 50;
-/** A prefix ends before this character, which follows the digits. */
+/** Upper bound of a prefix search: the character after the digits. */
 const PAST_HEX = "g";
 
 /**
@@ -42,12 +42,12 @@ export function resolveCheckin(reader: Reader, name?: string): Resolved {
   });
 }
 
-/** Row of the newest check-in of the main branch, or of all if that branch has none. */
+/** Row of the newest check-in of the main branch, or else of any branch. */
 function mainTip(reader: Reader): number {
   return newestTagged(reader, mainBranch(reader), "ci") || newest(reader, "ci", null);
 }
 
-/** Name of the main branch: the setting `main-branch`, else "trunk". */
+/** Name of the main branch: the setting `main-branch`, or "trunk". */
 export function mainBranch(reader: Reader): string {
   return reader.repository.config.get("main-branch") || "trunk";
 }
@@ -81,8 +81,8 @@ function ridOf(reader: Reader, name: string, type: EventPattern): number {
 }
 
 /**
- * `current`, `prev`, `previous` and `next` are relative to a checkout. A repository file has none:
- * they are relative to the tip of the main branch, unless something has such a name.
+ * `current`, `prev`, `previous` and `next` are relative to a checkout. A repository file has none,
+ * so they are relative to the tip of the main branch, unless something has such a name.
  */
 function relative(reader: Reader, name: string): number {
   switch (name) {
@@ -144,7 +144,7 @@ function taggedUntil(reader: Reader, name: string, type: EventPattern): number |
   return newestTagged(reader, name.slice(0, colon), type, date);
 }
 
-/** A hash or a prefix of one, in brackets or not. 0 if it is none. */
+/** A hash or a prefix of one, with or without brackets. 0 if it is neither. */
 function byHash(reader: Reader, name: string, type: EventPattern): number {
   const prefix = name.replace(/^\[/, "").replace(/\]$/, "").toLowerCase();
   if (prefix.length < MIN_PREFIX || prefix.length > MAX_HASH || !isHex(prefix)) return 0;
@@ -185,7 +185,7 @@ function newestTagged(reader: Reader, tag: string, type: EventPattern, until?: s
   ) ?? 0;
 }
 
-/** Digits alone that are a date: 20260102, or with the time. */
+/** A date of digits only: 20260102, or with the time. */
 function digits(reader: Reader, name: string, type: EventPattern): number {
   const date = expandDigits(name);
   return date === null ? 0 : newestUntil(reader, date, type);
@@ -208,7 +208,7 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d/.test(text);
 }
 
-/** A date written in 8, 12 or 14 digits, with its punctuation; null if the text is none. */
+/** A date of 8, 12 or 14 digits, with punctuation added; null if the text is not one. */
 function expandDigits(text: string): string | null {
   const match = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?$/.exec(text);
   if (match === null) return null;
@@ -232,8 +232,8 @@ function primaryParent(reader: Reader, rid: number): number {
 }
 
 /**
- * Goes back along a branch: its first check-in, and the one of another branch it starts from. As
- * in the program a check-in that no tag puts on a branch is on a branch of its own.
+ * Goes back along a branch: finds its first check-in, and the check-in of another branch that it
+ * starts from. As in the program, check-ins without a branch tag form a separate branch.
  */
 function branchStart(reader: Reader, rid: number): { root: number; first: number } {
   const branch = branchOf(reader, rid);
@@ -249,9 +249,9 @@ function branchStart(reader: Reader, rid: number): { root: number; first: number
 }
 
 /**
- * The check-in of the parent branch that a branch has taken in last: the one it started from, or
- * one that was merged into it since. Ancestors are gone through from the newest on, each after one
- * of its children. 0 if no tag puts the start on a branch.
+ * The last check-in of the parent branch that a branch contains: its start, or a later merge.
+ * Visits ancestors from the newest on, each after one of its children. 0 if no tag puts the start
+ * on a branch.
  */
 function lastMergeIn(reader: Reader, rid: number): number {
   const origin = branchOf(reader, branchStart(reader, rid).root);

@@ -1,6 +1,6 @@
 /**
- * What the reading functions give: plain data in the shapes of the JSON API, so that a worker can
- * hand it over and a route or a command can print it as it is. Timestamps are ISO 8601, UTC, with
+ * Results of the reading functions: plain data in the shapes of the JSON API. A worker can transfer
+ * them, and a route or a command can print them unchanged. Timestamps are ISO 8601, UTC, with
  * milliseconds; `uuid` is the full hash of an artifact.
  */
 
@@ -32,11 +32,11 @@ export interface GraphLink {
   readonly is_merge: boolean;
 }
 
-/** What the graph draws beside one check-in. */
+/** The graph beside one check-in. */
 export interface GraphRow {
   /** Lane of the check-in's own dot, from 0 at the left. */
   readonly lane: number;
-  /** Lanes of lines that pass by. */
+  /** Lanes of passing lines. */
   readonly passing: readonly number[];
   readonly links: readonly GraphLink[];
 }
@@ -44,19 +44,19 @@ export interface GraphRow {
 /** A page of check-ins. */
 export interface Timeline {
   readonly checkins: readonly TimelineCheckin[];
-  /** How many check-ins match, on whatever page. */
+  /** How many check-ins match, on all pages. */
   readonly total: number;
-  /** One row per check-in, where it was asked for. */
+  /** One row per check-in, on request. */
   readonly graph?: readonly GraphRow[];
 }
 
 /** What an event of the timeline is about. */
 export type EventKind = "checkin" | "wiki" | "ticket" | "technote" | "forum" | "tag";
 
-/** Anything that stands in the timeline. */
+/** Any event of the timeline. */
 export interface TimelineEvent extends CheckinRef {
   readonly kind: EventKind;
-  /** A moderator has not let it through yet: others than its author should not see it. */
+  /** A moderator has not approved it yet: only its author should see it. */
   readonly awaits_approval: boolean;
 }
 
@@ -84,11 +84,11 @@ export interface FileDifference {
   readonly prev_name: string | null;
   readonly type: EntryType;
   readonly executable: boolean;
-  /** The type or the executable bit is another than before. */
+  /** The type or the executable bit has changed. */
   readonly mode_changed: boolean;
 }
 
-/** A check-in with everything that is known of it. */
+/** A check-in with all details. */
 export interface CheckinDetail extends TimelineCheckin {
   readonly files_changed: readonly FileDifference[];
   readonly children: readonly string[];
@@ -103,7 +103,7 @@ export interface TreeEntry {
   readonly type: EntryType | "dir";
   /** Null for a folder. */
   readonly uuid: string | null;
-  /** Bytes; null for a folder and for content that is not here. */
+  /** Bytes; null for a folder and for missing content. */
   readonly size: number | null;
   readonly executable: boolean;
   /** The check-in that last changed the file, or anything below the folder. */
@@ -176,9 +176,9 @@ export interface FileDiff {
   /** Lines added and deleted; 0 for binary files. */
   readonly added: number;
   readonly deleted: number;
-  /** Unified diff with its two file headers; for a binary file one sentence that says so. */
+  /** Unified diff with its two file headers; for a binary file, one sentence. */
   readonly diff: string;
-  /** The diff is left out because a limit was hit. */
+  /** The diff is omitted because of a limit. */
   readonly is_truncated: boolean;
   /**
    * Why the file cannot be read before or after the change; null if it can. Leaves `diff` empty.
@@ -186,7 +186,7 @@ export interface FileDiff {
   readonly unreadable: string | null;
 }
 
-/** What differs between two check-ins. */
+/** The differences between two check-ins. */
 export interface Diff {
   /** Empty if the check-in has no parent. */
   readonly from: string;
@@ -204,7 +204,7 @@ export interface Branch {
   readonly is_private: boolean;
 }
 
-/** A symbolic name of check-ins that is no branch. */
+/** A symbolic name of check-ins that is not a branch. */
 export interface Tag {
   readonly name: string;
   /** The newest check-in that has it. */
@@ -288,7 +288,7 @@ export interface TechnoteRef {
   readonly id: string;
   /** Hash of the version. */
   readonly uuid: string;
-  /** The moment at which it stands in the timeline. */
+  /** Its time in the timeline. */
   readonly timestamp: string;
   readonly last_modified: string;
   readonly user: string;
@@ -335,7 +335,7 @@ export interface ForumThreadList {
 
 /** A post at its latest version. */
 export interface ForumThreadPost {
-  /** Hash of its first version, which names it. */
+  /** Hash of its first version, which identifies it. */
   readonly uuid: string;
   readonly latest_uuid: string;
   readonly timestamp: string;
@@ -360,7 +360,7 @@ export interface AttachmentRef {
   readonly uuid: string;
   readonly name: string;
   readonly file_uuid: string;
-  /** Bytes of the file; null if it is not here. */
+  /** Bytes of the file; null if it is missing. */
   readonly size: number | null;
   readonly timestamp: string;
   readonly user: string;
@@ -387,7 +387,7 @@ export interface UnversionedContent extends UnversionedRef {
   readonly content: Uint8Array;
 }
 
-/** What a repository holds, in numbers. */
+/** Statistics of a repository. */
 export interface Statistics {
   readonly project_name: string;
   readonly project_code: string;

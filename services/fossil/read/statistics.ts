@@ -3,7 +3,7 @@ import { timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { Statistics } from "./shapes.ts";
 
-/** What a repository holds, in numbers. */
+/** Statistics of a repository. */
 export function readStatistics(reader: Reader): Statistics {
   return reader.read(() =>
     reader.cached("statistics", () => ({ value: count(reader), bytes: 1000 }))

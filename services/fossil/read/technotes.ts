@@ -5,7 +5,7 @@ import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import type { TechnoteList, TechnotePage, TechnoteRef, TechnoteVersion } from "./shapes.ts";
 
-/** Markup of a note that does not say. */
+/** Default markup of a note. */
 const DEFAULT_MIMETYPE = "text/x-fossil-wiki";
 /** Shortest prefix of a note's id. */
 const MIN_PREFIX = 4;
@@ -24,7 +24,7 @@ const LATEST = `SELECT substr(tagname,7) AS id, tagxref.rid, uuid, max(tagxref.m
     FROM tag CROSS JOIN tagxref USING(tagid) JOIN blob ON blob.rid=tagxref.rid
    WHERE tagname GLOB 'event-*' AND tagtype>0 GROUP BY tag.tagid`;
 
-/** A page of technotes at their latest versions, the one that stands last in the timeline first. */
+/** A page of technotes at their latest versions, newest in the timeline first. */
 export function listTechnotes(reader: Reader, paging: Paging = {}): TechnoteList {
   return reader.read(() => {
     const { db } = reader.repository;

@@ -1,6 +1,6 @@
 /**
- * Tickets. Which fields they have is the repository's own matter: what the shapes name and the
- * repository lacks is given as empty text.
+ * Tickets. Each repository defines its own fields. A field that the shapes have and the repository
+ * lacks is empty text.
  */
 import type { TicketChange } from "../artifact/mod.ts";
 import { isHex } from "../codec/mod.ts";
@@ -11,7 +11,7 @@ import { pageOf, type Paging } from "./paging.ts";
 import type { Reader } from "./reader.ts";
 import type { Ticket, TicketChangeEntry, TicketComment, TicketList, TicketRef } from "./shapes.ts";
 
-/** Which tickets are listed. */
+/** Which tickets to list. */
 export interface TicketListOptions extends Paging {
   /** Exactly this status. */
   readonly status?: string;
@@ -24,7 +24,7 @@ const MIN_PREFIX = 4;
 const ID_LENGTH = 40;
 const PLAIN_TEXT = "text/plain";
 
-/** A page of tickets, the one that was created last first. */
+/** A page of tickets, the newest first. */
 export function listTickets(reader: Reader, options: TicketListOptions = {}): TicketList {
   return reader.read(() => {
     const { db } = reader.repository;
@@ -133,8 +133,8 @@ function changesOf(reader: Reader, ticket: string): ReadChange[] {
 }
 
 /**
- * What a change says to readers: the field "icomment", or what it appends to "comment". What the
- * first change has in "comment" is the ticket's own text.
+ * The comment of a change: the field "icomment", or the text appended to "comment". The "comment"
+ * of the first change is the text of the ticket.
  */
 function commentOf(entry: ReadChange, isFirst: boolean): TicketComment[] {
   const { uuid, timestamp, user, change: { fields } } = entry;

@@ -9,7 +9,7 @@ import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { Activity, EventKind, Timeline } from "./shapes.ts";
 
-/** Which check-ins are wanted; every condition must hold. */
+/** Which check-ins to list; every condition must hold. */
 export interface TimelineOptions extends Paging {
   readonly branch?: string;
   readonly user?: string;
@@ -19,7 +19,7 @@ export interface TimelineOptions extends Paging {
   readonly before?: string;
   /** Like `before`, for check-ins after it. */
   readonly after?: string;
-  /** Adds what the graph draws beside each check-in. */
+  /** Adds the graph beside each check-in. */
   readonly graph?: boolean;
 }
 
@@ -32,8 +32,8 @@ interface Condition {
 /**
  * A page of check-ins, newest first by the time of the event, then by the newest row.
  *
- * @throws {FossilError} `missing` or `ambiguous` if a moment is no date and names no check-in;
- * `missing` if no check-in at all is on the branch, or changes the path.
+ * @throws {FossilError} `missing` or `ambiguous` if a moment is neither a date nor a check-in;
+ * `missing` if no check-in is on the branch, or none changes the path.
  */
 export function readTimeline(reader: Reader, options: TimelineOptions = {}): Timeline {
   return reader.read(() => {
@@ -52,7 +52,7 @@ export function readTimeline(reader: Reader, options: TimelineOptions = {}): Tim
   });
 }
 
-/** Nothing that a condition names may be a mistake: then its list is not empty, but an error. */
+/** An unknown name in a condition is an error, not an empty list. */
 function requireNamed(reader: Reader, { branch, path }: TimelineOptions): void {
   const { db } = reader.repository;
   const of = (condition: Condition) => `SELECT 1 FROM event WHERE type='ci' AND ${condition.sql}`;
@@ -73,7 +73,7 @@ function isOnBranch(branch: string): Condition {
   return { sql: `${branchColumn("event.objid")}=?`, values: [branch] };
 }
 
-/** Which events are wanted; every condition must hold. */
+/** Which events to list; every condition must hold. */
 export interface ActivityOptions extends Paging {
   /** All if absent. */
   readonly kinds?: readonly EventKind[];
@@ -146,10 +146,10 @@ function commonConditions(
   return conditions;
 }
 
-/** Half a millisecond in days: days that are nearer to each other are one moment. */
+/** Half a millisecond in days: closer times are equal. */
 const HALF_MS = 0.5 / 86_400_000;
 
-/** Julian day of a date, or of the check-in that a name stands for. */
+/** Julian day of a date, or of a named check-in. */
 function momentOf(reader: Reader, name: string): number {
   const date = parseDate(name);
   if (date !== null) return toJulianDay(date);
@@ -168,7 +168,7 @@ function changesPath(path: string): Condition {
   };
 }
 
-/** The character behind "/": what is below a folder sorts before the folder's name with this. */
+/** The character after "/": paths below a folder sort before the folder's name with it. */
 const PAST_SLASH = "0";
 
 /** Rows of the page, and how many match at all. */

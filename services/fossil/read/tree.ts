@@ -7,7 +7,7 @@ import type { Reader } from "./reader.ts";
 import { resolveCheckin } from "./resolve.ts";
 import type { CheckinRef, Tree, TreeEntry } from "./shapes.ts";
 
-/** What is listed. */
+/** What to list. */
 export interface TreeOptions {
   /** Any name; absent for the tip of trunk. */
   readonly checkin?: string;
@@ -15,11 +15,11 @@ export interface TreeOptions {
   readonly path?: string;
   /** Every file below the folder by its full path, and no folders. */
   readonly recursive?: boolean;
-  /** Leaves `last_checkin` null, which saves most of the work. */
+  /** Leaves `last_checkin` null, which saves most of the time. */
   readonly withoutLastCheckin?: boolean;
 }
 
-/** Roughly the bytes that a path and its last change take in memory. */
+/** Approximate memory of a path and its last change, in bytes. */
 const CHANGE_BYTES = 150;
 
 /**
@@ -49,7 +49,7 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
   });
 }
 
-/** Sizes of files by hash, in bytes; -1 for those whose content is not here. */
+/** Sizes of files by hash, in bytes; -1 for missing content. */
 function sizesOf(reader: Reader, files: readonly FileCard[]): Map<string, number> {
   const rows = reader.repository.db.rows<{ uuid: string; size: number }>(
     "SELECT uuid, size FROM json_each(?) CROSS JOIN blob ON uuid=value",

@@ -18,7 +18,7 @@ interface UnversionedRow {
 
 const COLUMNS = "name, mtime, hash, sz";
 
-/** Every unversioned file, in the order of names. */
+/** Every unversioned file, sorted by name. */
 export function listUnversioned(reader: Reader): UnversionedRef[] {
   return reader.read(() => {
     const { db } = reader.repository;

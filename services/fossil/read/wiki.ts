@@ -4,7 +4,7 @@ import { REF_COLUMNS, type RefRow, timestampOf } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { WikiPage, WikiPageRef, WikiVersion } from "./shapes.ts";
 
-/** Markup of a page that does not say. */
+/** Default markup of a page. */
 const DEFAULT_MIMETYPE = "text/x-fossil-wiki";
 
 interface PageRow extends RefRow {
@@ -16,14 +16,14 @@ interface PageRow extends RefRow {
 /** Titles of the pages that belong to a branch or a check-in. */
 const ASSOCIATED = /^(?:branch|checkin)\//;
 
-/** Which wiki pages are listed. */
+/** Which wiki pages to list. */
 export interface WikiListOptions {
   readonly deleted?: boolean;
   readonly associated?: boolean;
 }
 
 /**
- * Every wiki page at its latest version, the one that changed last first.
+ * Every wiki page at its latest version, the most recently changed first.
  *
  * @param options `deleted` lists deleted pages too; `associated: false` leaves out those that belong
  * to a branch or a check-in.
@@ -61,8 +61,8 @@ function pageRef({ name, textSize, uuid, mtime, user }: PageRow): WikiPageRef {
  * A wiki page.
  *
  * @param version hash of one of its versions; absent for the latest.
- * @throws {FossilError} `missing` if there is no such page or version, or if the page's latest
- * version deletes it and no other was asked for.
+ * @throws {FossilError} `missing` if there is no such page or version, or if the latest version
+ * deletes the page and `version` is absent.
  */
 export function readWikiPage(reader: Reader, name: string, version?: string): WikiPage {
   return reader.read(() => {
@@ -90,7 +90,7 @@ function wikiOf(reader: Reader, uuid: string): Wiki {
 /**
  * Every version of a wiki page, newest first.
  *
- * @throws {FossilError} `missing` if there never was such a page.
+ * @throws {FossilError} `missing` if no such page ever existed.
  */
 export function readWikiHistory(reader: Reader, name: string): WikiVersion[] {
   return reader.read(() => {

@@ -1,4 +1,4 @@
-/** What the repository has to be searched: texts under a kind and a name. */
+/** The searchable texts of the repository, each with a kind and a name. */
 import { decodeUtf8 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import {
@@ -17,13 +17,13 @@ export interface Document {
   readonly kind: SearchKind;
   /** See `INDEX_SCHEMA`. */
   readonly name: string;
-  /** What tells whether the text has changed: a hash, or nothing. */
+  /** Detects changes of the text: a hash, or nothing. */
   readonly hash: string;
   readonly title: string;
   readonly body: string;
 }
 
-/** The comment of a check-in; null if the row is none. */
+/** The comment of a check-in; null if the row is not a check-in. */
 export function checkinDocument(reader: Reader, rid: number): Document | null {
   const body = reader.repository.db.value<string>(
     "SELECT coalesce(ecomment,comment,'') FROM event WHERE objid=? AND type='ci'",
@@ -59,7 +59,7 @@ export function technoteDocument(reader: Reader, id: string): Document | null {
 }
 
 /**
- * What a forum post is found under: the hash of its first version; null if there is none.
+ * The name of a forum post: the hash of its first version; null if there is none.
  *
  * @param uuid hash of any of its versions.
  */
@@ -80,9 +80,9 @@ export function forumDocument(reader: Reader, uuid: string): Document | null {
 }
 
 /**
- * A file as text; null if it is binary, not here, or too large.
+ * A file as text; null if it is binary, missing, or too large.
  *
- * @param maxBytes the size from which on a file is left out.
+ * @param maxBytes the size above which a file is left out.
  */
 export function codeDocument(
   reader: Reader,

@@ -9,9 +9,9 @@ import { Updater } from "./updater.ts";
 /** Default size in bytes above which files are not indexed. */
 const DEFAULT_MAX_FILE_BYTES = 1024 * 1024;
 
-/** What is searched for. */
+/** What to search for. */
 export interface SearchOptions extends Paging {
-  /** Words that all must stand there; `"a phrase"`, `prefix*` and `-without` are understood. */
+  /** Words that must all occur; `"a phrase"`, `prefix*` and `-without` also work. */
   readonly query: string;
   /** All kinds if absent. */
   readonly kinds?: readonly SearchKind[];
@@ -24,8 +24,8 @@ export interface SearchIndexOptions {
 }
 
 /**
- * Full text search over one repository, in a file of its own beside it. The file holds nothing that
- * the repository does not: it can be deleted at any time, and is made again.
+ * Full text search over one repository, in a separate file beside it. The file holds only data from
+ * the repository: it can be deleted at any time, and is then rebuilt.
  */
 export class SearchIndex implements Disposable {
   readonly #path: string;
@@ -46,8 +46,8 @@ export class SearchIndex implements Disposable {
   }
 
   /**
-   * Opens the index at `path`, or makes it; a file that is no index is replaced. Nothing is read
-   * from the repository yet.
+   * Opens or creates the index at `path`; replaces a file that is not an index. Does not read the
+   * repository yet.
    */
   static open(path: string, reader: Reader, options: SearchIndexOptions = {}): SearchIndex {
     return new SearchIndex(path, reader, options.maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
@@ -59,16 +59,15 @@ export class SearchIndex implements Disposable {
   }
 
   /**
-   * Takes in what was written since; makes the index anew if it does not fit the repository or is
-   * damaged.
+   * Indexes new artifacts; rebuilds the index if it does not match the repository or is damaged.
    */
   update(): void {
     this.#repaired(() => new Updater(this.#db, this.#reader, this.#maxFileBytes).update());
   }
 
   /**
-   * Finds matches, best first, the newest first among equals. Brings the index up to date before.
-   * A query without a word to look for finds nothing.
+   * Finds matches, best first, the newest first among equals. Updates the index before. A query
+   * without a search word finds nothing.
    *
    * @throws {FossilError} `invalid` if the query or the page is malformed.
    */
@@ -89,7 +88,7 @@ export class SearchIndex implements Disposable {
     this.close();
   }
 
-  /** Does some work; if the file turns out to be damaged, once more with a new one. */
+  /** Does some work; if the file is damaged, does it again with a new one. */
   #repaired<T>(work: () => T): T {
     try {
       return work();
@@ -104,7 +103,7 @@ export class SearchIndex implements Disposable {
   }
 }
 
-/** SQLite's own words for a file that is not what it should be. */
+/** SQLite's messages for a damaged file. */
 function isDamage(error: unknown): boolean {
   return error instanceof Error &&
     /malformed|not a database|no such table|no such column|vtable constructor/i.test(error.message);

@@ -12,14 +12,14 @@ import type { SearchKind, SearchMatch, SearchResult } from "./shapes.ts";
 
 /** Most matches of a page. */
 const MAX_PAGE = 100;
-/** Characters that FTS5 puts around what it has found: of private use, so that texts have none. */
+/** Characters that FTS5 puts around matches: from the private use area, so that texts lack them. */
 const OPEN = "\u{f0000}";
 const CLOSE = "\u{f0001}";
 /** Words of a snippet. */
 const SNIPPET_WORDS = 24;
 /** Longest line of code that is shown, in UTF-16 units. */
 const MAX_LINE = 200;
-/** A word of the title counts for as many of the text. */
+/** Weight of a word in the title against one in the text. */
 const RANK = "bm25(fts, 5.0, 1.0)";
 
 interface Row {
@@ -29,7 +29,7 @@ interface Row {
   readonly hash: string;
 }
 
-/** A page of what matches an expression of FTS5. Both databases need a transaction, or none. */
+/** A page of matches of an FTS5 expression. Both databases need a transaction, or none. */
 export function findMatches(
   index: Database,
   reader: Reader,
@@ -55,7 +55,7 @@ export function findMatches(
   return { matches, total };
 }
 
-/** What is given of a match; null if the repository does not have it any more. */
+/** The result for a match; null if the repository no longer has it. */
 function matchOf(
   index: Database,
   reader: Reader,
@@ -107,8 +107,8 @@ function matchOf(
 type Snippet = Pick<SearchMatch, "snippet" | "highlights">;
 
 /**
- * The passage that has the most of what was looked for. The id is bound as an integer: FTS5 passes
- * over a condition on a row that is given as REAL.
+ * The passage with the most search words. The id is bound as an integer: FTS5 ignores a condition
+ * on `rowid` that is bound as REAL.
  */
 function snippetOf(index: Database, expression: string, id: number): Snippet {
   const marked = index.value<string>(
@@ -139,14 +139,14 @@ function lineOf(index: Database, expression: string, id: number): Snippet & { li
   return { line, ...unmark(around(text, first - start)) };
 }
 
-/** Text without white space at its ends; of a long one what is around a place. */
+/** Text without white space at its ends; a long text is cut around a position. */
 function around(text: string, place: number): string {
   if (text.length <= MAX_LINE) return text.trim();
   const start = Math.max(0, place - MAX_LINE / 4);
   return text.slice(start, start + MAX_LINE).trim();
 }
 
-/** Takes the marks out of a text, and says where they were. */
+/** Removes the marks from a text, and returns their positions. */
 function unmark(marked: string): Snippet {
   const highlights: [number, number][] = [];
   let snippet = "";

@@ -10,10 +10,10 @@ const TERM = /(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)/gu;
 const HAS_WORD = /[\p{L}\p{N}\p{Co}]/u;
 
 /**
- * What a user has typed as an expression of SQLite's FTS5. Whatever is typed, the expression is
- * well formed: every term is quoted, so that no operator of FTS5 is left in it.
+ * Turns user input into an expression of SQLite's FTS5. The expression is always well formed: every
+ * term is quoted, so that no operator of FTS5 remains.
  *
- * @returns null if nothing is asked for.
+ * @returns null if the input has no search word.
  * @throws {FossilError} `invalid` if the query is too long.
  */
 export function matchExpression(query: string): string | null {

@@ -1,10 +1,10 @@
-/** Raised whenever the tables below or what is put into them change: older files are made again. */
+/** Increase this whenever the tables below or their content change: older files are rebuilt. */
 export const INDEX_VERSION = "2";
 
 /**
- * Tables of the index. `doc` says what a text is, the row of `fts` with the same id has the text.
- * `name` is what a text is found under when it changes: the row of a check-in, the id of a ticket,
- * the title of a page, the id of a technote, the hash of a post's first version, the path of a file.
+ * Tables of the index. `doc` describes a text; the row of `fts` with the same id has the text.
+ * `name` identifies a text when it changes: the row of a check-in, the id of a ticket, the title of
+ * a page, the id of a technote, the hash of a post's first version, the path of a file.
  */
 export const INDEX_SCHEMA = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -1,13 +1,13 @@
-/** What a search gives: plain data, see `../read/shapes.ts`. */
+/** Results of a search: plain data, see `../read/shapes.ts`. */
 import type { CheckinRef } from "../read/mod.ts";
 
 export type SearchKind = "checkin" | "ticket" | "wiki" | "technote" | "forum" | "code";
 
-/** What every match has. */
+/** The common part of all matches. */
 interface Match {
   /** Text around the match. */
   readonly snippet: string;
-  /** Where in the snippet the words stand: start and end in UTF-16 units. */
+  /** Positions of the words in the snippet: start and end in UTF-16 units. */
   readonly highlights: readonly (readonly [start: number, end: number])[];
 }
 

@@ -14,18 +14,18 @@ import {
 } from "./documents.ts";
 import { INDEX_VERSION } from "./schema.ts";
 
-/** Bytes of a document that are indexed at most; the rest is cut off. */
+/** Most indexed bytes of a document; the rest is cut off. */
 const MAX_BODY = 4 * 1024 * 1024;
 
-/** What the index was made from. */
+/** The state of the repository that the index covers. */
 interface State {
   readonly version: string;
-  /** Which repository it is, and which fields its tickets have. */
+  /** Identity of the repository, and the fields of its tickets. */
   readonly repository: string;
-  /** Last row that was seen, and its hash: another hash means another history. */
+  /** Last indexed row, and its hash: another hash means another history. */
   readonly lastRid: number;
   readonly lastHash: string;
-  /** Rows up to the last one whose content was not here, as JSON. */
+  /** Rows up to the last one whose content was missing, as JSON. */
   readonly awaited: string;
   /** The check-in whose files are indexed, "" for none. */
   readonly tip: string;
@@ -33,7 +33,7 @@ interface State {
   readonly maxFileBytes: string;
 }
 
-/** Keeps an index in step with its repository. */
+/** Keeps an index consistent with its repository. */
 export class Updater {
   readonly #index: Database;
   readonly #reader: Reader;
@@ -45,7 +45,7 @@ export class Updater {
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** Takes in what was written since; makes the index anew if that cannot be told. */
+  /** Indexes new artifacts; rebuilds the index if it cannot find them. */
   update(): void {
     if (this.#reader.read(() => isSame(this.#state(), this.#now()))) return;
     this.#index.exec("BEGIN IMMEDIATE");
@@ -63,7 +63,7 @@ export class Updater {
     }
   }
 
-  /** What the repository is now. */
+  /** The current state of the repository. */
   #now(): State {
     const { db, config } = this.#reader.repository;
     const last = db.row<{ rid: number; uuid: string }>(
@@ -84,7 +84,7 @@ export class Updater {
     };
   }
 
-  /** Phantoms, deltas that hang on them, and check-ins whose baseline is missing. */
+  /** Phantoms, deltas that depend on them, and check-ins whose baseline is missing. */
   #awaited(): string {
     const rows = this.#reader.repository.db.rows<{ rid: number }>(
       `WITH RECURSIVE absent(rid) AS (
@@ -150,7 +150,7 @@ export class Updater {
     if (before.tip !== now.tip) this.#indexTree(now.tip);
   }
 
-  /** Brings the texts up to date that an artifact speaks of. */
+  /** Updates the texts that an artifact concerns. */
   #indexArtifact(rid: number): void {
     const { repository } = this.#reader;
     const isEvent = repository.db.exists("SELECT 1 FROM event WHERE objid=?", rid);
@@ -190,7 +190,7 @@ export class Updater {
     if (rid !== 0) this.#replace("checkin", `${rid}`, checkinDocument(this.#reader, rid));
   }
 
-  /** Brings the files up to date: what has the same hash as before is left alone. */
+  /** Updates the files; skips those with the same hash as before. */
   #indexTree(tip: string): void {
     const known = new Map(
       this.#index.rows<{ name: string; hash: string }>(

@@ -9,8 +9,8 @@ export interface Hunk {
 }
 
 /**
- * The hunks that lead from one sequence to another, in order; between two of them stands at least
- * one common item. A hunk that could stand in several places stands as far down as it can.
+ * The hunks between two sequences, in order, separated by at least one common item. Each hunk is as
+ * far down as possible.
  */
 export function diffSequences(from: Int32Array, to: Int32Array): Hunk[] {
   const hunks: Hunk[] = [];
@@ -25,7 +25,7 @@ export function diffSequences(from: Int32Array, to: Int32Array): Hunk[] {
   return slideDown(hunks, from, to);
 }
 
-/** Moves pure insertions and deletions down over equal items; those that meet become one. */
+/** Moves pure insertions and deletions down over equal items; joins those that meet. */
 function slideDown(hunks: readonly Hunk[], from: Int32Array, to: Int32Array): Hunk[] {
   const result: Hunk[] = [];
   for (let i = hunks.length - 1; i >= 0; i--) {

@@ -9,7 +9,7 @@ export interface Lines {
   readonly offsets: Int32Array;
 }
 
-/** Gives lines their numbers. Bytes are compared, so that any encoding and any line end is kept. */
+/** Numbers lines. Compares bytes, so that any encoding and any line end is kept. */
 export class LineTable {
   readonly #ids = new Map<string, number>();
 

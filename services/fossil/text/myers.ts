@@ -1,6 +1,6 @@
 /**
- * The differences of two sequences of numbers, by Myers' algorithm in linear space: the middle of
- * a shortest edit script is looked for from both ends, and then both halves are treated alike.
+ * The differences of two sequences of numbers, by Myers' algorithm in linear space: finds the
+ * middle of a shortest edit script from both ends, then treats both halves in the same way.
  *
  * @see E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1 (1986).
  */
@@ -12,10 +12,10 @@ export interface Match {
   readonly length: number;
 }
 
-/** Steps after which a search for the middle gives up looking for the shortest way. */
+/** Steps after which the search for the middle accepts a longer path. */
 const MIN_COST = 256;
 
-/** Part of both sequences that is still to be compared. */
+/** A part of both sequences that remains to compare. */
 interface Box {
   readonly left: number;
   readonly leftEnd: number;
@@ -43,7 +43,7 @@ export function matchSequences(left: Int32Array, right: Int32Array): Match[] {
   return join(matches.sort((one, other) => one.left - other.left));
 }
 
-/** Takes equal elements off both ends. */
+/** Removes equal elements from both ends. */
 function trim(left: Int32Array, right: Int32Array, box: Box) {
   let [leftStart, leftEnd, rightStart, rightEnd] = [box.left, box.leftEnd, box.right, box.rightEnd];
   while (leftStart < leftEnd && rightStart < rightEnd && left[leftStart] === right[rightStart]) {
@@ -63,7 +63,7 @@ function trim(left: Int32Array, right: Int32Array, box: Box) {
   };
 }
 
-/** Makes one run of runs that touch. */
+/** Joins adjacent runs. */
 function join(matches: readonly Match[]): Match[] {
   const joined: Match[] = [];
   for (const match of matches) {
@@ -96,7 +96,7 @@ class Middle {
     this.#backward = new Int32Array(left.length + right.length + 3);
   }
 
-  /** A point on a shortest way, or on a good one if that would cost too much; null for none. */
+  /** A point on a shortest path, or on a good one if the shortest costs too much; null for none. */
   find(box: Box): { left: number; right: number } | null {
     const [forward, backward, origin] = [this.#forward, this.#backward, this.#origin];
     const start = box.left - box.right;
@@ -152,7 +152,7 @@ class Middle {
     return left;
   }
 
-  /** As `#advance`, from the end. */
+  /** Like `#advance`, from the end. */
   #retreat(diagonal: number, box: Box): number {
     const below = this.#backward[this.#origin + diagonal - 1]!;
     const above = this.#backward[this.#origin + diagonal + 1]!;
@@ -167,7 +167,7 @@ class Middle {
     return left;
   }
 
-  /** The point that has come furthest from the start, if a shortest way costs too much. */
+  /** The point furthest from the start, if a shortest path costs too much. */
   #furthest(box: Box, low: number, high: number): { left: number; right: number } | null {
     let best = { left: box.left, right: box.right };
     for (let diagonal = high; diagonal >= low; diagonal -= 2) {

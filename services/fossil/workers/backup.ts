@@ -1,17 +1,17 @@
 import { Database } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 
-/** How often another program's writes may come in between. */
+/** How often another program's writes may interfere. */
 const ATTEMPTS = 100;
 
 /**
- * Copies a repository to a file, which must not exist, while other programs use it: readers go on,
- * writers wait. The copy is one state of the repository and needs no log beside it.
+ * Copies a repository to a file, which must not exist, while other programs use it: readers
+ * continue, writers wait. The copy is one state of the repository and needs no log beside it.
  *
- * This process must have no other connection to the repository: as soon as it closes a file that
- * it read, POSIX takes away every lock that it holds on that file, SQLite's own among them.
+ * This process must have no other connection to the repository: when it closes a file that it read,
+ * POSIX drops every lock that it holds on that file, including SQLite's.
  *
- * @throws {FossilError} `invalid` if the target exists; `unavailable` if other programs keep the
+ * @throws {FossilError} `invalid` if the target exists; `unavailable` if other programs prevent the
  * write-ahead log from being moved into the repository.
  */
 export function backUp(source: string, target: string): void {

@@ -1,6 +1,6 @@
 import { type HashMemory, newHashMemory } from "./hash_protocol.ts";
 
-/** A thread that hashes for another one, which gets at it by `memory`. */
+/** A thread that hashes for another one; they share `memory`. */
 export class HashHelper implements Disposable {
   readonly memory: HashMemory = newHashMemory();
   readonly #worker: Worker;
@@ -8,7 +8,7 @@ export class HashHelper implements Disposable {
   constructor() {
     const url = new URL("./hash_worker.ts", import.meta.url);
     this.#worker = new Worker(url, { type: "module", name: "hashing" });
-    // Who gives it work does without it if it is not there.
+    // Its user works without it if it is missing.
     this.#worker.onerror = (event) => event.preventDefault();
     this.#worker.postMessage(this.memory);
   }

@@ -1,30 +1,30 @@
 /**
- * Memory by which one thread has another hash for it. No messages: whoever decodes a repository reads
- * none until it is done, and in Deno 2.9 a worker of a worker starts half a second late, so that
- * the main thread starts both.
+ * Shared memory through which one thread lets another hash for it. They exchange no messages,
+ * because a thread that decodes a repository reads none until it is done. The main thread starts
+ * both, because in Deno 2.9 a worker of a worker starts half a second late.
  */
 
-/** Bytes of contents that lie in one slot at most. */
+/** Most bytes of contents in one slot. */
 export const SLOT_BYTES = 2 * 1024 * 1024;
-/** Contents in one slot at most. */
+/** Most contents in one slot. */
 export const SLOT_ITEMS = 4096;
-/** Bytes that a name takes: 64 digits, or 40 and zeros. */
+/** Bytes of a name: 64 digits, or 40 and zeros. */
 export const NAME_BYTES = 64;
 const SLOTS = 3;
 
 /** Whose turn it is with a slot. */
 export const TURN = { free: 0, given: 1, done: 2 } as const;
 
-/** What both threads share. */
+/** The shared memory. */
 export interface HashMemory {
-  /** Counts what was given; who hashes waits for it to change. -1 when no more comes. */
+  /** Number of filled slots; the hashing thread waits for a change. -1 at the end. */
   readonly signal: Int32Array<SharedArrayBuffer>;
   readonly slots: readonly HashSlot[];
 }
 
 /** Room for some contents. */
 export interface HashSlot {
-  /** One number of {@link TURN}, then how many contents there are. */
+  /** One number of {@link TURN}, then the number of contents. */
   readonly state: Int32Array<SharedArrayBuffer>;
   /** Contents, one after the other, and the length of each. */
   readonly contents: Uint8Array<SharedArrayBuffer>;

@@ -4,7 +4,7 @@ import { hasHash, loadSha3, type Sha3 } from "../codec/mod.ts";
 import { type HashMemory, type HashSlot, NAME_BYTES, TURN } from "./hash_protocol.ts";
 import { giveWay } from "./priority.ts";
 
-/** Checks what lies in a slot, and says so there. */
+/** Checks the contents of a slot and writes the result there. */
 function checkSlot({ state, contents, lengths, names, verdicts }: HashSlot, sha3: Sha3): void {
   const count = Atomics.load(state, 1);
   let start = 0;
@@ -19,7 +19,7 @@ function checkSlot({ state, contents, lengths, names, verdicts }: HashSlot, sha3
   Atomics.notify(state, 0);
 }
 
-/** Checks what is given, until no more comes. */
+/** Checks slots until the end. */
 function work({ signal, slots }: HashMemory, sha3: Sha3): void {
   for (;;) {
     const seen = Atomics.load(signal, 0);

@@ -25,7 +25,7 @@ import {
 import type { Repository } from "../repository.ts";
 import type { Watch } from "./watch.ts";
 
-/** A repository to be made from the file `source`. */
+/** A repository to make from the file `source`. */
 export interface ImportOptions {
   readonly create: CreateOptions;
   readonly source: string;
@@ -35,12 +35,12 @@ export interface ImportOptions {
   readonly git?: Pick<GitImportOptions, "mainBranch" | "maxFileBytes" | "isPartial">;
 }
 
-/** What an import took over. */
+/** Result of an import. */
 export type ImportReport =
   | GitImportReport & { readonly format: "git" }
   | FossilImportReport & { readonly format: "fossil" };
 
-/** Makes a repository from another one. Where that fails nothing is left. */
+/** Makes a repository from another one. Leaves nothing behind if it fails. */
 export async function importRepository(
   path: string,
   { create, source, format, git }: ImportOptions,
@@ -60,7 +60,7 @@ export async function importRepository(
 }
 
 /**
- * Makes a repository from a `git fast-export` stream. Where that fails nothing is left. Call this
+ * Makes a repository from a `git fast-export` stream. Leaves nothing behind if it fails. Call this
  * in the main thread.
  *
  * @throws {FossilError} `invalid` if the file exists; else as `importGit`.
@@ -74,7 +74,7 @@ export async function importGitStream(
   return await importStream({ path, create }, stream, options);
 }
 
-/** What is made. */
+/** The new repository. */
 interface Making {
   readonly path: string;
   readonly create: CreateOptions;
@@ -93,7 +93,7 @@ function importStream(
   });
 }
 
-/** An import reads little twice, so what it keeps is small. */
+/** An import reads little twice, so small caches suffice. */
 const DRAFT_OPTIONS: StoreOptions = {
   isDraft: true,
   cacheBytes: 8 * 1024 * 1024,
@@ -102,10 +102,10 @@ const DRAFT_OPTIONS: StoreOptions = {
 
 /**
  * Makes a repository in a draft, where nothing is durable and pages stay half empty. Then verifies
- * the draft and copies it to its place. The file appears whole or not at all. A second thread that
- * hashes would take 40 MB.
+ * the draft and copies it to its place. The file appears whole or not at all. Hashes in one thread,
+ * because a second one would take 40 MB.
  *
- * @param check is called again and again after the filling; if it throws, the import ends.
+ * @param check called repeatedly after the draft is filled; the import ends if it throws.
  */
 async function throughDraft<Report>(
   { path, create }: Making,
@@ -134,7 +134,7 @@ async function throughDraft<Report>(
   return report;
 }
 
-/** Makes a repository whose file has no name, so that nothing is left of it however this ends. */
+/** Makes a repository whose file has no name, so that nothing remains of it in any case. */
 function openDraft(path: string, create: CreateOptions, options: StoreOptions): Repository {
   const draftPath = draftPathFor(path);
   const draft = createEmptyRepository(draftPath, create, options);

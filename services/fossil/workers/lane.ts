@@ -2,23 +2,23 @@ import { FossilError } from "../error.ts";
 import { unpack } from "./parcel.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
 
-/** What a caller may say about any call. */
+/** Options of any call. */
 export interface CallOptions {
   /**
-   * Returns the call up: while it waits it is dropped, while it runs it ends where it next looks. A
-   * call that finishes before it looks has its result.
+   * Cancels the call. A waiting call is dropped; a running one ends at its next check. A call that
+   * finishes before the check returns its result.
    */
   readonly signal?: AbortSignal;
-  /** Told now and then how far a long call is; the total is null while it is not known. */
+  /** Called from time to time with the progress of a long call; the total is null while unknown. */
   readonly onProgress?: (done: number, total: number | null) => void;
 }
 
-/** What a lane is made of. */
+/** Options of a lane. */
 export interface LaneOptions {
   readonly settings: WorkerSettings;
-  /** Jobs of one repository that may wait. */
+  /** Most waiting jobs of one repository. */
   readonly maxQueued: number;
-  /** A job past its own limit is given as long to notice; then its worker is ended. */
+  /** Time for a job to end after its limit, before its worker is terminated. */
   readonly graceMs: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker: () => Worker;
@@ -33,8 +33,8 @@ interface Job extends CallOptions {
 }
 
 /**
- * One worker, started when it is needed, and the jobs of the repositories that are pinned to it.
- * The worker has one job at a time; repositories take turns.
+ * One worker, started on demand, and the jobs of the repositories pinned to it. The worker has one
+ * job at a time; repositories take turns.
  */
 export class Lane {
   readonly #options: LaneOptions;
@@ -49,18 +49,18 @@ export class Lane {
     this.#options = options;
   }
 
-  /** How many jobs wait, and whether one runs. */
+  /** The number of waiting jobs, and whether one runs. */
   get load(): { readonly queued: number; readonly running: boolean } {
     const queued = [...this.#queues.values()].reduce((sum, jobs) => sum + jobs.length, 0);
     return { queued, running: this.#running !== null };
   }
 
   /**
-   * Has the worker do something; gives its result.
+   * Runs a job in the worker and returns its result.
    *
-   * @param path the repository in whose queue it waits.
-   * @throws {FossilError} `unavailable` if too much waits or the worker ends; else what the engine
-   * throws; the signal's reason if the caller gave up.
+   * @param path the repository whose queue it joins.
+   * @throws {FossilError} `unavailable` if the queue is full or the worker ends; otherwise the
+   * errors of the engine; the signal's reason if the caller cancelled.
    */
   submit(path: string, request: JobRequest, options: CallOptions = {}): Promise<unknown> {
     const { signal } = options;
@@ -81,10 +81,7 @@ export class Lane {
     });
   }
 
-  /**
-   * Ends the worker. What waits is refused; what runs is finished, or ends where it next looks
-   * whether it should.
-   */
+  /** Ends the worker. Refuses waiting jobs; the running one finishes, or ends at its next check. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -189,7 +186,7 @@ export class Lane {
     job.reject(job.signal?.reason);
   }
 
-  /** The worker itself broke: whoever waits is told, and the next call starts a new one. */
+  /** The worker itself failed: waiting calls fail, and the next call starts a new one. */
   #fail(reason: string): void {
     this.#worker?.terminate();
     this.#worker = null;

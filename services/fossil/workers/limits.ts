@@ -13,19 +13,19 @@ export type Operations = {
   readonly [Name in OperationName]: Call<(typeof OPERATIONS)[Name]>;
 };
 
-/** The same, for JSON (UTF-8) in place of the results: of those that are plain data. */
+/** The same with JSON (UTF-8) results, for operations that return plain data. */
 export type JsonOperations = {
   readonly [Name in OperationName]: (
     ...args: Parameters<Operations[Name]>
   ) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** How long operations may take, in milliseconds; null for as long as they need. */
+/** Time limits of operations, in milliseconds; null for no limit. */
 export type TimeLimits = Readonly<Record<OperationName, number | null>>;
 
 /**
- * How long each operation may take once it runs: reads 10 s, writes 60 s, and what goes over the
- * whole as long as it needs. It ends by itself where it looks, and with its worker if it does not.
+ * Time limits of running operations: reads 10 s, writes 60 s, and none for operations on the whole
+ * repository. An operation ends at its next check, or else with its worker.
  */
 export const TIME_LIMITS_MS: TimeLimits = {
   ...limitOfEach(READS, 10_000),

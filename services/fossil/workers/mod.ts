@@ -1,4 +1,4 @@
-/** The asynchronous door: repositories in workers. */
+/** The asynchronous interface: repositories in workers. */
 export { importGitStream, type ImportOptions, type ImportReport } from "./import.ts";
 export type { CallOptions } from "./lane.ts";
 export type { JsonOperations, Operations } from "./limits.ts";

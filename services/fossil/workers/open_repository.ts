@@ -2,17 +2,17 @@ import { Reader } from "../read/mod.ts";
 import { Repository } from "../repository.ts";
 import { SearchIndex } from "../search/mod.ts";
 
-/** A repository with what is read and searched through, as a worker keeps it open. */
+/** An open repository in a worker, with its reader and search index. */
 export class OpenRepository implements Disposable {
   readonly path: string;
   readonly repository: Repository;
   readonly reader: Reader;
-  /** When it was last asked for, on the clock of `performance.now()`. */
+  /** Time of its last use, on the clock of `performance.now()`. */
   usedAt = performance.now();
   #index: SearchIndex | null = null;
   #changes = 0;
 
-  /** @param check throws if the running job is to end. */
+  /** @param check throws if the running job must end. */
   constructor(path: string, repository: Repository, check: () => void) {
     this.path = path;
     this.repository = repository;
@@ -25,7 +25,7 @@ export class OpenRepository implements Disposable {
     return this.#index;
   }
 
-  /** Whether rows were written through this connection since that was asked last. */
+  /** Whether this connection has written rows since the last call. */
   hasWritten(): boolean {
     const before = this.#changes;
     this.#changes = this.repository.db.value<number>("SELECT total_changes()") ?? 0;

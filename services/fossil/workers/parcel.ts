@@ -1,6 +1,6 @@
 /**
- * A result on its way out of a worker. Plain data travels as JSON, which the main thread reads in
- * less than half of the time that it needs for a structured clone; bytes travel as they are.
+ * A result on its way out of a worker. Plain data travels as JSON, which costs the main thread less
+ * than half the time of a structured clone. Bytes travel as they are.
  */
 export type Parcel =
   | { readonly kind: "json"; readonly text: string }
@@ -9,7 +9,7 @@ export type Parcel =
   | { readonly kind: "bytes"; readonly value: unknown }
   | { readonly kind: "nothing" };
 
-/** What is larger is handed over to the main thread, smaller things are copied there. */
+/** Larger results are transferred to the main thread, smaller ones copied. */
 const TRANSFER_BYTES = 256 * 1024;
 
 /** Packs plain data as the bytes of JSON. */
@@ -32,7 +32,7 @@ export function pack(result: unknown): { parcel: Parcel; transfer: ArrayBuffer[]
   return { parcel: { kind: "json-bytes", bytes }, transfer: [bytes.buffer] };
 }
 
-/** What was packed. */
+/** Unpacks a result. */
 export function unpack(parcel: Parcel): unknown {
   switch (parcel.kind) {
     case "json":

@@ -11,27 +11,26 @@ import type { JobRequest, WorkerSettings } from "./protocol.ts";
 
 /** Options of {@link RepositoryPool}. */
 export interface PoolOptions extends Partial<WorkerSettings> {
-  /** Workers that may run at a time; each is started when it is needed. */
+  /** Most workers; each is started on demand. */
   readonly workers?: number;
-  /** Calls of one repository that may wait; one more is refused. */
+  /** Most waiting calls of one repository; further ones are refused. */
   readonly maxQueued?: number;
-  /** Other time limits than the usual ones of `limits.ts`, in milliseconds. */
+  /** Time limits that replace those of `limits.ts`, in milliseconds. */
   readonly timeLimits?: Partial<TimeLimits>;
-  /** A call past its time limit is given as long to notice; then its worker is ended. */
+  /** Time for a call to end after its limit, before its worker is terminated. */
   readonly graceMs?: number;
   /** Starts a worker that runs `repository_worker.ts`. */
   readonly startWorker?: () => Worker;
 }
 
 /**
- * A repository in a pool: the operations of `operations.ts`, asynchronous. The file is opened when
- * it is needed. Calls of one repository are done one after the other in the order in which they
- * were made.
+ * A repository in a pool: the operations of `operations.ts`, asynchronous. The file is opened on
+ * demand. The calls of one repository run one after the other, in order.
  */
 export type PooledRepository = Operations & {
-  /** The file, as the operating system names it. */
+  /** Canonical path of the file. */
   readonly path: string;
-  /** The same operations for results that are sent on as JSON: this thread does not read them. */
+  /** The same operations with JSON results, which this thread forwards unread. */
   readonly json: JsonOperations;
   /**
    * Copies the repository to a file, which must not exist, while it is in use.
@@ -39,7 +38,7 @@ export type PooledRepository = Operations & {
    * @throws {FossilError} `invalid` if the target exists; `unavailable`.
    */
   backUp(target: string, options?: CallOptions): Promise<void>;
-  /** Closes the file after what was asked for before. A later call opens it again. */
+  /** Closes the file after the earlier calls. A later call opens it again. */
   close(): Promise<void>;
 };
 
@@ -49,9 +48,9 @@ export interface ImportedRepository {
   readonly report: ImportReport;
 }
 
-/** What a pool has to do at the moment. */
+/** The current load of a pool. */
 export interface PoolLoad {
-  /** Repositories that were opened since the pool was made. */
+  /** Repositories opened since the pool was created. */
   readonly repositories: number;
   readonly running: number;
   readonly queued: number;
@@ -70,8 +69,8 @@ const DEFAULTS: Required<PoolOptions> = {
 };
 
 /**
- * Repositories behind an asynchronous door. Each is pinned to one worker, which alone opens the
- * file and so is its only writer in this process.
+ * Repositories with an asynchronous interface. Each is pinned to one worker. Only that worker opens
+ * the file, so it is the only writer in this process.
  */
 export class RepositoryPool {
   readonly #settings: WorkerSettings;
@@ -96,7 +95,7 @@ export class RepositoryPool {
   /**
    * Opens a repository.
    *
-   * @throws {FossilError} `unsupported` if the file is none; `unavailable`.
+   * @throws {FossilError} `unsupported` if the file is not a repository; `unavailable`.
    */
   async open(path: string, options?: CallOptions): Promise<PooledRepository> {
     const real = await realPath(path);
@@ -119,8 +118,8 @@ export class RepositoryPool {
   }
 
   /**
-   * Makes a repository from a file: a `git fast-export` stream or another repository. Where that
-   * fails there is none.
+   * Makes a repository from a file: a `git fast-export` stream or another repository. Leaves
+   * nothing behind if it fails.
    *
    * @throws {FossilError} `invalid` if the file exists or the source is malformed; `unavailable`.
    */
@@ -145,12 +144,12 @@ export class RepositoryPool {
     };
   }
 
-  /** Refuses what waits, ends what runs if it can be ended, and closes every file. */
+  /** Refuses waiting calls, ends running ones if possible, and closes every file. */
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
-  /** Has a file made. Where that fails, its name is not kept. */
+  /** Makes a file. Forgets its name if that fails. */
   async #make(
     path: string,
     callOptions: CallOptions,
@@ -168,7 +167,7 @@ export class RepositoryPool {
     }
   }
 
-  /** The worker of a repository; a new repository gets the one that has the fewest. */
+  /** The worker of a repository; a new repository gets the worker with the fewest. */
   #laneOf(path: string): Lane {
     const known = this.#pins.get(path);
     if (known !== undefined) return known;
@@ -210,16 +209,16 @@ function handle(path: string, lane: Lane, limits: TimeLimits): PooledRepository 
   });
 }
 
-/** What a repository's methods need. */
+/** The context of a repository's methods. */
 interface Door {
   readonly path: string;
   readonly lane: Lane;
   readonly limits: TimeLimits;
-  /** Whether results are wanted as JSON. */
+  /** Whether the caller wants results as JSON. */
   readonly asJson: boolean;
 }
 
-/** One method per operation; `limits.ts` says what each takes and gives. */
+/** One method per operation; `limits.ts` has their types. */
 function operationsOf({ path, lane, limits, asJson }: Door): Record<string, unknown> {
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {

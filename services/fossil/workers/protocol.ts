@@ -13,33 +13,33 @@ export interface StartRequest {
   readonly settings: WorkerSettings;
 }
 
-/** How a worker treats its repositories. */
+/** Settings of a worker for its repositories. */
 export interface WorkerSettings {
-  /** Repositories that one worker keeps open; the one that was not used for longest is closed. */
+  /** Most open repositories of one worker; the least recently used one is closed. */
   readonly maxOpen: number;
-  /** A repository is closed when it was not used for as long, in milliseconds. */
+  /** Idle time after which a repository is closed, in milliseconds. */
   readonly idleMs: number;
   /**
-   * So long after the last write the log is moved into the file, in milliseconds: for whoever copies
-   * or clones the file alone.
+   * Time after the last write at which the log moves into the file, in milliseconds: for programs
+   * that copy or clone the file alone.
    */
   readonly settleMs: number;
-  /** Bytes of artifacts that each open repository keeps in memory. */
+  /** Most bytes of artifacts that each open repository caches. */
   readonly cacheBytes: number;
 }
 
-/** What a worker is asked for, one thing at a time. */
+/** A job of a worker; it gets one at a time. */
 export type JobRequest =
   | {
     readonly kind: "run";
     readonly path: string;
     readonly operation: OperationName;
     readonly input: unknown;
-    /** Whether the result is wanted as JSON, to be sent on and not read. */
+    /** Whether the caller wants the result as JSON, to forward it unread. */
     readonly asJson: boolean;
-    /** How long it may take, in milliseconds; null for as long as it needs. */
+    /** Time limit in milliseconds; null for none. */
     readonly limitMs: number | null;
-    /** Whether messages of progress are wanted. */
+    /** Whether the caller wants progress messages. */
     readonly wantsProgress: boolean;
     /** A thread that hashes; null if none is needed. */
     readonly hashing: HashMemory | null;
@@ -54,14 +54,14 @@ export type JobRequest =
   | { readonly kind: "create"; readonly path: string; readonly options: NewRepositoryOptions }
   | { readonly kind: "backup"; readonly path: string; readonly target: string }
   | { readonly kind: "close"; readonly path: string }
-  /** Closes all repositories: the last thing that a worker is asked for. */
+  /** Closes all repositories: the last job of a worker. */
   | { readonly kind: "end" };
 
-/** What a worker answers: any number of `progress`, then one of the others. */
+/** Answers of a worker: any number of `progress`, then one of the others. */
 export type JobResponse =
   | { readonly kind: "progress"; readonly done: number; readonly total: number | null }
   | { readonly kind: "done"; readonly parcel: Parcel }
   | { readonly kind: "interrupted" }
   | { readonly kind: "refused"; readonly code: FossilErrorCode; readonly message: string }
-  /** Neither the engine nor the disk said so: a bug. */
+  /** An error of neither the engine nor the disk: a bug. */
   | { readonly kind: "broken"; readonly message: string; readonly stack: string };

@@ -12,14 +12,14 @@ import { giveWay } from "./priority.ts";
 import type { JobRequest, JobResponse, StartRequest, WorkerSettings } from "./protocol.ts";
 import { Interrupted, Watch } from "./watch.ts";
 
-/** An operation as the worker calls it: the asynchronous door has checked the types. */
+/** An operation as the worker calls it; the asynchronous interface has checked the types. */
 type AnyOperation = (context: Context, input: unknown) => unknown;
 
-/** Does jobs, one after the other, on repositories that it keeps open for a while. */
+/** Runs jobs, one after the other, on repositories that it keeps open for a while. */
 class RepositoryWorker {
   readonly #settings: WorkerSettings;
   readonly #interrupt: Int32Array;
-  /** By path; the one that was used last stands at the end. */
+  /** By path; the last used one is at the end. */
   readonly #open = new Map<string, OpenRepository>();
   readonly #idleTimers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #settleTimers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -30,7 +30,7 @@ class RepositoryWorker {
     this.#interrupt = new Int32Array(request.interrupt);
   }
 
-  /** Does a job; gives its result, or a promise of it. */
+  /** Runs a job; returns its result, or a promise of it. */
   execute(request: JobRequest): unknown {
     switch (request.kind) {
       case "run":
@@ -87,7 +87,7 @@ class RepositoryWorker {
     }
   }
 
-  /** An open repository, which from now on is the last to be closed. */
+  /** An open repository; makes it the most recently used one. */
   #use(path: string): OpenRepository {
     const known = this.#open.get(path);
     if (known === undefined) {
@@ -116,14 +116,14 @@ class RepositoryWorker {
       try {
         repository.settle();
       } catch {
-        // The log keeps what the disk does not take now.
+        // The log keeps the rest until the disk accepts it.
       }
     };
     clearTimeout(this.#settleTimers.get(path));
     this.#settleTimers.set(path, setTimeout(settle, this.#settings.settleMs));
   }
 
-  /** One timer per repository, set anew when it runs out and not at each use. */
+  /** One timer per repository, restarted when it fires and not at each use. */
   #closeWhenIdle(open: OpenRepository): void {
     if (this.#watch !== null) open.usedAt = performance.now();
     const left = open.usedAt + this.#settings.idleMs - performance.now();
@@ -146,7 +146,7 @@ function respond(response: JobResponse, transfer: ArrayBuffer[] = []): void {
   self.postMessage(response, transfer);
 }
 
-/** The first message says how to work; each later one is a job, answered when it is done. */
+/** The first message has the settings; each later one is a job, answered when it is done. */
 function serve(): void {
   giveWay();
   let worker: RepositoryWorker | null = null;

@@ -9,17 +9,17 @@ import {
   TURN,
 } from "./hash_protocol.ts";
 
-/** How long the other thread is waited for at the end before its work is done here, in ms. */
+/** Time to wait for the other thread at the end before doing its work here, in milliseconds. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Checks names with the help of a second thread: it gets what it can take, the rest is hashed here.
- * Works without it, too: what it has not answered at the end is hashed once more.
+ * Checks names with the help of a second thread: it gets as much as it can take; the rest is hashed
+ * here. Works without it too: unanswered contents are hashed again at the end.
  */
 export class SharedHashCheck implements HashCheck {
   readonly #memory: HashMemory;
   readonly #sha3: Sha3;
-  /** What was given and not collected yet. */
+  /** Contents whose result was not collected yet. */
   readonly #given = new Map<HashSlot, readonly StoredArtifact[]>();
 
   constructor(memory: HashMemory, sha3: Sha3) {

@@ -17,7 +17,7 @@ export async function examineRepository(
   return await examineWith(helper.memory, repository, progress);
 }
 
-/** As {@link examineRepository}, with the memory of a helper that the main thread has started. */
+/** Like {@link examineRepository}, with the memory of a helper that the main thread has started. */
 export async function examineWith(
   memory: HashMemory,
   repository: Repository,

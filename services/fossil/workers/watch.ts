@@ -1,15 +1,15 @@
 import { FossilError } from "../error.ts";
 
-/** The caller does not want the result any more. Never leaves the worker. */
+/** The caller has cancelled. Never leaves the worker. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
-/** How a job is watched while it runs. */
+/** How to watch a running job. */
 export interface WatchOptions {
-  /** How long it may take, in milliseconds; null for as long as it needs. */
+  /** Time limit in milliseconds; null for none. */
   readonly limitMs: number | null;
-  /** Whether the caller has given up. */
+  /** Whether the caller has cancelled. */
   readonly isInterrupted: () => boolean;
   readonly report: (done: number, total: number | null) => void;
 }
@@ -18,8 +18,8 @@ export interface WatchOptions {
 const REPORT_INTERVAL_MS = 100;
 
 /**
- * Watches one job. What takes long calls `check` or `progress` again and again; either ends the
- * work by an error if the caller gave up or the time is over.
+ * Watches one job. Long work calls `check` or `progress` repeatedly; both throw if the caller has
+ * cancelled or the time is over.
  */
 export class Watch {
   readonly #options: WatchOptions;
@@ -39,7 +39,7 @@ export class Watch {
     }
   };
 
-  /** Checks, and tells the caller how far the work is; null for a total that is not known. */
+  /** Checks, and reports the progress to the caller; null for an unknown total. */
   readonly progress = (done: number, total: number | null): void => {
     this.check();
     const now = performance.now();

@@ -4,19 +4,20 @@ import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
 
-/** An attachment to be added or taken away. */
+/** An attachment to add or remove. */
 export interface NewAttachment extends Author {
   /** Title of a wiki page, or id of a ticket or technote. */
   readonly target: string;
   readonly name: string;
-  /** Null takes the attachment of that name away. */
+  /** Null removes the attachment. */
   readonly content: Uint8Array | null;
   readonly comment?: string;
 }
 
 /**
- * Attaches a file. Returns the hash of the attachment's artifact. Content that is a valid artifact
- * itself is packed with gzip, so that no repository takes it for one; ".gz" is added to its name.
+ * Attaches a file. Returns the hash of the attachment's artifact. Content that is itself a valid
+ * artifact is compressed with gzip, and ".gz" is added to its name, so that no repository treats it
+ * as an artifact.
  *
  * @throws {FossilError} `missing` if the target is unknown.
  */

@@ -2,12 +2,12 @@ import { FossilError } from "../error.ts";
 import { fromJulianDay } from "../codec/mod.ts";
 import type { Repository } from "../repository.ts";
 
-/** Who writes, and when. */
+/** The author and time of a write. */
 export interface Author {
   readonly user: string;
   /** Unix milliseconds. */
   readonly date: number;
-  /** Address the write came from, for the record of received artifacts. */
+  /** Address of the author, for the table of received artifacts. */
   readonly ip?: string;
 }
 
@@ -18,8 +18,8 @@ export function writeAs<T>(repository: Repository, author: Author, work: () => T
 }
 
 /**
- * The author's date, or the first one behind `day` (a Julian day) if that is later. What has the
- * date of an older version, or an older one, would not count as newer.
+ * The author's date, or the first date after `day` (a Julian day) if that is later. A version must
+ * be later than its predecessor to count as newer.
  */
 export function dateAfter(author: Author, day: number | undefined | null): number {
   if (day === undefined || day === null) return author.date;

@@ -8,13 +8,13 @@ import type { Repository } from "../repository.ts";
 import { type Author, writeAs } from "./author.ts";
 import { changeTree, type FileChange, type PutFile } from "./tree.ts";
 
-/** A check-in to be written. */
+/** A check-in to write. */
 export interface NewCheckin extends Author {
-  /** Hash of the primary parent; null starts a history of its own. */
+  /** Hash of the primary parent; null starts a separate history. */
   readonly parent: string | null;
   readonly comment: string;
   readonly changes: readonly FileChange[];
-  /** Hashes of check-ins that are merged in. */
+  /** Hashes of merged check-ins. */
   readonly merged?: readonly string[];
   /** Merged check-ins whose branch ends with this merge. */
   readonly integrated?: readonly string[];
@@ -30,11 +30,11 @@ export interface NewCheckin extends Author {
   readonly checksum?: boolean;
   /** Keeps the check-in and its new files from being synchronised. */
   readonly isPrivate?: boolean;
-  /** Takes a parent that has a child on its branch, or whose branch is closed. */
+  /** Accepts a parent with a child on its branch, or with a closed branch. */
   readonly allowFork?: boolean;
-  /** Takes a date before the parent's. */
+  /** Accepts a date before the parent's. */
   readonly allowOlder?: boolean;
-  /** Takes a check-in that changes no file. */
+  /** Accepts a check-in that changes no file. */
   readonly allowEmpty?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface NewCheckin extends Author {
  *
  * @throws {FossilError} `missing` if a parent is unknown; `conflict` if the check-in would fork a
  * branch, continue a closed one, or be older than its parent; `invalid` if the changes do not fit
- * the parent's tree, change nothing, or have content that may not be stored.
+ * the parent's tree, change nothing, or have content that cannot be stored.
  */
 export function writeCheckin(repository: Repository, checkin: NewCheckin): string {
   const { changes } = checkin;
@@ -53,7 +53,7 @@ export function writeCheckin(repository: Repository, checkin: NewCheckin): strin
 /** Makes the files of a check-in from those of its parent. */
 export type MakeTree = (before: readonly FileCard[], put: PutFile) => readonly FileCard[];
 
-/** Like `writeCheckin`, for a tree that is made otherwise than by a list of changes. */
+/** Like `writeCheckin`, for a complete tree instead of a list of changes. */
 export function writeTree(
   repository: Repository,
   checkin: Omit<NewCheckin, "changes">,
@@ -153,8 +153,8 @@ function tagsOf(repository: Repository, checkin: Omit<NewCheckin, "changes">): T
 }
 
 /**
- * Tags that put a check-in on a branch: the branch's name, its symbolic name, and the end of the
- * symbolic names that it has inherited.
+ * Tags that put a check-in on a branch: the branch's name, its symbolic name, and cancellations of
+ * the inherited symbolic names.
  *
  * @param inherits hash of the check-in whose symbolic names reach the target, or null.
  * @param target hash of the check-in, or null for the artifact that has the tags.
@@ -181,7 +181,7 @@ export function branchTags(
   ];
 }
 
-/** MD5 over names, sizes and contents of all files in the order of their names: the R card. */
+/** MD5 over names, sizes and contents of all files, sorted by name: the R card. */
 function treeChecksum(repository: Repository, files: readonly FileCard[]): string {
   const sum = createHash("md5");
   for (const { name, hash } of files.toSorted((a, b) => compareUtf8(a.name, b.name))) {
@@ -191,7 +191,7 @@ function treeChecksum(repository: Repository, files: readonly FileCard[]): strin
   return sum.digest("hex");
 }
 
-/** A branch to be started without changing a file. */
+/** A branch to start without changing a file. */
 export interface NewBranch extends Author {
   readonly name: string;
   /** Hash of the check-in from which it starts. */
@@ -200,7 +200,7 @@ export interface NewBranch extends Author {
   readonly color?: string;
 }
 
-/** Starts a branch with a check-in of its own. Gives that check-in's hash. */
+/** Starts a branch with a new check-in. Returns its hash. */
 export function writeBranch(repository: Repository, branch: NewBranch): string {
   return writeAs(repository, branch, () => {
     const { user, date, name, from: parent } = branch;

@@ -1,16 +1,16 @@
 import type { Origin } from "../content/mod.ts";
 import type { Repository } from "../repository.ts";
 
-/** Below this many artifacts that stand in no cluster a cluster saves nothing. */
+/** Fewer unclustered artifacts than this are not worth a cluster. */
 const MIN_MEMBERS = 100;
 /** Members of one cluster, except for a last one that has up to `MIN_MEMBERS` more. */
 const MAX_MEMBERS = 800;
 const NOBODY: Origin = { user: null, ip: null };
 
 /**
- * Names the artifacts that stand in no cluster in new ones, as a server does before it tells a
- * client what it has: a client that has a cluster need not be told of its members. Returns the
- * hashes of the clusters; none if there is little to name.
+ * Writes clusters of all unclustered artifacts, as a server does before it announces its artifacts:
+ * a client that has a cluster knows its members. Returns the hashes of the clusters; none if there
+ * are too few artifacts.
  */
 export function writeClusters(repository: Repository): string[] {
   return repository.write(NOBODY, () => {

@@ -4,7 +4,7 @@ import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
 
-/** A version of a wiki page to be written. */
+/** A version of a wiki page to write. */
 export interface NewWiki extends Author {
   readonly title: string;
   /** Empty text deletes the page. */
@@ -19,7 +19,7 @@ export interface NewWiki extends Author {
 /**
  * Writes a version of a wiki page. Returns its hash.
  *
- * @throws {FossilError} `conflict` if the page is not at `basedOn` any more.
+ * @throws {FossilError} `conflict` if `basedOn` is no longer the latest version.
  */
 export function writeWiki(repository: Repository, wiki: NewWiki): string {
   return writeAs(repository, wiki, () => {
@@ -57,11 +57,11 @@ function latestVersion(repository: Repository, tag: string): Version | null {
   return row ?? null;
 }
 
-/** A version of a technote to be written. */
+/** A version of a technote to write. */
 export interface NewTechnote extends Author {
   /** Id of an existing note; absent for a new one. */
   readonly id?: string;
-  /** The moment at which the note stands in the timeline, in Unix milliseconds. */
+  /** Time of the note in the timeline, in Unix milliseconds. */
   readonly eventDate: number;
   /** One line for the timeline. */
   readonly comment: string;

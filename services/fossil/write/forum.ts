@@ -2,14 +2,14 @@ import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
 
-/** A forum post to be written: a new thread, an answer, or another version of a post. */
+/** A forum post to write: a new thread, a reply, or another version of a post. */
 export interface NewForumPost extends Author {
-  /** What the post is: a thread of this title, an answer to a post, a new version of one. */
+  /** The kind of post: a thread with this title, a reply to a post, or a new version of one. */
   readonly place:
     | { readonly title: string }
     | { readonly inReplyTo: string }
     | { readonly edits: string; readonly title?: string };
-  /** Empty text takes an existing post away. */
+  /** Empty text deletes an existing post. */
   readonly text: string;
   readonly mimetype?: string;
 }

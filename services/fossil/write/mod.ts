@@ -1,4 +1,4 @@
-/** Writing: small functions that each make one artifact and put it into a repository. */
+/** Writing: small functions that each create one artifact. */
 export { type NewAttachment, writeAttachment } from "./attachment.ts";
 export type { Author } from "./author.ts";
 export {

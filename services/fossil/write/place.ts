@@ -4,10 +4,10 @@ import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { manifestOf } from "./checkin.ts";
 
-/** Name of the branch of check-ins that no tag puts on one. */
+/** Branch of check-ins without a branch tag. */
 const DEFAULT_BRANCH = "trunk";
 
-/** What the author of a check-in says about its place. */
+/** The place of a check-in, as given by its author. */
 export interface PlaceRequest {
   /** Name of the branch; the main branch if absent. */
   readonly branch?: string;
@@ -24,8 +24,8 @@ export interface Place {
 }
 
 /**
- * Finds the place of a check-in. A branch that exists goes on at its tip, or at a parent that is on
- * it. A new one starts at the parent, or at the tip of the main branch.
+ * Finds the place of a check-in. An existing branch continues at its tip, or at a parent on it. A
+ * new one starts at the parent, or at the tip of the main branch.
  *
  * @throws {FossilError} `conflict` if the parent is on another branch than the one named; `missing`
  * if the parent is not a check-in, or the repository has none.
@@ -58,7 +58,7 @@ function startOf(repository: Repository, main: string): string {
 /**
  * Newest check-in of a branch; null if there is none.
  *
- * @param only hash of the one check-in to look at.
+ * @param only considers only the check-in with this hash.
  */
 function tipOf(repository: Repository, branch: string, only?: string): string | null {
   const condition = `coalesce((SELECT value FROM tagxref

@@ -5,14 +5,14 @@ import { type Author, writeAs } from "./author.ts";
 import { manifestOf } from "./checkin.ts";
 import { type TagChange, writeTags } from "./tags.ts";
 
-/** A release to be written. */
+/** A release to write. */
 export interface NewRelease extends Author {
-  /** Name by which the check-in can be found, as "v1.0". */
+  /** Name of the release, such as "v1.0". */
   readonly name: string;
   /** Hash of the check-in. */
   readonly checkin: string;
   readonly message?: string;
-  /** Takes the name from the check-in that has it. */
+  /** Moves the name from the check-in that has it. */
   readonly move?: boolean;
 }
 
@@ -24,11 +24,11 @@ function checkinsNamed(repository: Repository, name: string): string[] {
 }
 
 /**
- * Returns a check-in a name: a tag, whose value is the message. Returns the hash of the control
+ * Gives a check-in a name: a tag whose value is the message. Returns the hash of the control
  * artifact.
  *
  * @throws {FossilError} `missing` if the check-in is unknown; `conflict` if a branch, or another
- * check-in and `move` is not set, has the name; `invalid` if it can be no name.
+ * check-in and `move` is not set, has the name; `invalid` if the name is not valid.
  */
 export function writeRelease(repository: Repository, release: NewRelease): string {
   return writeAs(repository, release, () => {
@@ -54,8 +54,7 @@ export function writeRelease(repository: Repository, release: NewRelease): strin
 }
 
 /**
- * Takes a release's name away from every check-in that has it. Returns the hash of the control
- * artifact.
+ * Removes a release's name from every check-in. Returns the hash of the control artifact.
  *
  * @throws {FossilError} `missing` if there is no such release.
  */

@@ -6,7 +6,7 @@ import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
 import { branchTags, manifestOf } from "./checkin.ts";
 
-/** A tag to be put on an artifact, or to be cancelled there. */
+/** A tag to add to an artifact, or to cancel there. */
 export interface TagChange {
   readonly sign: TagSign;
   /** Raw name: symbolic names of check-ins begin with "sym-". */
@@ -16,12 +16,12 @@ export interface TagChange {
   readonly value?: string;
 }
 
-/** Prefixes that artifacts of other kinds use for themselves. */
+/** Prefixes reserved for other kinds of artifacts. */
 const RESERVED_PREFIX = /^(?:wiki-|tkt-|event-)/;
 
 /**
- * Writes tags as one control artifact. Returns its hash. The date is moved behind that of older
- * cards for the same tags, which would win otherwise.
+ * Writes tags as one control artifact. Returns its hash. Moves the date past older cards for the
+ * same tags, which would win otherwise.
  *
  * @throws {FossilError} `missing` if a target is unknown; `invalid` if a name is reserved.
  */
@@ -50,18 +50,18 @@ function writeControl(repository: Repository, author: Author, tags: readonly Tag
   });
 }
 
-/** What `amendCheckin` changes; what is absent stays. */
+/** The changes of `amendCheckin`; absent properties stay. */
 export interface Amendment extends Author {
   /** Hash of the check-in. */
   readonly checkin: string;
   readonly comment?: string;
-  /** Another user than the one who made the check-in. */
+  /** A new user for the check-in. */
   readonly newUser?: string;
   /** Unix milliseconds. */
   readonly newDate?: number;
-  /** Moves the check-in, and what descends from it on its branch, to another branch. */
+  /** Moves the check-in, and its descendants on its branch, to another branch. */
   readonly branch?: string;
-  /** Background colour; null takes it away. */
+  /** Background colour; null removes it. */
   readonly color?: string | null;
   /** Closes the leaf, or opens it again. */
   readonly closed?: boolean;
@@ -72,10 +72,10 @@ export interface Amendment extends Author {
 }
 
 /**
- * Changes what is shown of a check-in, by tags: the check-in itself never changes. Returns the hash
- * of the control artifact.
+ * Changes the displayed data of a check-in by tags; the check-in itself never changes. Returns the
+ * hash of the control artifact.
  *
- * @throws {FossilError} `missing` if it is no check-in; `invalid` if nothing is changed.
+ * @throws {FossilError} `missing` if it is not a check-in; `invalid` if nothing changes.
  */
 export function amendCheckin(repository: Repository, amendment: Amendment): string {
   return writeAs(repository, amendment, () => {

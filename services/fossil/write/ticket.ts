@@ -5,7 +5,7 @@ import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
 
-/** A change of a ticket to be written. */
+/** A change of a ticket to write. */
 export interface NewTicketChange extends Author {
   /** Id of an existing ticket; absent for a new one. */
   readonly ticket?: string;
@@ -14,7 +14,7 @@ export interface NewTicketChange extends Author {
 
 /**
  * Writes a change of a ticket. Returns the id of the ticket and the hash of the change. Values of
- * fields whose name begins with "private_" are concealed: the artifact has their SHA1 only.
+ * fields whose names begin with "private_" are concealed: the artifact has only their SHA1.
  *
  * @throws {FossilError} `missing` if the ticket is unknown; `invalid` if the repository has no such
  * field.

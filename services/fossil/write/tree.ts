@@ -9,21 +9,21 @@ import { FossilError } from "../error.ts";
 
 /** One change of a check-in's tree. */
 export type FileChange =
-  /** Adds a file or gives it other content. An existing file keeps its mode if none is given. */
+  /** Adds or changes a file. Without a mode, an existing file keeps its mode. */
   | { kind: "write"; path: string; content: Uint8Array; mode?: FileMode }
   | { kind: "delete"; path: string }
-  /** Moves a file; with `content` it is changed as well. */
+  /** Moves a file; `content` also changes it. */
   | { kind: "move"; from: string; path: string; content?: Uint8Array; mode?: FileMode }
   | { kind: "mode"; path: string; mode: FileMode };
 
-/** Stores a file's content and gives its hash. */
+/** Stores a file's content and returns its hash. */
 export type PutFile = (content: Uint8Array) => string;
 
 /**
  * The F cards of a new check-in.
  *
  * @param files cards of the parent, without old names.
- * @throws {FossilError} `invalid` if a change does not fit the tree or a file may not be stored.
+ * @throws {FossilError} `invalid` if a change does not fit the tree, or a file cannot be stored.
  */
 export function changeTree(
   files: readonly FileCard[],
@@ -54,7 +54,7 @@ function invalid(path: string, reason: string): FossilError {
   return new FossilError("invalid", `File "${path}" ${reason}`);
 }
 
-/** Takes a file out of the tree, before other changes put one in its place. */
+/** Removes a file from the tree, before other changes replace it. */
 function takeOut(tree: Map<string, FileCard>, path: string): void {
   if (!tree.delete(path)) throw invalid(path, "does not exist");
 }
@@ -88,7 +88,7 @@ function applyChange(
   }
 }
 
-/** A file that is a valid artifact would be taken for one by every repository that receives it. */
+/** Every repository would treat a file that is a valid artifact as an artifact. */
 function putFile(name: string, content: Uint8Array, put: PutFile): string {
   if (parseArtifact(content) !== null) throw invalid(name, "is a valid artifact of Fossil itself");
   return put(content);

@@ -7,7 +7,7 @@ import { decodeUtf8 } from "../../codec/mod.ts";
 import { readPath } from "./path.ts";
 import { StreamReader } from "./reader.ts";
 
-/** What a commit does to its tree. Contents are named by mark; inline ones have negative marks. */
+/** A change of a commit's tree. Contents are named by mark; inline ones have negative marks. */
 export type GitChange =
   | {
     readonly kind: "write";
@@ -26,7 +26,7 @@ export type GitCommand =
   | { readonly kind: "blob"; readonly mark: number | null; readonly content: Uint8Array }
   | GitCommit
   | GitTag
-  /** Another mark for what has one. */
+  /** Another mark for a marked object. */
   | { readonly kind: "alias"; readonly line: number; readonly mark: number; readonly to: string }
   | {
     readonly kind: "reset";
@@ -41,7 +41,7 @@ export interface GitCommit {
   readonly line: number;
   readonly ref: string;
   readonly mark: number | null;
-  /** Name, address, seconds and zone in one line; null if it is that of the committer. */
+  /** Name, address, seconds and zone in one line; null if equal to the committer's. */
   readonly author: string | null;
   readonly committer: string;
   readonly message: string;
@@ -66,19 +66,19 @@ export interface GitTag {
 
 /** Longest message of a commit or tag, in bytes. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Changes and parents of one commit. */
+/** Most changes and parents of one commit. */
 const MAX_CHANGES = 1_000_000;
-/** Characters of all lines with changes of one commit. */
+/** Most characters in the change lines of one commit. */
 const MAX_CHANGES_LENGTH = 128 * 1024 * 1024;
 const MAX_PARENTS = 256;
 /** Longest delimiter of `data <<`. */
 const MAX_DELIMITED_BYTES = 16 * 1024 * 1024;
-/** Commands that steer the program that reads the stream, or ask it something: none of ours. */
+/** Commands that control or query the importing program; ignored. */
 const IGNORED =
   /^(?:progress |checkpoint$|option |get-mark |cat-blob |ls |#|original-oid |$|feature (?:date-format=raw|date-format=raw-permissive|export-marks|import-marks|import-marks-if-exists|relative-marks|no-relative-marks|force|notes|original-oid|get-mark|cat-blob|ls)(?:=|$))/;
-/** The stream says at its end that this is its end. */
+/** The stream promises `done` at its end. */
 const ENDS_WITH_DONE = "feature done";
-/** Questions that may stand between the changes of a commit. */
+/** Queries that may occur between the changes of a commit. */
 const QUESTION = /^(?:ls |cat-blob |get-mark )/;
 
 /** Reads the commands of a stream one after another. */
@@ -93,7 +93,7 @@ export class CommandReader {
     this.#maxFileBytes = maxFileBytes;
   }
 
-  /** Whether the stream has said that it is at its end. */
+  /** Whether the stream ended with `done`. */
   get isDone(): boolean {
     return this.#isDone;
   }
@@ -101,8 +101,8 @@ export class CommandReader {
   /**
    * Every command up to the end of the stream.
    *
-   * @throws {FossilError} `invalid` with the number of the line that is malformed; `limit` is told
-   * as `invalid` too: the stream is refused.
+   * @throws {FossilError} `invalid` with the number of the malformed line, also if a limit is
+   * exceeded.
    */
   async *commands(): AsyncGenerator<GitCommand> {
     let needsDone = false;
@@ -124,7 +124,7 @@ export class CommandReader {
     if (needsDone) throw this.#reader.error('The stream is cut off: its "done" is missing');
   }
 
-  /** The rest of the next line where it begins so, else null and the line stays unread. */
+  /** The rest of the next line if it has this prefix; otherwise null, and the line stays unread. */
   async #optional(prefix: string): Promise<string | null> {
     const line = await this.#reader.line();
     if (line?.startsWith(prefix) === true) return line.slice(prefix.length);
@@ -233,7 +233,7 @@ export class CommandReader {
     return { text, encoding: text.includes("\ufffd") ? "unknown" : null };
   }
 
-  /** Changes of a commit; inline contents come before the change that has them. */
+  /** Changes of a commit; inline contents precede their change. */
   async *#changes(): AsyncGenerator<GitChange | (GitCommand & { kind: "blob" })> {
     let length = 0;
     for (let line = await this.#reader.line(); line !== null; line = await this.#reader.line()) {

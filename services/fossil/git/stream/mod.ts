@@ -1,4 +1,4 @@
-/** `git fast-export` streams, as typed commands. Knows nothing of Fossil. */
+/** `git fast-export` streams, as typed commands. Independent of Fossil. */
 export {
   CommandReader,
   type GitChange,

@@ -13,7 +13,7 @@ const ESCAPES: Readonly<Record<string, number>> = {
   "\\": 92,
 };
 
-/** A path, and what follows it on the line. Null if the quotes are malformed. */
+/** A path, and the rest of its line. Null if the quotes are malformed. */
 export function readPath(
   text: string,
   endsAtSpace: boolean,
@@ -53,7 +53,7 @@ export function readPath(
 
 const NEEDS_QUOTES = /^"|[\n\\]/;
 
-/** Writes a path; one that stands before another one is put in quotes if it has a space. */
+/** Writes a path. Quotes a path with a space if another path follows. */
 export function formatPath(path: string, isFirstOfTwo = false): string {
   if (!NEEDS_QUOTES.test(path) && !(isFirstOfTwo && path.includes(" "))) return path;
   return `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;

@@ -1,9 +1,9 @@
-/** Bytes that are read at a time. */
+/** Bytes read at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Reads a file or standard input piece by piece into one buffer, which makes no garbage. A piece
- * is valid until the next one is asked for.
+ * Reads a file or standard input piece by piece into one buffer, which makes no garbage. A piece is
+ * valid until the next one is requested.
  */
 export async function* readPieces(
   source: { read(buffer: Uint8Array): Promise<number | null> },

@@ -6,8 +6,8 @@ const MAX_LINE_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 
 /**
- * Lines and counted bytes of a stream that comes in pieces; keeps no more than it is asked for. A
- * piece is not used any more when the next one is asked for.
+ * Reads lines and counted bytes from a stream of pieces; buffers no more than requested. Drops a
+ * piece when it requests the next one.
  */
 export class StreamReader {
   readonly #source: AsyncIterator<Uint8Array>;
@@ -26,12 +26,12 @@ export class StreamReader {
     return this.#bytes;
   }
 
-  /** Number of the line that was read last, from 1. */
+  /** Number of the last line, from 1. */
   get lineNumber(): number {
     return this.#lineNumber;
   }
 
-  /** An error that names the line that was read last. */
+  /** An error with the number of the last line. */
   error(message: string): FossilError {
     return new FossilError("invalid", `Line ${this.#lineNumber} of the stream: ${message}`);
   }
@@ -71,7 +71,7 @@ export class StreamReader {
     this.#pushedBack = line;
   }
 
-  /** So many bytes; the caller has checked that it wants to keep as many. */
+  /** The next bytes. The caller has checked the length. */
   async take(length: number): Promise<Uint8Array> {
     const result = new Uint8Array(length);
     for (let done = 0; done < length;) {
@@ -87,14 +87,14 @@ export class StreamReader {
     return result;
   }
 
-  /** Passes over the line feed that may follow data. */
+  /** Skips the optional line feed after data. */
   async skipLineFeed(): Promise<void> {
     if (!await this.#fill() || this.#piece[this.#position] !== LINE_FEED) return;
     this.#position++;
     this.#lineNumber++;
   }
 
-  /** Makes sure that there is a byte to be read; false at the end of the stream. */
+  /** Makes sure that a byte is buffered; false at the end of the stream. */
   async #fill(): Promise<boolean> {
     while (this.#position >= this.#piece.length) {
       const { value, done } = await this.#source.next();
@@ -106,7 +106,7 @@ export class StreamReader {
     return true;
   }
 
-  /** Tells the source that nobody will read on. */
+  /** Closes the source. */
   async cancel(): Promise<void> {
     await this.#source.return?.();
   }

@@ -1,4 +1,4 @@
-/** Remainders of the CRC-32 of ISO 3309, which zip and gzip use, for each byte. */
+/** Table of the CRC-32 of ISO 3309, which zip and gzip use. */
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let remainder = byte;
   for (let bit = 0; bit < 8; bit++) {

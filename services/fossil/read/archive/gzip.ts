@@ -1,13 +1,13 @@
 import { constants, deflateRawSync } from "node:zlib";
 import { crc32 } from "./crc32.ts";
 
-/** Bytes that are packed at once. */
+/** Bytes packed at once. */
 const CHUNK = 256 * 1024;
 
 /**
- * Packs a stream as one gzip member (RFC 1952) in bounded memory: pieces are packed one by one and
- * end on a byte, so that they follow each other as one deflate stream. The header names no file
- * and no time, so that the same bytes give the same archive.
+ * Packs a stream as one gzip member (RFC 1952) in bounded memory: each piece is packed separately
+ * and ends on a whole byte, so that together they form one deflate stream. The header has no file
+ * name and no time, so that the same bytes give the same archive.
  */
 export function* gzip(chunks: Iterable<Uint8Array>): Generator<Uint8Array> {
   yield Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);

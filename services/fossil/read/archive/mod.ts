@@ -15,21 +15,21 @@ export type ArchiveFormat = "zip" | "tar.gz";
 /** Digits of the check-in's hash in the name of the folder. */
 const FOLDER_DIGITS = 10;
 
-/** What is packed, and how. */
+/** Content and format of an archive. */
 export interface ArchiveOptions {
   /** Any name; absent for the tip of trunk. */
   readonly checkin?: string;
   readonly format: ArchiveFormat;
-  /** Folder that everything is in; absent for the project's name and digits of the check-in. */
+  /** Top folder; absent for the project's name and digits of the check-in. */
   readonly folder?: string;
 }
 
-/** Files that a report names. */
+/** Most files that a report names. */
 const MAX_NAMED = 100;
 
-/** What an archive lacks. */
+/** The files missing from an archive. */
 export interface ArchiveReport {
-  /** Number of files that were left out because their content cannot be read. */
+  /** Number of files without readable content. */
   readonly left_out: number;
   /** The first of them. */
   readonly first_left_out: readonly UnreadableFile[];
@@ -38,10 +38,10 @@ export interface ArchiveReport {
 /**
  * Packs a check-in's files, in pieces; one file is in memory at a time. Every file has the time of
  * the check-in, so the same check-in always gives the same bytes. Each file is read in its own
- * transaction. A file that cannot be read is left out; the generator returns which.
+ * transaction. Skips files that cannot be read; the generator returns them.
  *
  * @throws {FossilError} `missing` or `ambiguous` if the name fits none or several; `invalid` if the
- * folder is no path. The chunks: `limit`.
+ * folder is not a valid path. While it generates: `limit`.
  */
 export function readArchive(
   reader: Reader,

@@ -1,6 +1,6 @@
 /**
- * Tar archives in the pax form: headers of POSIX "ustar", and records before them for names that
- * these have no room for.
+ * Tar archives in the pax form: headers of POSIX "ustar", preceded by records for names that do not
+ * fit.
  *
  * @see {@link https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html}
  */

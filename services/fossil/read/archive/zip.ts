@@ -9,7 +9,7 @@ import { FossilError } from "../../error.ts";
 import { crc32 } from "./crc32.ts";
 import { type ArchiveFile, permissionsOf } from "./entry.ts";
 
-/** What needs more than 32 bits is not written. */
+/** Values that need more than 32 bits are refused. */
 const MAX_32 = 0xffffffff;
 const MAX_FILES = 0xffff;
 /** Version 2.0: deflate and folders. */
@@ -23,7 +23,7 @@ const DEFLATE = 8;
 const REGULAR = 0o100000;
 const SYMLINK = 0o120000;
 
-/** A file as it stands in the central directory. */
+/** A file's entry in the central directory. */
 interface Written {
   readonly name: Uint8Array;
   readonly crc: number;
@@ -71,7 +71,7 @@ export function* zipArchive(files: Iterable<ArchiveFile>, date: number): Generat
   yield endRecord(written.length, offset - start, start);
 }
 
-/** Date and time of MS-DOS, in UTC: two seconds are its unit, 1980 its first year. */
+/** Date and time of MS-DOS, in UTC: in units of two seconds, from 1980 on. */
 function dosTime(date: number): number {
   const moment = new Date(Math.max(date, Date.UTC(1980, 0, 1)));
   const day = ((moment.getUTCFullYear() - 1980) << 9) | ((moment.getUTCMonth() + 1) << 5) |
@@ -95,7 +95,7 @@ function long(value: number): number[] {
   return [...short(value & 0xffff), ...short((value >>> 16) & 0xffff)];
 }
 
-/** What both headers of a file have in common. */
+/** The common part of both headers of a file. */
 function commonFields(entry: Written, time: number, extra: readonly number[]): number[] {
   return [
     ...short(VERSION),

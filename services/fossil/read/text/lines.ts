@@ -3,9 +3,9 @@ import { decodeUtf8 } from "../../codec/mod.ts";
 import { type Match, matchSequences } from "../../text/mod.ts";
 
 const NEWLINE = 0x0a;
-/** Lines for which there is room before it must grow. */
+/** Initial room, in lines. */
 const FIRST_LINES = 64;
-/** Bytes that are compared at once. */
+/** Bytes compared at once. */
 const CHUNK = 4096;
 
 /** Bytes cut into lines. The end of a line belongs to it; the last line may have none. */
@@ -23,7 +23,7 @@ export class Lines {
     return this.#starts.length - 1;
   }
 
-  /** Offset of a line; that of the line behind the last one is the length. */
+  /** Offset of a line; for the line after the last one, the length. */
   start(index: number): number {
     return this.#starts[index] ?? this.bytes.length;
   }
@@ -90,8 +90,8 @@ export interface Comparison {
 }
 
 /**
- * Finds the lines that other bytes share with `left` at both ends. Only what is between them is
- * cut into lines, which makes a walk through many versions of a file quick.
+ * Finds the lines that other bytes share with `left` at both ends. Cuts only the bytes between them
+ * into lines, which makes a walk through many versions of a file fast.
  */
 export function compareEnds(left: Lines, bytes: Uint8Array): Comparison {
   const shared = commonPrefix(left.bytes, bytes);

@@ -36,7 +36,7 @@ export function unifiedDiff(
   return { hunks: writer.text, added: writer.added, deleted: writer.deleted };
 }
 
-/** What lies between the runs of equal lines. */
+/** The changes between the runs of equal lines. */
 function changesBetween(matches: readonly Match[], leftCount: number, rightCount: number) {
   const changes: Change[] = [];
   let [left, right] = [0, 0];
@@ -51,8 +51,8 @@ function changesBetween(matches: readonly Match[], leftCount: number, rightCount
 }
 
 /**
- * Lines that were only added, or only deleted, can often be said to stand a little lower: as far
- * down as it goes is where people expect them, behind what they follow.
+ * A pure addition or deletion can often move down a little. People expect it as far down as
+ * possible.
  *
  * @param limit line on the left at which the next change starts.
  */
