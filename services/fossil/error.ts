@@ -1,14 +1,14 @@
 /**
- * What went wrong:
- * - `corrupt`: stored or received bytes do not decode, or do not have the hash they claim;
+ * The kind of an error:
+ * - `corrupt`: stored or received bytes do not decode, or do not match their hash;
  * - `limit`: a bound of the engine was hit (declared size, chain length, …);
- * - `timeout`: the work took longer than it may;
- * - `invalid`: the caller asked for something that cannot be written;
- * - `conflict`: the repository has moved on since the caller looked, or a rule of it forbids the write;
+ * - `timeout`: the work exceeded its time limit;
+ * - `invalid`: the request cannot be fulfilled as stated;
+ * - `conflict`: the repository has changed meanwhile, or one of its rules forbids the write;
  * - `ambiguous`: a prefix fits several artifacts;
  * - `missing`: the named artifact is unknown, or is a phantom (its name is known, its bytes are not);
- * - `unsupported`: the file is no repository, or one that this engine refuses to open;
- * - `unavailable`: it may work later: too much waits, the disk refuses, or a worker has ended.
+ * - `unsupported`: the file is not a repository, or one that this engine refuses to open;
+ * - `unavailable`: it may work later: a queue is full, the disk refuses, or a worker has ended.
  */
 export type FossilErrorCode =
   | "corrupt"
@@ -21,7 +21,7 @@ export type FossilErrorCode =
   | "unsupported"
   | "unavailable";
 
-/** The one error class of the engine. Anything else that is thrown is a bug or SQLite's own error. */
+/** The only error class of the engine. Any other error is a bug or an error of SQLite. */
 export class FossilError extends Error {
   override readonly name = "FossilError";
   readonly code: FossilErrorCode;
@@ -32,7 +32,7 @@ export class FossilError extends Error {
   }
 }
 
-/** What SQLite and the system refuse, and what that means for the caller. */
+/** A refusal by SQLite or the system, and its meaning for the caller. */
 interface Refusal {
   readonly code: FossilErrorCode;
   /** Primary result codes of SQLite. */
@@ -105,7 +105,7 @@ export function errorCodeOf(error: unknown): FossilErrorCode | null {
 }
 
 /**
- * What an error says about a file, as a sentence that begins with the file's name.
+ * Describes an error in a sentence that begins with the file's name.
  *
  * @param name what to call the file, such as its path or "The repository".
  * @returns null for an error that says nothing about a file, such as one of the engine.
@@ -115,7 +115,7 @@ export function describeError(error: unknown, name: string): string | null {
   return refusal === undefined ? null : `${name} ${refusal.clause}`;
 }
 
-/** Whether SQLite could not write the file, or not make or remove the files that it needs beside it. */
+/** Whether SQLite could not write the file, or create or remove its files beside it. */
 export function isWriteRefused(error: unknown): boolean {
   const refusal = refusalOf(error);
   return refusal !== undefined && [READ_ONLY, CANNOT_OPEN, INPUT_OUTPUT].includes(refusal);

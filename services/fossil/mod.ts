@@ -1,6 +1,6 @@
 /**
  * The Fossil engine: reads and writes Fossil repositories without the `fossil` program. The only
- * door of this folder; see README.md for the folders behind it.
+ * interface of this folder; README.md describes the subfolders.
  */
 export * from "./artifact/mod.ts";
 export * from "./codec/mod.ts";

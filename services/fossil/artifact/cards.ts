@@ -19,7 +19,7 @@ export function cardOf(line: string): Card {
   const letter = line.charAt(0);
   if (letter < "A" || letter > "Z") throw new CardError("A card has no letter");
   if (line.length === 1) return { letter, tokens: [] };
-  if (line.charAt(1) !== " ") throw new CardError(`Card "${letter}" is no single letter`);
+  if (line.charAt(1) !== " ") throw new CardError(`Card "${letter}" is not a single letter`);
   const rest = line.slice(2);
   return { letter, tokens: rest.split(rest.includes("\0") ? NUL_OR_SPACE : " ") };
 }

@@ -91,7 +91,7 @@ function textToken(tokens: readonly string[], index: number): string {
 
 function hashToken(tokens: readonly string[], index: number): string {
   const token = rawToken(tokens, index);
-  if (!isArtifactHash(token)) throw new CardError(`"${token}" is no hash`);
+  if (!isArtifactHash(token)) throw new CardError(`"${token}" is not a hash`);
   return token.toLowerCase();
 }
 
@@ -109,7 +109,7 @@ function dateToken(tokens: readonly string[], index: number): number {
 
 function nameToken(tokens: readonly string[], index: number): string {
   const name = textToken(tokens, index);
-  if (!isFileName(name)) throw new CardError(`"${name}" is no file name`);
+  if (!isFileName(name)) throw new CardError(`"${name}" is not a file name`);
   return name;
 }
 

@@ -50,7 +50,7 @@ FROM ticket`,
 export function createDatabase(path: string, options: CreateOptions): Database {
   const projectCode = options.projectCode ?? randomHex(20);
   if (!/^[0-9a-f]{40}$/.test(projectCode)) {
-    throw new FossilError("invalid", `"${projectCode}" is no project code`);
+    throw new FossilError("invalid", `"${projectCode}" is not a project code`);
   }
   if (options.admin === "") throw new FossilError("invalid", "The first user needs a login");
   claim(path);

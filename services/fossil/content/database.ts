@@ -121,12 +121,12 @@ export class Database {
     this.#statements.clear();
   }
 
-  /** Runs one statement; gives the number of changed rows. */
+  /** Runs one statement; returns the number of changed rows. */
   run(sql: string, ...values: readonly SqlValue[]): number {
     return Number(this.#statement(sql).run(...values).changes);
   }
 
-  /** Runs one INSERT; gives the new row's id. */
+  /** Runs one INSERT; returns the new row's id. */
   insert(sql: string, ...values: readonly SqlValue[]): number {
     return Number(this.#statement(sql).run(...values).lastInsertRowid);
   }

@@ -10,7 +10,7 @@ import {
   PERMANENT_TABLES,
 } from "./schema.ts";
 
-/** Tables without which a file is no repository. */
+/** Tables that every repository has. */
 const REQUIRED = ["blob", "delta", "rcvfrom", "user", "config", "mlink", "plink"];
 
 /** Whether the derived tables have the current layout, or need a rebuild first. */
@@ -45,8 +45,8 @@ interface SchemaRow {
  * Opens an existing repository. The file is not trusted: its tables must be plain tables without
  * triggers, so that our statements run no code from the file.
  *
- * @throws {FossilError} `unsupported` if the file is no repository, has an unknown layout, or has
- * triggers, or views instead of tables.
+ * @throws {FossilError} `unsupported` if the file is not a repository, has an unknown layout, or
+ * has triggers, or views instead of tables.
  */
 export function openDatabase(path: string, options: AccessOptions = {}): OpenedDatabase {
   requireFile(path);
@@ -70,7 +70,7 @@ function requireFile(path: string): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-  throw new FossilError("unsupported", `"${path}" is no file`);
+  throw new FossilError("unsupported", `"${path}" is not a file`);
 }
 
 function connect(path: string, { readOnly = false }: AccessOptions): Database {
@@ -78,7 +78,7 @@ function connect(path: string, { readOnly = false }: AccessOptions): Database {
     return readOnly ? connectReadOnly(path) : new Database(path);
   } catch (cause) {
     if (!(cause instanceof Error) || !/not a database/.test(cause.message)) throw cause;
-    throw new FossilError("unsupported", `"${path}" is no SQLite database`, { cause });
+    throw new FossilError("unsupported", `"${path}" is not an SQLite database`, { cause });
   }
 }
 
@@ -92,7 +92,7 @@ function checkSchema(db: Database, path: string): void {
   const rows = db.rows<SchemaRow>("SELECT type, name, tbl_name, sql FROM sqlite_schema");
   const tables = new Set(rows.filter((row) => row.type === "table").map((row) => row.name));
   for (const table of REQUIRED) {
-    if (!tables.has(table)) throw new FossilError("unsupported", `"${path}" is no repository`);
+    if (!tables.has(table)) throw new FossilError("unsupported", `"${path}" is not a repository`);
   }
   const ours = new Set([...PERMANENT_TABLES, ...DERIVED_TABLES]);
   for (const { type, name, tbl_name, sql } of rows) {

@@ -8,7 +8,7 @@ import type { ContentStore } from "./store.ts";
  * next rebuild drops it. Needs a transaction.
  */
 export function shun(db: Database, hash: string, reason = ""): void {
-  if (!isArtifactHash(hash)) throw new FossilError("invalid", `"${hash}" is no artifact hash`);
+  if (!isArtifactHash(hash)) throw new FossilError("invalid", `"${hash}" is not an artifact hash`);
   db.run(
     "INSERT OR IGNORE INTO shun(uuid,mtime,scom) VALUES(?,CAST(strftime('%s','now') AS INT),?)",
     hash,

@@ -243,7 +243,9 @@ export class ContentStore {
   }
 
   #store(hash: string, stored: Uint8Array, size: number, isPrivate: boolean): PutResult {
-    if (!isArtifactHash(hash)) throw new FossilError("invalid", `"${hash}" is no artifact hash`);
+    if (!isArtifactHash(hash)) {
+      throw new FossilError("invalid", `"${hash}" is not an artifact hash`);
+    }
     if (this.#names.isShunned(hash)) {
       throw new FossilError("invalid", `Artifact "${hash}" is shunned`);
     }

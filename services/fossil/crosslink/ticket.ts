@@ -70,7 +70,7 @@ interface FieldText {
   readonly mimetype: string | null;
 }
 
-/** Makes the rows of a ticket anew from all its changes. */
+/** Recreates the rows of a ticket from all its changes. */
 export function rebuildTicket(ctx: LinkContext, ticket: string): void {
   const columns = new TicketColumns(ctx);
   if (columns.state.size === 0 && !ctx.db.hasTable("ticket")) return;
@@ -254,7 +254,7 @@ function plural(count: number): string {
   return count === 1 ? "" : "s";
 }
 
-/** A column of the ticket; a name that is no column stands for itself, as it does in SQLite. */
+/** A column of the ticket; a name that is not a column stands for itself, as in SQLite. */
 function currentValue(ctx: LinkContext, ticket: string, column: string): string {
   if (!ctx.db.columns("ticket").includes(column)) return column;
   const select = `SELECT ${quoted(column)} FROM ticket WHERE tkt_uuid=?`;

@@ -43,8 +43,8 @@ interface BlobRow {
  * settings. Private artifacts stay private, and shunned names stay shunned. The source is only
  * read. Remove the new file if this fails.
  *
- * @throws {FossilError} `conflict` if the repository is not empty; `unsupported` if the file is no
- * repository; `corrupt` or `limit` if it has artifacts that do not match their hashes.
+ * @throws {FossilError} `conflict` if the repository is not empty; `unsupported` if the file is not
+ * a repository; `corrupt` or `limit` if it has artifacts that do not match their hashes.
  */
 export function importFossil(
   repository: Repository,
@@ -112,7 +112,7 @@ function copyBlob(target: Database, row: BlobRow, rcvid: number): void {
   const isSound = typeof uuid === "string" && isArtifactHash(uuid) &&
     uuid === uuid.toLowerCase() && Number.isSafeInteger(rid) && Number.isSafeInteger(size) &&
     (isPhantom || content instanceof Uint8Array) && (isPhantom ? size < 0 : size >= 0);
-  if (!isSound) throw new FossilError("corrupt", `Row ${rid} of the file is no artifact`);
+  if (!isSound) throw new FossilError("corrupt", `Row ${rid} of the file is not an artifact`);
   target.run(
     "INSERT INTO blob(rid,rcvid,size,uuid,content) VALUES(?,?,?,?,?)",
     rid,

@@ -166,7 +166,7 @@ export class Intake {
     for (const text of [committer, author ?? committer]) {
       const signature = parseSignature(text);
       if (signature === null) {
-        throw errorAt(line, `"${text.slice(0, 100)}" is no author with a date`);
+        throw errorAt(line, `"${text.slice(0, 100)}" is not an author with a date`);
       }
       if (!isInRange(signature.seconds)) {
         this.#notices.add("date", text, "The date is kept beside the check-in");
@@ -209,7 +209,7 @@ export class Intake {
     const commit = this.#commitOf(from, line);
     if (commit === null) throw errorAt(line, `Tag "${name}" is on nothing`);
     if (tagger !== null && parseSignature(tagger) === null) {
-      throw errorAt(line, `"${tagger.slice(0, 100)}" is no author with a date`);
+      throw errorAt(line, `"${tagger.slice(0, 100)}" is not an author with a date`);
     }
     if (PGP.test(message)) {
       this.#notices.add(
@@ -231,7 +231,7 @@ export class Intake {
       ? this.#commits.get(Number(name.slice(1)))
       : this.refs.get(name) ?? this.refs.get(`refs/heads/${name}`);
     if (commit !== undefined) return commit;
-    throw errorAt(line, `"${text.slice(0, 100)}" is no commit of the stream`);
+    throw errorAt(line, `"${text.slice(0, 100)}" is not a commit of the stream`);
   }
 }
 

@@ -69,7 +69,9 @@ export class TreeEditor {
       return this.#delete(path);
     }
     const fileMode = MODES.get(mode);
-    if (fileMode === undefined) throw new TreeError(`Mode "${mode}" of "${path}" is no file's`);
+    if (fileMode === undefined) {
+      throw new TreeError(`Mode "${mode}" of "${path}" is not a file mode`);
+    }
     if (!this.#isPossible(path)) return;
     const hash = this.#find(content);
     if (hash === null) return this.#delete(path);

@@ -29,8 +29,8 @@ export function previewPick(repository: Repository, sides: PickSides): MergePrev
 }
 
 /**
- * The text of a conflict with all versions between markers, for somebody who wants to resolve it by
- * hand. Null if a side does not have the file, or if it is not text.
+ * The text of a conflict with all versions between markers, to resolve it by hand. Null if a side
+ * does not have the file, or if it is not text.
  */
 export function markConflict(
   repository: Repository,

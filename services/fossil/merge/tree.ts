@@ -35,7 +35,7 @@ export class Contents {
     const manifest = this.#repository.artifact(rid);
     if (manifest?.kind !== "manifest") {
       const hash = this.#repository.store.hashOf(rid) ?? String(rid);
-      throw new FossilError("missing", `"${hash}" is no check-in that is here`);
+      throw new FossilError("missing", `"${hash}" is not an available check-in`);
     }
     const tree = new Map(
       filesOf(this.#repository, manifest)

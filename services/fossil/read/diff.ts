@@ -46,7 +46,7 @@ export interface DiffOptions {
 export function readDiff(reader: Reader, options: DiffOptions = {}): Diff {
   const context = options.context ?? DEFAULT_CONTEXT;
   if (!Number.isSafeInteger(context) || context < 0 || context > MAX_CONTEXT) {
-    throw new FossilError("invalid", `"${context}" is no number of lines of context`);
+    throw new FossilError("invalid", `"${context}" is not a number of context lines`);
   }
   return reader.read(() => {
     const to = resolveCheckin(reader, options.to);

@@ -68,7 +68,7 @@ function readGivers(reader: Reader, files: readonly FileCard[]): Givers[] {
   return givers;
 }
 
-/** Whether a merge has a file as one of the merged check-ins has it: there is no row for that. */
+/** Whether a merge took a file over from a merged check-in: `mlink` has no row for that. */
 function isTakenOver(reader: Reader, ancestry: Ancestry, mid: number, name: string): boolean {
   return ancestry.mergeParents(mid).some((parent) =>
     !reader.repository.db.exists(

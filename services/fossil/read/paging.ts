@@ -27,7 +27,7 @@ export interface Page {
 export function pageOf({ limit = DEFAULT_LIMIT, offset = 0 }: Paging): Page {
   for (const number of [limit, offset]) {
     if (Number.isSafeInteger(number) && number >= 0) continue;
-    throw new FossilError("invalid", `"${number}" is no length or start of a page`);
+    throw new FossilError("invalid", `"${number}" is not a page length or start`);
   }
   return { limit: Math.min(limit, MAX_LIMIT), offset };
 }

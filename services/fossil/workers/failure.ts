@@ -2,7 +2,7 @@ import { errorCodeOf } from "../error.ts";
 import type { JobResponse } from "./protocol.ts";
 import { Interrupted } from "./watch.ts";
 
-/** What the caller is told of an error. */
+/** The description of an error for the caller. */
 export function failureOf(error: unknown): JobResponse {
   if (error instanceof Interrupted) return { kind: "interrupted" };
   const code = errorCodeOf(error);

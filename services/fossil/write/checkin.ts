@@ -105,7 +105,7 @@ function manifestFrom(
 export function manifestOf(repository: Repository, hash: string): Manifest {
   const artifact = repository.artifact(repository.ridOf(hash));
   if (artifact?.kind === "manifest") return artifact;
-  throw new FossilError("missing", `"${hash}" is no check-in that is here`);
+  throw new FossilError("missing", `"${hash}" is not an available check-in`);
 }
 
 function checkParent(
@@ -166,7 +166,7 @@ export function branchTags(
   name: string,
 ): TagCard[] {
   if (name === "" || name !== name.trim()) {
-    throw new FossilError("invalid", `"${name}" is no name of a branch`);
+    throw new FossilError("invalid", `"${name}" is not a valid branch name`);
   }
   const names = inherits === null ? [] : repository.db.rows<{ tagname: string }>(
     `SELECT tagname FROM tagxref JOIN tag USING(tagid)

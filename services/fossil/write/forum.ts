@@ -74,7 +74,7 @@ interface Thread {
 function threadOf(repository: Repository, hash: string): Thread {
   const rid = repository.ridOf(hash);
   const post = repository.artifact(rid);
-  if (post?.kind !== "forum") throw new FossilError("missing", `"${hash}" is no forum post`);
+  if (post?.kind !== "forum") throw new FossilError("missing", `"${hash}" is not a forum post`);
   const day = repository.db.value<number>("SELECT fmtime FROM forumpost WHERE fpid=?", rid) ?? 0;
   return { root: post.root ?? hash, title: post.title, inReplyTo: post.inReplyTo, day };
 }

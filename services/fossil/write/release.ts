@@ -35,7 +35,7 @@ export function writeRelease(repository: Repository, release: NewRelease): strin
     const { name, checkin: target, message, move = false, ...author } = release;
     manifestOf(repository, target);
     if (name === "" || name !== name.trim()) {
-      throw new FossilError("invalid", `"${name}" is no name of a release`);
+      throw new FossilError("invalid", `"${name}" is not a valid release name`);
     }
     const branch = "SELECT 1 FROM tagxref WHERE tagid=8 AND value=? AND tagtype=2";
     if (repository.db.exists(branch, name)) {

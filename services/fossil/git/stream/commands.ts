@@ -118,7 +118,7 @@ export class CommandReader {
       else if (line.startsWith("reset ")) yield await this.#reset(line.slice(6));
       else if (line === "alias") yield await this.#alias();
       else if (!IGNORED.test(line)) {
-        throw this.#reader.error(`"${line.slice(0, 60)}" is no command that can be imported`);
+        throw this.#reader.error(`"${line.slice(0, 60)}" is not a command that can be imported`);
       }
     }
     if (needsDone) throw this.#reader.error('The stream is cut off: its "done" is missing');
@@ -142,7 +142,7 @@ export class CommandReader {
 
   #markOf(text: string): number {
     const mark = /^:[0-9]{1,15}$/.test(text) ? Number(text.slice(1)) : 0;
-    if (mark < 1) throw this.#reader.error(`"${text.slice(0, 60)}" is no mark`);
+    if (mark < 1) throw this.#reader.error(`"${text.slice(0, 60)}" is not a mark`);
     return mark;
   }
 
@@ -152,7 +152,7 @@ export class CommandReader {
     if (text === null) throw this.#reader.error('"data" is missing');
     if (text.startsWith("<<")) return await this.#delimited(text.slice(2));
     const length = /^[0-9]{1,15}$/.test(text) ? Number(text) : -1;
-    if (length < 0) throw this.#reader.error(`"${text.slice(0, 60)}" is no length`);
+    if (length < 0) throw this.#reader.error(`"${text.slice(0, 60)}" is not a length`);
     if (length > maxBytes) {
       throw this.#reader.error(`Data of ${length} bytes is over the limit of ${maxBytes}`);
     }

@@ -52,7 +52,7 @@ export function readArchive(
     const { date } = manifestOf(reader, rid);
     const folder = options.folder ?? defaultFolder(reader, uuid);
     if (folder.startsWith("/") || folder.split("/").includes("..")) {
-      throw new FossilError("invalid", `"${folder}" is no folder of an archive`);
+      throw new FossilError("invalid", `"${folder}" is not a folder for an archive`);
     }
     const leftOut = new LeftOut();
     const files = filesOf(reader, treeOf(reader, rid), folder, leftOut);
