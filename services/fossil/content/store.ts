@@ -6,31 +6,23 @@ import {
   MAX_ARTIFACT_BYTES,
   packBlob,
   sha3,
-  unpackBlob,
 } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
+import { BlobContents } from "./blob_contents.ts";
 import { ByteCache } from "./byte_cache.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 import { DeadEnds } from "./dead_ends.ts";
 import { Deltas, MAX_CHAIN, MIN_DELTA_BYTES, worthwhileDelta } from "./deltas.ts";
-import { packPlain, unpackDraft } from "./draft.ts";
 import { Names } from "./names.ts";
 import { PrivateRows } from "./private.ts";
 import { Receipt } from "./receipt.ts";
 import type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
-import { Unpacked } from "./unpacked.ts";
 
 /** Default size of the cache of artifacts, in bytes. */
 const CACHE_BYTES = 64 * 1024 * 1024;
 /** Of a delta chain, every artifact at this distance is cached. */
 const CACHED_LINK = 8;
-
-interface BlobRow {
-  readonly content: Uint8Array | null;
-  readonly size: number;
-  readonly uuid: string;
-}
 
 /**
  * The artifacts of a repository as bytes: tables blob, delta, phantom, private, shun, rcvfrom,
@@ -46,7 +38,7 @@ export class ContentStore {
   readonly #touched = new Set<number>();
   readonly #deltas: Deltas;
   readonly #receipt: Receipt;
-  readonly #unpacked: Unpacked;
+  readonly #contents: BlobContents;
   readonly #deadEnds = new DeadEnds();
 
   constructor(db: Database, config: Config, options: StoreOptions = {}) {
@@ -54,7 +46,11 @@ export class ContentStore {
     this.#cache = new ByteCache(options.cacheBytes ?? CACHE_BYTES);
     this.#maxBytes = options.maxArtifactBytes ?? MAX_ARTIFACT_BYTES;
     this.#isDraft = options.isDraft ?? false;
-    this.#unpacked = new Unpacked(options.unpackedBytes);
+    this.#contents = new BlobContents(db, {
+      maxBytes: this.#maxBytes,
+      unpackedBytes: options.unpackedBytes,
+      isDraft: this.#isDraft,
+    });
     this.#names = new Names(db, config, options.sha3 ?? sha3);
     this.#private = new PrivateRows(db);
     this.#deltas = new Deltas(db);
@@ -66,7 +62,7 @@ export class ContentStore {
     this.#receipt.begin(origin);
     this.#touched.clear();
     this.#private.forget();
-    this.#unpacked.clear();
+    this.#contents.clear();
   }
 
   /** Clears the caches, because another program wrote or a transaction was rolled back. */
@@ -77,7 +73,7 @@ export class ContentStore {
     this.#deltas.forget();
     this.#private.forget();
     this.#touched.clear();
-    this.#unpacked.clear();
+    this.#contents.clear();
     this.#receipt.forget();
   }
 
@@ -126,7 +122,7 @@ export class ContentStore {
       base = this.#cache.get(next);
     }
     for (let i = chain.length - 1; i >= 0; i--) {
-      const stored = this.#stored(chain[i]!);
+      const stored = this.#contents.get(chain[i]!);
       if (stored === null) return this.#deadEnds.add(chain.slice(0, i + 1), "phantom");
       base = base === undefined ? stored : applyDelta(base, stored, this.#maxBytes);
       if (i % CACHED_LINK === 0) this.#cache.set(chain[i]!, base, base.length);
@@ -141,22 +137,6 @@ export class ContentStore {
     throw new FossilError("missing", `Content of artifact "${this.hashOf(rid) ?? rid}" is missing`);
   }
 
-  /** The stored bytes of a row: full text, or a delta. Null for a phantom. */
-  #stored(rid: number): Uint8Array | null {
-    return this.#unpacked.get(rid) ?? this.#row(rid)?.stored ?? null;
-  }
-
-  #row(rid: number): { hash: string; size: number; stored: Uint8Array } | null {
-    const row = this.#db.row<BlobRow>("SELECT content, size, uuid FROM blob WHERE rid=?", rid);
-    if (row === undefined || row.size < 0) return null;
-    const { size, uuid: hash } = row;
-    const unpacked = this.#unpacked.get(rid);
-    if (unpacked !== undefined) return { hash, size, stored: unpacked };
-    if (row.content === null) return null;
-    const unpack = this.#isDraft ? unpackDraft : unpackBlob;
-    return { hash, size, stored: unpack(row.content, this.#maxBytes) };
-  }
-
   /**
    * An artifact read from its row: full text, or a delta of the bytes that the caller passes. Null
    * for a phantom. Bypasses the cache.
@@ -164,7 +144,7 @@ export class ContentStore {
    * @param source bytes of the artifact that the row is a delta of; null for full text.
    */
   getStored(rid: number, source: Uint8Array | null): StoredArtifact | null {
-    const row = this.#row(rid);
+    const row = this.#contents.row(rid);
     if (row === null) return null;
     const { hash, size, stored } = row;
     return { hash, size, content: source ? applyDelta(source, stored, this.#maxBytes) : stored };
@@ -181,7 +161,10 @@ export class ContentStore {
   /** Like `get`, with hash and size from the row. */
   getRow(rid: number): StoredArtifact | null {
     const content = this.get(rid);
-    const row = this.#db.row<BlobRow>("SELECT uuid, size FROM blob WHERE rid=?", rid);
+    const row = this.#db.row<{ uuid: string; size: number }>(
+      "SELECT uuid, size FROM blob WHERE rid=?",
+      rid,
+    );
     return content && { hash: row?.uuid ?? "", size: row?.size ?? -1, content };
   }
 
@@ -268,19 +251,10 @@ export class ContentStore {
       this.#db.run("UPDATE blob SET rcvid=?, size=? WHERE rid=?", rcvid, size, rid);
       this.#db.run("DELETE FROM phantom WHERE rid=?", rid);
     }
-    this.#unpacked.set(rid, stored);
-    if (this.#unpacked.isFull) this.#packAll();
+    this.#contents.set(rid, stored);
     if (isPrivate) this.makePrivate(rid);
     this.#touched.add(rid);
     return { rid, isNew: true, wasAwaited: known !== undefined };
-  }
-
-  /** Packs and writes pending content. */
-  #packAll(): void {
-    const update = "UPDATE blob SET content=? WHERE rid=?";
-    const pack = this.#isDraft ? packPlain : packBlob;
-    for (const [rid, stored] of this.#unpacked) this.#db.run(update, pack(stored), rid);
-    this.#unpacked.clear();
   }
 
   /** Row of a name; an unknown name gets a phantom. 0 for a shunned name. */
@@ -317,7 +291,7 @@ export class ContentStore {
     }
     this.#cache.delete(rid);
     this.#touched.delete(rid);
-    this.#unpacked.delete(rid);
+    this.#contents.delete(rid);
     this.#deltas.delete(rid);
     this.#db.run("UPDATE blob SET rcvid=0, size=-1, content=NULL WHERE rid=?", rid);
     this.#db.run("INSERT OR IGNORE INTO phantom VALUES(?)", rid);
@@ -340,7 +314,7 @@ export class ContentStore {
     }
     const delta = worthwhileDelta(this.require(source), target);
     if (delta === null) return;
-    this.#unpacked.delete(rid);
+    this.#contents.delete(rid);
     this.#db.run("UPDATE blob SET content=? WHERE rid=?", packBlob(delta), rid);
     this.#deltas.set(rid, source);
     this.#touched.add(rid);
@@ -351,7 +325,7 @@ export class ContentStore {
     if (this.sourceOf(rid) === 0) return;
     const content = this.get(rid);
     if (content === null) return;
-    this.#unpacked.delete(rid);
+    this.#contents.delete(rid);
     const update = "UPDATE blob SET content=?, size=? WHERE rid=?";
     this.#db.run(update, packBlob(content), content.length, rid);
     this.#deltas.delete(rid);
@@ -395,7 +369,7 @@ export class ContentStore {
     this.#db.run("DELETE FROM blob WHERE rid=?", rid);
     this.#names.clear();
     this.#touched.delete(rid);
-    this.#unpacked.delete(rid);
+    this.#contents.delete(rid);
     this.#cache.delete(rid);
   }
 
@@ -407,7 +381,7 @@ export class ContentStore {
    * @throws {FossilError} `corrupt`: roll the transaction back.
    */
   verifyTouched(): void {
-    this.#packAll();
+    this.#contents.packAll();
     if (!this.#isDraft) {
       this.#cache.clear();
       for (const rid of [...this.#touched].reverse()) this.verify(rid);

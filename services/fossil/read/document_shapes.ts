@@ -1,0 +1,159 @@
+/** Shapes of wiki pages, tickets, technotes, forum posts and attachments; see `shapes.ts`. */
+
+export interface WikiPageRef {
+  readonly name: string;
+  readonly uuid: string;
+  readonly last_modified: string;
+  readonly user: string;
+  readonly is_deleted: boolean;
+}
+
+export interface WikiPage extends WikiPageRef {
+  readonly mimetype: string;
+  readonly content: string;
+}
+
+export interface WikiVersion {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  /** Bytes of the text; 0 for a deletion. */
+  readonly size: number;
+}
+
+export interface TicketRef {
+  readonly uuid: string;
+  readonly title: string;
+  readonly status: string;
+  readonly type: string;
+  readonly subsystem: string;
+  readonly priority: string;
+  readonly severity: string;
+  readonly created: string;
+  readonly last_modified: string;
+}
+
+/** A page of tickets. */
+export interface TicketList {
+  readonly tickets: readonly TicketRef[];
+  readonly total: number;
+}
+
+export interface TicketComment {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly comment: string;
+  readonly mimetype: string;
+}
+
+export interface TicketChangeEntry {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly fields: readonly {
+    readonly name: string;
+    readonly value: string;
+    readonly append: boolean;
+  }[];
+}
+
+export interface Ticket extends TicketRef {
+  readonly resolution: string;
+  readonly body: string;
+  /** Every field that the repository's tickets have, as text. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** Oldest first. */
+  readonly comments: readonly TicketComment[];
+  readonly changes: readonly TicketChangeEntry[];
+}
+
+/** A technote in one line. */
+export interface TechnoteRef {
+  /** 40 or 64 digits that all its versions share. */
+  readonly id: string;
+  /** Hash of the version. */
+  readonly uuid: string;
+  /** Its time in the timeline. */
+  readonly timestamp: string;
+  readonly last_modified: string;
+  readonly user: string;
+  readonly comment: string;
+  /** Symbolic tags. */
+  readonly tags: readonly string[];
+}
+
+/** A page of technotes. */
+export interface TechnoteList {
+  readonly technotes: readonly TechnoteRef[];
+  readonly total: number;
+}
+
+export interface TechnoteVersion {
+  readonly uuid: string;
+  readonly timestamp: string;
+  readonly user: string;
+}
+
+export interface TechnotePage extends TechnoteRef {
+  readonly mimetype: string;
+  readonly content: string;
+  /** Newest first. */
+  readonly versions: readonly TechnoteVersion[];
+}
+
+/** A thread of the forum in one line. */
+export interface ForumThreadRef {
+  /** Hash of the first version of its first post. */
+  readonly uuid: string;
+  readonly title: string;
+  readonly user: string;
+  readonly created: string;
+  readonly last_modified: string;
+  readonly post_count: number;
+}
+
+/** A page of threads. */
+export interface ForumThreadList {
+  readonly threads: readonly ForumThreadRef[];
+  readonly total: number;
+}
+
+/** A post at its latest version. */
+export interface ForumThreadPost {
+  /** Hash of its first version, which identifies it. */
+  readonly uuid: string;
+  readonly latest_uuid: string;
+  readonly timestamp: string;
+  readonly last_modified: string;
+  readonly user: string;
+  /** The post that it answers; null for the first of a thread. */
+  readonly in_reply_to: string | null;
+  readonly mimetype: string;
+  readonly content: string;
+  readonly is_deleted: boolean;
+  readonly version_count: number;
+}
+
+export interface ForumThread extends ForumThreadRef {
+  /** Oldest first. */
+  readonly posts: readonly ForumThreadPost[];
+}
+
+/** An attachment in one line. */
+export interface AttachmentRef {
+  /** Hash of the artifact that attaches the file. */
+  readonly uuid: string;
+  readonly name: string;
+  readonly file_uuid: string;
+  /** Bytes of the file; null if it is missing. */
+  readonly size: number | null;
+  readonly timestamp: string;
+  readonly user: string;
+  readonly comment: string;
+}
+
+export interface AttachmentContent extends AttachmentRef {
+  readonly is_binary: boolean;
+  readonly content: Uint8Array;
+}
