@@ -193,7 +193,7 @@ function lineTo(target: string, stamp: string): string {
 async function writeInPairs(kind: IrcServerKind): Promise<Values<"cpu">> {
   await using server = await kind.start();
   const nicks = Array.from({ length: 2 * PAIRS }, (_, index) => `member${index}`);
-  const logins = await server.createLogins(nicks);
+  const logins = nicks.map((nick) => ({ nick }));
   const clients: IrcClient[] = [];
   for (const login of logins) clients.push(await IrcClient.connect(server.irc, login));
   const [senders, receivers] = [clients.slice(0, PAIRS), clients.slice(PAIRS)];
