@@ -46,8 +46,7 @@ export interface DirectServerEnd {
 /**
  * Carries a direct client's commands and messages as the values that they are. A command runs at
  * once; a message reaches the client later, so that no command runs within another, but before the
- * running task ends. Clients with a socket are written to first: none of them waits for what the
- * client does with a message.
+ * running task ends. By then the writes to clients with a socket have been asked for.
  */
 export class DirectTransport implements Transport {
   readonly address: string;
