@@ -1,9 +1,13 @@
 /** Lines that may wait to be written; more are dropped, and counted. */
 const MAX_WAITING = 10_000;
 
+/** How long lines are gathered for one write, in milliseconds. */
+const GATHER_MILLISECONDS = 10;
+
 /**
- * Writes lines to a stream without blocking the program. While the reader is slow or stuck, lines wait
- * in a bounded queue; lines beyond its bound are dropped and counted.
+ * Writes lines to a stream without blocking the program. Lines that come within 10 ms share one write,
+ * and more while the reader is slow: they wait in a bounded queue; lines beyond its bound are dropped
+ * and counted.
  */
 export class LineWriter {
   readonly #stream: Pick<typeof Deno.stderr, "write">;
@@ -11,6 +15,8 @@ export class LineWriter {
   #waiting: string[] = [];
   #dropped = 0;
   #writing: Promise<void> | null = null;
+  /** Begins the next write; absent where none is due. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(stream: Pick<typeof Deno.stderr, "write">) {
     this.#stream = stream;
@@ -20,28 +26,41 @@ export class LineWriter {
   write(line: string): void {
     if (this.#waiting.length >= MAX_WAITING) this.#dropped++;
     else this.#waiting.push(line);
-    this.#writing ??= this.#drain();
+    this.#startLater();
   }
 
   /** Resolves when everything that was queued is written. */
   async flush(): Promise<void> {
-    await this.#writing;
+    do {
+      this.#start();
+      await this.#writing;
+    } while (this.#waiting.length > 0);
   }
 
-  async #drain(): Promise<void> {
+  #startLater(): void {
+    if (this.#writing !== null) return;
+    this.#timer ??= setTimeout(() => this.#start(), GATHER_MILLISECONDS);
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing ??= this.#writeWaiting();
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const lines = this.#waiting;
+    this.#waiting = [];
+    if (this.#dropped > 0) lines.push(`(${this.#dropped} lines of the log were dropped here)`);
+    this.#dropped = 0;
     try {
-      while (this.#waiting.length > 0) {
-        const lines = this.#waiting;
-        this.#waiting = [];
-        if (this.#dropped > 0) lines.push(`(${this.#dropped} lines of the log were dropped here)`);
-        this.#dropped = 0;
-        await this.#writeAll(this.#encoder.encode(`${lines.join("\n")}\n`));
-      }
+      if (lines.length > 0) await this.#writeAll(this.#encoder.encode(`${lines.join("\n")}\n`));
     } catch {
       // Nobody reads the log any more; the program goes on.
       this.#waiting = [];
     }
     this.#writing = null;
+    if (this.#waiting.length > 0) this.#startLater();
   }
 
   async #writeAll(bytes: Uint8Array): Promise<void> {

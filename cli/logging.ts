@@ -1,53 +1,65 @@
-import {
-  configure,
-  dispose,
-  getJsonLinesFormatter,
-  getLogger,
-  type LogRecord,
-} from "@logtape/logtape";
 import type { Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";
 import { LineWriter } from "./line_writer.ts";
+import { jsonFormat, type LogFormat, type LogLevel, readableFormat } from "./log_format.ts";
 
 /** How long the program waits at its end for the reader of the log, in milliseconds. */
 const FLUSH_LIMIT = 1000;
 
+const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
+
+/** Where the log goes. */
+type LogStream = Pick<typeof Deno.stderr, "write" | "isTerminal">;
+
 /**
- * Sets the process's logging up: one line per record on standard error, for people where that is a
- * terminal, else as JSON.
+ * The log of the program: one line per record, for people where the stream is a terminal, else as
+ * JSON.
  */
-export async function startLogging({ level, format }: Config["log"]): Promise<Log> {
-  const json = format === "json" || (format === "auto" && !Deno.stderr.isTerminal());
-  const formatter = json ? getJsonLinesFormatter({ properties: "flatten" }) : readableLine;
-  const writer = new LineWriter(Deno.stderr);
-  const write = (record: LogRecord) => writer.write(formatter(record).trimEnd());
-  await configure({
-    sinks: { stderr: Object.assign(write, { [Symbol.asyncDispose]: () => flush(writer) }) },
-    loggers: [
-      { category: "muster", sinks: ["stderr"], lowestLevel: level },
-      { category: ["logtape", "meta"], sinks: ["stderr"], lowestLevel: "warning" },
-    ],
-    reset: true,
-  });
-  return getLogger("muster");
-}
+export class Logging implements Log {
+  readonly #stream: LogStream;
+  readonly #writer: LineWriter;
+  #least = 0;
+  #format: LogFormat = jsonFormat(Date.now);
 
-/** Writes out what is still to be written. */
-export async function stopLogging(): Promise<void> {
-  await dispose();
-}
+  constructor(settings: Config["log"], stream: LogStream = Deno.stderr) {
+    this.#stream = stream;
+    this.#writer = new LineWriter(stream);
+    this.reconfigure(settings);
+  }
 
-async function flush(writer: LineWriter): Promise<void> {
-  const limit = Promise.withResolvers<void>();
-  const timer = setTimeout(limit.resolve, FLUSH_LIMIT);
-  await Promise.race([writer.flush(), limit.promise]);
-  clearTimeout(timer);
-}
+  /** Takes other settings, for the lines to come. */
+  reconfigure({ level, format }: Config["log"]): void {
+    const isJson = format === "json" || (format === "auto" && !this.#stream.isTerminal());
+    this.#least = SEVERITY[level];
+    this.#format = isJson ? jsonFormat(Date.now) : readableFormat(Date.now);
+  }
 
-function readableLine(record: LogRecord): string {
-  const time = new Date(record.timestamp).toISOString().slice(11, 23);
-  const properties = Object.entries(record.properties)
-    .map(([key, value]) => `${key}=${value instanceof Error ? value.stack : JSON.stringify(value)}`)
-    .join(" ");
-  return `${time} ${record.level.padEnd(7)} ${record.message.join("")} ${properties}`;
+  debug(message: string, properties?: Record<string, unknown>): void {
+    this.#write("debug", message, properties);
+  }
+
+  info(message: string, properties?: Record<string, unknown>): void {
+    this.#write("info", message, properties);
+  }
+
+  warn(message: string, properties?: Record<string, unknown>): void {
+    this.#write("warning", message, properties);
+  }
+
+  error(message: string, properties?: Record<string, unknown>): void {
+    this.#write("error", message, properties);
+  }
+
+  /** Writes out what is still to be written, unless the reader of the log is stuck. */
+  async flush(): Promise<void> {
+    const limit = Promise.withResolvers<void>();
+    const timer = setTimeout(limit.resolve, FLUSH_LIMIT);
+    await Promise.race([this.#writer.flush(), limit.promise]);
+    clearTimeout(timer);
+  }
+
+  #write(level: LogLevel, message: string, properties: Record<string, unknown> = {}): void {
+    if (SEVERITY[level] < this.#least) return;
+    this.#writer.write(this.#format(level, message, properties));
+  }
 }

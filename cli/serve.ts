@@ -1,7 +1,7 @@
 import { type Certificate, type HttpServer, TrustedProxies } from "../http/mod.ts";
 import { readCertificate } from "./certificate.ts";
 import { Connections } from "./connections.ts";
-import { startLogging, stopLogging } from "./logging.ts";
+import { Logging } from "./logging.ts";
 import { CommandFailed } from "./output.ts";
 import { writeEndpoints } from "./endpoints.ts";
 import { findClearText, findListenProblems, listenersOf, requireAddress } from "./preflight.ts";
@@ -29,7 +29,7 @@ import type { Log } from "../services/log.ts";
 export async function serve(options: SettingsOptions): Promise<void> {
   const config = await readSettings(options);
   Deno.umask(0o077);
-  const log = await startLogging(config.log);
+  const log = new Logging(config.log);
   const ended = untilSignal(log);
   // A SIGHUP that comes during the start would end the process; it waits for the start instead.
   const started = Promise.withResolvers<Reloader>();
@@ -47,7 +47,7 @@ export async function serve(options: SettingsOptions): Promise<void> {
   } catch (error) {
     throw explain(error);
   } finally {
-    await stopLogging();
+    await log.flush();
   }
 }
 
@@ -58,7 +58,7 @@ interface RunningServer extends Reloadable {
 async function start(
   config: Config,
   certificate: Certificate | null,
-  log: Log,
+  log: Logging,
 ): Promise<RunningServer> {
   DataFolder.check(config.data_dir);
   const [problem] = findListenProblems(listenersOf(config));
@@ -82,8 +82,8 @@ async function start(
   const addresses = { api: api.address, mcp: mcp.address, irc };
   await announce({ config, services, firstAdmin, addresses }, log);
   return {
-    apply: async (changed, renewed) => {
-      await startLogging(changed.log);
+    apply: (changed, renewed) => {
+      log.reconfigure(changed.log);
       daemon.reconfigure(changed, renewed);
       connections.reconfigure(changed);
       if (renewed === null) return;

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { bodyLimitsOf, TrustedProxies } from "../http/mod.ts";
+import { bodyLimitsOf } from "../http/mod.ts";
 import type { Services } from "../services/daemon/mod.ts";
 import { accountRoutes } from "./v1/accounts.ts";
 import { adminRoutes } from "./v1/admins.ts";
@@ -16,17 +16,12 @@ import { llmRoutes } from "./v1/llm.ts";
 import { openAiRoutes } from "./v1/llm_openai.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./v1/metrics.ts";
-import { clientAddress } from "./middleware/address.ts";
-import { exceptUploads, jsonBody, limitBody } from "./middleware/body.ts";
-import { cors } from "./middleware/cors.ts";
+import { exceptUploads, jsonBody } from "./middleware/body.ts";
 import { errorHandler } from "./middleware/errors.ts";
+import { frame } from "./middleware/frame.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
 import { notFoundHandler } from "./middleware/not_found.ts";
-import { observe } from "./middleware/observation.ts";
-import { answerOptions } from "./middleware/options.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
-import { requestId } from "./middleware/request_id.ts";
-import { securityHeaders } from "./middleware/security.ts";
 import { openApiRoutes } from "./openapi.ts";
 import { mountProjects } from "./projects/mod.ts";
 import { projectRoutes } from "./v1/projects.ts";
@@ -42,14 +37,8 @@ export function createApp(services: Services) {
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler(app));
 
-  app.use(requestId());
-  app.use(observe(services));
-  app.use(securityHeaders());
-  if (config.cors.origins.length > 0) app.use(cors(config.cors.origins));
-  app.use(clientAddress(new TrustedProxies(config.trusted_proxies)));
-  app.use(answerOptions(app));
+  app.use(frame(app, services));
   const bodyLimits = bodyLimitsOf(config);
-  app.use(exceptUploads(limitBody(bodyLimits)));
   acceptQueryTokens(app, services);
   app.use(
     "/v1/*",

@@ -1,7 +1,6 @@
 /**
- * What a service needs of a logger. The daemon passes in LogTape loggers; a test passes in
- * {@link silentLog}. Messages are constant texts, what varies stands in the properties, and a
- * secret stands in neither.
+ * What a service needs of a logger. Messages are constant texts, what varies stands in the
+ * properties, and a secret stands in neither.
  */
 export interface Log {
   debug(message: string, properties?: Record<string, unknown>): void;

@@ -1,18 +1,17 @@
+import type { Context } from "hono";
 import type { TrustedProxies } from "../../http/mod.ts";
-import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
 
 /**
- * Finds the client's address, and whether the client came over TLS, which a trusted proxy tells in
- * `X-Forwarded-Proto`.
+ * Finds the client's address, and whether the client came over TLS. A trusted proxy tells both, in
+ * `X-Forwarded-For` and `X-Forwarded-Proto`.
  */
-export function clientAddress(trusted: TrustedProxies) {
-  return createMiddleware<AppEnv>(async (context, next) => {
-    const socket = context.env.remoteAddress;
-    context.set("address", trusted.clientOf(socket, context.req.header("x-forwarded-for")));
-    const told = trusted.includes(socket) ? context.req.header("x-forwarded-proto") : undefined;
-    const scheme = told ?? new URL(context.req.url).protocol.replace(":", "");
-    context.set("secure", scheme.toLowerCase() === "https");
-    await next();
-  });
+export function identifyClient(context: Context<AppEnv>, trusted: TrustedProxies): void {
+  const socket = context.env.remoteAddress;
+  const { url, headers } = context.req.raw;
+  const isProxied = trusted.includes(socket);
+  const hops = isProxied ? headers.get("x-forwarded-for") : null;
+  context.set("address", trusted.clientOf(socket, hops));
+  const scheme = isProxied ? headers.get("x-forwarded-proto") : null;
+  context.set("secure", scheme === null ? /^https:/i.test(url) : scheme.toLowerCase() === "https");
 }

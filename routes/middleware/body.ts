@@ -2,15 +2,6 @@ import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type BodyLimits, readBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
-import { errorBody } from "./error_body.ts";
-
-/** Refuses a body whose declared length is over the limit, before anything of it is read. */
-export function limitBody({ maxBytes }: Pick<BodyLimits, "maxBytes">) {
-  return createMiddleware<AppEnv>(async (context, next) => {
-    if (Number(context.req.header("content-length") ?? 0) <= maxBytes) return await next();
-    return errorBody(context, 413, `The body is larger than ${maxBytes} bytes`);
-  });
-}
 
 /**
  * Takes the body of an API request for JSON whatever its `Content-Type` says, as a bare `curl -d`
@@ -46,11 +37,16 @@ const UPLOADS: readonly RegExp[] = [
   /^\/projects\/[^/]+\/[^/]+\/api\/releases\/[^/]+\/assets\/[^/]+$/,
 ];
 
+/** Whether the body of a request is a file. */
+export function isUpload(context: Context<AppEnv>): boolean {
+  const { method, path } = context.req;
+  return method === "PUT" && UPLOADS.some((pattern) => pattern.test(path));
+}
+
 /** Uses a middleware for bodies where the body is no file. */
 export function exceptUploads(middleware: MiddlewareHandler<AppEnv>) {
   return createMiddleware<AppEnv>(async (context, next) => {
-    const { method, path } = context.req;
-    if (method === "PUT" && UPLOADS.some((pattern) => pattern.test(path))) return await next();
+    if (isUpload(context)) return await next();
     return await middleware(context, next);
   });
 }

@@ -1,28 +1,25 @@
-import { createMiddleware } from "hono/factory";
+import type { Context } from "hono";
 import type { AppEnv } from "../context.ts";
 
 /** How long a browser may remember what it was told, in seconds. */
 const MAX_AGE = 600;
 
 /**
- * Lets web pages of other origins call the API (Fetch standard, "CORS protocol"). They send a token
+ * Lets web pages of other origins read an answer (Fetch standard, "CORS protocol"). They send a token
  * in a header; the cookie of a login is never theirs to use.
  *
  * @param origins such as `https://example.com`; `*` means every one
  */
-export function cors(origins: readonly string[]) {
+export function allowOrigins(context: Context<AppEnv>, origins: readonly string[]): void {
+  const { headers } = context.res;
   const everybody = origins.includes("*");
-  return createMiddleware<AppEnv>(async (context, next) => {
-    await next();
-    const { headers } = context.res;
-    if (!everybody) headers.append("Vary", "Origin");
-    const origin = context.req.header("origin");
-    if (origin === undefined || !(everybody || origins.includes(origin))) return;
-    headers.set("Access-Control-Allow-Origin", everybody ? "*" : origin);
-    headers.set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
-    if (context.req.method !== "OPTIONS") return;
-    headers.set("Access-Control-Allow-Methods", headers.get("Allow") ?? "");
-    headers.set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID");
-    headers.set("Access-Control-Max-Age", String(MAX_AGE));
-  });
+  if (!everybody) headers.append("Vary", "Origin");
+  const origin = context.req.header("origin");
+  if (origin === undefined || !(everybody || origins.includes(origin))) return;
+  headers.set("Access-Control-Allow-Origin", everybody ? "*" : origin);
+  headers.set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After");
+  if (context.req.method !== "OPTIONS") return;
+  headers.set("Access-Control-Allow-Methods", headers.get("Allow") ?? "");
+  headers.set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID");
+  headers.set("Access-Control-Max-Age", String(MAX_AGE));
 }

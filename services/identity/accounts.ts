@@ -52,6 +52,11 @@ export class AccountDirectory implements Directory {
   readonly #byId = new Map<string, Account>();
   readonly #byName = new Map<string, Account>();
   readonly #listeners: AccountListener[] = [];
+  readonly #counts: Record<AccountKind, { active: number; total: number }> = {
+    agent: { active: 0, total: 0 },
+    person: { active: 0, total: 0 },
+    admin: { active: 0, total: 0 },
+  };
 
   private constructor(options: AccountDirectoryOptions) {
     this.#database = options.database;
@@ -68,8 +73,7 @@ export class AccountDirectory implements Directory {
 
   async load(): Promise<void> {
     const rows = await this.#database.tables.selectFrom("accounts").selectAll().execute();
-    this.#byId.clear();
-    this.#byName.clear();
+    for (const account of [...this.#byId.values()]) this.#forget(account);
     for (const row of rows) this.#put(accountOf(row));
   }
 
@@ -84,14 +88,8 @@ export class AccountDirectory implements Directory {
   }
 
   /** How many accounts of a kind there are, and how many of them are not revoked. */
-  counts(kind: AccountKind): { active: number; total: number } {
-    let [active, total] = [0, 0];
-    for (const account of this.#byId.values()) {
-      if (account.kind !== kind) continue;
-      total++;
-      if (account.revokedAt === null) active++;
-    }
-    return { active, total };
+  counts(kind: AccountKind): { readonly active: number; readonly total: number } {
+    return this.#counts[kind];
   }
 
   /** Calls back after each change of an account, for as long as the directory lives. */
@@ -212,14 +210,28 @@ export class AccountDirectory implements Directory {
   #removed(id: string): void {
     const account = this.#byId.get(id);
     if (account === undefined) return;
-    this.#byId.delete(id);
-    this.#byName.delete(foldCase(account.name));
+    this.#forget(account);
     for (const listener of this.#listeners) listener(id, null);
   }
 
   #put(account: Account): void {
+    const replaced = this.#byId.get(account.id);
+    if (replaced !== undefined) this.#forget(replaced);
+    this.#count(account, 1);
     this.#byId.set(account.id, account);
     this.#byName.set(foldCase(account.name), account);
+  }
+
+  #forget(account: Account): void {
+    this.#count(account, -1);
+    this.#byId.delete(account.id);
+    this.#byName.delete(foldCase(account.name));
+  }
+
+  #count({ kind, revokedAt }: Account, change: 1 | -1): void {
+    const counts = this.#counts[kind];
+    counts.total += change;
+    if (revokedAt === null) counts.active += change;
   }
 }
 

@@ -35,7 +35,7 @@ Deno.test("LineWriter drops lines without room while nobody reads, and counts th
   for (let count = 0; count < 10_101; count++) writer.write("x");
   stream.readOn();
   await writer.flush();
-  assert.match(stream.text, /^(x\n){10001}\(100 lines of the log were dropped here\)\n$/);
+  assert.match(stream.text, /^(x\n){10000}\(101 lines of the log were dropped here\)\n$/);
 });
 
 Deno.test("LineWriter outlives a reader that is gone", async () => {
@@ -44,4 +44,28 @@ Deno.test("LineWriter outlives a reader that is gone", async () => {
   await writer.flush();
   writer.write("y");
   await writer.flush();
+});
+
+Deno.test("LineWriter writes the lines of a moment at once, by itself", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const writer = new LineWriter({
+    write: (bytes) => {
+      resolve(new TextDecoder().decode(bytes));
+      return Promise.resolve(bytes.length);
+    },
+  });
+  for (const line of ["one", "two", "three"]) writer.write(line);
+  assert.equal(await promise, "one\ntwo\nthree\n");
+  await writer.flush();
+});
+
+Deno.test("LineWriter writes what comes during a write after it, and flush waits for that", async () => {
+  const stream = new SlowStream();
+  const writer = new LineWriter(stream);
+  writer.write("one");
+  const flushed = writer.flush();
+  writer.write("two");
+  stream.readOn();
+  await flushed;
+  assert.equal(stream.text, "one\ntwo\n");
 });

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { newRoutes } from "../../routes/context.ts";
-import { cors } from "../../routes/middleware/cors.ts";
-import { answerOptions } from "../../routes/middleware/options.ts";
+import { configSchema } from "../../services/config/mod.ts";
 import { type TestApi, withApi } from "../support/scenarios.ts";
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -180,25 +178,27 @@ Deno.test("web pages of other origins get nothing unless the configuration names
     assert.equal(response.headers.get("access-control-allow-origin"), null);
   });
 
-  const app = newRoutes();
-  app.use(cors([origin]), answerOptions(app));
-  app.post("/v1/agents", (context) => context.json([]));
-  const send = (method: string, from: string) =>
-    app.request("/v1/agents", {
-      method,
-      headers: { origin: from, "access-control-request-method": "POST" },
-    }, { remoteAddress: "192.0.2.1" });
-  const preflight = await send("OPTIONS", origin);
-  assert.equal(preflight.status, 204);
-  assert.equal(preflight.headers.get("access-control-allow-origin"), origin);
-  assert.equal(preflight.headers.get("access-control-allow-methods"), "POST, OPTIONS");
-  assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Authorization/);
-  assert.equal(preflight.headers.get("access-control-allow-credentials"), null);
-  const answer = await send("POST", origin);
-  assert.equal(answer.headers.get("access-control-allow-origin"), origin);
-  assert.equal(answer.headers.get("vary"), "Origin");
-  const foreign = await send("POST", "https://evil.example");
-  assert.equal(foreign.headers.get("access-control-allow-origin"), null);
+  await withApi(async (before) => {
+    const config = configSchema.parse({ cors: { origins: [origin] } });
+    const api = before.with({ config });
+    const send = (method: string, from: string) =>
+      api.send({
+        who: method === "OPTIONS" ? "guest" : "operator",
+        request: `${method} /v1/agents`,
+        headers: { origin: from, "access-control-request-method": "GET" },
+      });
+    const preflight = await send("OPTIONS", origin);
+    assert.equal(preflight.status, 204);
+    assert.equal(preflight.headers.get("access-control-allow-origin"), origin);
+    assert.equal(preflight.headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
+    assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Authorization/);
+    assert.equal(preflight.headers.get("access-control-allow-credentials"), null);
+    const answer = await send("GET", origin);
+    assert.equal(answer.headers.get("access-control-allow-origin"), origin);
+    assert.equal(answer.headers.get("vary"), "Origin");
+    const foreign = await send("GET", "https://evil.example");
+    assert.equal(foreign.headers.get("access-control-allow-origin"), null);
+  });
 });
 
 Deno.test("/docs shows every endpoint, and loads nothing", async () => {

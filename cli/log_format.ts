@@ -1,0 +1,100 @@
+/** How severe a line of the log is. */
+export type LogLevel = "debug" | "info" | "warning" | "error";
+
+/** What a line of the log tells beside its message. */
+export type LogProperties = Readonly<Record<string, unknown>>;
+
+/** Writes a record as one line, without its line break. */
+export type LogFormat = (level: LogLevel, message: string, properties: LogProperties) => string;
+
+/** What JSON allows and terminals take for commands. */
+// deno-lint-ignore no-control-regex
+const CONTROLS = /[\x7f-\x9f]/g;
+
+/** How the levels are called in JSON. */
+const JSON_LEVELS: Readonly<Record<LogLevel, string>> = {
+  debug: "DEBUG",
+  info: "INFO",
+  warning: "WARN",
+  error: "ERROR",
+};
+
+/**
+ * Makes a format of one JSON object per line: `@timestamp`, `level`, `message`, `logger`, and each
+ * property under its own name.
+ *
+ * @param clock gives Unix milliseconds
+ */
+export function jsonFormat(clock: () => number): LogFormat {
+  const timestamp = timestamps(clock);
+  return (level, message, properties) => {
+    const line = stringify({
+      "@timestamp": timestamp(),
+      level: JSON_LEVELS[level],
+      message,
+      logger: "muster",
+      ...properties,
+    });
+    return line.replace(CONTROLS, escapeControl);
+  };
+}
+
+/**
+ * Makes a format for people.
+ *
+ * @param clock gives Unix milliseconds
+ */
+export function readableFormat(clock: () => number): LogFormat {
+  const timestamp = timestamps(clock);
+  return (level, message, properties) => {
+    const time = timestamp().slice(11, 23);
+    const facts = Object.entries(properties)
+      .map(([key, value]) => `${key}=${value instanceof Error ? value.stack : stringify(value)}`)
+      .join(" ");
+    return `${time} ${level.padEnd(7)} ${message} ${facts}`.trimEnd();
+  };
+}
+
+/** Gives the time in ISO 8601; lines of the same millisecond share the text. */
+function timestamps(clock: () => number): () => string {
+  let [last, text] = [NaN, ""];
+  return () => {
+    const now = clock();
+    if (now !== last) [last, text] = [now, new Date(now).toISOString()];
+    return text;
+  };
+}
+
+/** A value as JSON. Plain values, which almost all lines have alone, take the runtime's fast path. */
+function stringify(value: unknown): string {
+  const isPlain = typeof value !== "object" || value === null ||
+    Object.values(value).every((part) => typeof part !== "object" && typeof part !== "bigint");
+  if (isPlain && typeof value !== "bigint") return JSON.stringify(value) ?? "undefined";
+  const ancestors: unknown[] = [];
+  return JSON.stringify(value, function (this: unknown, _key, part: unknown) {
+    while (ancestors.length > 0 && ancestors.at(-1) !== this) ancestors.pop();
+    if (typeof part === "bigint") return String(part);
+    if (typeof part !== "object" || part === null) return part;
+    if (ancestors.includes(part)) return "[Circular]";
+    const shown = part instanceof Error ? errorAsObject(part) : part;
+    ancestors.push(shown);
+    return shown;
+  });
+}
+
+/** The parts of an error that a log needs, which are not enumerable. */
+function errorAsObject(error: Error): Record<string, unknown> {
+  const { name, message, stack, cause } = error;
+  return {
+    name,
+    message,
+    ...(stack === undefined ? {} : { stack }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(error instanceof AggregateError ? { errors: error.errors } : {}),
+    ...(error as object),
+  };
+}
+
+function escapeControl(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,69 @@
+import type { Context, Hono } from "hono";
+import { createMiddleware } from "hono/factory";
+import { recordAnswer, type Records, TrustedProxies } from "../../http/mod.ts";
+import type { Config } from "../../services/config/mod.ts";
+import type { AppEnv } from "../context.ts";
+import { identifyClient } from "./address.ts";
+import { isUpload } from "./body.ts";
+import { allowOrigins } from "./cors.ts";
+import { errorBody } from "./error_body.ts";
+import { answerOptions } from "./options.ts";
+import { RoutePatterns } from "./route_patterns.ts";
+
+export interface FrameOptions extends Records {
+  readonly config: Pick<Config, "cors" | "limits" | "trusted_proxies">;
+}
+
+/**
+ * What every request has in common, in one middleware because each one costs a request a few
+ * microseconds: an id of our own, told in `X-Request-Id`; the client's address; the answer to
+ * OPTIONS; the bound of a declared length; headers; and its line in the access log and the metrics.
+ */
+export function frame(app: Hono<AppEnv>, { config, ...records }: FrameOptions) {
+  const { cors: { origins }, limits: { body_bytes: maxBytes } } = config;
+  const proxies = new TrustedProxies(config.trusted_proxies);
+  const patterns = new RoutePatterns();
+  return createMiddleware<AppEnv>(async (context, next) => {
+    const started = performance.now();
+    const requestId = crypto.randomUUID();
+    context.set("requestId", requestId);
+    identifyClient(context, proxies);
+    const answer = context.req.method === "OPTIONS"
+      ? answerOptions(app, context)
+      : refuseLong(context, maxBytes);
+    if (answer === null) await next();
+    else context.res = answer;
+    const { res } = context;
+    tellBrowsers(res.headers);
+    if (origins.length > 0) allowOrigins(context, origins);
+    res.headers.set("X-Request-Id", requestId);
+    recordAnswer(records, {
+      method: context.req.method,
+      route: patterns.of(context),
+      status: res.status,
+      milliseconds: performance.now() - started,
+      requestId,
+      principal: context.get("principal"),
+      address: context.get("address"),
+    });
+  });
+}
+
+/**
+ * Refuses a body whose declared length is over the limit, before anything of it is read. Files have
+ * limits of their own.
+ */
+function refuseLong(context: Context<AppEnv>, maxBytes: number): Response | null {
+  const declared = context.req.raw.headers.get("content-length");
+  if (declared === null || !(Number(declared) > maxBytes) || isUpload(context)) return null;
+  return errorBody(context, 413, `The body is larger than ${maxBytes} bytes`);
+}
+
+/**
+ * Tells browsers to take every answer for what it says it is, and to keep none of those that only
+ * a credential opens.
+ */
+function tellBrowsers(headers: Headers): void {
+  headers.set("X-Content-Type-Options", "nosniff");
+  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
+}

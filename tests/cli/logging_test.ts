@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { Logging } from "../../cli/logging.ts";
+import { recordAnswer } from "../../http/mod.ts";
+import { Forbidden } from "../../services/errors.ts";
+import { TestMetrics } from "../support/metrics.ts";
+
+/** What a log writes, on a stream that is a terminal or not. */
+class Lines {
+  text = "";
+  readonly #isTerminal: boolean;
+
+  constructor(isTerminal = false) {
+    this.#isTerminal = isTerminal;
+  }
+
+  isTerminal(): boolean {
+    return this.#isTerminal;
+  }
+
+  write(bytes: Uint8Array): Promise<number> {
+    this.text += new TextDecoder().decode(bytes);
+    return Promise.resolve(bytes.length);
+  }
+
+  get records(): Record<string, unknown>[] {
+    return this.text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  }
+}
+
+Deno.test("the access log has its fields in their order, one line per request", async () => {
+  const lines = new Lines();
+  const log = new Logging({ level: "info", format: "auto" }, lines);
+  recordAnswer({ log, metrics: new TestMetrics() }, {
+    ...{ method: "GET", route: "/v1/status", status: 200, milliseconds: 1.26 },
+    ...{ requestId: "some-id", principal: undefined, address: "192.0.2.1" },
+  });
+  await log.flush();
+  const [line = {}] = lines.records;
+  const { "@timestamp": time, ...rest } = line;
+  assert.match(String(time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual(Object.entries(rest), [
+    ["level", "INFO"],
+    ["message", "Request"],
+    ["logger", "muster"],
+    ["method", "GET"],
+    ["route", "/v1/status"],
+    ["status", 200],
+    ["ms", 1.3],
+    ["requestId", "some-id"],
+    ["principal", null],
+    ["address", "192.0.2.1"],
+  ]);
+  assert.equal(Object.keys(line)[0], "@timestamp");
+});
+
+Deno.test("lines keep their order, whatever their level, and flush loses none", async () => {
+  const lines = new Lines();
+  const log = new Logging({ level: "debug", format: "json" }, lines);
+  for (let round = 0; round < 100; round++) {
+    log.info("Request", { round });
+    log.error("Trouble", { round });
+    log.debug("Detail", { round });
+    log.warn("Warning", { round });
+  }
+  await log.flush();
+  assert.deepEqual(
+    lines.records.map(({ level, round }) => `${level} ${round}`),
+    Array.from({ length: 100 }, (_, round) => [
+      ...[`INFO ${round}`, `ERROR ${round}`, `DEBUG ${round}`, `WARN ${round}`],
+    ]).flat(),
+  );
+});
+
+Deno.test("an error is logged with its cause, and a value that JSON lacks does no harm", async () => {
+  const lines = new Lines();
+  const log = new Logging({ level: "info", format: "json" }, lines);
+  const circle: Record<string, unknown> = { name: "round", big: 10n };
+  circle["self"] = circle;
+  const error = new Forbidden("Not you", { cause: new Error("Because") });
+  log.error("Failed", { error, circle, twice: [circle["big"], circle["big"]] });
+  log.info("Esc\u009b", { nothing: undefined, text: "a\nb\u007f" });
+  await log.flush();
+  assert.doesNotMatch(lines.text, /[\u007f-\u009f]/);
+  const [failed, escaped] = lines.records;
+  const shown = failed?.["error"] as Record<string, unknown>;
+  assert.deepEqual([shown["name"], shown["message"]], [error.name, "Not you"]);
+  assert.match(String(shown["stack"]), /logging_test/);
+  assert.equal((shown["cause"] as Record<string, unknown>)["message"], "Because");
+  assert.deepEqual(failed?.["circle"], { name: "round", big: "10", self: "[Circular]" });
+  assert.deepEqual(failed?.["twice"], ["10", "10"]);
+  assert.equal(escaped?.["message"], "Esc\u009b");
+  assert.equal(escaped?.["text"], "a\nb\u007f");
+  assert.ok(!("nothing" in (escaped ?? {})));
+});
+
+Deno.test("a terminal shows lines for people, and other settings hold from then on", async () => {
+  const lines = new Lines(true);
+  const log = new Logging({ level: "warning", format: "auto" }, lines);
+  log.info("Hidden");
+  log.warn("Shown", { key: "value", count: 2 });
+  log.reconfigure({ level: "debug", format: "auto" });
+  log.debug("Also shown");
+  await log.flush();
+  const [first = "", second = "", ...rest] = lines.text.trimEnd().split("\n");
+  assert.match(first, /^\d\d:\d\d:\d\d\.\d{3} warning Shown key="value" count=2$/);
+  assert.match(second, /^\d\d:\d\d:\d\d\.\d{3} debug   Also shown$/);
+  assert.deepEqual(rest, []);
+});
