@@ -8,7 +8,6 @@ export type LogProperties = Readonly<Record<string, unknown>>;
 export type LogFormat = (level: LogLevel, message: string, properties: LogProperties) => string;
 
 /** What JSON allows and terminals take for commands. */
-// deno-lint-ignore no-control-regex
 const CONTROLS = /[\x7f-\x9f]/g;
 
 /** How the levels are called in JSON. */

@@ -199,7 +199,7 @@ async function takenNames({ config, agents, ircAccounts, admins }: Services): Pr
   const isEmbedded = config.irc.mode === "embedded";
   const names = [
     config.bridge.nick,
-    ...(await agents.list()).map(({ nick }) => nick),
+    ...agents.list().map(({ nick }) => nick),
     ...isEmbedded ? (await ircAccounts.list()).map(({ account }) => account) : [],
     ...(await admins?.list() ?? []).map(({ username }) => username),
   ];

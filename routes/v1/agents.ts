@@ -11,7 +11,11 @@ import {
 import { callerOf, newRoutes } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { route } from "../route.ts";
-import { errors, json, jsonRequest } from "../schemas.ts";
+import { jsonText } from "../json_text.ts";
+import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
+
+/** Most agents of one page. */
+const MAX_LIMIT = 1000;
 
 const agentSchema = z.object({
   nick: z.string(),
@@ -33,6 +37,8 @@ const agentSchema = z.object({
   }),
 }).openapi("Agent");
 
+type ListedAgent = z.infer<typeof agentSchema>;
+
 const credentialsSchema = z.object({
   nick: z.string(),
   credentials: z.object({
@@ -45,8 +51,18 @@ const credentialsSchema = z.object({
 const params = z.object({ nick: z.string() });
 
 const listAgents = route("GET /v1/agents", {
-  summary: "List all agents, including revoked ones",
-  responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors() },
+  summary: "List agents, including revoked ones: all, or a page",
+  request: {
+    query: z.object({
+      after: z.string().min(1).optional().openapi({
+        description: "Only agents whose nick comes after this one: for the next page, the last " +
+          "nick of the page before",
+        example: "coder-1",
+      }),
+      limit: wholeNumber("How many; all by default", 1, MAX_LIMIT),
+    }),
+  },
+  responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors(400) },
 });
 
 const getAgent = route("GET /v1/agents/{nick}", {
@@ -143,10 +159,12 @@ const resumeAgent = route("POST /v1/agents/{nick}/resume", {
 /** `/v1/agents`: the registry. */
 export function agentRoutes(agents: Agents) {
   return newRoutes()
-    .openapi(listAgents, async (context) => context.json(await agents.list(), 200))
-    .openapi(getAgent, async (context) => {
+    .openapi(listAgents, async (context) => {
+      return jsonText<ListedAgent[]>(context, await agents.listAsJson(context.req.valid("query")));
+    })
+    .openapi(getAgent, (context) => {
       const { nick } = context.req.valid("param");
-      return context.json(await agents.get(nick), 200);
+      return context.json(agents.get(nick), 200);
     })
     .openapi(registerAgent, async (context) => {
       const registration = await agents.register(context.req.valid("json"), callerOf(context));
@@ -176,7 +194,7 @@ export function agentRoutes(agents: Agents) {
       const { nick } = context.req.valid("param");
       const { rate_limit: rate } = context.req.valid("json");
       await agents.speechControls.setRate(nick, rate, callerOf(context));
-      return context.json(await agents.get(nick), 200);
+      return context.json(agents.get(nick), 200);
     })
     .openapi(pauseAgent, async (context) => {
       const { nick } = context.req.valid("param");

@@ -15,6 +15,8 @@ import {
   type Tokens,
 } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+import type { AgentPage } from "./agent_rows.ts";
+import { AgentTexts, writeArray } from "./listing.ts";
 import { SpeechControls } from "./speech_controls.ts";
 import { Presence } from "./presence.ts";
 import type { Provisioning, Sessions } from "./provisioning.ts";
@@ -26,8 +28,7 @@ import {
   describeAgent,
   findActiveAgent,
   findAgent,
-  selectAgent,
-  selectAgents,
+  findAgentRow,
 } from "./records.ts";
 import { rateColumns, type Roster } from "./roster.ts";
 import type { AdoptionRequest, RegistrationRequest, Rotation } from "./schemas.ts";
@@ -77,6 +78,7 @@ export class Agents {
   readonly #serverAddress: () => string;
   readonly #clock: () => number;
   readonly #presence: Presence;
+  readonly #texts = new AgentTexts();
   readonly #stopListening: () => void;
 
   constructor(options: AgentsOptions) {
@@ -98,20 +100,24 @@ export class Agents {
     });
   }
 
-  /** Every agent, revoked ones included, by nick. */
-  async list(): Promise<Agent[]> {
-    const rows = await selectAgents(this.#database).orderBy("accounts.name_folded").execute();
-    return rows.map((row) => describeAgent(row, this.#state(row)));
+  /** Agents by nick, revoked ones included: all, or a page. */
+  list(page: AgentPage = {}): Agent[] {
+    return this.roster.rows(page).map((row) => describeAgent(row, this.#state(row)));
+  }
+
+  /** The JSON of {@link list}. It is written in pieces, so that many agents hold nobody up. */
+  listAsJson(page: AgentPage = {}): Promise<string> {
+    return writeArray(this.roster.rows(page), (row) => this.#texts.of(row, this.#state(row)));
   }
 
   /** @throws NotFound */
-  async get(nick: string): Promise<Agent> {
-    const row = await selectAgent(this.#database, nick);
+  get(nick: string): Agent {
+    const row = findAgentRow(this.roster, findAgent(this.#accounts, nick));
     return describeAgent(row, this.#state(row));
   }
 
   /** How many agents there are, and how many of them are not revoked. */
-  counts(): { active: number; total: number } {
+  counts(): { readonly active: number; readonly total: number } {
     return this.#accounts.counts("agent");
   }
 
@@ -221,7 +227,7 @@ export class Agents {
       throw error instanceof Duplicate ? nameTaken(name) : error;
     });
     change.settle();
-    return await this.get(nick);
+    return this.get(nick);
   }
 
   /**

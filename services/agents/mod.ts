@@ -2,6 +2,7 @@
  * The registry of agents and the IRC accounts of people. `SpeechControls` sets what agents may say, and
  * `SendLimits` enforces it.
  */
+export type { AgentPage } from "./agent_rows.ts";
 export { channelStatusOf } from "./channels.ts";
 export { Agents, type AgentsOptions, type Registration } from "./agents.ts";
 export {

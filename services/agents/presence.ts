@@ -1,12 +1,14 @@
-import { type Database, statement } from "../database/mod.ts";
+import type { Database } from "../database/mod.ts";
 import { DeferredTimes } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+import type { Roster } from "./roster.ts";
 
 /** How long an agent counts as present after a call over HTTP or MCP, in milliseconds. */
 export const PRESENCE = 2 * 60_000;
 
 export interface PresenceOptions {
-  readonly database: Database;
+  readonly database: Pick<Database, "commit">;
+  readonly roster: Pick<Roster, "seen">;
   /** Unix milliseconds. */
   readonly clock: () => number;
   readonly log: Log;
@@ -14,13 +16,15 @@ export interface PresenceOptions {
 
 /** When agents were last heard of, by their internal ids. */
 export class Presence {
-  readonly #database: Database;
+  readonly #database: Pick<Database, "commit">;
+  readonly #roster: Pick<Roster, "seen">;
   readonly #clock: () => number;
   readonly #lastSeen: DeferredTimes;
   readonly #lastCall = new Map<string, number>();
 
   constructor(options: PresenceOptions) {
     this.#database = options.database;
+    this.#roster = options.roster;
     this.#clock = options.clock;
     this.#lastSeen = new DeferredTimes({ write: (times) => this.#write(times), log: options.log });
   }
@@ -57,12 +61,8 @@ export class Presence {
   }
 
   #write(times: ReadonlyMap<string, number>): Promise<unknown> {
-    const { tables } = this.#database;
     return this.#database.commit({
-      statements: Array.from(times, ([id, time]) =>
-        statement(
-          tables.updateTable("agents").set({ last_seen: time }).where("account_id", "=", id),
-        )),
+      statements: Array.from(times, ([id, time]) => this.#roster.seen(id, time)),
     });
   }
 }

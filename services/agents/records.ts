@@ -1,7 +1,7 @@
 import { type Change, type Database, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
-import { foldCase } from "../irc/mod.ts";
+import type { Roster } from "./roster.ts";
 import type { AgentRate } from "./schemas.ts";
 
 /** An agent as callers see it. */
@@ -45,18 +45,17 @@ export function selectAgents({ tables }: Database) {
 }
 
 /** @throws NotFound */
-export async function selectAgent(database: Database, nick: string): Promise<AgentRow> {
-  const row = await selectAgents(database).where("accounts.name_folded", "=", foldCase(nick))
-    .executeTakeFirst();
-  if (row === undefined) throw noSuchAgent(nick);
-  return row;
-}
-
-/** @throws NotFound */
 export function findAgent(accounts: AccountDirectory, nick: string): Account {
   const account = accounts.find(nick);
   if (account?.kind !== "agent") throw noSuchAgent(nick);
   return account;
+}
+
+/** @throws NotFound */
+export function findAgentRow(roster: Pick<Roster, "row">, account: Account): AgentRow {
+  const row = roster.row(account.id);
+  if (row === null) throw noSuchAgent(account.name);
+  return row;
 }
 
 /** @throws NotFound, or Conflict where the agent is revoked */

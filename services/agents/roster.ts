@@ -1,6 +1,7 @@
 import type { AccountDirectory } from "../identity/mod.ts";
 import { type Database, type Directory, type Statement, statement } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
+import { type AgentPage, AgentRows } from "./agent_rows.ts";
 import { type AgentRow, selectAgents } from "./records.ts";
 import type { AdoptionRequest, AgentRate } from "./schemas.ts";
 
@@ -30,11 +31,14 @@ type RosterRow =
   & Pick<AgentRow, "account_id" | "name" | "type" | "channels">;
 
 /**
- * Every agent that is not revoked, in memory: what is asked for each message that anybody sends. The
- * statements that change agents keep it current.
+ * Every agent, in memory. Those that are not revoked are found by id and nick: that is asked for each
+ * message that anybody sends. The records of all are listed by nick. The statements that change
+ * agents keep both current.
  */
 export class Roster implements Directory {
   readonly #database: Database;
+  /** Those that are revoked included. */
+  readonly #rows = new AgentRows();
   readonly #byId = new Map<string, RosterEntry>();
   readonly #byNick = new Map<string, RosterEntry>();
   /** How many agents are registered with each channel, by its folded name. */
@@ -52,15 +56,19 @@ export class Roster implements Directory {
     await database.keepCurrent(roster);
     accounts.onChanged((id, account) => {
       if (account === null || account.revokedAt !== null) roster.#remove(id);
+      if (account === null) roster.#rows.remove(id);
+      else roster.#rows.change(id, { revoked_at: account.revokedAt });
     });
     return roster;
   }
 
   async load(): Promise<void> {
-    const rows = await selectAgents(this.#database).where("kind", "=", "agent")
-      .where("revoked_at", "is", null).execute();
+    const rows = await selectAgents(this.#database).execute();
     for (const map of [this.#byId, this.#byNick, this.#byChannel]) map.clear();
-    for (const row of rows) this.#add(entryOf(row));
+    this.#rows.load(rows);
+    for (const row of rows) {
+      if (row.revoked_at === null) this.#add(entryOf(row));
+    }
   }
 
   /** The agent of this internal id, or null. */
@@ -82,6 +90,16 @@ export class Roster implements Directory {
     return this.#byId.values();
   }
 
+  /** The records of agents by nick, of revoked ones too: all, or a page. */
+  rows(page: AgentPage = {}): readonly AgentRow[] {
+    return this.#rows.list(page);
+  }
+
+  /** The record of an agent, which may be revoked, or null. */
+  row(id: string): AgentRow | null {
+    return this.#rows.get(id);
+  }
+
   /**
    * The statement that registers an account as an agent. It comes after the one that makes or adopts
    * the account.
@@ -98,15 +116,25 @@ export class Roster implements Directory {
       account_id: id,
       type,
       channels: JSON.stringify(channels),
+      registered_at: now,
+      last_seen: null,
       paused_at: null,
       pause_reason: null,
       ...rateColumns(rate),
     };
-    return statement(
-      this.#database.tables.insertInto("agents")
-        .values({ ...row, registered_at: now, last_seen: null }),
-      { committed: () => this.#add(entryOf({ ...row, name })) },
-    );
+    return statement(this.#database.tables.insertInto("agents").values(row), {
+      committed: () => {
+        this.#rows.put({ ...row, name, revoked_at: null });
+        this.#add(entryOf({ ...row, name }));
+      },
+    });
+  }
+
+  /** The statement that notes when an agent was last seen, in Unix milliseconds. */
+  seen(id: string, time: number): Statement {
+    const update = this.#database.tables.updateTable("agents").set({ last_seen: time })
+      .where("account_id", "=", id);
+    return statement(update, { committed: () => this.#rows.change(id, { last_seen: time }) });
   }
 
   /** The statement that changes what an agent may send; it undoes its transaction without one. */
@@ -116,6 +144,7 @@ export class Roster implements Directory {
     return statement(update, {
       mustChange: true,
       committed: () => {
+        this.#rows.change(id, columns);
         const entry = this.#byId.get(id);
         if (entry === undefined) return;
         this.#remove(id);

@@ -1,7 +1,7 @@
 import type { Database, NewEvent } from "../database/mod.ts";
 import { newEvent } from "../events/mod.ts";
 import { type Account, type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
-import { commitOn, findActiveAgent, selectAgent } from "./records.ts";
+import { commitOn, findActiveAgent, findAgentRow } from "./records.ts";
 import { type HeldColumns, rateColumns, type Roster } from "./roster.ts";
 import type { AgentRate, Pause } from "./schemas.ts";
 
@@ -38,7 +38,7 @@ export class SpeechControls {
    */
   async pause(nick: string, { reason }: Pause, caller: Caller): Promise<void> {
     const account = findActiveAgent(this.#accounts, nick);
-    const row = await selectAgent(this.#database, nick);
+    const row = findAgentRow(this.#roster, account);
     if (row.paused_at !== null && row.pause_reason === reason) return;
     const now = this.#clock();
     const columns = { paused_at: row.paused_at ?? now, pause_reason: reason };
@@ -53,7 +53,7 @@ export class SpeechControls {
    */
   async resume(nick: string, caller: Caller): Promise<void> {
     const account = findActiveAgent(this.#accounts, nick);
-    const row = await selectAgent(this.#database, nick);
+    const row = findAgentRow(this.#roster, account);
     if (row.paused_at === null) return;
     const data = { nick: account.name };
     const event = newEvent("agent.resumed", data, originOf(caller), this.#clock());
@@ -67,7 +67,7 @@ export class SpeechControls {
    */
   async setRate(nick: string, rate: AgentRate | null, caller: Caller): Promise<void> {
     const account = findActiveAgent(this.#accounts, nick);
-    const row = await selectAgent(this.#database, nick);
+    const row = findAgentRow(this.#roster, account);
     const columns = rateColumns(rate);
     const { messages_per_second: perSecond, burst } = columns;
     if (row.messages_per_second === perSecond && row.burst === burst) return;

@@ -209,3 +209,71 @@ function withoutPassphrase(registration: unknown): unknown {
   assert.match(text, /"passphrase":"[0-9a-f]{64}"/);
   return JSON.parse(text.replace(/"passphrase":"[0-9a-f]{64}"/, '"passphrase":""'));
 }
+
+Deno.test("the list has each agent as its own page has it, through every change", async () => {
+  await withApi(async (api) => {
+    const { services } = api;
+    const compare = async (changed: string) => {
+      const list = await (await api.send({ request: "GET /v1/agents" })).text();
+      const nicks = services.agents.list().map(({ nick }) => nick);
+      const each = nicks.map(async (nick) =>
+        await (await api.send({ request: `GET /v1/agents/${nick}` })).text()
+      );
+      assert.equal(list, `[${(await Promise.all(each)).join()}]`, changed);
+      const { agents: total } = await api.answer("GET /v1/status") as { agents: number };
+      assert.equal(total, nicks.length, changed);
+      const { active } = services.agents.counts();
+      const living = services.agents.list().filter(({ revoked }) => !revoked);
+      assert.equal(active, living.length, changed);
+    };
+    await compare("at first");
+    const rate_limit = { messages_per_second: 0.5, burst: 10 };
+    const changes: readonly [string, unknown?][] = [
+      ["POST /v1/agents/register", { nick: "Zoe", channels: ["#a", "#b"], type: "observer" }],
+      ["POST /v1/agents/register", { nick: "adam", rate_limit }],
+      ["PATCH /v1/agents/zoe", { rate_limit }],
+      ["POST /v1/agents/zoe/pause", { reason: 'say "no"' }],
+      ["POST /v1/agents/zoe/resume"],
+      ["POST /v1/agents/adam/rotate"],
+      ["POST /v1/agents/adam/revoke"],
+      ["DELETE /v1/agents/adam"],
+      ["POST /v1/agents/register", { nick: "Adam" }],
+    ];
+    for (const [request, body] of changes) {
+      const response = await api.send({ request, ...(body === undefined ? {} : { body }) });
+      assert.ok(response.ok, `${request}: ${await response.text()}`);
+      await compare(request);
+    }
+    services.agents.touchNick("zoe");
+    await compare("a call");
+    services.clock.advance(3 * 60_000);
+    await compare("a while later");
+    services.sessions.online.add("zoe");
+    await compare("a session");
+    services.agents.sendLimits.sent("zoe");
+    await compare("a message");
+    assert.deepEqual(services.agents.list().map(({ nick }) => nick), ["Adam", "caller", "Zoe"]);
+  });
+});
+
+Deno.test("pages of agents are together the whole list", async () => {
+  await withApi(async (api) => {
+    const nicks = ["Beta", "alpha", "delta", "Gamma"];
+    for (const nick of nicks) await api.answer("POST /v1/agents/register", { nick });
+    const page = async (query: string) => {
+      const agents = await api.answer(`GET /v1/agents?${query}`) as { nick: string }[];
+      return agents.map(({ nick }) => nick);
+    };
+    assert.deepEqual(await page("limit=2"), ["alpha", "Beta"]);
+    assert.deepEqual(await page("limit=2&after=BETA"), ["caller", "delta"]);
+    assert.deepEqual(await page("limit=2&after=delta"), ["Gamma"]);
+    assert.deepEqual(await page("after=Gamma"), []);
+    assert.deepEqual(await page("after=bzz"), ["caller", "delta", "Gamma"]);
+    await api.expect([
+      { request: "GET /v1/agents?limit=0", status: 400, matches: /limit/ },
+      { request: "GET /v1/agents?limit=1001", status: 400, matches: /limit/ },
+      { request: "GET /v1/agents?after=", status: 400, matches: /after/ },
+      { who: "reader", request: "GET /v1/agents?limit=1", status: 200 },
+    ]);
+  });
+});

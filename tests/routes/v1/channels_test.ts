@@ -147,9 +147,9 @@ Deno.test("An agent reads and speaks in channels as itself", () =>
 Deno.test("An agent that announces its presence is online", () =>
   withChannels(async ({ api }) => {
     await anAgent(api.services, "other");
-    assert.equal((await api.services.agents.get("other")).online, false);
+    assert.equal(api.services.agents.get("other").online, false);
     await api.send({ request: "POST /v1/channels/general/presence", body: { nick: "other" } });
-    assert.equal((await api.services.agents.get("other")).online, true);
+    assert.equal(api.services.agents.get("other").online, true);
   }));
 
 Deno.test("A stream replays messages, continues, and keeps the connection alive", () =>
@@ -187,17 +187,17 @@ Deno.test("A stream replays messages, continues, and keeps the connection alive"
 
 Deno.test("An agent is present as long as one of its streams is open", () =>
   withChannels(async ({ api, scheduler }) => {
-    const online = async () => (await api.services.agents.get("caller")).online;
+    const online = () => api.services.agents.get("caller").online;
     const request = "GET /v1/channels/general/stream";
     const stream = new StreamReader(await api.send({ who: "reader", request }));
     api.services.clock.advance(119_000);
     scheduler.advance(15_000);
     api.services.clock.advance(119_000);
-    assert.equal(await online(), true);
+    assert.equal(online(), true);
     await stream.cancel();
     api.services.clock.advance(1000);
     scheduler.advance(15_000);
-    assert.equal(await online(), false);
+    assert.equal(online(), false);
   }));
 
 Deno.test("A wait is answered when something is said", () =>

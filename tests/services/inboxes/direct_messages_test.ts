@@ -58,7 +58,7 @@ Deno.test("an agent's session sends its message, and an absent or paused agent f
     await world.directMessages.send("ann", { text: "now" }, scout);
     await ann.expect(/^:scout!(?!agent@)\S+ PRIVMSG ann :now$/);
     await session.sync();
-    assert.equal((await agents.get("scout")).messages_per_minute, 2);
+    assert.equal(agents.get("scout").messages_per_minute, 2);
   }));
 
 Deno.test("the operator's messages come from the bridge, with or without a name", () =>

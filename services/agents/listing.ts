@@ -1,0 +1,67 @@
+import type { AgentRow, AgentState } from "./records.ts";
+import { describeAgent } from "./records.ts";
+
+/** Agents that are written at once; then whatever else waits for the main thread has its turn. */
+const PIECE = 500;
+
+/** The parts of an agent's JSON around what changes without a change of its record. */
+interface Frame {
+  readonly head: string;
+  readonly tail: string;
+  lastSeen: number | null;
+  /** The last time that it was seen, as JSON. */
+  seen: string;
+}
+
+/**
+ * Writes agents as JSON. What a record says is written once; when an agent was last seen, whether it
+ * is online and how much it sends is added each time.
+ */
+export class AgentTexts {
+  /** By the record, which is replaced when it changes. */
+  readonly #frames = new WeakMap<AgentRow, Frame>();
+
+  /** The JSON of {@link describeAgent}. */
+  of(row: AgentRow, { lastSeen, online, messagesPerMinute }: AgentState): string {
+    const frame = this.#frames.get(row) ?? this.#add(row);
+    if (frame.lastSeen !== lastSeen) {
+      frame.lastSeen = lastSeen;
+      frame.seen = JSON.stringify(lastSeen === null ? null : new Date(lastSeen).toISOString());
+    }
+    return `${frame.head}"last_seen":${frame.seen},"online":${online},` +
+      `"messages_per_minute":${messagesPerMinute},${frame.tail}`;
+  }
+
+  #add(row: AgentRow): Frame {
+    const state = { lastSeen: null, online: false, messagesPerMinute: 0 };
+    const { last_seen, online: _o, messages_per_minute: _m, rate_limit, ...known } = describeAgent(
+      row,
+      state,
+    );
+    const frame: Frame = {
+      head: `${JSON.stringify(known).slice(0, -1)},`,
+      tail: `"rate_limit":${JSON.stringify(rate_limit)}}`,
+      lastSeen: null,
+      seen: JSON.stringify(last_seen),
+    };
+    this.#frames.set(row, frame);
+    return frame;
+  }
+}
+
+/**
+ * Writes a JSON array of many items without holding the main thread.
+ *
+ * @param write gives an item's JSON
+ */
+export async function writeArray<Item>(
+  items: readonly Item[],
+  write: (item: Item) => string,
+): Promise<string> {
+  let text = "[";
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % PIECE === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    text += index === 0 ? write(item) : `,${write(item)}`;
+  }
+  return `${text}]`;
+}
