@@ -23,7 +23,15 @@ export class Forbidden extends ServiceError {}
 export class NotFound extends ServiceError {}
 
 /** The request contradicts the present state: a name is taken, a record is revoked. */
-export class Conflict extends ServiceError {}
+export class Conflict extends ServiceError {
+  /** What the answer of the repository API tells beside the sentence, such as who holds a claim. */
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.details = details;
+  }
+}
 
 /** The request is well formed and larger than the limit. */
 export class TooLarge extends ServiceError {}

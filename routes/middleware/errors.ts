@@ -64,6 +64,9 @@ function serviceError(error: ServiceError, context: Context<AppEnv>): Response {
   if (error instanceof TooMany && error.retryAfterSeconds !== undefined) {
     context.header("Retry-After", String(Math.ceil(error.retryAfterSeconds)));
   }
+  if (error instanceof Conflict && Object.keys(error.details).length > 0) {
+    return context.json({ error: error.message, ...error.details }, status);
+  }
   return errorBody(context, status, error.message);
 }
 

@@ -138,6 +138,8 @@ export const configSchema = z.strictObject({
       error: "must be 1 to 32 lower-case letters, digits and hyphens",
     }).default("fossil"),
     dir: z.string().default(""),
+    claim_seconds: z.int().min(1).max(31_536_000).default(86_400),
+    strikes: positive.default(3),
   }).prefault({}),
   llm: llm.prefault({}),
   limits: z.strictObject({

@@ -1,12 +1,15 @@
+import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Claims } from "../tickets/mod.ts";
 
 export interface HostingOptions {
   /** Where the repository files are. */
   readonly folder: string;
+  readonly config: Config["projects"];
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly scheduler: Scheduler;
@@ -17,6 +20,7 @@ export interface HostingOptions {
 export interface Hosting {
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
+  readonly claims: Claims;
 }
 
 /**
@@ -28,13 +32,25 @@ export async function openHosting(
   options: HostingOptions,
   started: AsyncDisposableStack,
 ): Promise<Hosting> {
-  const { database, accounts, scheduler, log } = options;
+  const { database, accounts, scheduler, log, config } = options;
   const clock = () => scheduler.now();
   const repositories = await ProjectRepositories.open(options);
   started.defer(() => repositories.close());
   const projects = await Projects.open({ database, accounts, repositories, clock });
+  const claims = await Claims.open({
+    database,
+    projects,
+    repositories,
+    accounts,
+    scheduler,
+    log,
+    claimSeconds: config.claim_seconds,
+    strikes: config.strikes,
+  });
+  started.defer(() => claims.close());
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
-  return { projects, repositories };
+  claims.start();
+  return { projects, repositories, claims };
 }

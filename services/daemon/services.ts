@@ -78,6 +78,7 @@ export async function startServices(
     scheduler,
     log,
     accounts: identity.accounts,
+    config: config.projects,
     folder: config.projects.dir || stores.folder.file("projects"),
   }, started);
   const { agents } = people;

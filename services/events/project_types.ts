@@ -37,12 +37,26 @@ export interface ProjectEventTypes {
     uuid: string;
   };
 
-  /** `status`: claimed, renewed by another generation, released, submitted, merged, lapsed, broken … */
+  /** `status`: claimed, released, submitted, merged, lapsed, broken or revoked. */
   "project.claim": InProject & {
+    /** The ticket's id, under both names that readers know. */
     ticket: string;
+    ticket_uuid: string;
+    /** The holder, under both names. */
     agent: string;
+    agent_id: string;
     status: string;
     generation: number;
+    claimed_at: string;
+    expires_at: string;
+    workspace: string | null;
+    /** Who ended the claim, where that was not its holder. */
+    by: string | null;
+    /** Who held the ticket before, and how that claim ended; null where it was nobody else. */
+    previous_agent: string | null;
+    previous_outcome: string | null;
+    /** Claims of the ticket that ended without a result. */
+    strikes: number;
   };
   "project.workspace": InProject & { name: string; branch: string; status: string; agent: string };
   "project.review": InProject & {

@@ -123,6 +123,15 @@ export class ProjectRepositories {
   }
 
   /**
+   * Runs a task while nothing is written to a project's repository: what a service checks inside
+   * `write` and changes only in here stays true until the write is settled. Never call it inside
+   * `write`.
+   */
+  exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
+    return this.#locks.run(project.id, task);
+  }
+
+  /**
    * Settles what was begun, and appends the events of what other programs wrote. Everything that
    * was committed to the repository before the call has its event after it.
    */

@@ -25,7 +25,13 @@ export type * from "./shapes.ts";
 export { readStatistics } from "./statistics.ts";
 export { listTechnotes, readTechnote } from "./technotes.ts";
 export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
-export { listTickets, readTicket, readTicketRef, type TicketListOptions } from "./tickets.ts";
+export {
+  listTickets,
+  readTicket,
+  readTicketRef,
+  resolveTicket,
+  type TicketListOptions,
+} from "./tickets.ts";
 export {
   type ActivityOptions,
   readActivity,

@@ -15,6 +15,8 @@ import type { Ticket, TicketChangeEntry, TicketComment, TicketList, TicketRef } 
 export interface TicketListOptions extends Paging {
   /** Exactly this status. */
   readonly status?: string;
+  /** Ids of tickets that are left out. */
+  readonly without?: readonly string[];
 }
 
 type TicketRow = Readonly<Record<string, SqlValue>>;
@@ -32,8 +34,16 @@ export function listTickets(reader: Reader, options: TicketListOptions = {}): Ti
     const columns = new Set(db.columns("ticket"));
     if (columns.size === 0) return { tickets: [], total: 0 };
     if (options.status !== undefined && !columns.has("status")) return { tickets: [], total: 0 };
-    const where = options.status === undefined ? "1" : "status=?";
-    const values = options.status === undefined ? [] : [options.status];
+    const { status, without = [] } = options;
+    const conditions = [
+      ...(status === undefined ? [] : ["status=?"]),
+      ...(without.length === 0 ? [] : ["tkt_uuid NOT IN (SELECT value FROM json_each(?))"]),
+    ];
+    const where = conditions.join(" AND ") || "1";
+    const values = [
+      ...(status === undefined ? [] : [status]),
+      ...(without.length === 0 ? [] : [JSON.stringify(without)]),
+    ];
     const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
     const tickets = db.rows<TicketRow>(
       `SELECT * FROM ticket WHERE ${where} ORDER BY ${created} DESC, tkt_id DESC LIMIT ? OFFSET ?`,
@@ -72,6 +82,16 @@ export function readTicket(reader: Reader, uuid: string): Ticket {
       })),
     };
   });
+}
+
+/**
+ * A ticket in one line.
+ *
+ * @param uuid its id, or a prefix of at least 4 digits.
+ * @throws {FossilError} `missing` if there is none; `ambiguous` if a prefix fits several.
+ */
+export function resolveTicket(reader: Reader, uuid: string): TicketRef {
+  return reader.read(() => ticketRef(findTicket(reader, uuid)));
 }
 
 /** A ticket in one line, by its full id; null if there is none. Needs `read`. */

@@ -52,6 +52,7 @@ import {
   type ReceivedOptions,
   resolveArtifact,
   resolveCheckin,
+  resolveTicket,
   type TicketListOptions,
   type TimelineOptions,
   type TreeOptions,
@@ -114,6 +115,8 @@ export const READS = {
   wikiHistory: ({ reader }: Context, name: string) => readWikiHistory(reader, name),
   tickets: ({ reader }: Context, options: TicketListOptions) => listTickets(reader, options),
   ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
+  /** The ticket that an id or a prefix stands for, in one line. */
+  resolveTicket: ({ reader }: Context, id: string) => resolveTicket(reader, id),
   technotes: ({ reader }: Context, paging: Paging) => listTechnotes(reader, paging),
   technote: ({ reader }: Context, { id, version }: { id: string; version?: string }) =>
     readTechnote(reader, id, version),

@@ -1,0 +1,85 @@
+import type { Database, Directory } from "../database/mod.ts";
+import { type Claim, claimOf } from "./records.ts";
+
+/** What is known of the claims of one project. */
+interface Page {
+  /** Active claims by ticket. */
+  readonly active: Map<string, Claim>;
+  /** How many claims of a ticket ended without a result, where any did. */
+  readonly strikes: Map<string, number>;
+}
+
+/** The active claims and the strikes of every project, in memory. */
+export class ClaimBook implements Directory {
+  readonly #database: Database;
+  readonly #pages = new Map<string, Page>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async load(): Promise<void> {
+    const { tables } = this.#database;
+    const claims = await tables.selectFrom("claims").selectAll().where("ended_at", "is", null)
+      .execute();
+    const leases = await tables.selectFrom("ticket_leases").selectAll().where("strikes", ">", 0)
+      .execute();
+    this.#pages.clear();
+    for (const row of claims) this.put(claimOf(row));
+    for (const { project_id, ticket, strikes } of leases) {
+      this.setStrikes(project_id, ticket, strikes);
+    }
+  }
+
+  /** The active claim of a ticket, even where its time has run out. */
+  find(projectId: string, ticket: string): Claim | null {
+    return this.#pages.get(projectId)?.active.get(ticket) ?? null;
+  }
+
+  /** The active claims of a project, in the order in which they were made. */
+  of(projectId: string): readonly Claim[] {
+    return [...this.#pages.get(projectId)?.active.values() ?? []];
+  }
+
+  /** Every active claim. */
+  *all(): Generator<Claim> {
+    for (const { active } of this.#pages.values()) yield* active.values();
+  }
+
+  count(projectId: string): number {
+    return this.#pages.get(projectId)?.active.size ?? 0;
+  }
+
+  strikes(projectId: string, ticket: string): number {
+    return this.#pages.get(projectId)?.strikes.get(ticket) ?? 0;
+  }
+
+  /** The tickets of a project that have so many strikes or more. */
+  struck(projectId: string, limit: number): readonly string[] {
+    const strikes = this.#pages.get(projectId)?.strikes ?? new Map<string, number>();
+    return [...strikes].filter(([, count]) => count >= limit).map(([ticket]) => ticket);
+  }
+
+  /** Notes a claim that was made or renewed. */
+  put(claim: Claim): void {
+    this.#page(claim.projectId).active.set(claim.ticket, claim);
+  }
+
+  /** Notes that a claim ended. */
+  remove({ id, projectId, ticket }: Claim): void {
+    const active = this.#pages.get(projectId)?.active;
+    if (active?.get(ticket)?.id === id) active.delete(ticket);
+  }
+
+  setStrikes(projectId: string, ticket: string, count: number): void {
+    const { strikes } = this.#page(projectId);
+    if (count > 0) strikes.set(ticket, count);
+    else strikes.delete(ticket);
+  }
+
+  #page(projectId: string): Page {
+    const page = this.#pages.get(projectId) ?? { active: new Map(), strikes: new Map() };
+    this.#pages.set(projectId, page);
+    return page;
+  }
+}

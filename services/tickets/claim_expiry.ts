@@ -1,0 +1,97 @@
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { ClaimBook } from "./claim_book.ts";
+import type { Claim, Holder } from "./records.ts";
+
+/** A timer runs for at most so long; `setTimeout` cannot wait longer than 24 days. */
+const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
+
+/** When ending a claim fails, it is tried again so much later. */
+const RETRY_MS = 5000;
+
+export interface ClaimExpiryOptions {
+  readonly book: ClaimBook;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  isRevoked(holder: Holder): boolean;
+  /** Ends a claim, unless it was renewed or ended meanwhile. */
+  end(claim: Claim, outcome: "lapsed" | "revoked"): Promise<void>;
+}
+
+/** Ends claims whose time has run out, and those of accounts that are revoked. */
+export class ClaimExpiry {
+  readonly #options: ClaimExpiryOptions;
+  #dueAt = Infinity;
+  #cancel = () => {};
+  #sweeping: Promise<void> | null = null;
+  #sweepAgain = false;
+  #isClosed = false;
+
+  constructor(options: ClaimExpiryOptions) {
+    this.#options = options;
+  }
+
+  /** Ends what ran out while no process was there, and waits for the next. */
+  start(): void {
+    this.#sweep();
+  }
+
+  /** Makes sure that somebody looks when a claim's time runs out. */
+  expect(expiresAt: number): void {
+    if (this.#isClosed || expiresAt >= this.#dueAt) return;
+    this.#cancel();
+    this.#dueAt = expiresAt;
+    const now = this.#options.scheduler.now();
+    const wait = Math.min(Math.max(expiresAt - now, 0), MAX_WAIT_MS);
+    this.#cancel = this.#options.scheduler.after(wait, () => this.#sweep());
+  }
+
+  /** Ends every claim of an account. */
+  endAllOf(accountId: string): void {
+    for (const { holder } of this.#options.book.all()) {
+      if (holder.key === accountId) return this.#sweep();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel();
+    await this.#sweeping;
+  }
+
+  #sweep(): void {
+    if (this.#isClosed) return;
+    this.#sweepAgain = true;
+    this.#sweeping ??= this.#sweepAll().finally(() => {
+      this.#sweeping = null;
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    while (this.#sweepAgain && !this.#isClosed) {
+      this.#sweepAgain = false;
+      this.#cancel();
+      this.#dueAt = Infinity;
+      let next = Infinity;
+      for (const claim of [...this.#options.book.all()]) {
+        if (this.#isClosed) return;
+        next = Math.min(next, await this.#examine(claim));
+      }
+      if (next < Infinity) this.expect(next);
+    }
+  }
+
+  /** Ends a claim that has run out; gives when to look at it again. */
+  async #examine(claim: Claim): Promise<number> {
+    const { scheduler, isRevoked, end, log } = this.#options;
+    const revoked = isRevoked(claim.holder);
+    if (!revoked && claim.expiresAt > scheduler.now()) return claim.expiresAt;
+    try {
+      await end(claim, revoked ? "revoked" : "lapsed");
+      return Infinity;
+    } catch (error) {
+      log.warn("A claim that has run out could not be ended yet", { ticket: claim.ticket, error });
+      return scheduler.now() + RETRY_MS;
+    }
+  }
+}

@@ -1,0 +1,380 @@
+import { ulid } from "ulid";
+import { type Change, type Database, Duplicate, Unchanged } from "../database/mod.ts";
+import { Conflict, Forbidden, NotFound } from "../errors.ts";
+import { type Origin, SYSTEM } from "../events/mod.ts";
+import type { TicketRef } from "../fossil/mod.ts";
+import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import type { Log } from "../log.ts";
+import type { Actor, Project, ProjectRepositories, Projects } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { ClaimBook } from "./claim_book.ts";
+import { ClaimExpiry } from "./claim_expiry.ts";
+import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
+import { type Claim, claimOf, type Holder, isResult } from "./records.ts";
+import { claimRefusal, refusalOf } from "./refusals.ts";
+
+/** Most active claims of a project. */
+const MAX_CLAIMS = 20_000;
+
+/** How many tickets the loser of a race is offered. */
+const NEXT_TICKETS = 5;
+
+/** Activity renews a lease that was not renewed within this time, or this part of the lease. */
+const RENEWAL_MS = 60_000;
+const RENEWAL_PART = 0.01;
+
+/** How often a claim is tried again while others come and go. */
+const MAX_TRIES = 10;
+
+export interface ClaimsOptions {
+  readonly database: Database;
+  readonly projects: Projects;
+  readonly repositories: ProjectRepositories;
+  readonly accounts: AccountDirectory;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** How long a claim lasts after its holder's last write, in seconds. */
+  readonly claimSeconds: number;
+  /** How many claims without a result put a ticket before a person. */
+  readonly strikes: number;
+}
+
+/** Who acts on a ticket, and under which generation, where the request names one. */
+export interface FenceRequest {
+  /** The whole id of the ticket. */
+  readonly ticket: string;
+  /** The holder that the write is made for. */
+  readonly actor: Holder;
+  readonly generation?: number | undefined;
+}
+
+/** Who asks for a claim or its end. */
+export interface ClaimRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  readonly generation?: number | undefined;
+}
+
+/**
+ * Claims: leases on tickets with a fence. The unique index on active claims decides every race.
+ * Claims end only while nothing is written to the project's repository, so what {@link fence} finds
+ * inside `write` holds until that write is settled.
+ */
+export class Claims {
+  readonly book: ClaimBook;
+  readonly statements: ClaimStatements;
+  readonly #options: ClaimsOptions;
+  readonly #expiry: ClaimExpiry;
+
+  private constructor(options: ClaimsOptions) {
+    this.#options = options;
+    this.book = new ClaimBook(options.database);
+    this.statements = new ClaimStatements(options.database, this.book);
+    this.#expiry = new ClaimExpiry({
+      book: this.book,
+      scheduler: options.scheduler,
+      log: options.log,
+      isRevoked: (holder) => this.#isRevoked(holder),
+      end: (claim, outcome) => this.#endUnattended(claim, outcome),
+    });
+  }
+
+  /** Reads the active claims. */
+  static async open(options: ClaimsOptions): Promise<Claims> {
+    const claims = new Claims(options);
+    await options.database.keepCurrent(claims.book);
+    options.accounts.onChanged((id, account) => {
+      if (account === null || account.revokedAt !== null) claims.#expiry.endAllOf(id);
+    });
+    return claims;
+  }
+
+  /** Ends claims whose time has run out, from now on. First, settle what an earlier process left. */
+  start(): void {
+    this.#expiry.start();
+  }
+
+  close(): Promise<void> {
+    return this.#expiry.close();
+  }
+
+  /** The claim that holds a ticket now, or null. */
+  active(project: Pick<Project, "id">, ticket: string): Claim | null {
+    const claim = this.book.find(project.id, ticket);
+    return claim !== null && this.#isLive(claim) ? claim : null;
+  }
+
+  /** The claims of a project that hold now, the one that was made first at the beginning. */
+  list(project: Pick<Project, "id">): readonly Claim[] {
+    return this.book.of(project.id).filter((claim) => this.#isLive(claim));
+  }
+
+  /** Tickets that wait for a person: too many claims of them ended without a result. */
+  struck(project: Pick<Project, "id">): readonly string[] {
+    return this.book.struck(project.id, this.#options.strikes);
+  }
+
+  /** A page of the tickets of a status (of any, where it is absent) that nobody holds and nobody gave up. */
+  unclaimed(
+    project: Project,
+    { status, limit, offset = 0 }: {
+      readonly status?: string | undefined;
+      readonly limit: number;
+      readonly offset?: number;
+    },
+  ): Promise<{ readonly tickets: readonly TicketRef[]; readonly total: number }> {
+    const without = [...this.list(project).map(({ ticket }) => ticket), ...this.struck(project)];
+    return this.#options.repositories.read(
+      project,
+      (repository) =>
+        repository.tickets({ limit, offset, without, ...(status === undefined ? {} : { status }) }),
+    );
+  }
+
+  /**
+   * Claims a ticket, or renews the claim that the actor has.
+   *
+   * @param ticket its whole id
+   * @throws Conflict where another holds it, or the generation is not the current one
+   */
+  async claim(
+    project: Project,
+    ticket: TicketRef,
+    request: ClaimRequest & { readonly workspace?: string | undefined },
+  ): Promise<{ readonly claim: Claim; readonly isNew: boolean }> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const held = this.book.find(project.id, ticket.uuid);
+      if (held !== null && !this.#isLive(held)) {
+        await this.#endUnattended(held, this.#isRevoked(held.holder) ? "revoked" : "lapsed");
+        continue;
+      }
+      if (held !== null && held.holder.key !== request.actor.key) {
+        throw claimRefusal("Ticket already claimed", held, await this.#next(project));
+      }
+      const done = held === null
+        ? await this.#begin(project, ticket, request)
+        : await this.#repeat(held, request.generation);
+      if (done !== null) return { claim: done, isNew: held === null };
+    }
+    throw new Conflict("The ticket's claim changes too often at the moment: try again");
+  }
+
+  /**
+   * Ends a claim before its work is done.
+   *
+   * @param isAdmin whether the actor may end the claim of another
+   * @throws NotFound where nobody holds the ticket; Forbidden, Conflict
+   */
+  release(
+    project: Project,
+    ticket: string,
+    { caller, actor, generation, isAdmin }: ClaimRequest & { readonly isAdmin: boolean },
+  ): Promise<Claim> {
+    return this.#options.repositories.exclusively(project, async () => {
+      const claim = this.active(project, ticket);
+      if (claim === null) throw new NotFound("No active claim for this ticket");
+      const isOwn = claim.holder.key === actor.key;
+      if (!isOwn && !isAdmin) {
+        throw new Forbidden("Only the claiming agent can release this ticket");
+      }
+      this.#requireGeneration(claim, generation);
+      const end: ClaimEnd = {
+        outcome: isOwn ? "released" : "broken",
+        now: this.#options.scheduler.now(),
+        origin: originOf(caller),
+        mustChange: true,
+        ...(isOwn ? {} : { by: actor.name }),
+      };
+      await this.#options.database.commit(this.statements.end(project, claim, end));
+      return { ...claim, outcome: end.outcome, endedAt: end.now };
+    });
+  }
+
+  /**
+   * Lets a holder's write to a ticket or its workspace pass, and renews the lease; refuses every other
+   * one. Where the write goes to the repository, call it inside `write`: then nobody can end the claim
+   * before the write is settled. Work that was submitted or merged is still its author's until somebody
+   * else claims the ticket.
+   *
+   * @throws Conflict where another holds the ticket, the lease has run out, the holder is revoked or
+   * the generation is not the current one; its details are `claimed_by`, `claimed_at`, `generation` and
+   * `expires_at`
+   */
+  async fence(
+    project: Pick<Project, "id">,
+    { ticket, actor, generation }: FenceRequest,
+  ): Promise<Claim> {
+    const claim = this.active(project, ticket);
+    if (claim === null) return await this.#fenceOfPast(project, { ticket, actor, generation });
+    if (claim.holder.key !== actor.key) {
+      throw claimRefusal(`"${claim.holder.name}" holds the claim of this ticket`, claim);
+    }
+    this.#requireGeneration(claim, generation);
+    return await this.#renew(claim) ??
+      await this.#fenceOfPast(project, { ticket, actor, generation });
+  }
+
+  /**
+   * What a merge of a ticket's work writes: the claim ends as merged, with its event. Computed from the
+   * database alone, so `settle` of an intention can return it.
+   *
+   * @param owner whose work was merged; where it is given, nobody else's claim ends
+   */
+  async merged(
+    project: Project,
+    { ticket, owner, origin, now }: {
+      readonly ticket: string;
+      readonly owner?: Holder | undefined;
+      readonly origin: Origin;
+      readonly now: number;
+    },
+  ): Promise<Change> {
+    const claim = await this.newest(project, ticket);
+    if (claim === null || (owner !== undefined && claim.holder.key !== owner.key)) return {};
+    if (claim.outcome !== null && claim.outcome !== "submitted") return {};
+    return this.statements.end(project, claim, { outcome: "merged", now, origin });
+  }
+
+  /** The newest claim of a ticket, active or not; null where there was none. */
+  async newest({ id }: Pick<Project, "id">, ticket: string): Promise<Claim | null> {
+    const row = await this.#options.database.tables.selectFrom("claims").selectAll()
+      .where("project_id", "=", id).where("ticket", "=", ticket)
+      .orderBy("generation", "desc").limit(1).executeTakeFirst();
+    return row === undefined ? null : claimOf(row);
+  }
+
+  /** Gives a ticket back to everybody: what claims of it ended without a result is forgotten. */
+  async forgetStrikes(project: Pick<Project, "id">, ticket: string): Promise<void> {
+    const { database } = this.#options;
+    await database.commit({ statements: [this.statements.strikes(project.id, ticket, 0)] });
+  }
+
+  /** Whether a claim still holds: its time may have run out, or its holder was revoked. */
+  #isLive(claim: Claim): boolean {
+    return claim.expiresAt > this.#options.scheduler.now() && !this.#isRevoked(claim.holder);
+  }
+
+  /** Keys of actors without an account are words, or have a colon; ids of accounts are ULIDs. */
+  #isRevoked({ key }: Holder): boolean {
+    if (!/^[0-9A-HJKMNP-TV-Z]{26}$/.test(key)) return false;
+    const account = this.#options.accounts.get(key);
+    return account === null || account.revokedAt !== null;
+  }
+
+  #expiryFrom(now: number): number {
+    return now + this.#options.claimSeconds * 1000;
+  }
+
+  async #begin(
+    project: Project,
+    ticket: TicketRef,
+    { caller, actor, workspace }: ClaimRequest & { readonly workspace?: string | undefined },
+  ): Promise<Claim | null> {
+    if (this.book.count(project.id) >= MAX_CLAIMS) {
+      throw new Conflict(`The project has ${MAX_CLAIMS} claims, which is the limit`);
+    }
+    const previous = await this.newest(project, ticket.uuid);
+    this.#requireNotDone(ticket, previous, actor);
+    const now = this.#options.scheduler.now();
+    const claim: Claim = {
+      id: ulid(now),
+      projectId: project.id,
+      ticket: ticket.uuid,
+      generation: (previous?.generation ?? 0) + 1,
+      holder: { key: actor.key, name: actor.name },
+      workspace: workspace ?? null,
+      claimedAt: now,
+      expiresAt: this.#expiryFrom(now),
+      endedAt: null,
+      outcome: null,
+    };
+    try {
+      await this.#options.database.commit(
+        this.statements.beginning(project, claim, previous, originOf(caller)),
+      );
+    } catch (error) {
+      if (error instanceof Duplicate) return null;
+      throw error;
+    }
+    this.#expiry.expect(claim.expiresAt);
+    return claim;
+  }
+
+  /** Somebody who read an old list does not do again what was submitted meanwhile. */
+  #requireNotDone(ticket: TicketRef, previous: Claim | null, actor: Holder): void {
+    if (previous === null || !isResult(previous.outcome) || ticket.status === "Open") return;
+    if (previous.holder.key === actor.key) return;
+    throw claimRefusal(
+      `"${previous.holder.name}" has done this ticket, which is "${ticket.status}": ` +
+        `set it to "Open" to have it done again`,
+      previous,
+    );
+  }
+
+  async #repeat(claim: Claim, generation: number | undefined): Promise<Claim | null> {
+    this.#requireGeneration(claim, generation);
+    return await this.#renew(claim, true);
+  }
+
+  /** Renews a lease; gives null where the claim has ended meanwhile. */
+  async #renew(claim: Claim, always = false): Promise<Claim | null> {
+    const expiresAt = this.#expiryFrom(this.#options.scheduler.now());
+    const least = Math.min(RENEWAL_MS, this.#options.claimSeconds * 1000 * RENEWAL_PART);
+    if (expiresAt <= claim.expiresAt || (!always && expiresAt - claim.expiresAt < least)) {
+      return claim;
+    }
+    const renewed = { ...claim, expiresAt };
+    try {
+      await this.#options.database.commit({ statements: [this.statements.renewal(renewed)] });
+    } catch (error) {
+      if (error instanceof Unchanged) return null;
+      throw error;
+    }
+    return renewed;
+  }
+
+  #requireGeneration(claim: Claim, generation: number | undefined): void {
+    if (generation === undefined || generation === claim.generation) return;
+    throw claimRefusal(
+      `The claim's generation is ${claim.generation}, not ${generation}: ` +
+        "another process has claimed the ticket since",
+      claim,
+    );
+  }
+
+  async #fenceOfPast(
+    project: Pick<Project, "id">,
+    { ticket, actor, generation }: FenceRequest,
+  ): Promise<Claim> {
+    const claim = await this.newest(project, ticket);
+    if (claim === null) throw new Conflict("Nobody holds this ticket: claim it first");
+    if (this.#isRevoked(actor)) throw refusalOf(claim, "revoked");
+    if (claim.holder.key !== actor.key || !isResult(claim.outcome)) {
+      throw refusalOf(claim, claim.outcome ?? "lapsed");
+    }
+    this.#requireGeneration(claim, generation);
+    return claim;
+  }
+
+  async #next(project: Project): Promise<readonly string[]> {
+    const page = { status: "Open", limit: NEXT_TICKETS };
+    return (await this.unclaimed(project, page)).tickets.map(({ uuid }) => uuid);
+  }
+
+  /** Ends a claim that is live no more, unless it was renewed or ended meanwhile. */
+  async #endUnattended(claim: Claim, outcome: "lapsed" | "revoked"): Promise<void> {
+    const { projects, repositories, database, scheduler } = this.#options;
+    const held = projects.get(claim.projectId);
+    const end: ClaimEnd = { outcome, now: scheduler.now(), origin: SYSTEM, mustChange: true };
+    if (held !== null) await repositories.catchUp(held.project);
+    await repositories.exclusively({ id: claim.projectId }, async () => {
+      const current = this.book.find(claim.projectId, claim.ticket);
+      if (current?.id !== claim.id || this.#isLive(current)) return;
+      await database.commit(
+        held === null
+          ? { statements: this.statements.endWithoutEvent(current, end) }
+          : this.statements.end(held.project, current, end),
+      );
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import type { Selectable } from "kysely";
+import type { Tables } from "../database/mod.ts";
+import type { Actor } from "../projects/mod.ts";
+
+/** How a claim ended. Work that was submitted or merged is a result; every other end is a strike. */
+export type ClaimOutcome = "released" | "submitted" | "merged" | "lapsed" | "broken" | "revoked";
+
+/** Who holds a claim. */
+export type Holder = Pick<Actor, "key" | "name">;
+
+/** A lease on a ticket. Times are Unix milliseconds. */
+export interface Claim {
+  readonly id: string;
+  readonly projectId: string;
+  /** The whole id of the ticket. */
+  readonly ticket: string;
+  /** The number of the ticket's claim, from 1; no two claims of a ticket have the same. */
+  readonly generation: number;
+  readonly holder: Holder;
+  /** The workspace that the claimer named, or null. */
+  readonly workspace: string | null;
+  readonly claimedAt: number;
+  readonly expiresAt: number;
+  readonly endedAt: number | null;
+  /** Null while it is active. */
+  readonly outcome: ClaimOutcome | null;
+}
+
+/** A claim as the API shows it: under the names of the contract, and those of upstream. */
+export interface ClaimView {
+  readonly id: string;
+  readonly ticket: string;
+  readonly ticket_uuid: string;
+  readonly agent: string;
+  readonly agent_id: string;
+  /** `claimed` or how it ended. */
+  readonly status: "claimed" | ClaimOutcome;
+  readonly workspace: string | null;
+  readonly generation: number;
+  readonly claimed_at: string;
+  readonly expires_at: string;
+}
+
+export function viewOfClaim(claim: Claim): ClaimView {
+  return {
+    id: claim.id,
+    ticket: claim.ticket,
+    ticket_uuid: claim.ticket,
+    agent: claim.holder.name,
+    agent_id: claim.holder.name,
+    status: claim.outcome ?? "claimed",
+    workspace: claim.workspace,
+    generation: claim.generation,
+    claimed_at: isoOf(claim.claimedAt),
+    expires_at: isoOf(claim.expiresAt),
+  };
+}
+
+export function claimOf(row: Selectable<Tables["claims"]>): Claim {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    ticket: row.ticket,
+    generation: row.generation,
+    holder: { key: row.holder_key, name: row.holder_name },
+    workspace: row.workspace,
+    claimedAt: row.claimed_at,
+    expiresAt: row.expires_at,
+    endedAt: row.ended_at,
+    outcome: row.outcome,
+  };
+}
+
+/** Whether a claim ended with work to show for it. */
+export function isResult(outcome: ClaimOutcome | null): boolean {
+  return outcome === "submitted" || outcome === "merged";
+}
+
+/** A moment as the API writes it. */
+export function isoOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
