@@ -20,7 +20,7 @@ export interface SaslExchange {
   confirmed: string | null;
 }
 
-/** What a client has said before it is registered. */
+/** State of a client before it is registered. */
 export interface Registration {
   nick: string | null;
   user: string | null;
@@ -112,7 +112,7 @@ export class Client {
     return this.registration === null;
   }
 
-  /** nick!user@host, as it stands before this client's messages. */
+  /** nick!user@host, the source of this client's messages. */
   get mask(): string {
     return `${this.nick}!${this.user}@${this.host}`;
   }
@@ -126,7 +126,7 @@ export class Client {
     return [this.mask, `${this.nick}!${this.user}@${this.cloak}`];
   }
 
-  /** The client as an observer is told of it. */
+  /** The client, for observers. */
   get actor(): ObservedActor {
     const { nick, account, transport: { address }, operatorName: operator } = this;
     return operator === null ? { nick, account, address } : { nick, account, address, operator };

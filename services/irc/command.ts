@@ -2,7 +2,7 @@ import type { Client } from "./client.ts";
 import type { Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 
-/** What a command gets to work with. */
+/** The context of a command. */
 export interface CommandCall {
   readonly state: ServerState;
   readonly client: Client;

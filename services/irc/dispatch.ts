@@ -18,7 +18,7 @@ import {
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 
-/** What an account pays for a command that clients send by themselves. */
+/** The cost of a command that clients send by themselves. */
 const AUTOMATIC_COST = 0.1;
 
 /** Runs a command. A promise says that what the client sent after it has to wait. */

@@ -73,7 +73,7 @@ export function expireBatch(state: ServerState, client: Client): void {
   }
 }
 
-/** What is wrong with a batch: the code of a FAIL, what stands after it, and a sentence. */
+/** The error of a batch: the code of a FAIL, its context, and a sentence. */
 export interface BatchFault {
   readonly code: string;
   readonly context: readonly string[];

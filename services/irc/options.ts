@@ -1,4 +1,4 @@
-/** What the server needs from the program around it, and the limits it keeps. */
+/** The interfaces that the server needs from the program, and its limits. */
 
 import type { Bans } from "./admission/bans.ts";
 import type { HistoryStore } from "./history/store.ts";
@@ -12,7 +12,7 @@ export type Verification =
   | { kind: "throttled"; retryAfterSeconds: number }
   | { kind: "unavailable" };
 
-/** What is wrong with an account that somebody wants to make: its name or its password. */
+/** The error of a new account: in its name or its password. */
 export type RegistrationFault = "taken" | "name" | "weak" | "password";
 
 /** Outcome of making an account for oneself. */
@@ -23,10 +23,10 @@ export type AccountRegistration =
   | { kind: "throttled"; retryAfterSeconds: number }
   | { kind: "unavailable" };
 
-/** What an account is in a channel that it has something to do with. */
+/** The status of an account in one of its channels. */
 export type ChannelStatus = "operator" | "voice" | "none";
 
-/** What a client needs to know to make its proof of a password (RFC 5802). */
+/** The data that a client needs for its proof of a password (RFC 5802). */
 export interface ScramChallenge {
   salt: Uint8Array;
   /** Rounds of PBKDF2. */
@@ -54,7 +54,7 @@ export interface ScramAccounts {
 
 /** The store of accounts; the embedding program implements it. */
 export interface Accounts {
-  /** Absent where SCRAM-SHA-256 is not offered. */
+  /** Absent if SCRAM-SHA-256 is not offered. */
   readonly scram?: ScramAccounts;
   /** Checks a password. `address` is the client's, for throttling. */
   verify(name: string, password: string, address: string): Promise<Verification>;
@@ -64,8 +64,8 @@ export interface Accounts {
    */
   ownerOf(nick: string): string | null;
   /**
-   * Status that the server itself gives this account when it joins the channel; `none` where that
-   * is decided too, null where the channel is to decide as for anybody.
+   * Status that the server itself gives this account when it joins the channel; `none` if that is
+   * decided too, null if the channel is to decide as for anybody.
    */
   channelStatus(account: string, channel: string): ChannelStatus | null;
   /**
@@ -80,12 +80,12 @@ export interface Accounts {
    * client's, for throttling.
    */
   register?(name: string, password: string, address: string): Promise<AccountRegistration>;
-  /** Why the account may send no messages at present, as a sentence; null where it may. */
+  /** Why the account may send no messages at present, as a sentence; null if it may. */
   muteReason?(account: string): string | null;
   /**
    * Takes a message from a rate that the account has of its own, beside that of its connection.
    *
-   * @returns milliseconds until the message's turn; 0 where it may be sent at once
+   * @returns milliseconds until the message's turn; 0 if it may be sent at once
    */
   messageDelay?(account: string): number;
   /**
@@ -114,13 +114,13 @@ export interface ObservedMessage {
   time: number;
   sender: ObservedActor;
   command: "PRIVMSG" | "NOTICE";
-  /** The channel; null where it goes to one user. */
+  /** The channel; null if it goes to one user. */
   channel: string | null;
-  /** The user that it goes to; null where it goes to a channel. */
+  /** The user that it goes to; null if it goes to a channel. */
   receiver: ObservedActor | null;
   /** The prefix of a channel's members that alone get it (STATUSMSG), such as `@`; else empty. */
   statusPrefix: string;
-  /** With line feeds where the message has several lines. */
+  /** With line feeds if the message has several lines. */
   text: string;
 }
 
@@ -165,7 +165,7 @@ export interface IrcObserver {
   messageRedacted?(redaction: ObservedRedaction): void;
 }
 
-/** Where the server reports what an administrator should know. */
+/** Log of events that an administrator should know. */
 export interface IrcLogger {
   debug(message: string, properties?: Record<string, unknown>): void;
   info(message: string, properties?: Record<string, unknown>): void;
@@ -242,11 +242,14 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
   replayMessages: 0,
 };
 
-/** What clients that know `sts` are told about TLS (IRCv3 Strict Transport Security). */
+/** The policy for clients that know `sts` (IRCv3 Strict Transport Security). */
 export interface StsPolicy {
   /** For which a client that came over TLS keeps to it; 0 ends what it was told before. */
   durationSeconds: number;
-  /** Where clients without TLS are sent; null: where the server listens with TLS itself. */
+  /**
+   * The port that clients without TLS are sent to; null for the port where the server itself
+   * listens with TLS.
+   */
   port: number | null;
 }
 
@@ -285,7 +288,7 @@ export interface IrcServerOptions {
   /** Asked (PASS) of clients that do not log in to an account. */
   password?: string | null;
   limits?: Partial<IrcLimits>;
-  /** What keeps history beyond memory; absent: memory is all. */
+  /** The store for history beyond memory; if absent, history is only in memory. */
   historyStore?: HistoryStore;
   /** Absent: how far accounts have read is forgotten when the server ends. */
   readMarkers?: ReadMarkerStore;

@@ -6,10 +6,10 @@ import { looksLikeChannel } from "./protocol/names.ts";
 
 const encoder = new TextEncoder();
 
-/** What a line without message-tags may have at most, CR LF included (RFC 1459). */
+/** Longest line without message tags, including CR LF (RFC 1459). */
 const CLASSIC_LINE_BYTES = 512;
 
-/** No piece of a split text is shorter, however long what stands before it is. */
+/** Shortest piece of a split text, however long the head of the line is. */
 const LEAST_PIECE_BYTES = 64;
 
 /** One or more whole lines, as text for clients in this process and as bytes for all others. */
@@ -37,17 +37,17 @@ const CTCP_ACTION = "\x01ACTION ";
 /** One line of a message that has several (IRCv3 multiline). */
 export interface MessageLine {
   readonly text: string;
-  /** Whether it goes on where the line before it ends, rather than on a new one. */
+  /** Whether it continues the line before it instead of starting a new one. */
   readonly concat: boolean;
 }
 
-/** What is said: a text, or several lines that are one message. */
+/** The content of a message: a text, or several lines. */
 export type MessageText = string | readonly MessageLine[];
 
 /** The type of the batches in which clients send and get messages of several lines. */
 export const MULTILINE_BATCH = "draft/multiline";
 
-/** The tag of a line that goes on where the one before it ends. */
+/** The tag of a line that continues the one before it. */
 export const CONCAT_TAG = "draft/multiline-concat";
 
 /** The tags that the server adds, and those of a client that it passes on. */
@@ -80,7 +80,7 @@ export interface ReplyTags {
 /** The capabilities that change how a message looks. */
 const FORMING = Cap.SERVER_TIME | Cap.MESSAGE_TAGS | Cap.ACCOUNT_TAG;
 
-/** What a client needs to get the lines of a message as one. */
+/** The capabilities that a client needs to get several lines as one message. */
 const TAKING_LINES = Cap.MULTILINE | Cap.BATCH | Cap.MESSAGE_TAGS;
 
 /** The parts of a message. */
@@ -102,8 +102,8 @@ export interface OutboundOptions {
  * One message from one source to any number of clients.
  *
  * {@linkcode wire} keeps each form it made, so that a message to a thousand members is serialised
- * and encoded once for each set of capabilities among them: eight at most, twelve where it has
- * several lines, and sixteen where it was relayed.
+ * and encoded once for each set of capabilities among them: eight at most, twelve if it has several
+ * lines, and sixteen if it was relayed.
  */
 export class Outbound {
   /** `nick!user@host`, or a server's name. */
@@ -151,7 +151,7 @@ export class Outbound {
     return this.#head;
   }
 
-  /** The free text, or the lines of a message that has several; undefined where it has none. */
+  /** The free text, or the lines of a message that has several; undefined if it has none. */
   get text(): MessageText | undefined {
     if (this.#lines !== null) return this.#lines;
     return this.#tail === "" ? undefined : this.#tail.slice(" :".length);
@@ -173,7 +173,7 @@ export class Outbound {
     return length;
   }
 
-  /** Lets go of the forms that were made so far, where the message itself is kept for later. */
+  /** Lets go of the forms that were made so far, if the message itself is kept for later. */
   releaseForms(): void {
     this.#forms.clear();
   }
@@ -205,7 +205,7 @@ export class Outbound {
       .map((piece) => `${head} :${piece}`);
   }
 
-  /** Several lines as a batch (IRCv3 multiline), within the batch of an answer where there is one. */
+  /** Several lines as a batch (IRCv3 multiline), within the batch of an answer if there is one. */
   #batch(lines: readonly MessageLine[], tags: readonly Tag[], { batch }: ReplyTags): string[] {
     const reference = this.tags.msgid ?? "0";
     const type = `BATCH +${reference} ${MULTILINE_BATCH} ${this.params[0]}`;
@@ -257,8 +257,8 @@ export function joinLines(lines: readonly MessageLine[]): string {
 }
 
 /**
- * Cuts a text into pieces of at most `room` bytes of UTF-8, at a space where the last third of a
- * piece has one, and never inside a character. Each piece of an ACTION is an ACTION.
+ * Cuts a text into pieces of at most `room` bytes of UTF-8, at a space if the last third of a piece
+ * has one, and never inside a character. Each piece of an ACTION is an ACTION.
  */
 export function splitText(text: string, room: number): string[] {
   if (text.length * 3 <= room || encodedLength(text) <= room) return [text];

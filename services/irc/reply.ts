@@ -99,7 +99,7 @@ export class Reply {
 
   /**
    * Answers with a batch of messages and nothing else, sent as they come; without the capability
-   * `batch` as they are. It waits where the client does not read as fast.
+   * `batch` as they are. It waits if the client does not read as fast.
    */
   async batch(
     type: string,
@@ -149,7 +149,9 @@ export class Reply {
     if (this.#batch !== null) this.#client.send(this.#batchMessage([`-${this.#batch}`]));
   }
 
-  /** Sends what is held, and lets what comes after it follow: in a batch, where the client takes it. */
+  /**
+   * Sends what is held, and lets what comes after it follow: in a batch, if the client takes it.
+   */
   #sendHeld(label: string): void {
     const held = this.#held;
     this.#held = [];
@@ -163,7 +165,7 @@ export class Reply {
   }
 }
 
-/** The label of a command; null where it has none, or one that is too long. */
+/** The label of a command; null if it has none, or one that is too long. */
 export function labelOf({ tags }: Message): string | null {
   const label = tags.get("label");
   return label && label.length <= LABEL_LENGTH ? label : null;

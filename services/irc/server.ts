@@ -23,7 +23,7 @@ import { WebSocketTransport } from "./transport/websocket.ts";
 import { addVirtualUser, standingOf, User, type UserIdentity } from "./user.ts";
 import type { OpenedWebSocket, WebSocketListenOptions } from "./transport/websocket_listener.ts";
 
-/** Relayed connections beyond the limit, so that WebSockets beyond it are told of it. */
+/** Relayed connections beyond the limit, so that WebSockets can get an error. */
 const MORE_RELAYED = 16;
 
 /** How long a TLS handshake may take. */
@@ -93,7 +93,7 @@ export class IrcServer {
     return this.#listeners.listenWebSocket(options);
   }
 
-  /** Names the observer, where it is built after the server. */
+  /** Names the observer, if it is built after the server. */
   attach(observer: IrcObserver): void {
     this.#state.attach(observer);
   }
@@ -105,7 +105,7 @@ export class IrcServer {
 
   /**
    * Changes what may change while the server runs. Limits hold for connections to come, except that
-   * those that are not registered are closed where there are too many.
+   * those that are not registered are closed if there are too many.
    */
   reconfigure(changes: Pick<IrcServerOptions, "motd" | "limits">): void {
     this.#state.reconfigure(changes);
@@ -181,8 +181,8 @@ export class IrcServer {
   }
 
   /**
-   * Gives a nick to the account of that name, which has just been made: a client that uses the nick
-   * without being logged in to the account is renamed (`Guest…`), now.
+   * Gives a nick to the new account of that name: renames a client that uses the nick without being
+   * logged in to the account (`Guest…`), at once.
    */
   freeNick(account: string): void {
     freeNick(this.#state, account);
@@ -214,7 +214,7 @@ export class IrcServer {
     return this.#state.findChannel(channel) !== undefined;
   }
 
-  /** How an account stands to a channel, with all its sessions together or as if it had one. */
+  /** The relation of an account to a channel, over all its sessions, or as if it had one. */
   standing(identity: UserIdentity, channel: string): ChannelStanding {
     return standingOf(this.#state, identity, channel);
   }

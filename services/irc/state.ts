@@ -56,7 +56,7 @@ export class ServerState {
     sendQueueCuts: 0,
     displaced: 0,
   };
-  /** Where the server listens with TLS, or null. */
+  /** The port where the server listens with TLS, or null. */
   tlsPort: number | null = null;
   /** Most registered clients at one time. */
   mostRegistered = 0;
@@ -206,7 +206,7 @@ export class ServerState {
     return this.#byAccount.get(foldCase(account)) ?? [];
   }
 
-  /** Gives a registered client its nick, which must be free, in place of the one it had. */
+  /** Gives a registered client a free nick in place of its current one. */
   setNick(client: Client, nick: string): void {
     const isOther = foldCase(client.nick) !== foldCase(nick);
     if (this.findClient(client.nick) === client && isOther) this.#releaseNick(client);
@@ -312,7 +312,7 @@ export class ServerState {
   }
 
   /**
-   * Ends a client from the server's side: it is told by ERROR, its channels by QUIT. Does nothing
+   * Ends a client from the server's side: sends ERROR to it, and QUIT to its channels. Does nothing
    * for one that is on its way out.
    */
   disconnect(client: Client, reason: string): void {

@@ -27,7 +27,7 @@ export type Spoken =
   | { readonly kind: "sent"; readonly ids: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** What became of a message to one user: `absent` where nobody has the nick. */
+/** Result of a message to one user: `absent` if nobody has the nick. */
 export type Told = Spoken | { readonly kind: "absent" };
 
 /** What stands between `!` and `@` for users without a connection. */
@@ -35,7 +35,7 @@ const USER = "agent";
 
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
-/** Takes a user without a connection in. Null where its nick cannot be had. */
+/** Takes a user without a connection in. Null if its nick cannot be had. */
 export function addVirtualUser(state: ServerState, identity: UserIdentity): Client | null {
   const { nick, account, realname } = identity;
   if (isSameAccount(account, state.findClient(nick)?.account ?? null)) return null;
@@ -50,7 +50,7 @@ export function addVirtualUser(state: ServerState, identity: UserIdentity): Clie
   return client;
 }
 
-/** How the sessions of a user stand to a channel; where it has none, how one would. */
+/** The relation of a user's sessions to a channel, or of a possible session if it has none. */
 export function standingOf(
   state: ServerState,
   { nick, account, realname }: UserIdentity,
@@ -87,7 +87,7 @@ export class User {
     return this.#state.findChannel(channel)?.members.has(this.#client) ?? false;
   }
 
-  /** Joins a channel, if it has no connection. Gives the reason where the channel refuses it. */
+  /** Joins a channel, if it has no connection. Returns the reason if the channel refuses it. */
   join(channel: string): string | null {
     if (!this.virtual) return null;
     const call = this.#call("JOIN");
@@ -163,7 +163,7 @@ export class User {
     joinChannel(call, channel, "");
   }
 
-  /** What a user that is not in the channel would be there. */
+  /** The status that a user who is not in the channel would get. */
   #outside({ reply }: ProgramCall, name: string): Standing | undefined {
     const channel = this.#state.findChannel(name);
     const client = this.#client;

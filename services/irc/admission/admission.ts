@@ -10,7 +10,7 @@ export type RefusalKind = "connections" | "address" | "rate" | "ban";
 
 export interface Refusal {
   readonly kind: RefusalKind;
-  /** What the client is told. */
+  /** The text for the client. */
   readonly reason: string;
 }
 
@@ -30,9 +30,9 @@ const REASONS: Readonly<Record<Exclude<RefusalKind, "ban">, string>> = {
 };
 
 /**
- * Counts connections by their address, and keeps them within the limits. Where there is no room, the
- * oldest connection that is not registered makes room for the newcomer, which may be about to log
- * in; it is refused where all are.
+ * Counts connections by their address, and keeps them within the limits. Where there is no room,
+ * the oldest connection that is not registered makes room for the newcomer, which may be about to
+ * log in; it is refused if all are.
  */
 export class Admission {
   /** How many connections were refused, by why. */

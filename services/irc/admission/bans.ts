@@ -17,7 +17,7 @@ export interface Ban {
   readonly expiresAt: number | null;
 }
 
-/** What is looked at to find out whether a client is banned. */
+/** The properties of a client that bans match. */
 export interface BanSubject {
   /** `nick!user@host`: with the host that others see, the cloak of the address, and the address. */
   readonly masks: readonly string[];
@@ -43,7 +43,7 @@ export interface Bans {
   find(subject: BanSubject): Ban | null;
   /** All that hold at present, the oldest first. */
   all(): readonly Ban[];
-  /** Adds a ban, or replaces the one of the same mask. Gives a sentence where it refuses. */
+  /** Adds a ban, or replaces the one of the same mask. Returns a sentence if it refuses. */
   add(wish: BanWish, actor: ObservedActor): Promise<string | null>;
   /** Removes a ban. Resolves to an error text if there is none. */
   remove(mask: string, actor: ObservedActor): Promise<string | null>;
@@ -54,7 +54,7 @@ export interface Bans {
  * clients that are above all modes.
  *
  * @param nick the nick that it has or is about to take
- * @param bans those that are looked at; all where nothing is said
+ * @param bans those to check; by default all
  */
 export function enforceBan(
   state: ServerState,
@@ -80,7 +80,7 @@ export function banSubject(client: Client, nick = client.nick): BanSubject {
   return { masks, address, account };
 }
 
-/** What a banned client is told. */
+/** The text for a banned client. */
 export function banText({ reason }: Ban): string {
   return reason === "" ? "You are banned from this server" : `You are banned: ${reason}`;
 }

@@ -1,7 +1,7 @@
 /** Addresses that are remembered; the one that connected longest ago makes room. */
 const REMEMBERED = 10_000;
 
-/** What is left of an address's connections. */
+/** The remaining connections of an address. */
 interface Allowance {
   tokens: number;
   /** Unix milliseconds. */

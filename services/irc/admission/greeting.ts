@@ -1,4 +1,4 @@
-/** What a client is told when its registration is complete. */
+/** The welcome of a client whose registration is complete. */
 
 import type { CommandCall } from "../command.ts";
 import { isupportTokens } from "../isupport.ts";
@@ -27,7 +27,7 @@ import {
 /** Tokens of one 005 line, as modern.ircdocs.horse has it. */
 const TOKENS_PER_LINE = 13;
 
-/** Name and version where the program gave none. */
+/** Name and version if the program gave none. */
 export const DEFAULT_VERSION = "muster";
 
 /** 001 to 005, LUSERS and MOTD. */

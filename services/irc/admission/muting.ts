@@ -10,15 +10,15 @@ import type { CommandCall, CommandDefinition } from "../command.ts";
 import { ERR_CANNOTSENDTOCHAN, ERR_CANNOTSENDTOUSER } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
 
-/** Why the client may say nothing anywhere; null where it may. */
+/** Why the client may say nothing anywhere; null if it may. */
 export function muteReason(state: ServerState, client: Client): string | null {
   if (client.account === null || client.privileged) return null;
   return state.options.accounts.muteReason?.(client.account) ?? null;
 }
 
 /**
- * The call as it may run: as it is, or for a muted account without what others would see. Null where
- * nothing of it may run; the client is told why.
+ * The call as it may run: as it is, or for a muted account without what others would see. Null if
+ * nothing of it may run; then the client gets the reason.
  */
 export function unmuted({ whileMuted }: CommandDefinition, call: CommandCall): CommandCall | null {
   if (whileMuted === "all") return call;

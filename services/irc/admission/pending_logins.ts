@@ -4,7 +4,7 @@ import { foldCase } from "../protocol/names.ts";
 /** A password check that is under way, and the accounts that were revoked meanwhile. */
 export interface PendingLogin {
   readonly revoked: Set<string>;
-  /** The client that makes an account, and the account; null where a password is checked. */
+  /** The client that makes an account, and the account; null if a password is checked. */
   readonly registering: { readonly client: Client; readonly account: string } | null;
 }
 
@@ -15,7 +15,7 @@ export class PendingLogins {
   /**
    * Notes the beginning of a password check, which {@linkcode end} ends.
    *
-   * @param registering the client that makes an account, where it is not a check of one
+   * @param registering the client that makes an account, if it is not a check of one
    */
   begin(registering: PendingLogin["registering"] = null): PendingLogin {
     const login = { revoked: new Set<string>(), registering };

@@ -83,7 +83,7 @@ function guestNick(state: ServerState): string {
   }
 }
 
-/** Gives a registered client a nick that is free, and tells everybody who sees it. */
+/** Gives a registered client a free nick, and tells everybody who sees it. */
 function takeNick(
   { state, client, reply }: Pick<CommandCall, "state" | "client" | "reply">,
   nick: string,

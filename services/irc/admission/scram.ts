@@ -37,7 +37,7 @@ export class ScramExchange {
     this.#nonce = first.nonce + randomBytes(SERVER_NONCE_BYTES).toString("base64");
   }
 
-  /** Takes the client's first message; null where it is none, or wants what there is not. */
+  /** Takes the client's first message; null if it is none, or wants what there is not. */
   static begin(clientFirst: string): ScramExchange | null {
     const [, header = "", authorization, bare = "", encoded = "", nonce = ""] =
       CLIENT_FIRST.exec(clientFirst) ?? [];
@@ -53,7 +53,7 @@ export class ScramExchange {
     return this.#serverFirst;
   }
 
-  /** Takes the client's final message; null where it is not that of this exchange. */
+  /** Takes the client's final message; null if it is not that of this exchange. */
   proof(clientFinal: string): ScramProof | null {
     const [, withoutProof = "", binding = "", nonce = "", proof = ""] =
       CLIENT_FINAL.exec(clientFinal) ?? [];
@@ -65,7 +65,7 @@ export class ScramExchange {
   }
 }
 
-/** Takes `=2C` and `=3D` for what they stand for. Null where `=` stands otherwise. */
+/** Takes `=2C` and `=3D` for what they stand for. Null if `=` stands otherwise. */
 function decodeName(text: string): string | null {
   if (/=(?!2C|3D)/.test(text)) return null;
   return text.replaceAll("=2C", ",").replaceAll("=3D", "=");

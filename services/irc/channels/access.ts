@@ -14,20 +14,20 @@ import {
 } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
 
-/** How somebody stands to a channel. */
+/** A user's relation to a channel. */
 export interface ChannelStanding {
   /** Whether anybody is in the channel. */
   readonly exists: boolean;
   readonly member: boolean;
-  /** Whether it may know that the channel exists; true also where it does not. */
+  /** Whether it may know that the channel exists; true also if it does not. */
   readonly visible: boolean;
-  /** Why it could not join the channel as it is; null where it could, or is a member. */
+  /** Why it could not join the channel as it is; null if it could, or is a member. */
   readonly refusal: string | null;
 }
 
 /**
- * How some clients, taken together as one user, stand to a channel. They may read it where one of
- * them is a member, or where one may know of it and could join.
+ * The relation of several clients, taken together as one user, to a channel. They may read it if
+ * one of them is a member, or if one may know of it and could join.
  */
 export function channelStanding(
   state: ServerState,
@@ -53,7 +53,7 @@ function knowsOf({ options }: ServerState, client: Client, channel: Channel): bo
     (channel.isKept && isGivenOperator(options, client, channel));
 }
 
-/** Why a channel does not let a client in that gives this key; null where it does. */
+/** Why a channel does not let a client in that gives this key; null if it does. */
 export function entryRefusal(
   { options }: ServerState,
   client: Client,

@@ -31,7 +31,7 @@ export class Channel {
   /** As it was written by who gave it. */
   name: string;
   foldedName: string;
-  /** Unix time in milliseconds; null where it has its first name. */
+  /** Unix time in milliseconds; null if it has its first name. */
   renamedAt: number | null = null;
   /** Unix time in milliseconds. */
   readonly createdAt: number;
@@ -59,7 +59,7 @@ export class Channel {
     return (this.flags & flag) !== 0;
   }
 
-  /** Statuses of a client; 0 also where it is no member. */
+  /** Statuses of a client; 0 also if it is no member. */
   statusOf(client: Client): number {
     return this.members.get(client) ?? 0;
   }

@@ -24,7 +24,7 @@ export interface StatusChange {
   readonly status: GrantableStatus;
   /** The nick of the service that makes it, as the channel sees it. */
   readonly by: string;
-  /** Who had it made, as observers are told. */
+  /** Its creator, for observers. */
   readonly actor: ObservedActor;
 }
 
@@ -66,9 +66,9 @@ export class ChannelControl {
 
   /**
    * Has the server tell the keeper of every change of a channel from now on, or no more. Does
-   * nothing where nobody is in the channel. Resolves when the channel is kept as it is now.
+   * nothing if nobody is in the channel. Resolves when the channel is kept as it is now.
    *
-   * @param founder the account to which it belongs where it is not kept
+   * @param founder the account to which it belongs if it is not kept
    */
   async setKept(channel: string, kept: boolean, founder: string | null): Promise<void> {
     const found = this.#state.findChannel(channel);
@@ -78,15 +78,14 @@ export class ChannelControl {
     await noteChange(this.#state, found);
   }
 
-  /** Changes the status of one member. False where nothing changes. */
+  /** Changes the status of one member. False if nothing changes. */
   setStatus(channel: string, nick: string, change: StatusChange): boolean {
     const [found, client] = [this.#state.findChannel(channel), this.#state.findClient(nick)];
     return found !== undefined && client !== undefined && this.#apply(found, [client], change) > 0;
   }
 
   /**
-   * Changes the topic of a channel. Resolves when that is kept; false where there is no such
-   * channel.
+   * Changes the topic of a channel. Resolves when that is kept; false if there is no such channel.
    */
   async setTopic(
     channel: string,

@@ -31,7 +31,7 @@ export interface ChannelMask {
  * becomes `*`; `a:account`; or `m:` before one of both.
  *
  * @param letter the mode that the mask is for
- * @returns null where it is none, or has no meaning in that list
+ * @returns null if it is none, or has no meaning in that list
  */
 export function canonicalMask(mask: string, letter: string): string | null {
   const [, type, rest = ""] = EXTENDED.exec(mask) ?? [];

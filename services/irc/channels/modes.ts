@@ -1,9 +1,9 @@
 /**
- * Modes of channels and users. To add a mode is to add an entry to one of these tables (and, where
- * it forbids something, the check at the command that it concerns).
+ * Modes of channels and users. To add a mode is to add an entry to one of these tables (and, if it
+ * forbids something, the check at the command that it concerns).
  */
 
-/** What a channel mode takes: the four kinds of `CHANMODES`, and the statuses of `PREFIX`. */
+/** The kind of a channel mode: the four kinds of `CHANMODES`, and the statuses of `PREFIX`. */
 export type ChannelModeKind = "list" | "key" | "setting" | "flag" | "status";
 
 export interface ChannelMode {
@@ -27,7 +27,7 @@ export const MemberStatus = {
   OPERATOR: 1 << 1,
 } as const;
 
-/** From the highest status to the lowest, with what stands before a nick in NAMES. */
+/** From the highest status to the lowest, with the prefix of a nick in NAMES. */
 export const STATUSES = [
   { letter: "o", prefix: "@", bit: MemberStatus.OPERATOR },
   { letter: "v", prefix: "+", bit: MemberStatus.VOICE },
@@ -85,8 +85,8 @@ export function takesParameter(kind: ChannelModeKind, add: boolean): boolean {
 }
 
 /**
- * Takes `+ov-l alice bob` apart. Letters that are not in the table come out without a parameter;
- * where a parameter is missing it is null.
+ * Takes `+ov-l alice bob` apart. Letters that are not in the table come out without a parameter; if
+ * a parameter is missing it is null.
  */
 export function parseChannelModes(params: readonly string[]): ModeChange[] {
   let next = 1;
@@ -133,7 +133,7 @@ export function channelModeLetters(...kinds: ChannelModeKind[]): string {
   return letters;
 }
 
-/** What stands before the nick of a member: the highest prefix, or all with `multi-prefix`. */
+/** The prefix of a member's nick: the highest one, or all with `multi-prefix`. */
 export function statusPrefix(status: number, all: boolean): string {
   let prefix = "";
   for (const { prefix: sign, bit } of STATUSES) {

@@ -32,8 +32,8 @@ function isOwned({ accounts }: Readonly<IrcServerOptions>, { name }: Channel): b
 }
 
 /**
- * Gives a client that has logged in what its account is in the channels where it is already. In a
- * channel without a founder that is the client, if it is operator there.
+ * Gives a client that has logged in the status of its account in the channels that it is already
+ * in. In a channel without a founder that is the client, if it is operator there.
  */
 export function grantStatuses(state: ServerState, client: Client): void {
   for (const channel of client.channels) {

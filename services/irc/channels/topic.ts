@@ -3,7 +3,7 @@ import { type Outbound, truncate } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
 import type { Channel } from "./channel.ts";
 
-/** Changes the topic of a channel. Gives the message that tells its members. */
+/** Changes the topic of a channel. Returns the message that tells its members. */
 export function changeTopic(
   state: ServerState,
   channel: Channel,

@@ -15,7 +15,7 @@ export function batch(call: CommandCall): void | Promise<void> {
   call.reply.fail("BATCH", code, [], text);
 }
 
-/** Where it cannot begin, the lines that the client sends all the same belong to a failed batch. */
+/** If it cannot begin, the lines that the client sends all the same belong to a failed batch. */
 function begin({ state, client, params, tags, reply }: CommandCall, reference: string): void {
   const [, type, target = ""] = params;
   const open = client.batch;

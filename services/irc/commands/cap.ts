@@ -8,10 +8,10 @@ import type { CommandCall } from "../command.ts";
 import { ERR_INVALIDCAPCMD } from "../protocol/numerics.ts";
 import { tryRegister } from "../admission/registration.ts";
 
-/** What one CAP line may list, so that the line stays below the classic limit. */
+/** Most bytes of the list in a CAP line, so that the line stays below the classic limit. */
 const LIST_BYTES = 400;
 
-/** Version from which capabilities have values and changes are told without being asked for. */
+/** Version from which capabilities have values, and clients get changes unasked. */
 const VERSION_302 = 302;
 
 /** CAP LS [version], LIST, REQ :capabilities, END (IRCv3 capability-negotiation). */

@@ -92,7 +92,10 @@ function sendMessages(
   return reply.batch("chathistory", [target], messagesFor(client, conversation, entries));
 }
 
-/** What a client is shown: messages, and with `draft/event-playback` the events it knows. */
+/**
+ * The entries that a client gets: messages, and with `draft/event-playback` the events that it
+ * knows.
+ */
 function lastKindFor(client: Client): HistoryKind {
   if (!client.hasCapability(Cap.EVENT_PLAYBACK)) return HistoryKind.MESSAGE;
   return client.hasCapability(Cap.MESSAGE_REDACTION) ? HistoryKind.REDACTION : HistoryKind.EVENT;
@@ -142,7 +145,7 @@ async function sendTargets(call: CommandCall): Promise<void> {
   return reply.batch("draft/chathistory-targets", [], lines);
 }
 
-/** The conversation that a target names; null where the client may not read it. */
+/** The conversation that a target names; null if the client may not read it. */
 function readable(state: ServerState, client: Client, target: string): Conversation | null {
   if (!looksLikeChannel(target)) return { client, nick: target };
   const channel = state.findChannel(target);

@@ -15,7 +15,7 @@ import {
 } from "../protocol/numerics.ts";
 
 /**
- * INVITE nick channel. Every member may, where the channel is not for invited users alone. Without
+ * INVITE nick channel. Every member may, if the channel is not for invited users alone. Without
  * parameters it lists the channels that invited the client itself.
  */
 export function invite(call: CommandCall): void {

@@ -32,7 +32,7 @@ export function markread(call: CommandCall): void | Promise<void> {
   return advance(call, name, Math.min(time, state.now()));
 }
 
-/** Tells a client how far its user has read; `*` where that is not known. */
+/** Tells a client how far its user has read; `*` if that is not known. */
 export function sendMarker({ state, client, reply }: CommandCall, name: string): void {
   reply.command("MARKREAD", [name, format(state.readMarkers.read(client, name))]);
 }

@@ -63,8 +63,8 @@ export function part(call: CommandCall): void {
 }
 
 /**
- * Takes the client into one channel, or tells it why not. A promise where the client does not read
- * the names of the members as fast as they are sent.
+ * Takes the client into one channel, or tells it why not. A promise if the client does not read the
+ * names of the members as fast as they are sent.
  */
 export function joinChannel(call: CommandCall, name: string, key: string): void | Promise<void> {
   const { state, client, reply } = call;

@@ -57,8 +57,8 @@ function sendMessage(call: CommandCall): void | Promise<void> {
 }
 
 /**
- * Sends so many messages when it is their turn, where the account has a rate of its own, and unless
- * it is muted by then.
+ * Sends so many messages when it is their turn, if the account has a rate of its own, and unless it
+ * is muted by then.
  */
 export function inTurn(
   call: CommandCall,
@@ -114,10 +114,10 @@ export interface Standing {
 }
 
 /**
- * Sends a message to a channel, where the sender's standing allows it; else the sender is told why
+ * Sends a message to a channel, if the sender's standing allows it; otherwise tells the sender why
  * not.
  *
- * @param standing what the sender is there, where that is not what the channel says
+ * @param standing what the sender is there, if that is not what the channel says
  * @returns the message as it went out, or null
  */
 export function sendToChannel(
@@ -165,7 +165,7 @@ export function deliver(
   if (status === 0) state.history.recordInChannel(channel, message);
 }
 
-/** Sends a message to a user. Gives what is to be waited for, where that is a service. */
+/** Sends a message to a user. Returns a promise to wait for, if the user is a service. */
 function sendToUser(call: CommandCall, target: string, speech: MessageText): Promise<void>[] {
   const { state } = call;
   const receiver = state.findClient(target);
@@ -217,8 +217,8 @@ function observeMessage(
 }
 
 /**
- * The message as its receivers get it. Null, and the sender is told, where it would be longer than
- * a line may be: a message arrives whole or not at all.
+ * The message for its receivers. Null if it would exceed the length of a line; then tells the
+ * sender. A message arrives whole or not at all.
  */
 function outgoing(call: CommandCall, target: string, speech: MessageText): Outbound | null {
   const { state, client, command, reply } = call;

@@ -156,7 +156,10 @@ function set(call: CommandCall, target: MetadataTarget): void {
   reply.message(valueNumeric(state, client, target, key, present));
 }
 
-/** Removes a value. False, and the client is told, where it cannot; the third draft always can. */
+/**
+ * Removes a value. If it cannot, tells the client and returns false; in the third draft it always
+ * can.
+ */
 function unset(call: CommandCall, target: MetadataTarget, key: string, always: boolean): boolean {
   const { state, client } = call;
   if (state.metadata.unset(target, key)) tellChange(state, client, target, key, null);
@@ -196,7 +199,7 @@ function clear(call: CommandCall, target: MetadataTarget): void | Promise<void> 
   return reply.batch("metadata", [metadataName(target)], answers);
 }
 
-/** Whether the client may make a change now; else it is told when. */
+/** Whether the client may make a change now; otherwise tells it when. */
 function isItsTurn(call: CommandCall, target: MetadataTarget, key: string): boolean {
   const seconds = String(secondsToWait(call));
   if (seconds === "0") return true;

@@ -36,7 +36,7 @@ export function verify(call: CommandCall): void {
   reply.fail(command, "INVALID_CODE", [params[0] ?? "*"], "No registration waits for a code");
 }
 
-/** Whether people can make accounts, and this client at this moment; else it is told why not. */
+/** Whether people, and this client now, can create accounts; otherwise tells it why not. */
 function mayAsk({ state, client, command, params, reply }: CommandCall): boolean {
   if (!state.options.accounts.register) {
     reply.numeric(ERR_UNKNOWNCOMMAND, command);

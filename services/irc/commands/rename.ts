@@ -81,7 +81,7 @@ function isFixed(
   return accounts.ownsChannel?.(channel) ?? false;
 }
 
-/** Tells the members. A promise where the client itself is told more than it reads at once. */
+/** Tells the members. A promise if the client itself is told more than it reads at once. */
 function announce(
   call: CommandCall,
   channel: Channel,

@@ -1,4 +1,4 @@
-/** What the SASL mechanisms have in common. */
+/** The common part of the SASL mechanisms. */
 
 import { Buffer } from "node:buffer";
 import type { CommandCall } from "../command.ts";

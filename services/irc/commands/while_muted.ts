@@ -1,4 +1,4 @@
-/** What of a command a muted account may have, where that is neither nothing nor all. */
+/** What of a command a muted account may have, if that is neither nothing nor all. */
 
 import { keptChannel } from "../channels/keeping.ts";
 import { CHANNEL_MODES, parseChannelModes } from "../channels/modes.ts";

@@ -17,7 +17,7 @@ import type { IrcLimits, IrcLogger } from "../options.ts";
 import type { Outbound } from "../outbound.ts";
 import { foldCase } from "../protocol/names.ts";
 
-/** What an entry takes beside its text; a guess that keeps the bound honest. */
+/** Estimated memory of an entry beside its text. */
 const ENTRY_BYTES = 256;
 
 /** Tags without a text that are of the moment: nobody wants to read them later. */
@@ -57,9 +57,9 @@ class Log {
 type Owner = string | Client;
 
 export interface HistoryOptions {
-  /** Gives the limits that hold at the moment. */
+  /** Returns the limits that hold at the moment. */
   readonly limits: () => Readonly<IrcLimits>;
-  /** What keeps more than memory does; null where nothing is to be kept. */
+  /** The store that keeps more than memory does; null if nothing is kept. */
   readonly store: HistoryStore | null;
   readonly log: IrcLogger;
 }
@@ -176,7 +176,7 @@ export class History {
     this.#options.store?.forgetConfined(targetOfChannel(name));
   }
 
-  /** Gives a channel's log to the name that it has now. */
+  /** Moves the log of a channel to its current name. */
   channelRenamed(from: string, channel: Channel): void {
     const log = this.#channels.get(channel);
     if (log !== undefined) log.title = channel.name;
@@ -341,7 +341,7 @@ function kindOf(command: string): HistoryKind {
   return command === "REDACT" ? HistoryKind.REDACTION : HistoryKind.EVENT;
 }
 
-/** Where the first entry lies that is not older than a time. */
+/** The position of the first entry that is not older than a time. */
 function firstSince(entries: readonly HistoryEntry[], time: number): number {
   let [low, high] = [0, entries.length];
   while (low < high) {
@@ -360,7 +360,7 @@ function targetOfChannel(name: string): HistoryTarget {
   return { account: null, name: foldCase(name) };
 }
 
-/** Where the store keeps a conversation; null for that of a client without an account. */
+/** The log of a conversation in the store; null for a client without an account. */
 function targetOf(conversation: Conversation): HistoryTarget | null {
   if (!("client" in conversation)) return targetOfChannel(conversation.name);
   const { client, nick } = conversation;

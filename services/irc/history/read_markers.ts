@@ -14,15 +14,15 @@ const MARKING_USERS = 1000;
  * messages in Unix milliseconds. Of one account at least {@linkcode MARKED_TARGETS} are kept.
  */
 export interface ReadMarkerStore {
-  /** The time of the last message that was read; null where that is not known. */
+  /** The time of the last message that was read; null if that is not known. */
   read(account: string, target: string): number | null;
   /**
-   * Moves a marker on, never back. Resolves when it is kept, rejects where it cannot be.
+   * Moves a marker on, never back. Resolves when it is kept, rejects if it cannot be.
    *
-   * @returns where it is then
+   * @returns the marker's position afterwards
    */
   advance(account: string, target: string, time: number): Promise<number>;
-  /** Gives the markers of a channel to the channel's new name. */
+  /** Moves the markers of a channel to its new name. */
   rename(from: string, to: string): void;
   forget(account: string): void;
 }
@@ -36,7 +36,7 @@ export class ReadMarkers {
     this.#store = store;
   }
 
-  /** How far a user has read, in Unix milliseconds; null where that is not known. */
+  /** How far a user has read, in Unix milliseconds; null if that is not known. */
   read(client: Client, target: string): number | null {
     const folded = foldCase(target);
     return client.account === null

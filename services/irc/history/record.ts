@@ -24,7 +24,7 @@ interface StoredEntry extends StoredMessage {
   readonly extended?: StoredMessage;
 }
 
-/** What a store keeps of an entry. */
+/** An entry in a store. */
 export function recordOf({ id, time, kind, message, extended }: HistoryEntry): HistoryRecord {
   const stored: StoredEntry = {
     ...storedMessage(message),

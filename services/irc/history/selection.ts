@@ -10,7 +10,7 @@ export interface Selection {
   readonly whole: boolean;
 }
 
-/** Where a reference lies among entries. */
+/** The position of a reference among entries. */
 interface Position {
   /** Entries before it are these many. */
   readonly before: number;
@@ -84,8 +84,8 @@ function endOf(length: number): Position {
 }
 
 /**
- * Where a reference lies among the entries that are shown. A message that is not shown has its
- * place there too; null is for one that is not in the log.
+ * The position of a reference among the shown entries. A message that is not shown has a position
+ * there too; null is for one that is not in the log.
  */
 function locate(
   log: readonly HistoryEntry[],

@@ -1,4 +1,6 @@
-/** What keeps history beyond memory has to offer. The server declares it; the program fills it. */
+/**
+ * A store for history beyond memory. The server declares the interface; the program implements it.
+ */
 
 /** Names a log: that of a channel, or of an account's conversation with a nick. */
 export interface HistoryTarget {
@@ -25,7 +27,7 @@ export type HistoryKind = typeof HistoryKind[keyof typeof HistoryKind];
 
 /** Something that was said or that happened, in a form that the store need not understand. */
 export interface HistoryRecord {
-  /** Its `msgid`; empty where it has none. No two records of a log have the same. */
+  /** Its `msgid`; empty if it has none. No two records of a log have the same. */
   readonly id: string;
   /** Unix time in milliseconds. */
   readonly time: number;
@@ -75,8 +77,8 @@ export interface LastMessage {
 
 /**
  * Keeps what was said, in the order in which it is told. What changes it returns at once and never
- * throws: chat goes on where the store cannot. What reads it rejects where the store cannot answer.
- * A read sees all changes that were asked for before it.
+ * throws: chat continues if the store fails. Methods that read reject if the store cannot answer. A
+ * read sees all changes that were asked for before it.
  */
 export interface HistoryStore {
   /** Unix time in milliseconds of the newest record when the store was opened; 0 without one. */
@@ -99,7 +101,7 @@ export interface HistoryStore {
   /** Forgets all logs of an account, folded. */
   forgetAccount(account: string): void;
 
-  /** Gives a channel's log to the channel's new name. */
+  /** Moves the log of a channel to its new name. */
   rename(from: HistoryTarget, to: HistoryTarget, title: string): void;
 
   /** The places of the records of a part of a log, in the order of the log. */

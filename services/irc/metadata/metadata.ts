@@ -1,11 +1,11 @@
-/** What is noted about users and channels under keys (IRCv3 metadata): it lives as long as they. */
+/** Values of users and channels by key (IRCv3 metadata). They live as long as their target. */
 
 import { METADATA_KEYS, METADATA_SUBSCRIPTIONS } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
 import { Throttle } from "../throttle.ts";
 
-/** What one client may change, and ask to be synchronised. */
+/** Limits of one client's changes and synchronisations. */
 const CHANGE_RATE = { perSecond: 0.5, burst: 20 } as const;
 
 const KEY = /^[a-z0-9_./-]{1,32}$/;
@@ -31,7 +31,7 @@ export class Metadata {
     return this.#values.get(target) ?? NO_VALUES;
   }
 
-  /** Sets a value. False where the target has as many keys as it may. */
+  /** Sets a value. False if the target has as many keys as it may. */
   set(target: MetadataTarget, key: string, value: string): boolean {
     const values = this.#values.get(target) ?? new Map<string, string>();
     if (!values.has(key) && values.size >= METADATA_KEYS) return false;
@@ -39,12 +39,12 @@ export class Metadata {
     return true;
   }
 
-  /** Removes a value. False where there was none. */
+  /** Removes a value. False if there was none. */
   unset(target: MetadataTarget, key: string): boolean {
     return this.#values.get(target)?.delete(key) ?? false;
   }
 
-  /** Removes all values of a target. Gives the keys that it had. */
+  /** Removes all values of a target. Returns the keys that it had. */
   clear(target: MetadataTarget): string[] {
     const keys = [...this.valuesOf(target).keys()];
     this.#values.delete(target);
@@ -56,7 +56,7 @@ export class Metadata {
     return this.#subscriptions.get(client) ?? NO_KEYS;
   }
 
-  /** Adds a subscription. False where the client has as many as it may. */
+  /** Adds a subscription. False if the client has as many as it may. */
   subscribe(client: Client, key: string): boolean {
     const keys = this.#subscriptions.get(client) ?? new Set<string>();
     if (!keys.has(key) && keys.size >= METADATA_SUBSCRIPTIONS) return false;
@@ -72,7 +72,7 @@ export class Metadata {
    * Takes a change from what the client may do.
    *
    * @param now Unix milliseconds
-   * @returns milliseconds after which it may try again; 0 where it may now
+   * @returns milliseconds after which it may try again; 0 if it may now
    */
   take(client: Client, now: number): number {
     const throttle = this.#throttles.get(client) ?? new Throttle();

@@ -20,12 +20,12 @@ export function takesMetadata(client: Client): boolean {
   return client.hasCapability(Cap.METADATA_2 | Cap.METADATA_3);
 }
 
-/** The name by which a client is told of a target. */
+/** The name of a target for a client. */
 export function metadataName(target: MetadataTarget): string {
   return target instanceof Channel ? target.name : target.nick;
 }
 
-/** 761 with a value, or 766 where there is none. */
+/** 761 with a value, or 766 if there is none. */
 export function valueNumeric(
   state: ServerState,
   receiver: Client,
@@ -79,7 +79,7 @@ function subscribes(state: ServerState, client: Client, key: string): boolean {
   return takesMetadata(client) && state.metadata.subscriptionsOf(client).has(key);
 }
 
-/** What a client subscribed to, of these targets as they are now. */
+/** The current values of these targets that a client has subscribed to. */
 export function* currentValues(
   state: ServerState,
   receiver: Client,
@@ -93,7 +93,7 @@ export function* currentValues(
   }
 }
 
-/** A channel and everybody in it, but for the client itself. */
+/** A channel and everybody in it, except for the client itself. */
 export function* sightOf(channel: Channel, client: Client): Generator<MetadataTarget> {
   yield channel;
   for (const member of channel.members.keys()) if (member !== client) yield member;
@@ -101,7 +101,7 @@ export function* sightOf(channel: Channel, client: Client): Generator<MetadataTa
 
 /**
  * Adds to the answer what the client subscribed to, of targets that it now sees: as a batch under
- * the name of the first of them, or where that is too much the word that it has to ask (SYNC).
+ * the name of the first of them, or if that is too much the word that it has to ask (SYNC).
  */
 export function sendCurrent(
   { state, client, reply }: CommandCall,
@@ -127,7 +127,7 @@ export function introduce(state: ServerState, user: Client, to: Iterable<Client>
   }
 }
 
-/** What a client that completes its registration is told of itself. */
+/** A client's own values, sent when it completes its registration. */
 export function sendOwnMetadata({ state, client, reply }: CommandCall): void {
   if (!takesMetadata(client)) return;
   const values = Array.from(

@@ -1,6 +1,6 @@
 /** IP addresses as text. */
 
-/** The address as it is, or null where the text is no IPv4 address. */
+/** The address as it is, or null if the text is no IPv4 address. */
 export function canonicalIpv4(text: string): string | null {
   const parts = text.split(".");
   const isValid = parts.length === 4 &&
@@ -10,7 +10,7 @@ export function canonicalIpv4(text: string): string | null {
 
 /**
  * The shortest form of an IPv6 address; an IPv4 address that is written as IPv6 becomes plain. Null
- * where the text is none.
+ * if the text is none.
  */
 export function canonicalIpv6(text: string): string | null {
   if (!/^[0-9A-Fa-f:.]+$/.test(text)) return null;

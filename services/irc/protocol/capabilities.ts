@@ -116,7 +116,7 @@ export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Cap
   ["userhost-in-names", { bit: Cap.USERHOST_IN_NAMES }],
 ]);
 
-/** What `sts` says: how long to keep to TLS to those who have it, and where it is to the others. */
+/** The value of `sts`: the duration for clients with TLS, and the port for others. */
 function stsValue({ options: { sts }, tlsPort }: ServerState, client: Client): string | null {
   if (!sts) return null;
   const { kind } = client.transport;
@@ -130,7 +130,7 @@ export function saslMechanisms({ options }: ServerState): string[] {
   return options.accounts.scram ? ["PLAIN", "SCRAM-SHA-256"] : ["PLAIN"];
 }
 
-/** The capability of this name, where the client may ask for it. */
+/** The capability of this name, if the client may ask for it. */
 export function requestable(
   state: ServerState,
   client: Client,
@@ -141,7 +141,7 @@ export function requestable(
   return capability;
 }
 
-/** The names that a client is offered, each with its value where `withValues`. */
+/** The names that a client is offered, each with its value if `withValues`. */
 export function offeredCapabilities(
   state: ServerState,
   client: Client,

@@ -13,7 +13,7 @@ const LONGEST = 3650 * 86_400_000;
 /**
  * Reads a length of time such as `90m` or `1d12h`, in seconds (`s`), minutes, hours, days and weeks.
  *
- * @returns milliseconds, or null where the text is none or longer than ten years
+ * @returns milliseconds, or null if the text is none or longer than ten years
  */
 export function parseDuration(text: string): number | null {
   if (!/^(?:\d{1,9}[smhdw])+$/.test(text)) return null;

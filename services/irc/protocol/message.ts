@@ -8,7 +8,7 @@
 export interface Message {
   /** Values with their escapes resolved; a tag without a value has the empty string. */
   readonly tags: ReadonlyMap<string, string>;
-  /** What a client claims to be; servers ignore it. */
+  /** The name that a client claims; servers ignore it. */
   readonly source: string | null;
   /** In upper case. */
   readonly command: string;
@@ -96,7 +96,7 @@ export function formatMessage(parts: MessageParts): string {
 /**
  * Writes parameters with a space before each.
  *
- * The last one gets its colon where it needs one, or always with `trailing`. A parameter before it
+ * The last one gets its colon if it needs one, or always with `trailing`. A parameter before it
  * that cannot be sent as such (it is empty, holds a space or begins with a colon) becomes `*`, so
  * that what a client sent can be quoted in an error whatever it is.
  */

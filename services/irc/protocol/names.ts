@@ -49,7 +49,7 @@ export const CHANNEL_ARGUMENT_PATTERN =
 /**
  * Brings the name of a channel, given with or without its `#`, to the form with it.
  *
- * @returns null where it is not the name of a channel
+ * @returns null if it is not the name of a channel
  */
 export function channelName(text: string): string | null {
   const name = text.startsWith("#") ? text : `#${text}`;

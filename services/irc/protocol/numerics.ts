@@ -1,4 +1,4 @@
-/** Numeric replies, each with the text that ends it where that text is always the same. */
+/** Numeric replies, each with the text that ends it if that text is always the same. */
 
 export interface Numeric {
   readonly code: string;

@@ -1,4 +1,4 @@
-/** How a listener accepts connections, and goes on when it cannot. */
+/** Accepts connections for a listener, and recovers from errors. */
 
 /** How long accepting pauses after a failure, such as too many open files. */
 const PAUSE_MILLISECONDS = 100;

@@ -7,7 +7,9 @@ import type { Transport, TransportClosed } from "./transport.ts";
 /** What a direct client sends. */
 export type DirectCommand = Pick<Message, "command" | "params" | "tags">;
 
-/** What a direct client is told, never while {@linkcode DirectConnection.send} runs. */
+/**
+ * Called with the lines for a direct client, never while {@linkcode DirectConnection.send} runs.
+ */
 export interface DirectReceiver {
   /**
    * Takes a message of the server, in order.
@@ -36,7 +38,7 @@ export interface DirectTransportOptions {
   onError(error: unknown): void;
 }
 
-/** What the server does with a direct client. */
+/** The server's side of a direct client. */
 export interface DirectServerEnd {
   /** Carries out a command. A promise says that the next one has to wait. */
   run(command: DirectCommand): void | Promise<void>;

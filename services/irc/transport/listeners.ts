@@ -37,7 +37,7 @@ export interface ListenOptions {
 export interface AcceptedStream {
   readonly conn: Deno.Conn;
   readonly secure: boolean;
-  /** IP address of the client, where it is not that of the connection. */
+  /** IP address of the client, if it is not that of the connection. */
   readonly address?: string | undefined;
   /** What was read of the connection already. */
   readonly received?: Uint8Array<ArrayBuffer> | undefined;

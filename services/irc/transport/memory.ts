@@ -180,7 +180,7 @@ class ClientEnd implements MemoryConnection {
       this.#waiting += line.length;
     }
     if (this.#waiting > (this.#options.sendQueueBytes ?? Infinity)) {
-      // Not at once: others are told of the end, and theirs may follow from it.
+      // Deferred, because the end is announced to others, whose connections may end in turn.
       this.#lines = [];
       queueMicrotask(() => this.#disconnect("SendQ exceeded"));
     } else if (this.#onLine) {

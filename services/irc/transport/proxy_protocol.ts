@@ -18,14 +18,14 @@ const SIGNATURE = Uint8Array.from([13, 10, 13, 10, 0, 13, 10, 81, 85, 73, 84, 10
 const TEXT_HEADER =
   /^PROXY (?:UNKNOWN(?: [ -~]*)?|TCP([46]) ([0-9A-Fa-f:.]+) ([0-9A-Fa-f:.]+) (\d{1,5}) (\d{1,5}))\r\n$/;
 
-/** What the beginning of a connection says. */
+/** The beginning of a connection. */
 export type ProxyHeader =
   /** More bytes are needed. */
   | { readonly kind: "partial" }
   /** It is no header. */
   | { readonly kind: "malformed" }
   /**
-   * It is one of so many bytes. `address` is the client's IP address; null where the proxy speaks for
+   * It is one of so many bytes. `address` is the client's IP address; null if the proxy speaks for
    * itself, or does not know.
    */
   | { readonly kind: "complete"; readonly length: number; readonly address: string | null };
@@ -89,7 +89,7 @@ function addressIn(bytes: Uint8Array, family: number): string | null {
   return canonicalIpv6(groups.join(":"));
 }
 
-/** Whether an address is among those of proxies, also where the system writes it as one of IPv6. */
+/** Whether an address is among those of proxies, also if the system writes it as one of IPv6. */
 export function isProxy(proxies: readonly string[], address: string): boolean {
   return proxies.includes(address.replace(/^::ffff:(?=\d+\.)/i, ""));
 }
@@ -99,13 +99,13 @@ const HEADER_MILLISECONDS = 5000;
 
 /** A connection whose header has been read. */
 export interface ProxiedConnection {
-  /** The client's IP address; null where it is the proxy's own. */
+  /** The client's IP address; null if it is the proxy's own. */
   readonly address: string | null;
   /** What came after the header. */
   readonly rest: Uint8Array<ArrayBuffer>;
 }
 
-/** Reads the header from a new connection. Null where none comes in time; then it is closed. */
+/** Reads the header from a new connection. Null if none comes in time; then it is closed. */
 export async function readProxyHeader(conn: Deno.Conn): Promise<ProxiedConnection | null> {
   const timer = setTimeout(() => closeConnection(conn), HEADER_MILLISECONDS);
   const buffer = new Uint8Array(FIXED_BYTES + MAX_BINARY_BYTES);

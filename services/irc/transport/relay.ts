@@ -3,10 +3,10 @@
 import { acceptConnections, type AcceptFailures } from "./accepting.ts";
 import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
 
-/** What is read at once of one direction of a connection. */
+/** Size of the read buffer for one direction of a connection. */
 const BUFFER_BYTES = 4096;
 
-/** How long a client may take until it has arrived, where nothing else is said. */
+/** How long a client may take until it has arrived, if nothing else is said. */
 const ARRIVAL_MILLISECONDS = 30_000;
 
 /** How long it may take until it is known whose a relayed connection is. */
@@ -18,12 +18,12 @@ export class RelayedOrigins {
   readonly #onArrived = new Map<number, () => void>();
   readonly #awaited = new Map<number, (address: string) => void>();
 
-  /** The client's address; null where the connection was not relayed. */
+  /** The client's address; null if the connection was not relayed. */
   get(port: number): string | null {
     return this.#addresses.get(port) ?? null;
   }
 
-  /** As {@linkcode get}, where the connection may be here before the relay has told of it. */
+  /** Like {@linkcode get}, for a connection that may arrive before the relay has reported it. */
   async wait(port: number): Promise<string | null> {
     const known = this.get(port);
     if (known !== null) return known;
@@ -70,9 +70,11 @@ export interface RelayOptions {
   readonly origins: RelayedOrigins;
   /** Whether only what was relayed to it is taken. */
   readonly isInner: boolean;
-  /** Connections at once; where there are more, the oldest that has not arrived has to go. */
+  /** Most connections at once; above it, the oldest one that has not arrived is closed. */
   readonly most: () => number;
-  /** As `most`, but of those that have not arrived: TLS and the handshake of a WebSocket are done. */
+  /**
+   * Like `most`, but of those that have not arrived: TLS and the handshake of a WebSocket are done.
+   */
   readonly mostUnderway?: () => number;
   /** How long a client may take until it has arrived, in milliseconds; default 30 s. */
   readonly arrivalMilliseconds?: () => number;
@@ -128,7 +130,7 @@ export class Relay {
     this.#listener.close();
   }
 
-  /** Closes what is open. Resolves when all is. */
+  /** Closes all connections. Resolves when they are closed. */
   async close(): Promise<void> {
     for (const conn of this.#open) closeConnection(conn);
     await Promise.all(this.#running);
@@ -237,7 +239,7 @@ export class Relay {
   }
 }
 
-/** Passes on what is read until the end, or until one side is gone. */
+/** Forwards bytes until the end, or until one side is gone. */
 async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
   const buffer = new Uint8Array(BUFFER_BYTES);
   try {

@@ -18,7 +18,7 @@ const CLOSING_MILLISECONDS = 1000;
 
 export interface StreamTransportOptions {
   secure: boolean;
-  /** IP address of the client, where it is not that of the connection. */
+  /** IP address of the client, if it is not that of the connection. */
   address?: string | undefined;
   /** What was read of the connection already. */
   received?: Uint8Array<ArrayBuffer> | undefined;
@@ -82,7 +82,7 @@ export class StreamTransport implements Transport {
     const bytes = wire.bytes;
     this.#queuedBytes += bytes.length;
     if (this.#queuedBytes > this.#sendQueueBytes) {
-      // Not at once: others are told of the end, and theirs may follow from it.
+      // Deferred, because the end is announced to others, whose connections may end in turn.
       this.#ending = true;
       this.#queue = [];
       queueMicrotask(() => this.#close(SEND_QUEUE_EXCEEDED));

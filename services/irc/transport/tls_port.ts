@@ -8,7 +8,7 @@ import { Relay, RelayedOrigins } from "./relay.ts";
 const MOST_UNDERWAY = 512;
 const MOST_LATE = 32;
 
-/** Where the port listens once a relay stands before it. */
+/** Where the port listens behind a relay. */
 const INNER = { hostname: "127.0.0.1", port: 0 } as const;
 
 /** A certificate chain and its key, as PEM texts. */
@@ -58,7 +58,7 @@ export class TlsPort {
   #late = 0;
   #isOpen = true;
 
-  /** Listens. @throws what the runtime throws where it cannot */
+  /** Listens. @throws what the runtime throws if it cannot */
   constructor(options: TlsPortOptions) {
     this.#options = options;
     this.#tls = options.tls;
@@ -80,7 +80,7 @@ export class TlsPort {
    * Gives connections to come another certificate. A listener cannot change its own: another takes
    * its place on the same address and listens before the first one stops accepting.
    *
-   * @throws what the runtime throws where the certificate is not one; all stays as it is then
+   * @throws what the runtime throws if the certificate is not one; all stays as it is then
    */
   renewCertificate(tls: TlsCertificate): void {
     const renewed = this.#listen(this.#listener.addr as Deno.NetAddr, tls);

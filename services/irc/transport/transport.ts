@@ -1,4 +1,4 @@
-/** What the server asks of a way to reach a client. TCP, TLS and in-memory are such ways. */
+/** A transport to a client, such as TCP, TLS or memory. */
 
 import type { Wire } from "../outbound.ts";
 
@@ -27,7 +27,7 @@ export interface Transport {
    * will be sent. Who produces much waits for it, so that one long answer does not fill the queue.
    */
   drained(): Promise<void> | null;
-  /** Sends what is queued and closes; what does not go out soon is dropped. */
+  /** Sends the queue and closes; drops whatever is not sent soon. */
   end(): void;
 }
 
@@ -40,13 +40,13 @@ export const SEND_QUEUE_EXCEEDED = "SendQ exceeded";
 /** Called once by a transport when all is over, and nothing of it is left. */
 export type TransportClosed = (transport: Transport) => void;
 
-/** What the server offers to a transport. */
+/** The server's interface for a transport. */
 export interface TransportReceiver {
   /**
    * Takes bytes from the client. A promise says that the server is busy with what it got: nothing
    * more should be read until it resolves.
    */
   receive(chunk: Uint8Array): void | Promise<void>;
-  /** The client is gone, with the reason that other users are told. Called at most once. */
+  /** The client is gone, with the reason for other users. Called at most once. */
   disconnected(reason: string): void;
 }

@@ -108,7 +108,10 @@ export class WebSocketTransport implements Transport {
     });
   }
 
-  /** Ends a client that goes too far. Not at once: others are told of it, and theirs may follow. */
+  /**
+   * Ends a client that exceeds its limits. Deferred, because the end is announced to others, whose
+   * connections may end in turn.
+   */
   #cut(reason: string): void {
     this.end();
     queueMicrotask(() => this.#receiver?.disconnected(reason));

@@ -11,7 +11,7 @@ export class Monitors {
   /** What each client watches: the nicks as it wrote them, by folded nick. */
   readonly #nicks = new Map<Client, Map<string, string>>();
 
-  /** Adds a nick. False where the client watches as many as it may. */
+  /** Adds a nick. False if the client watches as many as it may. */
   add(client: Client, nick: string): boolean {
     const folded = foldCase(nick);
     const nicks = this.#nicks.get(client) ?? new Map<string, string>();

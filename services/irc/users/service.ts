@@ -15,15 +15,15 @@ export interface Service {
   readonly nick: string;
   readonly realname: string;
   /**
-   * Carries out what a user asks. What the user sends next waits until it is done; what it throws
-   * is logged, and the user is told of an internal error.
+   * Carries out the request of a user. What the user sends next waits until it is done; what it
+   * throws is logged, and the user is told of an internal error.
    *
    * @param text what was said, never kept anywhere
    */
   handle(text: string, caller: ServiceCaller): void | Promise<void>;
 }
 
-/** What became of a nick that its owner wants back. */
+/** Result of reclaiming a nick. */
 export type ReleasedNick = "released" | "absent" | "own" | "refused";
 
 /** The user that sent a command to a service, and what the service can do for that user. */
@@ -48,7 +48,7 @@ export class ServiceCaller {
     return this.#call.client.transport.address;
   }
 
-  /** Who it is, as observers are told of it. */
+  /** The user, for observers. */
   get actor(): ObservedActor {
     return this.#call.client.actor;
   }
@@ -72,8 +72,8 @@ export class ServiceCaller {
   }
 
   /**
-   * Logs the user in where a check finds the password right. An account that is disconnected while
-   * the check runs is `refused`.
+   * Logs the user in if a check finds the password right. An account that is disconnected while the
+   * check runs is `refused`.
    */
   async logIn(name: string, check: () => Promise<Verification>): Promise<Verification> {
     const result = await guardLogin(this.#call.state, name, check);
@@ -102,7 +102,7 @@ export class ServiceCaller {
     return "released";
   }
 
-  /** Gives the user another nick; it is told by 433 where it cannot have it. */
+  /** Changes the user's nick; sends the user 433 if it cannot have it. */
   takeNick(nick: string): void {
     changeNick(this.#call, nick);
   }
