@@ -31,12 +31,14 @@ Deno.test("every pattern of the OpenAPI document matches something", async () =>
   });
 });
 
-Deno.test("every body has an example that its schema accepts, and the page shows it", async () => {
+Deno.test("every JSON body has an example that its schema accepts, and the page shows it", async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;
     const page = await (await api.send({ who: "guest", request: "GET /docs" })).text();
     const bodies = endpointsOf(document).flatMap(({ method, path, requestBody }) =>
-      Object.values(requestBody?.content ?? {}).map((content) => ({ ...content, method, path }))
+      Object.entries(requestBody?.content ?? {})
+        .filter(([type]) => type === "application/json")
+        .map(([, content]) => ({ ...content, method, path }))
     );
     assert.ok(bodies.length > 10);
     for (const { method, path, schema, example } of bodies) {
