@@ -99,6 +99,9 @@ async function start(
   };
 }
 
+/** How long after the start what it did not need is made, in milliseconds. */
+const PREPARE_AFTER = 1000;
+
 /** What listens. */
 interface Listening {
   readonly api: HttpServer;
@@ -116,6 +119,7 @@ async function listen(
   const { http } = connections;
   const app = createApp(services);
   const handleMcp = createMcpHandler(services);
+  setTimeout(() => handleMcp.prepare(), PREPARE_AFTER);
   try {
     return {
       irc: connections.listenIrc(ircListeners),

@@ -44,11 +44,11 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
  * @param remoteAddress the address of the socket
  * @param trust is called once the request has shown a valid credential
  */
-export type McpHandler = (
-  request: Request,
-  remoteAddress: string,
-  trust?: () => void,
-) => Promise<Response>;
+export interface McpHandler {
+  (request: Request, remoteAddress: string, trust?: () => void): Promise<Response>;
+  /** Makes what the first call would otherwise wait for. */
+  prepare(): void;
+}
 
 /**
  * Makes the handler of the MCP server: `POST /mcp`, JSON-RPC 2.0 over HTTP. Every answer to such a
@@ -57,7 +57,9 @@ export type McpHandler = (
  */
 export function createMcpHandler(services: McpServices): McpHandler {
   const endpoint = new Endpoint(services);
-  return async function handleMcp(request, remoteAddress, trust) {
+  return Object.assign(handleMcp, { prepare: () => endpoint.prepare() });
+
+  async function handleMcp(request: Request, remoteAddress: string, trust?: () => void) {
     const started = performance.now();
     const exchange: Exchange = {
       remoteAddress,
@@ -77,7 +79,7 @@ export function createMcpHandler(services: McpServices): McpHandler {
       address: exchange.caller?.address ?? remoteAddress,
     });
     return response;
-  };
+  }
 }
 
 const PATH = /^\/mcp\/?$/;
@@ -121,6 +123,11 @@ class Endpoint {
     this.#onLoopback = isLoopback(parseAddress(config.mcp_addr)?.hostname ?? "");
   }
 
+  /** Makes the protocol with its tools, once. */
+  prepare(): Protocol {
+    return this.#protocol ??= createProtocol(this.#services);
+  }
+
   async respond(request: Request, exchange: Exchange): Promise<Response> {
     const url = new URL(request.url);
     const { pathname } = url;
@@ -150,7 +157,7 @@ class Endpoint {
     const { endings } = identity;
     exchange.caller = await this.#identify(request, exchange);
     exchange.trust?.();
-    const protocol = this.#protocol ??= createProtocol(this.#services);
+    const protocol = this.prepare();
     const text = await readBody(request, bodyLimitsOf(this.#services.config));
     // A client may hold back the body until its credential has ended.
     const caller = identity.endings === endings
@@ -209,7 +216,6 @@ class Endpoint {
   }
 }
 
-/** Makes the protocol with its tools, at the first request: the start does not need their schemas. */
 function createProtocol(services: McpServices): Protocol {
   const { config, log, metrics, scheduler = systemScheduler } = services;
   const bufferSize = config.bridge.buffer_size;
