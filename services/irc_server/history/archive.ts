@@ -255,6 +255,7 @@ export class HistoryArchive implements HistoryStore {
       const response = await this.#worker.request({
         kind: "write",
         operations: packOperations(operations),
+        records: this.#retention.records,
       });
       if (response.kind === "written") this.#bytes = response.bytes;
     } catch (error) {

@@ -14,6 +14,12 @@ interface Victim {
 /** After this part of what may be used is in use, retention stops removing. */
 const BYTES_LEFT = 0.9;
 
+/** A log may exceed its limit by this part of it before a write shortens it. */
+const RECORDS_OVER = 0.05;
+
+/** What a write removes at most, for each record that it adds to a log. */
+const REMOVED_PER_RECORD = 2;
+
 /** The archive's file. Everything here waits for the disk: it belongs in a worker. */
 export class ArchiveFile {
   readonly #database: DatabaseSync;
@@ -21,6 +27,8 @@ export class ArchiveFile {
   readonly #addTarget: StatementSync;
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
+  /** The logs that records were added to in this transaction, with how many. */
+  readonly #grown = new Map<number, number>();
   /** How many pages the file has, how many of them are free, and how many bytes one has. */
   readonly #pages: StatementSync;
   readonly #begin: StatementSync;
@@ -72,10 +80,17 @@ export class ArchiveFile {
   /**
    * Carries out all of these changes, or none. What only adds records is there after a kill of the
    * process, and after a loss of power once {@link sync} has run; what removes any is synced at once.
+   *
+   * Where records were added to a log that is too long by now, it also removes the oldest, twice as
+   * many as came. So a log never outgrows its limit however fast it grows, and nobody waits long.
+   *
+   * @param records how many a log may have; null means any number
    */
-  write(operations: readonly Operation[]): void {
+  write(operations: readonly Operation[], records: number | null = null): void {
     this.#transaction(() => {
+      this.#grown.clear();
       for (const operation of operations) this.#apply(operation);
+      if (records !== null) this.#shorten(records);
     });
     this.#synced = false;
     if (operations.some(({ kind }) => kind !== "append")) this.sync();
@@ -141,6 +156,23 @@ export class ArchiveFile {
     const added = this.#addEntry
       .run(sequence, target, time, id, kind satisfies HistoryKind, confined ? 1 : 0, content);
     this.#count.run(Number(added.changes), target);
+    this.#grown.set(target, (this.#grown.get(target) ?? 0) + 1);
+  }
+
+  /** Removes the oldest of logs that have grown beyond the limit and a little more. */
+  #shorten(records: number): void {
+    const length = this.#database.prepare("SELECT records FROM targets WHERE id = ?");
+    for (const [target, added] of this.#grown) {
+      const excess = Number(length.get(target)?.["records"] ?? 0) - records;
+      if (excess <= records * RECORDS_OVER) continue;
+      this.#remove(this.#oldest(target, Math.min(excess, added * REMOVED_PER_RECORD)));
+    }
+  }
+
+  #oldest(target: number, count: number): Victim[] {
+    return this.#database.prepare(
+      "SELECT sequence, target FROM entries WHERE target = ? ORDER BY time, sequence LIMIT ?",
+    ).all(target, count).map(victim);
   }
 
   #forgetConfined(target: HistoryTarget): void {
@@ -184,13 +216,10 @@ export class ArchiveFile {
   #beyond(records: number, most: number): Victim[] {
     const long = this.#database
       .prepare("SELECT id, records FROM targets WHERE records > ?").all(records);
-    const oldest = this.#database.prepare(
-      "SELECT sequence, target FROM entries WHERE target = ? ORDER BY time, sequence LIMIT ?",
-    );
     const victims: Victim[] = [];
     for (const row of long) {
       const excess = Math.min(Number(row["records"]) - records, most - victims.length);
-      if (excess > 0) victims.push(...oldest.all(Number(row["id"]), excess).map(victim));
+      if (excess > 0) victims.push(...this.#oldest(Number(row["id"]), excess));
     }
     return victims;
   }

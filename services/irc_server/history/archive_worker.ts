@@ -32,7 +32,7 @@ function serve(): void {
     if (file === null) throw new Error("The archive is not open");
     switch (request.kind) {
       case "write":
-        file.write(unpackOperations(request.operations));
+        file.write(unpackOperations(request.operations), request.records);
         syncLater(file);
         return { id, kind: "written", bytes: file.usedBytes };
       case "ask":

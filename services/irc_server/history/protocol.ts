@@ -123,7 +123,13 @@ export interface Answers {
 /** A request to the worker. The first one opens the file; null closes it. */
 export type Request =
   | { readonly id: number; readonly kind: "open"; readonly path: string }
-  | { readonly id: number; readonly kind: "write"; readonly operations: PackedOperations }
+  /** Then removes the oldest of each log that is longer than `records`; null: nothing. */
+  | {
+    readonly id: number;
+    readonly kind: "write";
+    readonly operations: PackedOperations;
+    readonly records: number | null;
+  }
   | { readonly id: number; readonly kind: "ask"; readonly question: Question }
   /** Removes at most so many records that retention does not keep. */
   | {
