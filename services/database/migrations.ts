@@ -202,4 +202,7 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   `,
   PROJECT_TABLES,
   WORK_TABLES,
+  `
+  CREATE INDEX events_by_type ON events (type, seq);
+  `,
 ]);

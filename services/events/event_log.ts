@@ -5,8 +5,11 @@ import type { Scheduler } from "../scheduler.ts";
 import { type EventFollower, Following, type NextEvents } from "./following.ts";
 import { EventRows, type LoggedEvent, matches, type Span } from "./rows.ts";
 
-/** Rows that one look into the database goes through at most. */
+/** Rows that one look into the database goes through at most, where no index finds them. */
 const WINDOW = 2000;
+
+/** Events that one look into the database gives at most. */
+const LOOK = 200;
 
 /** Looks that one query takes at most; then it answers with what it has, and where it is. */
 const MAX_WINDOWS = 1000;
@@ -188,25 +191,32 @@ export class EventLog {
   }
 
   /** The next part of a span that one query gives. */
-  async #look(span: Span): Promise<NextEvents> {
-    const until = Math.max(span.after, Math.min(span.until, span.after + WINDOW));
-    return nextOf(await this.#rows.first({ ...span, until }), span.limit, until);
+  async #look(span: Span, indexed: readonly string[] | null): Promise<NextEvents> {
+    const end = indexed === null ? span.after + WINDOW : span.until;
+    const until = Math.max(span.after, Math.min(span.until, end));
+    const limit = Math.min(span.limit, LOOK);
+    return nextOf(await this.#rows.first({ ...span, until, limit }, indexed), limit, until);
   }
 
   /** Looks on from where retention has come to. */
   async #readKept(span: Span): Promise<NextEvents> {
     const { oldest } = await this.#rows.ends();
     const after = Math.max(span.after, Math.min(oldest - 1, span.until));
-    return await this.#look({ ...span, after });
+    return await this.#look({ ...span, after }, await this.#rows.typesOf(span.types));
   }
 
   async #readOn(span: Span): Promise<NextEvents> {
     const events: LoggedEvent[] = [];
     let cursor = span.after;
+    let indexed: readonly string[] | null | undefined;
     for (let looks = 0; looks < MAX_WINDOWS; looks++) {
       const limit = span.limit - events.length;
       const rest = { ...span, after: cursor, limit };
-      const part = this.#recall(rest) ?? await this.#look(rest);
+      let part = this.#recall(rest);
+      if (part === null) {
+        if (indexed === undefined) indexed = await this.#rows.typesOf(span.types);
+        part = await this.#look(rest, indexed);
+      }
       events.push(...part.events);
       cursor = part.cursor;
       if (events.length === span.limit || cursor >= span.until) break;
@@ -216,14 +226,16 @@ export class EventLog {
   }
 
   async #readBack(span: Span): Promise<LoggedEvent[]> {
+    const indexed = await this.#rows.typesOf(span.types);
     let events: LoggedEvent[] = [];
     let until = span.until;
     for (let looks = 0; looks < MAX_WINDOWS && until > span.after; looks++) {
-      const after = Math.max(span.after, until - WINDOW);
-      const limit = span.limit - events.length;
-      events = [...await this.#rows.last({ ...span, after, until, limit }), ...events];
+      const after = indexed === null ? Math.max(span.after, until - WINDOW) : span.after;
+      const limit = Math.min(span.limit - events.length, LOOK);
+      const part = await this.#rows.last({ ...span, after, until, limit }, indexed);
+      events = [...part, ...events];
       if (events.length === span.limit) break;
-      until = after;
+      until = part.length === limit ? (part[0]?.seq ?? 0) - 1 : after;
       if (until > span.after) await this.#yield();
     }
     return events;

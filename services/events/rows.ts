@@ -34,6 +34,12 @@ export interface Span {
   readonly limit: number;
 }
 
+/** Types that one query reads through the index; more are read row by row. */
+const MAX_INDEXED_TYPES = 100;
+
+/** Types that are looked through for those that a pattern means. */
+const MAX_TYPES = 500;
+
 /** Reads rows of the log. */
 export class EventRows {
   readonly #database: Database;
@@ -61,23 +67,70 @@ export class EventRows {
     return rows.map(readRow);
   }
 
-  /** The first rows of a span, oldest first. */
-  async first(span: Span): Promise<LoggedEvent[]> {
-    const rows = await this.#matching(span).orderBy("seq").execute();
-    return rows.map(readRow);
+  /**
+   * Finds the types of the log that a span asks for.
+   *
+   * @returns null where it asks for all, or for more than the index serves
+   */
+  async typesOf(patterns: readonly string[]): Promise<readonly string[] | null> {
+    if (patterns.includes("*")) return null;
+    const isExact = patterns.every((pattern) => !pattern.endsWith("*"));
+    const known = isExact ? [...new Set(patterns)] : await this.#types();
+    const types = known.filter((type) => matches(type, patterns));
+    return known.length === MAX_TYPES || types.length > MAX_INDEXED_TYPES ? null : types;
+  }
+
+  /** The types of the log: each is found by one look into the index after the one before it. */
+  async #types(): Promise<string[]> {
+    const rows = await this.#database.tables.withRecursive(
+      "found(type)",
+      (db) =>
+        db.selectFrom("events").select(({ fn }) => fn.min<string | null>("type").as("type"))
+          .unionAll(
+            db.selectFrom("found").where("found.type", "is not", null).select(({ selectFrom }) =>
+              selectFrom("events").select(({ fn }) =>
+                fn.min<string | null>("events.type").as("type")
+              )
+                .whereRef("events.type", ">", "found.type").as("type")
+            ),
+          ),
+    ).selectFrom("found").select("type").where("type", "is not", null).limit(MAX_TYPES)
+      .execute();
+    return rows.flatMap(({ type }) => type ?? []);
+  }
+
+  /**
+   * The first rows of a span, oldest first.
+   *
+   * @param indexed what {@link typesOf} found
+   */
+  async first(span: Span, indexed: readonly string[] | null): Promise<LoggedEvent[]> {
+    const query = this.#matching(span, indexed);
+    return (await query?.orderBy("seq").execute() ?? []).map(readRow);
   }
 
   /** The last rows of a span, oldest first. */
-  async last(span: Span): Promise<LoggedEvent[]> {
-    const rows = await this.#matching(span).orderBy("seq", "desc").execute();
-    return rows.map(readRow).reverse();
+  async last(span: Span, indexed: readonly string[] | null): Promise<LoggedEvent[]> {
+    const query = this.#matching(span, indexed);
+    return (await query?.orderBy("seq", "desc").execute() ?? []).map(readRow).reverse();
   }
 
-  #matching({ after, until, types, limit }: Span) {
-    const query = this.#database.tables.selectFrom("events").selectAll()
-      .where("seq", ">", after).where("seq", "<=", until).limit(limit);
-    if (types.includes("*")) return query;
-    return query.where(({ or, eb, fn, val }) =>
+  /** The rows of each type come in the order of the index, so that SQLite merges and never sorts. */
+  #matching(span: Span, indexed: readonly string[] | null) {
+    const [first, ...others] = indexed?.map((type) => this.#span(span).where("type", "=", type)) ??
+      [this.#filtered(span)];
+    return others.reduce((all, one) => all?.unionAll(one), first)?.limit(span.limit);
+  }
+
+  #span({ after, until }: Span) {
+    return this.#database.tables.selectFrom("events").selectAll()
+      .where("seq", ">", after).where("seq", "<=", until);
+  }
+
+  #filtered(span: Span) {
+    const { types } = span;
+    if (types.includes("*")) return this.#span(span);
+    return this.#span(span).where(({ or, eb, fn, val }) =>
       or(types.map((type) => {
         if (!type.endsWith("*")) return eb("type", "=", type);
         const prefix = type.slice(0, -1);
