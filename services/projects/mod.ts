@@ -15,7 +15,12 @@ export {
   type ProjectView,
   viewOf,
 } from "./records.ts";
-export { ProjectRepositories, type RepositoryWrite } from "./repositories.ts";
+export {
+  ProjectRepositories,
+  type Reception,
+  type ReceptionObserver,
+  type RepositoryWrite,
+} from "./repositories.ts";
 export {
   memberRequestSchema,
   newProjectSchema,

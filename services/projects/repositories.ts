@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { type Database, statement } from "../database/mod.ts";
+import { type Change, type Database, statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
+import type { Origin } from "../events/mod.ts";
 import {
   type ImportReport,
   type PooledRepository,
@@ -37,6 +38,20 @@ export interface RepositoryWrite<Body, Result> {
   write(repository: PooledRepository, stamp: Stamp): Promise<Result>;
 }
 
+/** What a repository received since the last look, before it is told in events. */
+export interface Reception {
+  readonly project: Project;
+  /** Oldest first. */
+  readonly artifacts: readonly ReceivedArtifact[];
+  /** Who caused an artifact. */
+  originOf(artifact: ReceivedArtifact): Origin;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** What the app database gets because of what a repository received. */
+export type ReceptionObserver = (reception: Reception) => Change | Promise<Change>;
+
 /** What this process writes at the moment. */
 type OwnWrite = Pick<Pending, "stamp" | "origin">;
 
@@ -56,6 +71,7 @@ export class ProjectRepositories {
   /** How far the event log tells of each project's repository. */
   readonly #places = new Map<string, ReceivedPlace>();
   readonly #lastDates = new Map<string, number>();
+  readonly #observers: ReceptionObserver[] = [];
 
   private constructor(options: ProjectRepositoriesOptions) {
     this.#pool = options.pool ?? new RepositoryPool();
@@ -129,6 +145,16 @@ export class ProjectRepositories {
    */
   exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
     return this.#locks.run(project.id, task);
+  }
+
+  /**
+   * Calls back with what a repository received, whichever program wrote it. The change that comes back
+   * is committed together with the artifacts' events, once, also after a crash. So the observer may
+   * use its argument, the database and the repository, and no statement of it may be `mustChange`.
+   * Nothing else is written to the project meanwhile.
+   */
+  onReceived(observer: ReceptionObserver): void {
+    this.#observers.push(observer);
   }
 
   /**
@@ -261,13 +287,11 @@ export class ProjectRepositories {
     const known = this.#places.get(project.id);
     if (pending.length === 0 && known?.rcvid === place.rcvid) return;
     const writes: readonly OwnWrite[] = own === null ? pending : [...pending, own];
-    const events = artifacts.map((artifact) => {
-      const origin = writes.find((write) => isBy(artifact, write))?.origin;
-      return artifactEvent(project, artifact, {
-        origin: origin ?? foreignOrigin(artifact.user),
-        time: now,
-      });
-    });
+    const originOf = (artifact: ReceivedArtifact) =>
+      writes.find((write) => isBy(artifact, write))?.origin ?? foreignOrigin(artifact.user);
+    const events = artifacts.map((artifact) =>
+      artifactEvent(project, artifact, { origin: originOf(artifact), time: now })
+    );
     const outcomes = await this.read(
       project,
       (repository) =>
@@ -277,11 +301,15 @@ export class ProjectRepositories {
           return [this.intentions.outcome(write, { project, repository, artifacts: left, now })];
         })),
     );
+    const changes: Change[] = [...outcomes];
+    for (const observe of artifacts.length === 0 ? [] : this.#observers) {
+      changes.push(await observe({ project, artifacts, originOf, now }));
+    }
     await this.#keepPlace(
       project,
       place,
-      [...events, ...outcomes.flatMap((outcome) => outcome.events)],
-      outcomes.flatMap((outcome) => outcome.statements),
+      [...events, ...changes.flatMap((change) => change.events ?? [])],
+      changes.flatMap((change) => change.statements ?? []),
     );
   }
 

@@ -27,13 +27,14 @@ export function writeMerge(repository: Repository, merge: NewMerge): MergeResult
     if (!plan.preview.isClean) return { checkin: null, preview: plan.preview };
     const comment = merge.comment ?? mergeComment(repository, merge);
     const merged = [theirs];
-    const integrated = merge.integrate === true ? merged : [];
+    const integrated = [...merge.integrate === true ? merged : [], ...merge.closes ?? []];
     const options = {
       parent: ours,
       comment,
       merged,
       integrated,
       allowFork: merge.allowFork ?? false,
+      ...(merge.branch === undefined ? {} : { branch: merge.branch }),
     };
     const checkin = writeTree(repository, { ...authorOf(merge), ...options }, treeOf(plan));
     return { checkin, preview: plan.preview };

@@ -81,6 +81,10 @@ export interface NewMerge extends Author, MergeSides {
   readonly comment?: string;
   /** Closes the branch that is merged. */
   readonly integrate?: boolean;
+  /** Name of a branch that starts with the merge check-in. */
+  readonly branch?: string;
+  /** Hashes of further check-ins whose branch ends with the merge. */
+  readonly closes?: readonly string[];
   readonly allowFork?: boolean;
 }
 

@@ -64,6 +64,8 @@ import {
   amendCheckin,
   type Amendment,
   type Author,
+  type BranchMove,
+  moveToBranch,
   type NewAttachment,
   type NewBranch,
   type NewCheckin,
@@ -148,6 +150,8 @@ export const WRITES = {
     changes: Author & { readonly changes: readonly TagChange[] },
   ) => writeTags(repository, changes),
   amend: ({ repository }: Context, amendment: Amendment) => amendCheckin(repository, amendment),
+  /** Puts a check-in on the branch that it continues. */
+  moveToBranch: ({ repository }: Context, move: BranchMove) => moveToBranch(repository, move),
   changeWiki: ({ repository }: Context, wiki: NewWiki) => writeWiki(repository, wiki),
   changeTicket: ({ repository }: Context, change: NewTicketChange) =>
     writeTicketChange(repository, change),

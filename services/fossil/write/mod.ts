@@ -15,6 +15,14 @@ export { type NewTechnote, type NewWiki, writeTechnote, writeWiki } from "./docu
 export { type NewForumPost, writeForumPost } from "./forum.ts";
 export { type Place, placeCheckin, type PlaceRequest } from "./place.ts";
 export { cancelRelease, type NewRelease, writeRelease } from "./release.ts";
-export { amendCheckin, type Amendment, branchOf, type TagChange, writeTags } from "./tags.ts";
+export {
+  amendCheckin,
+  type Amendment,
+  type BranchMove,
+  branchOf,
+  moveToBranch,
+  type TagChange,
+  writeTags,
+} from "./tags.ts";
 export { type NewTicketChange, writeTicketChange } from "./ticket.ts";
 export type { FileChange, PutFile } from "./tree.ts";

@@ -100,6 +100,40 @@ export function amendCheckin(repository: Repository, amendment: Amendment): stri
   });
 }
 
+/** A check-in that continues another branch than the one it was made on. */
+export interface BranchMove extends Author {
+  /** Hash of the check-in. */
+  readonly checkin: string;
+  readonly branch: string;
+  /** Hashes of the other lines' tips, whose branches end. */
+  readonly closes: readonly string[];
+}
+
+/**
+ * Moves a check-in to the branch of its primary parent, which it then continues. Returns the hash of
+ * the control artifact.
+ *
+ * @throws {FossilError} `missing` if it is not a check-in; `conflict` if its parent is on another
+ * branch, or has a child there already.
+ */
+export function moveToBranch(repository: Repository, move: BranchMove): string {
+  return writeAs(repository, move, () => {
+    const { checkin: target, branch, closes } = move;
+    const [parent = ""] = manifestOf(repository, target).parents;
+    const isLeaf = repository.db.exists("SELECT 1 FROM leaf WHERE rid=?", repository.ridOf(parent));
+    if (branchOf(repository, parent) !== branch || !isLeaf) {
+      throw new FossilError("conflict", `"${parent}" is not the end of the branch "${branch}"`);
+    }
+    const closing = closes.map((hash): TagCard => (
+      { sign: "+", name: "closed", target: hash, value: null }
+    ));
+    return writeControl(repository, move, [
+      ...branchTags(repository, target, target, branch),
+      ...closing,
+    ]);
+  });
+}
+
 /** Name of the branch that a check-in is on, undefined if it has none. */
 export function branchOf(repository: Repository, checkin: string): string | undefined {
   const select = "SELECT value FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
