@@ -1,4 +1,5 @@
 /** The app database: one SQLite file, read on the main thread and written by one worker. */
+export { BatchedWrites, type BatchedWritesOptions } from "./batched_writes.ts";
 export { type ChainedRow, eventHash, GENESIS, Seal } from "./chain.ts";
 export {
   type Change,

@@ -1,10 +1,7 @@
-import { type Database, type Statement, statement } from "../database/mod.ts";
+import { BatchedWrites, type Database, type Statement, statement } from "../database/mod.ts";
 import { Unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-
-/** How long messages are gathered for one transaction. */
-const GATHER_MILLISECONDS = 20;
 
 /** Changes of one transaction. */
 const BATCH = 500;
@@ -14,9 +11,6 @@ const MAX_WAITING_UNITS = 8 * 1024 * 1024;
 
 /** Changes that may wait to be written. */
 const MAX_WAITING = 50_000;
-
-const FIRST_RETRY_MILLISECONDS = 1000;
-const LAST_RETRY_MILLISECONDS = 30_000;
 
 /** How often the store removes what retention does not keep. */
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
@@ -64,6 +58,7 @@ interface Waiting {
  */
 export class InboxStore {
   readonly #options: InboxStoreOptions;
+  readonly #writes: BatchedWrites;
   readonly #insertion: Statement;
   readonly #queue: Waiting[] = [];
   /** What agents' inboxes hold no more: everything before this time, by account. */
@@ -73,14 +68,16 @@ export class InboxStore {
   #age: number | null;
   #units = 0;
   #lost = 0;
-  #failures = 0;
-  #writing: Promise<boolean> | null = null;
-  #cancelWrite: (() => void) | null = null;
   #cancelTrim: () => void = () => {};
 
   constructor(options: InboxStoreOptions) {
-    const { database, age } = options;
+    const { database, age, scheduler } = options;
     this.#options = options;
+    this.#writes = new BatchedWrites({
+      scheduler,
+      hasWaiting: () => this.#queue.length > 0,
+      writeBatch: () => this.#writeBatch(),
+    });
     this.#age = age;
     this.#insertion = insertionOf(database);
     this.#trim();
@@ -155,38 +152,19 @@ export class InboxStore {
   async close(): Promise<void> {
     this.#cancelTrim();
     while (this.#queue.length > 0) {
-      if (await this.#write()) continue;
+      if (await this.#writes.write()) continue;
       this.#options.log.error("The last messages to agents are not stored", {
         messages: this.#queue.length,
       });
       break;
     }
-    this.#cancelWrite?.();
-    this.#cancelWrite = () => {};
+    this.#writes.stop();
   }
 
   #change(waiting: Waiting): void {
     this.#queue.push(waiting);
     this.#units += waiting.units;
-    this.#writeLater(this.#failures === 0 ? GATHER_MILLISECONDS : this.#retryMilliseconds());
-  }
-
-  #writeLater(milliseconds: number): void {
-    if (this.#writing !== null) return;
-    this.#cancelWrite ??= this.#options.scheduler.after(milliseconds, () => {
-      this.#cancelWrite = null;
-      this.#write();
-    });
-  }
-
-  /** Writes one batch, unless that is under way. Whether the disk took it. */
-  #write(): Promise<boolean> {
-    this.#writing ??= this.#writeBatch().finally(() => {
-      this.#writing = null;
-      if (this.#queue.length === 0) return;
-      this.#writeLater(this.#failures === 0 ? 0 : this.#retryMilliseconds());
-    });
-    return this.#writing;
+    this.#writes.schedule();
   }
 
   async #writeBatch(): Promise<boolean> {
@@ -205,7 +183,7 @@ export class InboxStore {
         for (const [id, oldest] of evicted) {
           if (!this.#evicted.has(id)) this.#evicted.set(id, oldest);
         }
-        if (this.#failures++ === 0) log.error("Messages to agents cannot be stored", { error });
+        if (!this.#writes.failing) log.error("Messages to agents cannot be stored", { error });
         return false;
       }
       log.error("Messages to agents are not stored", { error, messages: batch.length });
@@ -220,15 +198,9 @@ export class InboxStore {
   }
 
   #recovered(): void {
-    if (this.#failures === 0 && this.#lost === 0) return;
+    if (!this.#writes.failing && this.#lost === 0) return;
     this.#options.log.warn("Messages to agents are stored again", { messagesLost: this.#lost });
-    this.#failures = 0;
     this.#lost = 0;
-  }
-
-  #retryMilliseconds(): number {
-    const doubled = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures - 1, 16);
-    return Math.min(doubled, LAST_RETRY_MILLISECONDS);
   }
 
   #eviction(accountId: string, oldest: number): Statement {

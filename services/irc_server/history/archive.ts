@@ -1,4 +1,4 @@
-import { DatabaseError } from "../../database/mod.ts";
+import { BatchedWrites, DatabaseError } from "../../database/mod.ts";
 import { Unavailable } from "../../errors.ts";
 import type {
   HistoryQuery,
@@ -30,12 +30,6 @@ const RECORD_BYTES = 512;
 
 /** Changes of one transaction. */
 const BATCH = 500;
-
-/** How long records are gathered for one transaction. */
-const GATHER_MILLISECONDS = 20;
-
-const FIRST_RETRY_MILLISECONDS = 1000;
-const LAST_RETRY_MILLISECONDS = 30_000;
 
 /** How often it is looked for what retention does not keep. */
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
@@ -74,6 +68,7 @@ export class HistoryArchive implements HistoryStore {
   readonly newestTime: number;
   readonly #options: ArchiveOptions;
   readonly #worker: WorkerPort;
+  readonly #writes: BatchedWrites;
   readonly #queue: Operation[] = [];
   #retention: Retention;
   #queuedBytes = 0;
@@ -81,14 +76,11 @@ export class HistoryArchive implements HistoryStore {
   /** Changes that were asked for, and those that are written, since the start. */
   #asked = 0;
   #written = 0;
-  #writing: Promise<boolean> | null = null;
   #trimming = false;
-  #failures = 0;
   #lost = 0;
   /** Records lost since the disk last took any. */
   #gap = 0;
   #bytes = 0;
-  #cancelWrite: (() => void) | null = null;
   #cancelTrim: () => void;
   #closed = false;
 
@@ -99,6 +91,11 @@ export class HistoryArchive implements HistoryStore {
   ) {
     this.#options = options;
     this.#worker = worker;
+    this.#writes = new BatchedWrites({
+      scheduler: options.scheduler,
+      hasWaiting: () => this.#queue.length > 0,
+      writeBatch: () => this.#writeBatch(),
+    });
     this.#retention = options.retention;
     this.newestTime = newest.newestTime;
     this.#lastSequence = newest.lastSequence;
@@ -193,7 +190,7 @@ export class HistoryArchive implements HistoryStore {
     await this.#settle();
     this.#closed = true;
     this.#cancelTrim();
-    this.#cancelWrite?.();
+    this.#writes.stop();
     if (this.#queue.length > 0) {
       this.#options.log.error("The last messages are not stored: the disk does not take them", {
         records: this.#queue.length,
@@ -210,7 +207,7 @@ export class HistoryArchive implements HistoryStore {
     }
     this.#queue.push(operation);
     this.#asked++;
-    this.#writeLater(this.#failures === 0 ? GATHER_MILLISECONDS : this.#retryMilliseconds());
+    this.#writes.schedule();
   }
 
   async #ask(question: Question): Promise<Answers[keyof Answers]> {
@@ -227,26 +224,8 @@ export class HistoryArchive implements HistoryStore {
   async #settle(): Promise<void> {
     const goal = this.#asked;
     while (this.#written < goal) {
-      if (!await this.#write()) return;
+      if (!await this.#writes.write()) return;
     }
-  }
-
-  #writeLater(milliseconds: number): void {
-    if (this.#writing !== null || this.#closed) return;
-    this.#cancelWrite ??= this.#options.scheduler.after(milliseconds, () => {
-      this.#cancelWrite = null;
-      this.#write();
-    });
-  }
-
-  /** Writes one batch, unless that is under way. Whether the disk took it. */
-  #write(): Promise<boolean> {
-    this.#writing ??= this.#writeBatch().finally(() => {
-      this.#writing = null;
-      if (this.#queue.length === 0) return;
-      this.#writeLater(this.#failures === 0 ? 0 : this.#retryMilliseconds());
-    });
-    return this.#writing;
   }
 
   async #writeBatch(): Promise<boolean> {
@@ -259,7 +238,7 @@ export class HistoryArchive implements HistoryStore {
       });
       if (response.kind === "written") this.#bytes = response.bytes;
     } catch (error) {
-      if (this.#failures++ === 0) {
+      if (!this.#writes.failing) {
         this.#options.log.error("The history cannot be written", { error });
       }
       return false;
@@ -276,15 +255,9 @@ export class HistoryArchive implements HistoryStore {
   }
 
   #recovered(): void {
-    if (this.#failures === 0 && this.#gap === 0) return;
+    if (!this.#writes.failing && this.#gap === 0) return;
     this.#options.log.warn("The history is written again", { recordsLost: this.#gap });
-    this.#failures = 0;
     this.#gap = 0;
-  }
-
-  #retryMilliseconds(): number {
-    const doubled = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures - 1, 16);
-    return Math.min(doubled, LAST_RETRY_MILLISECONDS);
   }
 
   /** Removes what retention does not keep, in steps between which others have their turn. */

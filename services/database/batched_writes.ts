@@ -1,0 +1,78 @@
+import type { Scheduler } from "../scheduler.ts";
+
+/** How long changes are gathered for one transaction. */
+const GATHER_MILLISECONDS = 20;
+
+const FIRST_RETRY_MILLISECONDS = 1000;
+const LAST_RETRY_MILLISECONDS = 30_000;
+
+export interface BatchedWritesOptions {
+  readonly scheduler: Scheduler;
+  /** Whether changes wait to be written. */
+  hasWaiting(): boolean;
+  /** Writes one batch of them. Returns false if the disk refused it: it is tried again later. */
+  writeBatch(): Promise<boolean>;
+}
+
+/**
+ * Decides when the changes in a queue are written: one batch at a time, 20 ms after the first
+ * change arrived. After a failure, it waits one second before it tries again; the wait doubles up
+ * to 30 seconds. The queue stays with its owner.
+ */
+export class BatchedWrites {
+  readonly #options: BatchedWritesOptions;
+  #failures = 0;
+  #writing: Promise<boolean> | null = null;
+  #cancel: (() => void) | null = null;
+  #stopped = false;
+
+  constructor(options: BatchedWritesOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the disk refused the last batch. */
+  get failing(): boolean {
+    return this.#failures > 0;
+  }
+
+  /** Call this after adding a change: schedules the write. */
+  schedule(): void {
+    this.#writeIn(this.failing ? this.#retryMilliseconds() : GATHER_MILLISECONDS);
+  }
+
+  /** Writes one batch now, or waits for the batch that is being written. Returns its result. */
+  write(): Promise<boolean> {
+    return this.#writing ??= this.#writeOnce();
+  }
+
+  /** Schedules no more writes. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+  }
+
+  #writeIn(milliseconds: number): void {
+    if (this.#writing !== null || this.#stopped) return;
+    this.#cancel ??= this.#options.scheduler.after(milliseconds, () => {
+      this.#cancel = null;
+      this.write();
+    });
+  }
+
+  async #writeOnce(): Promise<boolean> {
+    const { hasWaiting, writeBatch } = this.#options;
+    try {
+      const written = await writeBatch();
+      this.#failures = written ? 0 : this.#failures + 1;
+      return written;
+    } finally {
+      this.#writing = null;
+      if (hasWaiting()) this.#writeIn(this.failing ? this.#retryMilliseconds() : 0);
+    }
+  }
+
+  #retryMilliseconds(): number {
+    const doubled = FIRST_RETRY_MILLISECONDS * 2 ** Math.min(this.#failures - 1, 16);
+    return Math.min(doubled, LAST_RETRY_MILLISECONDS);
+  }
+}
