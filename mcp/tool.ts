@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Forbidden, Invalid } from "../services/errors.ts";
 import { authorize, type Caller, type Principal, type Resource } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
-import { suggest } from "../services/suggest.ts";
+import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
 import { type Advice, explain } from "./advice.ts";
 

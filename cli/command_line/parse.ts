@@ -15,7 +15,7 @@ import {
   type Parameter,
   placeOf,
 } from "./command.ts";
-import { suggest } from "../../services/suggest.ts";
+import { suggest } from "../../services/spelling/mod.ts";
 
 /** The command line is wrong. */
 export class UsageError extends Error {

@@ -1,4 +1,4 @@
-import { suggest } from "../suggest.ts";
+import { suggest } from "../spelling/mod.ts";
 import { BOTS } from "./bots.ts";
 import { isObject, type JsonObject } from "./merge.ts";
 
