@@ -170,12 +170,14 @@ export class Gateway {
   #assertRoom({ principal }: Caller): void {
     const { calls, callsPerCaller } = this.#options.limits;
     if (this.#open.size >= calls) {
-      throw new TooMany(`${calls} calls to models are already running`);
+      throw new TooMany(`The maximum number of model calls is already running (${calls})`);
     }
     if (principal.kind === "operator") return;
     const own = [...this.#open].filter(({ about }) => about.caller.principal.id === principal.id);
     if (own.length >= callsPerCaller) {
-      throw new TooMany(`You already have ${callsPerCaller} calls to models running`);
+      throw new TooMany(
+        `You already have the maximum number of model calls running (${callsPerCaller})`,
+      );
     }
   }
 

@@ -388,7 +388,12 @@ Deno.test("one agent cannot use up every call to models", async () => {
     await asked.promise;
     const quick = { messages: MESSAGES, model: "quick" };
     await api.expect([
-      { ...request, body: quick, status: 429, matches: /You already have 1 calls? / },
+      {
+        ...request,
+        body: quick,
+        status: 429,
+        matches: /You already have the maximum number of model calls running \(1\)/,
+      },
       { request: COMPLETE, body: quick, status: 200 },
     ]);
     await api.services.llm.gateway.close();
