@@ -19,7 +19,7 @@ import {
 } from "../../services/errors.ts";
 import type { Log } from "../../services/log.ts";
 import { describeIssue } from "../../services/validation/mod.ts";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv } from "../environment.ts";
 import { errorBody } from "./error_body.ts";
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;

@@ -1,13 +1,12 @@
 import type { DirectConnection } from "../irc/mod.ts";
 import { DirectEvents, type DirectSelf } from "./direct_events.ts";
-import type { Log } from "../log.ts";
-import { type LinkEvent, type LinkSpeaker, speakerTags } from "./link_events.ts";
-import type { Scheduler } from "../scheduler.ts";
+import { type LinkSpeaker, speakerTags } from "./link_events.ts";
 import {
   type DirectConnect,
   MAX_UNDERSCORES,
   roomFor,
   type Session,
+  type SessionOptions,
   UPKEEP_MILLISECONDS,
 } from "./session.ts";
 
@@ -24,19 +23,10 @@ const GREETED = new Set(["376", "422"]);
 const NICK_IN_USE = "433";
 const ISUPPORT = "005";
 
-export interface DirectSessionOptions {
+export interface DirectSessionOptions extends SessionOptions {
   readonly connect: DirectConnect;
-  readonly nick: string;
   readonly username: string;
   readonly realname: string;
-  readonly scheduler: Scheduler;
-  readonly log: Log;
-  /** Called once, when the server has let us in. */
-  readonly onUp: () => void;
-  /** Called once, when the connection is over, with the reason. */
-  readonly onClosed: (reason: string) => void;
-  /** Called in the order of the server's messages. */
-  readonly onEvent: (event: LinkEvent) => void;
 }
 
 /**

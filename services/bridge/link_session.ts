@@ -1,6 +1,5 @@
 import { Unavailable } from "../errors.ts";
 import { formatTags } from "../irc/mod.ts";
-import type { Log } from "../log.ts";
 import type { BridgeLogin, Pace } from "./options.ts";
 import type { Client, ParsedLine } from "./irc_framework.d.ts";
 import {
@@ -12,8 +11,13 @@ import {
 } from "./link_events.ts";
 import { Pacer } from "./pacer.ts";
 import { PendingAcks } from "./pending_acks.ts";
-import type { Scheduler } from "../scheduler.ts";
-import { MAX_UNDERSCORES, roomFor, type Session, UPKEEP_MILLISECONDS } from "./session.ts";
+import {
+  MAX_UNDERSCORES,
+  roomFor,
+  type Session,
+  type SessionOptions,
+  UPKEEP_MILLISECONDS,
+} from "./session.ts";
 import { byteLength } from "./text.ts";
 
 /** How long the server has to let us in. */
@@ -38,21 +42,12 @@ const MAX_JOIN_CHANNELS = 10;
 /** The default nick that receives the password. */
 const NICK_SERVICE = "NickServ";
 
-export interface LinkSessionOptions {
+export interface LinkSessionOptions extends SessionOptions {
   readonly client: Client;
   /** Takes a line of the server apart. */
   readonly parseLine: (line: string) => ParsedLine;
-  readonly nick: string;
   readonly login: BridgeLogin | null;
   readonly pace: Pace | null;
-  readonly scheduler: Scheduler;
-  readonly log: Log;
-  /** Called once, when the server has let us in. */
-  readonly onUp: () => void;
-  /** Called once, when the connection is over, with the reason. */
-  readonly onClosed: (reason: string) => void;
-  /** Called in the order of the server's lines. */
-  readonly onEvent: (event: LinkEvent) => void;
 }
 
 /**

@@ -1,5 +1,14 @@
 import { ulid } from "ulid";
-import type { LinkMessage } from "./link_events.ts";
+
+/** What tells the lines of one message from those of another. */
+interface HeardLine {
+  /** The id from the server, if the line has one. */
+  readonly id: string | null;
+  readonly nick: string;
+  readonly channel: string;
+  /** Unix milliseconds. */
+  readonly time: number;
+}
 
 /**
  * The ids under which the lines of messages are kept: the server's; for the further lines of a
@@ -7,10 +16,10 @@ import type { LinkMessage } from "./link_events.ts";
  * made of it.
  */
 export class MessageIds {
-  #last: { readonly message: LinkMessage; readonly id: string; lines: number } | null = null;
+  #last: { readonly message: HeardLine; readonly id: string; lines: number } | null = null;
 
   /** The id of the next line that was heard. */
-  of(heard: LinkMessage): string {
+  of(heard: HeardLine): string {
     if (heard.id !== null) {
       this.#last = { message: heard, id: heard.id, lines: 1 };
       return heard.id;

@@ -1,5 +1,7 @@
 import type { DirectConnection, DirectReceiver } from "../irc/mod.ts";
-import type { LinkSpeaker } from "./link_events.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { LinkEvent, LinkSpeaker } from "./link_events.ts";
 import { byteLength } from "./text.ts";
 
 /** One connection of the bridge, be it to a network or to the server in this process. */
@@ -47,6 +49,20 @@ export interface Session {
   playBack(part: string, limit: number, label: string): void;
   /** Bytes of text that one message to the channel can have, as the server sends it to others. */
   room(channel: string): number;
+}
+
+/** What every session of the bridge needs. */
+export interface SessionOptions {
+  /** The nick that it asks for first. */
+  readonly nick: string;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** Called once, when the server has registered us. */
+  readonly onUp: () => void;
+  /** Called once, when the connection is over, with the reason. */
+  readonly onClosed: (reason: string) => void;
+  /** Called in the order of the server's messages. */
+  readonly onEvent: (event: LinkEvent) => void;
 }
 
 /** A way to the IRC server in this process, on which nothing is written as lines. */

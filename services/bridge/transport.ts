@@ -23,76 +23,91 @@ export type Connect = () => LineConnection | Promise<LineConnection>;
  * Makes the class that irc-framework takes as its `transport`, over connections of this kind.
  *
  * @param connect opens a connection
- * @param onFailure told what taking in a line threw; the next line is taken in all the same
+ * @param onFailure gets what handling a line threw; the next line is handled all the same
  */
 export function transportOver(
   connect: Connect,
   onFailure: (error: unknown) => void,
 ): new () => Transport {
-  return class LineTransport extends EventEmitter implements Transport {
-    readonly #filter = new LineFilter();
-    #connection: LineConnection | null = null;
-    #ended = false;
-
-    connect(): void {
-      this.#open().catch((error: unknown) => this.#end(error));
-    }
-
-    writeLine(line: string, callback?: () => void): void {
-      this.#connection?.send(line);
-      if (callback !== undefined) queueMicrotask(callback);
-    }
-
-    isConnected(): boolean {
-      return this.#connection !== null;
-    }
-
-    close(): void {
-      if (this.#connection === null) queueMicrotask(() => this.#end());
-      else this.#connection.close();
-    }
-
-    disposeSocket(): void {
-      this.#ended = true;
-      this.#connection?.close();
-      this.#connection = null;
-    }
-
-    /** IRC is UTF-8 here, and the connection has decoded it. */
-    setEncoding(encoding: string): boolean {
-      return encoding === "utf8";
-    }
-
-    async #open(): Promise<void> {
-      const connection = await connect();
-      if (this.#ended) return connection.close();
-      if (connection.closed) throw new Error("The connection closed at once");
-      this.#connection = connection;
-      connection.onClose = (reason) => this.#end(new Error(reason));
-      this.emit("open");
-      connection.onLine = (line) => this.#take(line);
-    }
-
-    #take(line: string): void {
-      if (this.#ended) return;
-      try {
-        if (!this.#filter.admits(line)) return;
-      } catch (error) {
-        onFailure(error);
-        return this.close();
-      }
-      try {
-        this.emit("line", line);
-      } catch (error) {
-        onFailure(error);
-      }
-    }
-
-    #end(error?: unknown): void {
-      if (this.#ended) return;
-      this.#ended = true;
-      this.#connection = null;
-      this.emit("close", error);
+  return class extends LineTransport {
+    constructor() {
+      super(connect, onFailure);
     }
   };
+}
+
+/** Carries the lines of irc-framework over a {@linkcode LineConnection}. */
+class LineTransport extends EventEmitter implements Transport {
+  readonly #connect: Connect;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #filter = new LineFilter();
+  #connection: LineConnection | null = null;
+  #ended = false;
+
+  constructor(connect: Connect, onFailure: (error: unknown) => void) {
+    super();
+    this.#connect = connect;
+    this.#onFailure = onFailure;
+  }
+
+  connect(): void {
+    this.#open().catch((error: unknown) => this.#end(error));
+  }
+
+  writeLine(line: string, callback?: () => void): void {
+    this.#connection?.send(line);
+    if (callback !== undefined) queueMicrotask(callback);
+  }
+
+  isConnected(): boolean {
+    return this.#connection !== null;
+  }
+
+  close(): void {
+    if (this.#connection === null) queueMicrotask(() => this.#end());
+    else this.#connection.close();
+  }
+
+  disposeSocket(): void {
+    this.#ended = true;
+    this.#connection?.close();
+    this.#connection = null;
+  }
+
+  /** IRC is UTF-8 here, and the connection has decoded it. */
+  setEncoding(encoding: string): boolean {
+    return encoding === "utf8";
+  }
+
+  async #open(): Promise<void> {
+    const connection = await this.#connect();
+    if (this.#ended) return connection.close();
+    if (connection.closed) throw new Error("The connection closed at once");
+    this.#connection = connection;
+    connection.onClose = (reason) => this.#end(new Error(reason));
+    this.emit("open");
+    connection.onLine = (line) => this.#take(line);
+  }
+
+  #take(line: string): void {
+    if (this.#ended) return;
+    try {
+      if (!this.#filter.admits(line)) return;
+    } catch (error) {
+      this.#onFailure(error);
+      return this.close();
+    }
+    try {
+      this.emit("line", line);
+    } catch (error) {
+      this.#onFailure(error);
+    }
+  }
+
+  #end(error?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#connection = null;
+    this.emit("close", error);
+  }
 }

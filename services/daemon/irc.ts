@@ -1,5 +1,4 @@
 import { AccountAuthority, SelfRegistration } from "../irc_server/mod.ts";
-import type { Roster, SendLimits } from "../agents/mod.ts";
 import { BRIDGE_TAGS } from "../bridge/mod.ts";
 import type { Config } from "../config/mod.ts";
 import { channelName, IrcServer, type IrcServerOptions } from "../irc/mod.ts";
@@ -8,7 +7,7 @@ import { addIrcServices, RegisteredChannels } from "../irc_server/services/mod.t
 import { ReadMarkers } from "../irc_server/mod.ts";
 import { VERSION } from "../version.ts";
 import type { DaemonOptions } from "./options.ts";
-import type { People } from "./people.ts";
+import type { AgentDirectory, People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
 /** The embedded IRC server and what it was built from. */
@@ -17,12 +16,6 @@ export interface EmbeddedIrc {
   readonly bans: IrcBans;
   readonly authority: AccountAuthority;
   readonly channels: RegisteredChannels;
-}
-
-/** What the IRC server asks about agents. */
-export interface AgentDirectory {
-  readonly roster: Roster;
-  readonly sendLimits: SendLimits;
 }
 
 /** Builds the IRC server. It listens nowhere yet, has no services and no observer. */

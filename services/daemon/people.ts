@@ -1,13 +1,25 @@
 import { AdminLogin, Admins, type AdminsOptions } from "../admins/mod.ts";
-import { Agents, IrcAccounts, type Provisioning, type Sessions } from "../agents/mod.ts";
+import {
+  Agents,
+  IrcAccounts,
+  type Provisioning,
+  type Roster,
+  type SendLimits,
+  type Sessions,
+} from "../agents/mod.ts";
 import { Inboxes, InboxStore } from "../inboxes/mod.ts";
 import { StoredHomes, type UserDirectory, VirtualUsers } from "../irc_server/virtual_users/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { IdentityServices } from "../identity/mod.ts";
 import type { IrcObserver } from "../irc/mod.ts";
 import { IrcModeration } from "../irc_server/mod.ts";
-import type { AgentDirectory } from "./irc.ts";
 import { loginLimits, retentionOf, type Stores } from "./stores.ts";
+
+/** What the IRC server asks about agents. */
+export interface AgentDirectory {
+  readonly roster: Roster;
+  readonly sendLimits: SendLimits;
+}
 
 /** IRC, and the agents that it knows of, as the services about them use it. */
 export interface IrcPorts extends AgentDirectory {
