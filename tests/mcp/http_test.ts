@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { instructionsFor } from "../../mcp/mod.ts";
 import { OPERATOR } from "../../services/identity/mod.ts";
-import { headersOf, newFixture, post, rpc, type Who } from "./support.ts";
+import { errorCode, newFixture, post, result, rpc, shapeOf } from "./support.ts";
 
 const ID = /^[0-9a-f-]{36}$/;
 const SERVER_INFO = { name: "muster", version: "0.1" };
@@ -30,23 +30,6 @@ interface Scenario {
   readonly status: number;
   /** The answer; `null` for none. A string stands for the code of a JSON-RPC error and its id. */
   readonly answer: unknown;
-}
-
-function result(value: unknown, id: string | number = 1) {
-  return { jsonrpc: "2.0", id, result: value };
-}
-
-function errorCode(code: number, id: string | number | null = 1) {
-  return { jsonrpc: "2.0", id, code };
-}
-
-/** The answer with every error cut down to its code, as its words may change. */
-function shapeOf(answer: unknown): unknown {
-  if (Array.isArray(answer)) return answer.map(shapeOf);
-  if (typeof answer !== "object" || answer === null || !("error" in answer)) return answer;
-  const { error, ...rest } = answer as { error: { code: number; message: string } };
-  assert.match(error.message, /\S/);
-  return { ...rest, code: error.code };
 }
 
 const SCENARIOS: readonly Scenario[] = [
@@ -323,110 +306,3 @@ for (const { name, body, headers, status, answer } of SCENARIOS) {
     if (text !== "") assert.match(response.headers.get("content-type") ?? "", /^application\/json/);
   });
 }
-
-const ACCESS: readonly (readonly [Who, number])[] = [
-  ["guest", 401],
-  ["stranger", 401],
-  ["reader", 200],
-  ["writer", 200],
-  ["operator", 200],
-  ["project", 403],
-  ["admin", 200],
-];
-
-for (const [who, status] of ACCESS) {
-  Deno.test(`POST /mcp answers ${who} with ${status}`, async () => {
-    const { handler } = newFixture();
-    const response = await handler(post(who, rpc("ping")), "127.0.0.1");
-    const body = await response.json();
-    assert.equal(response.status, status);
-    const challenge = status === 401 ? 'Bearer realm="muster"' : null;
-    assert.equal(response.headers.get("www-authenticate"), challenge);
-    if (status === 200) assert.deepEqual(body, result({}));
-    else assert.deepEqual(shapeOf(body), errorCode(-32001, null));
-  });
-}
-
-Deno.test("POST /mcp tells a throttled client when to retry", async () => {
-  const { handler } = newFixture();
-  const request = post("guest", rpc("ping"), { headers: { authorization: "Bearer throttled" } });
-  const response = await handler(request, "127.0.0.1");
-  assert.equal(response.status, 429);
-  assert.equal(response.headers.get("retry-after"), "62");
-  assert.deepEqual(shapeOf(await response.json()), errorCode(-32000, null));
-});
-
-Deno.test("POST /mcp reads the client's address only from a trusted proxy", async () => {
-  const { handler, addresses } = newFixture({ config: { trusted_proxies: ["10.0.0.1"] } });
-  const headers = { "x-forwarded-for": "203.0.113.9" };
-  for (const remoteAddress of ["10.0.0.1", "10.0.0.2"]) {
-    const response = await handler(post("operator", rpc("ping"), { headers }), remoteAddress);
-    await response.body?.cancel();
-  }
-  assert.deepEqual(addresses, ["203.0.113.9", "10.0.0.2"]);
-});
-
-Deno.test("POST /mcp refuses a body over the limit, declared or not", async () => {
-  const { handler } = newFixture({ config: { limits: { body_bytes: 1024 } } });
-  const body = JSON.stringify(rpc("ping", { filler: "x".repeat(1024) }));
-  const chunked = new Request("http://127.0.0.1:8081/mcp", {
-    method: "POST",
-    headers: headersOf("operator"),
-    body: new Blob([body]).stream(),
-  });
-  for (const request of [post("operator", body), chunked]) {
-    const response = await handler(request, "127.0.0.1");
-    assert.equal(response.status, 413);
-    assert.deepEqual(shapeOf(await response.json()), errorCode(-32600, null));
-  }
-});
-
-Deno.test("POST /mcp refuses a body that is not UTF-8, declared or not", async () => {
-  const { handler } = newFixture();
-  const text = new TextEncoder().encode(JSON.stringify(rpc("ping", { filler: "" })));
-  const bytes = Uint8Array.of(...text.slice(0, -3), 0xe9, ...text.slice(-3));
-  const headers = { "content-length": String(bytes.length) };
-  for (
-    const init of [{ headers: headersOf("operator", headers) }, { headers: headersOf("operator") }]
-  ) {
-    const request = new Request("http://127.0.0.1:8081/mcp", {
-      ...init,
-      method: "POST",
-      body: bytes,
-    });
-    const response = await handler(request, "127.0.0.1");
-    assert.equal(response.status, 400);
-    const { id, error } = await response.json();
-    assert.deepEqual([id, error], [null, { code: -32700, message: "The body is not valid UTF-8" }]);
-  }
-});
-
-for (const method of ["GET", "HEAD", "PUT", "DELETE"]) {
-  Deno.test(`${method} /mcp is not allowed`, async () => {
-    const { handler } = newFixture();
-    const request = new Request("http://127.0.0.1:8081/mcp", { method });
-    const response = await handler(request, "127.0.0.1");
-    assert.equal(response.status, 405);
-    assert.equal(response.headers.get("allow"), "POST, OPTIONS");
-    assert.match(response.headers.get("x-request-id") ?? "", ID);
-    assert.equal(typeof (await response.json()).error, "string");
-  });
-}
-
-Deno.test("other paths answer 404", async () => {
-  const { handler } = newFixture();
-  for (const path of ["/", "/mcpx", "/v1/status", "/mcp/more"]) {
-    const url = `http://127.0.0.1:8081${path}`;
-    const response = await handler(new Request(url, { method: "POST" }), "127.0.0.1");
-    assert.equal(response.status, 404);
-    assert.deepEqual(await response.json(), { error: `There is no ${path} here` });
-  }
-});
-
-Deno.test("OPTIONS /mcp lists the methods", async () => {
-  const { handler } = newFixture();
-  const request = new Request("http://127.0.0.1:8081/mcp", { method: "OPTIONS" });
-  const response = await handler(request, "127.0.0.1");
-  assert.equal(response.status, 204);
-  assert.equal(response.headers.get("allow"), "POST, OPTIONS");
-});

@@ -3,7 +3,7 @@ import { createMcpHandler, type McpHandler, type McpServices } from "../../mcp/m
 import type { Bridge, ChannelMessage, NewPost } from "../../services/bridge/mod.ts";
 import type { Addressed } from "../../services/inboxes/mod.ts";
 import type { MessageQuery } from "../../services/messages/mod.ts";
-import { type Config, configSchema } from "../../services/config/mod.ts";
+import { configSchema } from "../../services/config/mod.ts";
 import { Conflict, TooMany, Unauthorized } from "../../services/errors.ts";
 import {
   type Caller,
@@ -14,7 +14,7 @@ import {
   type Scope,
   speakerName,
 } from "../../services/identity/mod.ts";
-import { type Log, silentLog } from "../../services/log.ts";
+import { silentLog } from "../../services/log.ts";
 import { TestScheduler } from "../support/scheduler.ts";
 import { TestMetrics } from "../support/metrics.ts";
 
@@ -163,42 +163,75 @@ export interface FixtureOptions {
 
 /** Makes an endpoint over services that live in memory. */
 export function newFixture(options: FixtureOptions = {}): Fixture {
-  const config: Config = configSchema.parse(options.config ?? {});
-  const bridge = new FakeBridge();
-  const registered: Fixture["registered"] = [];
-  const logged: Fixture["logged"] = [];
-  const addresses: string[] = [];
-  const revocations: EndedListener[] = [];
-  const revoked = new Set<string>();
-  const inboxQueries: Fixture["inboxQueries"] = [];
-  const inbox: Addressed[] = [];
-  const directs: Fixture["directs"] = [];
-  const log: Log = {
-    ...silentLog,
-    error: (message, properties = {}) => void logged.push({ message, properties }),
+  const records: Records = {
+    metrics: new TestMetrics(),
+    scheduler: new TestScheduler(),
+    bridge: new FakeBridge(),
+    registered: [],
+    logged: [],
+    addresses: [],
+    inboxQueries: [],
+    inbox: [],
+    directs: [],
   };
-  const metrics = new TestMetrics();
-  const scheduler = new TestScheduler();
-  const services: McpServices = {
-    scheduler,
-    config,
-    log,
-    metrics,
-    identity: {
-      authenticate(credential: Credential, address: string): Promise<Principal> {
-        addresses.push(address);
-        const principal = lookUp(credential);
-        if (revoked.has(principal.name)) throw new Unauthorized("The token is not valid");
-        return Promise.resolve(principal);
-      },
-      get endings() {
-        return revoked.size;
-      },
-      onEnded(listener: EndedListener) {
-        revocations.push(listener);
-        return () => {};
-      },
+  const identity = new FakeIdentity(records.addresses);
+  const handler = createMcpHandler(servicesFor(options, records, identity));
+  return { ...records, handler, revoke: (name) => identity.revoke(name) };
+}
+
+/** What the services behind the endpoint record. */
+type Records = Omit<Fixture, "handler" | "revoke">;
+
+/** Knows the principals of these tests, and announces their end. */
+class FakeIdentity {
+  readonly #addresses: string[];
+  readonly #listeners: EndedListener[] = [];
+  readonly #revoked = new Set<string>();
+
+  constructor(addresses: string[]) {
+    this.#addresses = addresses;
+  }
+
+  get endings(): number {
+    return this.#revoked.size;
+  }
+
+  authenticate(credential: Credential, address: string): Promise<Principal> {
+    this.#addresses.push(address);
+    const principal = lookUp(credential);
+    if (this.#revoked.has(principal.name)) throw new Unauthorized("The token is not valid");
+    return Promise.resolve(principal);
+  }
+
+  onEnded(listener: EndedListener): () => void {
+    this.#listeners.push(listener);
+    return () => {};
+  }
+
+  revoke(name: string): void {
+    this.#revoked.add(name);
+    const covers = (principal: Principal) => principal.name === name;
+    for (const listener of this.#listeners) {
+      listener({ accountId: `id-of-${name}`, tokenId: null, covers });
+    }
+  }
+}
+
+function servicesFor(
+  options: FixtureOptions,
+  records: Records,
+  identity: McpServices["identity"],
+): McpServices {
+  const { inbox, inboxQueries, directs, registered, logged } = records;
+  return {
+    scheduler: records.scheduler,
+    config: configSchema.parse(options.config ?? {}),
+    log: {
+      ...silentLog,
+      error: (message, properties = {}) => void logged.push({ message, properties }),
     },
+    metrics: records.metrics,
+    identity,
     status: {
       read() {
         if (options.failure !== undefined) throw options.failure;
@@ -229,28 +262,7 @@ export function newFixture(options: FixtureOptions = {}): Fixture {
         return Promise.resolve({ nick: input.nick, credentials, server: "irc://127.0.0.1:6667" });
       },
     },
-    bridge: options.bridge === null ? null : bridge,
-  };
-  const handler = createMcpHandler(services);
-  const revoke = (name: string) => {
-    revoked.add(name);
-    const covers = (principal: Principal) => principal.name === name;
-    for (const listener of revocations) {
-      listener({ accountId: `id-of-${name}`, tokenId: null, covers });
-    }
-  };
-  return {
-    handler,
-    scheduler,
-    metrics,
-    bridge,
-    registered,
-    inboxQueries,
-    inbox,
-    directs,
-    logged,
-    addresses,
-    revoke,
+    bridge: options.bridge === null ? null : records.bridge,
   };
 }
 
@@ -287,6 +299,25 @@ export function post(
 /** A request as JSON-RPC writes it. */
 export function rpc(method: string, params?: unknown, id: string | number = 1) {
   return { jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) };
+}
+
+/** A JSON-RPC response with a result. */
+export function result(value: unknown, id: string | number = 1) {
+  return { jsonrpc: "2.0", id, result: value };
+}
+
+/** A JSON-RPC error, as {@linkcode shapeOf} shows it. */
+export function errorCode(code: number, id: string | number | null = 1) {
+  return { jsonrpc: "2.0", id, code };
+}
+
+/** The answer with every error reduced to its code, because its text may change. */
+export function shapeOf(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(shapeOf);
+  if (typeof answer !== "object" || answer === null || !("error" in answer)) return answer;
+  const { error, ...rest } = answer as { error: { code: number; message: string } };
+  assert.match(error.message, /\S/);
+  return { ...rest, code: error.code };
 }
 
 /** What a tool's result holds. */

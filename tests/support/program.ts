@@ -126,17 +126,15 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  const log: string[] = [];
-  const awaited = new Set<(line: string) => void>();
+  const log = new ProgramLog();
   const listening = Promise.withResolvers<void>();
   const reading = readLines(process.stderr, (line) => {
-    log.push(line);
-    for (const take of awaited) take(line);
+    log.add(line);
     if (parseRecord(line)?.["message"] === "Listening") listening.resolve();
   });
   const timer = setTimeout(() => listening.reject(new Error("It does not listen")), START_LIMIT);
   const ended = process.status.then(({ code }) => {
-    listening.reject(new Error(`It ended with code ${code}:\n${log.join("\n")}`));
+    listening.reject(new Error(`It ended with code ${code}:\n${log.lines.join("\n")}`));
     return code;
   });
   const stop = async (signal: Deno.Signal = "SIGTERM"): Promise<number> => {
@@ -158,6 +156,45 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       await dispose();
       throw error;
     });
+  return {
+    ...await readEndpoints(folder),
+    folder,
+    pid: process.pid,
+    log: log.lines,
+    logged: (pattern) => log.wait(pattern, ended),
+    stop,
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+/** What a program has written to standard error. */
+class ProgramLog {
+  readonly lines: string[] = [];
+  readonly #waiting = new Set<(line: string) => void>();
+
+  add(line: string): void {
+    this.lines.push(line);
+    for (const take of this.#waiting) take(line);
+  }
+
+  /** Resolves with the next line that matches. Rejects if the program ends first. */
+  wait(pattern: RegExp, ended: Promise<unknown>): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const take = (line: string) => {
+        if (!pattern.test(line)) return;
+        this.#waiting.delete(take);
+        resolve(line);
+      };
+      this.#waiting.add(take);
+      ended.then(() => reject(new Error(`It ended before ${pattern} was logged`)));
+    });
+  }
+}
+
+/** Reads where a program listens, and its API token, from its data folder. */
+async function readEndpoints(
+  folder: string,
+): Promise<Pick<Program, "api" | "mcp" | "irc" | "ircs" | "token">> {
   const endpoints = JSON.parse(await Deno.readTextFile(join(folder, "data", "endpoints.json")));
   const irc = new URL(endpoints.irc ?? "irc://127.0.0.1:0");
   return {
@@ -165,22 +202,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     mcp: endpoints.mcp,
     irc: { hostname: irc.hostname, port: Number(irc.port) },
     ircs: endpoints.ircs ?? null,
-    folder,
     token: (await Deno.readTextFile(join(folder, "data", "api_token"))).trim(),
-    pid: process.pid,
-    log,
-    logged: (pattern) =>
-      new Promise((resolve, reject) => {
-        const take = (line: string) => {
-          if (!pattern.test(line)) return;
-          awaited.delete(take);
-          resolve(line);
-        };
-        awaited.add(take);
-        ended.then(() => reject(new Error(`It ended before ${pattern} was logged`)));
-      }),
-    stop,
-    [Symbol.asyncDispose]: dispose,
   };
 }
 

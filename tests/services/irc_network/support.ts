@@ -82,3 +82,10 @@ export async function withNetwork(run: (services: Networked) => Promise<void>): 
     }
   });
 }
+
+/** Whether both sides take a passphrase: the network, and this program over HTTP. */
+export async function takes({ ergo, logins }: Networked, name: string, passphrase: string) {
+  const attempt = { name, password: passphrase, address: "192.0.2.1", door: "basic" } as const;
+  const outcome = await logins.logIn(attempt, ["agent", "person"]);
+  return [ergo.takes(name, passphrase), outcome.kind === "accepted"];
+}
