@@ -13,6 +13,7 @@ import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import type { ProjectGroup } from "./table.ts";
 import { timelineRoutes } from "./timeline.ts";
+import { wikiRoutes } from "./wiki.ts";
 
 /** The routes of each group of the table. */
 export function createProjectGroups(
@@ -25,6 +26,7 @@ export function createProjectGroups(
     project: projectRoutes(services),
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
+    wiki: wikiRoutes(services),
   };
 }
 

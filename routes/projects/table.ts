@@ -12,6 +12,11 @@ export const PROJECT_ROUTES = {
   "GET /api/timeline": ["timeline", "read"],
   "GET /api/branches": ["names", "read"],
   "GET /api/tags": ["names", "read"],
+  "GET /api/wiki": ["wiki", "read"],
+  "GET /api/wiki/{name}": ["wiki", "read"],
+  "PUT /api/wiki/{name}": ["wiki", "write"],
+  "DELETE /api/wiki/{name}": ["wiki", "write"],
+  "GET /api/wiki-history": ["wiki", "read"],
 } as const satisfies Record<string, readonly [group: string, needs: Action]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

@@ -5,6 +5,7 @@ import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Claims } from "../tickets/mod.ts";
+import { Wikis } from "../wiki/mod.ts";
 
 export interface HostingOptions {
   /** Where the repository files are. */
@@ -21,6 +22,7 @@ export interface Hosting {
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
+  readonly wikis: Wikis;
 }
 
 /**
@@ -52,5 +54,5 @@ export async function openHosting(
   await watch.start();
   started.defer(() => watch.close());
   claims.start();
-  return { projects, repositories, claims };
+  return { projects, repositories, claims, wikis: new Wikis({ repositories }) };
 }

@@ -3,7 +3,13 @@ import type { Agents, IrcAccounts } from "../agents/mod.ts";
 import { Bridge, StoredChannels } from "../bridge/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { EventLog } from "../events/mod.ts";
-import type { Identity, OperatorToken, Tokens, WebSessions } from "../identity/mod.ts";
+import type {
+  AccountDirectory,
+  Identity,
+  OperatorToken,
+  Tokens,
+  WebSessions,
+} from "../identity/mod.ts";
 import { DirectMessages, type Inboxes } from "../inboxes/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
@@ -28,6 +34,7 @@ export interface Services {
   >;
   readonly status: Status;
   readonly identity: Identity;
+  readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
   readonly webSessions: WebSessions;

@@ -13,7 +13,9 @@ interface Routed {
 /** What an app answers, as the table writes it; middleware answers every method. */
 function endpointsOf({ routes }: Routed): string[] {
   const handled = routes.filter(({ method }) => method !== "ALL");
-  const names = handled.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
+  const names = handled.map(({ method, path }) =>
+    `${method} ${path.replace(/:(\w+)(?:\{\.\+\})?/g, "{$1}")}`
+  );
   return [...new Set(names)].sort();
 }
 

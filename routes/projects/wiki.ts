@@ -1,0 +1,183 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Services } from "../../services/daemon/mod.ts";
+import type { WikiPage } from "../../services/fossil/mod.ts";
+import { plainHtml } from "../../services/markup/mod.ts";
+import { actorOf } from "../../services/projects/mod.ts";
+import {
+  MIMETYPES,
+  pageNameSchema,
+  wikiEditSchema,
+  type WikiWriter,
+} from "../../services/wiki/mod.ts";
+import { type AppEnv, callerOf } from "../context.ts";
+import { errorSchema, json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+import { timestampSchema } from "./schemas.ts";
+
+const refFields = {
+  name: z.string(),
+  uuid: z.string().openapi({ description: "The id of the version" }),
+  last_modified: timestampSchema,
+  user: z.string(),
+};
+
+const pageSchema = z.object({
+  ...refFields,
+  mimetype: z.string().openapi({ description: `Usually ${MIMETYPES.join(", ")}` }),
+  content: z.string(),
+  content_html: z.string().openapi({
+    description: "The content as HTML without scripts, styles, frames and forms",
+  }),
+}).openapi("WikiPage");
+
+const versionSchema = z.object({
+  uuid: z.string(),
+  timestamp: timestampSchema,
+  user: z.string(),
+  size: z.int().openapi({ description: "Bytes of the text" }),
+  is_deletion: z.boolean(),
+}).openapi("WikiVersion");
+
+const versionId = z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" });
+const NAME = { description: "The page's name, with slashes as they are or as %2F" };
+const params = z.object({ name: z.string().openapi(NAME) });
+
+const conflict = json(
+  errorSchema.extend({
+    uuid: z.string().nullable().optional().openapi({ description: "The newest version" }),
+    user: z.string().nullable().optional(),
+    last_modified: z.string().nullable().optional(),
+  }).openapi("WikiConflict"),
+  "The page has changed",
+);
+
+const listPages = projectRoute("GET /api/wiki", {
+  summary: "Every wiki page, the most recently changed first",
+  responses: {
+    200: json(
+      z.object({ pages: z.array(z.object(refFields).openapi("WikiPageRef")) }),
+      "The pages",
+    ),
+    ...projectErrors(),
+  },
+});
+
+const getPage = projectRoute("GET /api/wiki/{name}", {
+  summary: "A wiki page",
+  request: {
+    params,
+    query: z.object({
+      version: versionId.optional().openapi({ description: "The id of an older version" }),
+    }),
+  },
+  responses: { 200: json(pageSchema, "The page"), ...projectErrors(400) },
+});
+
+const putPage = projectRoute("PUT /api/wiki/{name}", {
+  summary: "Write a wiki page",
+  request: {
+    params: z.object({ name: pageNameSchema.describe(NAME.description) }),
+    body: jsonRequest(wikiEditSchema.meta({ id: "WikiEdit" }), {
+      content: "# Home\n\nWelcome.",
+      mimetype: "text/x-markdown",
+    }),
+  },
+  responses: {
+    200: json(pageSchema, "The page has this version now"),
+    201: json(pageSchema, "There is such a page now"),
+    ...projectErrors(400, 408, 413),
+    409: conflict,
+  },
+});
+
+const deletePage = projectRoute("DELETE /api/wiki/{name}", {
+  summary: "Delete a wiki page; its versions stay in its history",
+  request: {
+    params,
+    query: z.object({
+      parent: versionId.optional().openapi({
+        description: "The version that is to be the newest; 409 if it is not",
+      }),
+    }),
+  },
+  responses: { 204: { description: "It is gone" }, ...projectErrors(400), 409: conflict },
+});
+
+const getHistory = projectRoute("GET /api/wiki-history", {
+  summary: "The versions of a wiki page, newest first",
+  request: {
+    query: z.object({ ...pageParameters, name: z.string().openapi({ description: "The page" }) }),
+  },
+  responses: {
+    200: json(
+      z.object({ name: z.string(), versions: z.array(versionSchema), ...pageFields })
+        .openapi("WikiHistory"),
+      "A page of versions",
+    ),
+    ...projectErrors(400),
+  },
+});
+
+/** A route of one page for names with slashes, which the OpenAPI document cannot describe. */
+function withSlashes<Route extends { readonly path: string }>(route: Route) {
+  return { ...route, path: `${route.path}{.+}` as Route["path"], hide: true as const };
+}
+
+function shown({ is_deleted: _, ...page }: WikiPage) {
+  return Object.assign(page, { content_html: plainHtml(page.content) });
+}
+
+/** `/api/wiki…`. */
+export function wikiRoutes(
+  { hosting: { wikis }, accounts }: Pick<Services, "hosting" | "accounts">,
+) {
+  const writerOf = (context: Context<AppEnv>, agentId?: string): WikiWriter => ({
+    caller: callerOf(context),
+    actor: actorOf(context.get("access"), agentId, accounts),
+  });
+  const routes = newProjectRoutes()
+    .openapi(listPages, async (context) => {
+      const found = await wikis.list(context.get("access").project);
+      const pages = found.map(({ is_deleted: _, ...page }) => page);
+      return context.json({ pages }, 200);
+    })
+    .openapi(getHistory, async (context) => {
+      const { name, page, per_page } = context.req.valid("query");
+      const versions = await wikis.history(context.get("access").project, name);
+      const asked = { page, per_page };
+      const { limit, offset } = rangeOf(asked);
+      const { total, total_pages } = pageOf(asked, versions.length);
+      const shown = versions.slice(offset, offset + limit);
+      return context.json({ name, versions: shown, total, page, per_page, total_pages }, 200);
+    });
+  for (const route of [getPage, withSlashes(getPage)]) {
+    routes.openapi(route, async (context) => {
+      const { name } = context.req.valid("param");
+      const { version } = context.req.valid("query");
+      const page = await wikis.page(context.get("access").project, name, version);
+      return context.json(shown(page), 200);
+    });
+  }
+  for (const route of [putPage, withSlashes(putPage)]) {
+    routes.openapi(route, async (context) => {
+      const { agent_id, ...edit } = context.req.valid("json");
+      const { name } = context.req.valid("param");
+      const { project } = context.get("access");
+      const { page, isNew } = await wikis.save(project, name, edit, writerOf(context, agent_id));
+      return context.json(shown(page), isNew ? 201 : 200);
+    });
+  }
+  for (const route of [deletePage, withSlashes(deletePage)]) {
+    routes.openapi(route, async (context) => {
+      const { name } = context.req.valid("param");
+      const { parent } = context.req.valid("query");
+      const { project } = context.get("access");
+      await wikis.remove(project, name, parent, writerOf(context));
+      return context.body(null, 204);
+    });
+  }
+  return routes;
+}

@@ -1,0 +1,2 @@
+/** Markup as HTML that is safe to show. */
+export { plainHtml } from "./plain.ts";

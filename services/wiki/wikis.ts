@@ -1,0 +1,151 @@
+import { Conflict, NotFound } from "../errors.ts";
+import type { PooledRepository, WikiPage, WikiPageRef, WikiVersion } from "../fossil/mod.ts";
+import type { Caller } from "../identity/mod.ts";
+import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
+import type { WikiEditRequest } from "./schemas.ts";
+
+/** Who writes to a wiki. */
+export interface WikiWriter {
+  readonly caller: Caller;
+  readonly actor: Actor;
+}
+
+/** What a version of a page is to hold. */
+export type WikiEdit = Omit<WikiEditRequest, "agent_id">;
+
+/** A version of a page in its history. */
+export type PageVersion = WikiVersion & { readonly is_deletion: boolean };
+
+/** A page that was saved. */
+export interface SavedPage {
+  readonly page: WikiPage;
+  /** Whether there was no such page before. */
+  readonly isNew: boolean;
+}
+
+const DEFAULT_MIMETYPE = "text/x-markdown";
+
+/** The wikis of projects, whose pages are in the repositories. */
+export class Wikis {
+  readonly #repositories: ProjectRepositories;
+
+  constructor(options: { readonly repositories: ProjectRepositories }) {
+    this.#repositories = options.repositories;
+  }
+
+  /** Every page, the most recently changed first. */
+  list(project: Project): Promise<WikiPageRef[]> {
+    return this.#repositories.read(project, (repository) => repository.wikiPages({}));
+  }
+
+  /**
+   * A page.
+   *
+   * @param version the id of one of its versions; absent for the newest
+   * @throws NotFound
+   */
+  page(project: Project, name: string, version?: string): Promise<WikiPage> {
+    return this.#repositories.read(
+      project,
+      (repository) => repository.wikiPage({ name, ...(version === undefined ? {} : { version }) }),
+    );
+  }
+
+  /**
+   * Every version of a page, newest first, those of a deleted page too.
+   *
+   * @throws NotFound
+   */
+  async history(project: Project, name: string): Promise<PageVersion[]> {
+    const versions = await this.#repositories.read(
+      project,
+      (repository) => repository.wikiHistory(name),
+    );
+    return versions.map((version) => ({ ...version, is_deletion: version.size === 0 }));
+  }
+
+  /**
+   * Writes a version of a page. One that says what the page says already is not written again.
+   *
+   * @throws Conflict where `parent` is not the newest version
+   */
+  save(
+    project: Project,
+    name: string,
+    edit: WikiEdit,
+    { caller, actor }: WikiWriter,
+  ): Promise<SavedPage> {
+    return this.#repositories.write(project, {
+      caller,
+      user: actor.name,
+      write: async (repository, stamp) => {
+        const [latest = null] = await versionsOf(repository, name);
+        const isThere = latest !== null && latest.size > 0;
+        requireParent(name, edit.parent, isThere ? latest : null);
+        const now = isThere ? await repository.wikiPage({ name }) : null;
+        const mimetype = edit.mimetype ?? now?.mimetype ?? DEFAULT_MIMETYPE;
+        if (now?.content === edit.content && now.mimetype === mimetype) {
+          return { page: now, isNew: false };
+        }
+        await repository.changeWiki({
+          ...stamp,
+          title: name,
+          text: edit.content,
+          mimetype,
+          basedOn: latest?.uuid ?? null,
+          ...(edit.comment === undefined ? {} : { comment: edit.comment }),
+        });
+        return { page: await repository.wikiPage({ name }), isNew: now === null };
+      },
+    });
+  }
+
+  /**
+   * Deletes a page as Fossil does: an empty version follows the newest, and the older ones stay.
+   *
+   * @param parent the version that the caller knows; absent for any
+   * @throws NotFound; Conflict where `parent` is not the newest version
+   */
+  async remove(
+    project: Project,
+    name: string,
+    parent: string | undefined,
+    { caller, actor }: WikiWriter,
+  ): Promise<void> {
+    await this.#repositories.write(project, {
+      caller,
+      user: actor.name,
+      write: async (repository, stamp) => {
+        const [latest] = await versionsOf(repository, name);
+        if (latest === undefined || latest.size === 0) {
+          throw new NotFound(`There is no wiki page "${name}"`);
+        }
+        requireParent(name, parent, latest);
+        const { mimetype } = await repository.wikiPage({ name });
+        const basedOn = latest.uuid;
+        await repository.changeWiki({ ...stamp, title: name, text: "", mimetype, basedOn });
+      },
+    });
+  }
+}
+
+/** Every version of a page, newest first; none where there never was such a page. */
+async function versionsOf(repository: PooledRepository, name: string): Promise<WikiVersion[]> {
+  const pages = await repository.wikiPages({ deleted: true });
+  return pages.some((page) => page.name === name) ? await repository.wikiHistory(name) : [];
+}
+
+function requireParent(
+  name: string,
+  parent: string | null | undefined,
+  latest: WikiVersion | null,
+): void {
+  const fits = parent === undefined ||
+    (parent === null ? latest === null : latest?.uuid.startsWith(parent.toLowerCase()));
+  if (fits) return;
+  throw new Conflict(`The wiki page "${name}" has changed`, {
+    uuid: latest?.uuid ?? null,
+    user: latest?.user ?? null,
+    last_modified: latest?.timestamp ?? null,
+  });
+}
