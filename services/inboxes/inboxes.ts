@@ -199,7 +199,12 @@ export class Inboxes {
 }
 
 function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): RosterEntry[] {
-  return Array.from(nicks, (nick) => roster.find(nick)).filter((agent) => agent !== null);
+  const agents: RosterEntry[] = [];
+  for (const nick of nicks) {
+    const agent = roster.find(nick);
+    if (agent !== null) agents.push(agent);
+  }
+  return agents;
 }
 
 /** The text as a channel's log shows it: an ACTION as `* nick text`, other CTCP not at all. */
