@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
 
@@ -15,6 +16,8 @@ export interface AppEnv {
     readonly remoteAddress: string;
     /** Call this once the request has shown a valid credential; its connection is then kept. */
     readonly trust?: () => void;
+    /** The batch that the request is an item of: it has the caller's rights. */
+    readonly batch?: Context<AppEnv>;
   };
   Variables: {
     requestId: string;

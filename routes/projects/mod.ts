@@ -7,10 +7,17 @@ import { accessProject } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { authenticate, proveAgain } from "../middleware/authenticate.ts";
 import { exceptUploads, jsonBody } from "../middleware/body.ts";
+import { archiveRoutes } from "./archives.ts";
+import { batchRoutes } from "./batch.ts";
+import { changeRoutes } from "./changes.ts";
+import { checkinRoutes } from "./checkins.ts";
 import { newProjectRoutes } from "./context.ts";
+import { documentRoutes } from "./documents.ts";
+import { fileRoutes } from "./files.ts";
 import { indexRoutes } from "./index.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
+import { searchRoutes } from "./search.ts";
 import type { ProjectGroup } from "./table.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { wikiRoutes } from "./wiki.ts";
@@ -19,6 +26,7 @@ import { wikiRoutes } from "./wiki.ts";
 export function createProjectGroups(
   services: Services,
   summaryOf: (method: string, path: string) => string = () => "",
+  whole: () => OpenAPIHono<AppEnv> | null = () => null,
 ): Record<ProjectGroup, OpenAPIHono<AppEnv>> {
   const { scm } = services.config.projects;
   return {
@@ -27,6 +35,13 @@ export function createProjectGroups(
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
     wiki: wikiRoutes(services),
+    checkins: checkinRoutes(services),
+    files: fileRoutes(services),
+    changes: changeRoutes(services),
+    archives: archiveRoutes(services),
+    search: searchRoutes(services),
+    documents: documentRoutes(services),
+    batch: batchRoutes(services, whole),
   };
 }
 
@@ -50,7 +65,7 @@ export function mountProjects(app: OpenAPIHono<AppEnv>, services: Services): voi
   const api = newProjectRoutes();
   const summaries = new Map<string, string>();
   const summaryOf = (method: string, path: string) => summaries.get(`${method} ${path}`) ?? "";
-  for (const group of Object.values(createProjectGroups(services, summaryOf))) {
+  for (const group of Object.values(createProjectGroups(services, summaryOf, () => api))) {
     api.route("/", group);
   }
   for (const definition of api.openAPIRegistry.definitions) {

@@ -17,6 +17,21 @@ export const PROJECT_ROUTES = {
   "PUT /api/wiki/{name}": ["wiki", "write"],
   "DELETE /api/wiki/{name}": ["wiki", "write"],
   "GET /api/wiki-history": ["wiki", "read"],
+  "GET /api/checkin/{uuid}": ["checkins", "read"],
+  "GET /api/tree": ["files", "read"],
+  "GET /api/file": ["files", "read"],
+  "GET /api/diff": ["changes", "read"],
+  "GET /api/blame": ["changes", "read"],
+  "GET /api/history": ["changes", "read"],
+  "GET /api/archive/{archive}": ["archives", "read"],
+  "GET /api/search": ["search", "read"],
+  "POST /api/batch": ["batch", "read"],
+  "GET /api/technotes": ["documents", "read"],
+  "GET /api/technotes/{id}": ["documents", "read"],
+  "GET /api/forum": ["documents", "read"],
+  "GET /api/forum/{uuid}": ["documents", "read"],
+  "GET /api/attachments": ["documents", "read"],
+  "GET /api/attachments/content": ["documents", "read"],
 } as const satisfies Record<string, readonly [group: string, needs: Action]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

@@ -6,7 +6,6 @@ import { NotFound } from "../../services/errors.ts";
 import type { Identity } from "../../services/identity/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
-import { jsonText, JsonTexts } from "../json_text.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { route } from "../route.ts";
 import {
@@ -169,7 +168,6 @@ export function channelRoutes(options: ChannelRoutesOptions) {
     eventOf(id, { nick, text, timestamp })
   );
   const wholeFrames = new EventFrames<ChannelMessage>((message) => eventOf(message.id, message));
-  const texts = new JsonTexts<ChannelMessage>();
   const waits = new Waits();
   identity.onEnded((ended) => waits.abortEnded(ended));
 
@@ -191,14 +189,15 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       const { wait_seconds: waitSeconds = 0, ...range } = context.req.valid("query");
       const query = { ...range, waitSeconds };
       const caller = callerOf(context);
-      const messages = waitSeconds === 0
-        ? await bridge.messages(channel, query, caller)
-        : await waits.run(
-          context.get("principal"),
-          context.req.raw.signal,
-          (signal) => bridge.messages(channel, { ...query, signal }, caller),
-        );
-      return jsonText<z.infer<typeof messageSchema>[]>(context, texts.list(messages));
+      if (waitSeconds === 0) {
+        return context.json(await bridge.messages(channel, query, caller), 200);
+      }
+      const messages = await waits.run(
+        context.get("principal"),
+        context.req.raw.signal,
+        (signal) => bridge.messages(channel, { ...query, signal }, caller),
+      );
+      return context.json(messages, 200);
     })
     .openapi(streamMessages, async (context) => {
       const { channel } = context.req.valid("param");

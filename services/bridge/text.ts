@@ -8,16 +8,10 @@ const MAX_LINES = 100;
 /** The control characters that a post may hold: tab, and what IRC clients read as formatting. */
 const FORMATTING = new Set("\t\x02\x03\x04\x0f\x11\x16\x1d\x1e\x1f");
 
-const CONTROL = /\p{Cc}/u;
-const CONTROLS = /\p{Cc}/gu;
-
 /** Other characters that Unicode calls white space are text like any other. */
 const BLANK = /^[ \t]*$/;
 
 const encoder = new TextEncoder();
-
-/** Most bytes that a unit of UTF-16 takes in UTF-8. */
-const MAX_UNIT_BYTES = 3;
 
 /** Bytes of a text in UTF-8. */
 export function byteLength(text: string): number {
@@ -31,7 +25,7 @@ export function byteLength(text: string): number {
  * @throws Invalid where nothing is in it, or a control character, or half a surrogate pair
  */
 export function linesOf(text: string): string[] {
-  if (!fits(text, MAX_TEXT_BYTES)) {
+  if (text.length > MAX_TEXT_BYTES || byteLength(text) > MAX_TEXT_BYTES) {
     throw new TooLarge(`"text" must have at most ${MAX_TEXT_BYTES} bytes`);
   }
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
@@ -48,16 +42,11 @@ export function linesOf(text: string): string[] {
   return filled;
 }
 
-/** Whether a text has at most so many bytes of UTF-8. Short texts need not be encoded. */
-function fits(text: string, bytes: number): boolean {
-  return text.length * MAX_UNIT_BYTES <= bytes ||
-    (text.length <= bytes && byteLength(text) <= bytes);
-}
-
 function isPlain(line: string): boolean {
-  if (!line.isWellFormed()) return false;
-  if (!CONTROL.test(line)) return true;
-  return (line.match(CONTROLS) ?? []).every((character) => FORMATTING.has(character));
+  for (const [character] of line.matchAll(/\p{Cc}/gu)) {
+    if (!FORMATTING.has(character)) return false;
+  }
+  return line.isWellFormed();
 }
 
 /**
@@ -67,7 +56,6 @@ function isPlain(line: string): boolean {
  * @param room at least 4, the longest character
  */
 export function splitLine(line: string, room: number): string[] {
-  if (line.length * MAX_UNIT_BYTES <= room) return [line];
   const pieces: string[] = [];
   const piece = new Uint8Array(room);
   let rest = line;

@@ -18,9 +18,6 @@ export interface IdentityOptions {
 /** What an agent's nick and passphrase are good for. */
 const PASSPHRASE_SCOPES: ReadonlySet<Scope> = new Set(["read", "write"]);
 
-/** How many tokens' digests are remembered. */
-const REMEMBERED = 1024;
-
 /** Finds the principal of a credential. */
 export class Identity {
   readonly #operatorToken: OperatorToken;
@@ -29,8 +26,6 @@ export class Identity {
   readonly #refusals: Refusals;
   readonly #revocations: Revocations;
   readonly #listeners = new Set<(principal: Principal) => void>();
-  /** The digests of tokens that were valid lately, so that a caller's token is hashed once. */
-  readonly #digests = new Map<string, string>();
 
   constructor(options: IdentityOptions) {
     this.#operatorToken = options.operatorToken;
@@ -38,7 +33,6 @@ export class Identity {
     this.#logins = options.logins;
     this.#refusals = options.refusals;
     this.#revocations = options.revocations;
-    this.#revocations.subscribe(() => this.#digests.clear());
   }
 
   /**
@@ -90,22 +84,12 @@ export class Identity {
   }
 
   #authenticateToken(token: string, address: string): Principal {
-    const digest = this.#digests.get(token) ?? sha256(token);
-    const principal = this.#operatorToken.matches(digest)
-      ? OPERATOR
-      : this.#tokens.authenticate(token, digest);
-    if (principal !== null) {
-      this.#rememberDigest(token, digest);
-      return principal;
-    }
+    const digest = sha256(token);
+    if (this.#operatorToken.matches(digest)) return OPERATOR;
+    const principal = this.#tokens.authenticate(token, digest);
+    if (principal !== null) return principal;
     this.#refusals.note({ door: "bearer", address, reason: "invalid token" });
     throw new Unauthorized("The token is not valid");
-  }
-
-  #rememberDigest(token: string, digest: string): void {
-    if (this.#digests.has(token)) return;
-    if (this.#digests.size >= REMEMBERED) this.#digests.clear();
-    this.#digests.set(token, digest);
   }
 
   async #authenticateAgent(name: string, password: string, address: string): Promise<Principal> {

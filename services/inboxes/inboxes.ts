@@ -199,12 +199,7 @@ export class Inboxes {
 }
 
 function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): RosterEntry[] {
-  const agents: RosterEntry[] = [];
-  for (const nick of nicks) {
-    const agent = roster.find(nick);
-    if (agent !== null) agents.push(agent);
-  }
-  return agents;
+  return Array.from(nicks, (nick) => roster.find(nick)).filter((agent) => agent !== null);
 }
 
 /** The text as a channel's log shows it: an ACTION as `* nick text`, other CTCP not at all. */

@@ -64,7 +64,6 @@ interface AtName {
 }
 
 function atNames(text: string): AtName[] {
-  if (!text.includes("@")) return [];
   return Array.from(text.matchAll(AT_NAME), ([, name = "", star]) => ({
     name: foldCase(name),
     prefix: star === "*",
@@ -73,28 +72,21 @@ function atNames(text: string): AtName[] {
 
 function standingAlone(text: string): string[] {
   const words = text.match(WORD) ?? [];
-  if (text.includes(".")) {
-    words.forEach((word, index) => words[index] = word.replace(OUTER_DOTS, ""));
-  }
-  if (!UNUSUAL.test(text)) return words;
   const runs = text.match(NICK_RUN) ?? [];
-  return [...words, ...runs.filter((run) => UNUSUAL.test(run))];
+  return [
+    ...words.map((word) => word.replace(OUTER_DOTS, "")),
+    ...runs.filter((run) => UNUSUAL.test(run)),
+  ];
 }
 
 function collect(atNames: readonly AtName[], nicks: readonly string[]): Addressees {
-  const names = new Set(nicks.map(foldCase));
-  const types = new Set<string>();
-  const prefixes: string[] = [];
-  let everybody = false;
-  for (const { name, prefix } of atNames) {
-    if (prefix) {
-      if (prefixes.length < MAX_PREFIXES) prefixes.push(name);
-      continue;
-    }
-    names.add(name);
-    if (name === "all") everybody = true;
-    const type = TYPE.exec(name)?.[1];
-    if (type !== undefined) types.add(type);
-  }
-  return { everybody, types, prefixes, nicks: names };
+  const names = atNames.filter(({ prefix }) => !prefix).map(({ name }) => name);
+  const types = names.flatMap((name) => TYPE.exec(name)?.[1] ?? []);
+  const prefixes = atNames.filter(({ prefix }) => prefix).map(({ name }) => name);
+  return {
+    everybody: names.includes("all"),
+    types: new Set(types),
+    prefixes: prefixes.slice(0, MAX_PREFIXES),
+    nicks: new Set([...names, ...nicks.map(foldCase)]),
+  };
 }

@@ -12,6 +12,8 @@ import {
 import { type Caller, originOf } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { RepositoryAnswers } from "./answers.ts";
+import { RepositoryArchives } from "./archives.ts";
 import { artifactEvent, foreignOrigin, projectEvent } from "./events.ts";
 import { Intentions, type Pending, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
@@ -63,6 +65,9 @@ type OwnWrite = Pick<Pending, "stamp" | "origin">;
 export class ProjectRepositories {
   readonly files: RepositoryFiles;
   readonly intentions: Intentions;
+  /** Answers of the API to reads, kept while the repository stays as it is. */
+  readonly answers: RepositoryAnswers;
+  readonly archives: RepositoryArchives;
   readonly #database: Database;
   readonly #pool: RepositoryPool;
   readonly #scheduler: Scheduler;
@@ -76,6 +81,8 @@ export class ProjectRepositories {
   private constructor(options: ProjectRepositoriesOptions) {
     this.#pool = options.pool ?? new RepositoryPool();
     this.files = new RepositoryFiles({ folder: options.folder, pool: this.#pool });
+    this.answers = new RepositoryAnswers(this.files);
+    this.archives = new RepositoryArchives(this.files);
     this.intentions = new Intentions(options);
     this.#database = options.database;
     this.#scheduler = options.scheduler;

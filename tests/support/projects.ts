@@ -87,3 +87,26 @@ function sendTo(
     ...(body === undefined ? {} : { body }),
   });
 }
+
+/** Commits files to trunk; gives the check-in. */
+export async function commitFiles(
+  { api, project }: Pick<TestProject, "api" | "project">,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<string> {
+  return await api.services.hosting.repositories.write(project, {
+    caller: BY_OPERATOR,
+    write: async (repository, stamp) => {
+      const { uuid: parent } = await repository.resolveCheckin("trunk");
+      return await repository.commit({
+        ...stamp,
+        parent,
+        comment: "Files",
+        changes: Object.entries(files).map(([path, content]) => ({
+          kind: "write",
+          path,
+          content: typeof content === "string" ? new TextEncoder().encode(content) : content,
+        })),
+      });
+    },
+  });
+}

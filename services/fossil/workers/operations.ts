@@ -59,7 +59,7 @@ import {
   type WikiListOptions,
 } from "../read/mod.ts";
 import type { Repository } from "../repository.ts";
-import type { SearchIndex, SearchOptions } from "../search/mod.ts";
+import type { SearchIndex, SearchKind, SearchOptions, SearchResult } from "../search/mod.ts";
 import {
   amendCheckin,
   type Amendment,
@@ -170,6 +170,12 @@ export const WRITES = {
 export const WHOLE = {
   /** Creates or updates the index first. */
   search: (context: Context, options: SearchOptions) => context.index().search(options),
+  /** The same, for each kind by itself. */
+  searchEach: (
+    context: Context,
+    { kinds, ...options }: SearchOptions & { readonly kinds: readonly SearchKind[] },
+  ): (SearchResult & { readonly kind: SearchKind })[] =>
+    kinds.map((kind) => ({ kind, ...context.index().search({ ...options, kinds: [kind] }) })),
   /** Writes an archive of a check-in to the file `target`; returns the unreadable files. */
   archive: (
     { reader, watch }: Context,

@@ -1,0 +1,116 @@
+import type { Context, TypedResponse } from "hono";
+import type { Services } from "../../services/daemon/mod.ts";
+import type { PooledRepository } from "../../services/fossil/mod.ts";
+import type { Answer, NewAnswer } from "../../services/projects/mod.ts";
+import type { AppEnv } from "../context.ts";
+
+/** An answer that depends on the repository alone: it is asked again whether it still holds. */
+const REVALIDATED = "private, no-cache";
+
+/** The response of a conditional request whose sender has the answer already. */
+export const notModified = {
+  304: { description: "It is what `If-None-Match` names" },
+} as const;
+
+/** What a read gives: JSON that is a text already, or plain data. */
+type Reading<Value> = (repository: PooledRepository) => Promise<Value | Uint8Array<ArrayBuffer>>;
+
+/**
+ * Answers a read with JSON and its entity tag, from memory if the repository has not changed since.
+ * The URL is the key: the answer may depend on nothing else but the repository.
+ */
+export async function answerJson<Value>(
+  context: Context<AppEnv>,
+  { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
+  read: Reading<Value>,
+): Promise<TypedResponse<Value, 200, "json">> {
+  const answer = await answers.get(
+    context.get("access").project,
+    keyOf(context),
+    async (repository) => {
+      const value = await read(repository);
+      const bytes = value instanceof Uint8Array
+        ? value
+        : new TextEncoder().encode(JSON.stringify(value));
+      return { bytes, headers: { "Content-Type": "application/json" } };
+    },
+  );
+  return respond(context, answer) as unknown as TypedResponse<Value, 200, "json">;
+}
+
+/** Answers a read with bytes, a part of them if the request asks for a range. */
+export async function answerBytes(
+  context: Context<AppEnv>,
+  { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
+  read: (repository: PooledRepository) => Promise<NewAnswer>,
+): Promise<Response> {
+  const answer = await answers.get(context.get("access").project, keyOf(context), read);
+  return respond(context, answer, true);
+}
+
+/** Whether the sender of a conditional request has an answer already (RFC 9110, 13.1.2). */
+export function hasAlready(context: Context<AppEnv>, etag: string): boolean {
+  const condition = context.req.header("if-none-match");
+  if (condition === undefined) return false;
+  if (condition.trim() === "*") return true;
+  return condition.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+}
+
+/** The headers of an answer whose sender may ask again whether it still holds. */
+export function conditionalHeaders(etag: string): Record<string, string> {
+  return { ETag: etag, "Cache-Control": REVALIDATED };
+}
+
+function keyOf(context: Context<AppEnv>): string {
+  const { url } = context.req;
+  return url.slice(url.indexOf("/api/"));
+}
+
+function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false): Response {
+  const { bytes, etag } = answer;
+  const headers: Record<string, string> = {
+    ...answer.headers,
+    ...conditionalHeaders(etag),
+  };
+  if (hasAlready(context, etag)) {
+    return context.body(null, 304, conditionalHeaders(etag));
+  }
+  if (!takesRanges) return context.body(bytes, 200, headers);
+  headers["Accept-Ranges"] = "bytes";
+  const range = rangeOf(context, etag, bytes.length);
+  if (range === null) return context.body(bytes, 200, headers);
+  if (range === "unsatisfiable") {
+    const error = `The content has ${bytes.length} bytes; the range is not among them`;
+    return context.json({ error }, 416, { "Content-Range": `bytes */${bytes.length}` });
+  }
+  const [start, end] = range;
+  headers["Content-Range"] = `bytes ${start}-${end - 1}/${bytes.length}`;
+  return context.body(bytes.slice(start, end), 206, headers);
+}
+
+/**
+ * The range that a request asks for (RFC 9110, 14.2): its start and its end, which it does not
+ * contain. Null for everything: without a range, with several, and where `If-Range` names another
+ * content.
+ */
+function rangeOf(
+  context: Context<AppEnv>,
+  etag: string,
+  length: number,
+): readonly [start: number, end: number] | "unsatisfiable" | null {
+  const { method } = context.req;
+  const wanted = context.req.header("range");
+  const condition = context.req.header("if-range");
+  if (wanted === undefined || method !== "GET") return null;
+  if (condition !== undefined && condition.trim() !== etag) return null;
+  const [, first = "", last = ""] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(wanted.trim()) ?? [];
+  if (first === "" && last === "") return null;
+  if (first === "") {
+    const count = Math.min(Number(last), length);
+    return count === 0 ? "unsatisfiable" : [length - count, length];
+  }
+  const start = Number(first);
+  const end = last === "" ? length : Math.min(Number(last) + 1, length);
+  if (last !== "" && Number(last) < start) return null;
+  return start >= length ? "unsatisfiable" : [start, end];
+}

@@ -1,0 +1,159 @@
+import { Buffer } from "node:buffer";
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { Hono } from "hono";
+import type { AppEnv } from "../context.ts";
+import type { Log } from "../../services/log.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { errorHandler } from "../middleware/errors.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+
+const MAX_ITEMS = 25;
+/** Bytes of all bodies of an answer; items beyond it are refused. */
+const MAX_BYTES = 16 * 1024 * 1024;
+/** Where the inner requests seem to go; only the path counts. */
+const ORIGIN = "http://batch";
+
+const itemSchema = z.object({
+  status: z.int(),
+  body: z.unknown().openapi({
+    description: "JSON as it is, text as a string, other bytes as `{content_base64}`",
+  }),
+});
+
+const batch = projectRoute("POST /api/batch", {
+  summary: "Up to 25 reads in one request",
+  description:
+    "Each item is a GET of this API, with the rights of the caller; its query may stand " +
+    "in `path`, in `params`, or in both. Archives and streams are refused. A bad item fails alone.",
+  request: {
+    body: jsonRequest(
+      z.object({
+        requests: z.array(z.unknown(), { error: "'requests' must be a list" })
+          .max(MAX_ITEMS, { error: `Maximum ${MAX_ITEMS} requests per batch` })
+          .openapi({
+            description: "Objects with `path`, `method` (GET if absent) and `params`",
+          }),
+      }).meta({ id: "BatchRequest" }),
+      { requests: [{ method: "GET", path: "/api/timeline", params: { per_page: 5 } }] },
+    ),
+  },
+  responses: {
+    200: json(
+      z.object({ responses: z.array(itemSchema) }).openapi("BatchAnswer"),
+      "An answer for each item, in their order",
+    ),
+    ...projectErrors(400, 413),
+  },
+});
+
+/** What an item may be; each field is judged by itself. */
+const requestSchema = z.object({
+  method: z.string().nullish(),
+  path: z.string().nullish(),
+  params: z.record(z.string(), z.unknown()).nullish(),
+});
+
+type BatchItem = z.infer<typeof itemSchema>;
+
+/** `/api/batch`; `api` gives the routes that items are for. */
+export function batchRoutes(
+  { log }: Pick<Services, "log">,
+  api: () => OpenAPIHono<AppEnv> | null,
+) {
+  let items: Hono<AppEnv> | null = null;
+  return newProjectRoutes().openapi(batch, async (context) => {
+    items ??= itemRoutes(log, api());
+    const responses: BatchItem[] = [];
+    let bytes = 0;
+    for (const item of context.req.valid("json").requests) {
+      if (bytes > MAX_BYTES) {
+        responses.push(refusal(413, "The answers of this batch are too long together"));
+        continue;
+      }
+      const answer = await answerOf(items, item, { ...context.env, batch: context });
+      bytes += answer.bytes;
+      responses.push(answer.item);
+    }
+    return context.json({ responses }, 200);
+  });
+}
+
+/** What of a batch's request is that of each item too. */
+const INHERITED = ["requestId", "address", "secure", "principal", "access"] as const;
+
+/** The routes of the API for callers who were authenticated with their batch. */
+function itemRoutes(log: Log, api: OpenAPIHono<AppEnv> | null): Hono<AppEnv> {
+  const items = new Hono<AppEnv>();
+  items.onError(errorHandler(log));
+  items.notFound(({ json, req }) => json({ error: `Unknown API path: ${req.path}` }, 404));
+  items.use(async (item, next) => {
+    const { batch } = item.env;
+    if (batch === undefined) throw new Error("An item belongs to a batch");
+    for (const name of INHERITED) item.set(name, batch.get(name));
+    await next();
+  });
+  if (api !== null) items.route("/", api);
+  return items;
+}
+
+function refusal(status: number, error: string): BatchItem {
+  return { status, body: { error } };
+}
+
+async function answerOf(
+  caller: Hono<AppEnv>,
+  item: unknown,
+  env: AppEnv["Bindings"],
+): Promise<{ item: BatchItem; bytes: number }> {
+  const path = pathOf(item);
+  if (typeof path !== "string") return { item: path, bytes: 0 };
+  const response = await caller.request(`${ORIGIN}${path}`, {}, env);
+  const type = response.headers.get("content-type") ?? "";
+  if (type.startsWith("text/event-stream")) {
+    await response.body?.cancel();
+    return { item: refusal(400, "A batch takes no streams"), bytes: 0 };
+  }
+  const { status } = response;
+  const body = new Uint8Array(await response.arrayBuffer());
+  return { item: { status, body: bodyOf(type, body) }, bytes: body.length };
+}
+
+/** The path of an item with its query, or why it is refused. */
+function pathOf(item: unknown): string | BatchItem {
+  if (typeof item !== "object" || item === null || Array.isArray(item)) {
+    return refusal(400, "Each request must be an object");
+  }
+  const { success, data, error } = requestSchema.safeParse(item);
+  if (!success) {
+    const field = String(error.issues[0]?.path[0] ?? "method");
+    return refusal(400, `"${field}" of a request has the wrong type`);
+  }
+  const { method, path, params } = data;
+  if ((method ?? "GET").toUpperCase() !== "GET") {
+    return refusal(405, "Only GET is supported in batch requests");
+  }
+  if (path === undefined || path === null || path === "") return refusal(400, "Missing 'path'");
+  const url = path.startsWith("/") ? URL.parse(`${ORIGIN}${path}`) : null;
+  if (url === null || !/^\/api(?:\/|$)/.test(url.pathname)) {
+    return refusal(404, `Unknown API path: ${path.slice(0, 200)}`);
+  }
+  if (/^\/api\/(?:events|archive)(?:\/|$)/.test(url.pathname)) {
+    return refusal(400, "A batch takes neither streams nor archives");
+  }
+  for (const [name, value] of Object.entries(params ?? {})) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one === null || one === undefined) continue;
+      url.searchParams.append(name, typeof one === "string" ? one : JSON.stringify(one));
+    }
+  }
+  return `${url.pathname}${url.search}`;
+}
+
+function bodyOf(type: string, bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return null;
+  if (type.startsWith("application/json")) return JSON.parse(new TextDecoder().decode(bytes));
+  if (/^(?:text\/|image\/svg\+xml)/.test(type)) return new TextDecoder().decode(bytes);
+  return { content_base64: Buffer.from(bytes).toString("base64") };
+}

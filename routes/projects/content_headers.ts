@@ -1,0 +1,53 @@
+/** Types of files that a browser shows without running anything. */
+const PASSIVE_TYPES: ReadonlyMap<string, string> = new Map([
+  ["png", "image/png"],
+  ["jpg", "image/jpeg"],
+  ["jpeg", "image/jpeg"],
+  ["gif", "image/gif"],
+  ["webp", "image/webp"],
+  ["avif", "image/avif"],
+  ["bmp", "image/bmp"],
+  ["ico", "image/x-icon"],
+  ["svg", "image/svg+xml"],
+  ["mp3", "audio/mpeg"],
+  ["ogg", "audio/ogg"],
+  ["wav", "audio/wav"],
+  ["mp4", "video/mp4"],
+  ["webm", "video/webm"],
+  ["pdf", "application/pdf"],
+  ["zip", "application/zip"],
+  ["gz", "application/gzip"],
+  ["tgz", "application/gzip"],
+  ["woff2", "font/woff2"],
+]);
+
+/** Types that are shown in the page; anything else is a download. */
+const SHOWN = /^(?:text\/plain|image|audio|video)/;
+
+/** Nothing in a file may run, whatever it is, nor load anything. */
+const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/**
+ * Headers for the bytes of a file that anybody may have written: its type by its name, text as plain
+ * text, and never anything that a browser runs.
+ */
+export function contentHeaders(path: string, isBinary: boolean): Record<string, string> {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+  const type = PASSIVE_TYPES.get(ending) ??
+    (isBinary ? "application/octet-stream" : "text/plain; charset=utf-8");
+  return {
+    "Content-Type": type,
+    "Content-Disposition": dispositionOf(SHOWN.test(type) ? "inline" : "attachment", name),
+    "Content-Security-Policy": SANDBOX,
+    "X-Content-Type-Options": "nosniff",
+  };
+}
+
+/** The header `Content-Disposition` (RFC 6266), with a name that may hold any character. */
+export function dispositionOf(disposition: "inline" | "attachment", name: string): string {
+  const plain = name.replace(/[^ -~]|["\\%]/g, "_");
+  const encoded = encodeURIComponent(name.toWellFormed())
+    .replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return `${disposition}; filename="${plain}"; filename*=UTF-8''${encoded}`;
+}

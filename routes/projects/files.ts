@@ -1,0 +1,79 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import type { Tree } from "../../services/fossil/mod.ts";
+import { errorSchema, json } from "../schemas.ts";
+import { answerBytes, answerJson, notModified } from "./answers.ts";
+import { newProjectRoutes } from "./context.ts";
+import { contentHeaders } from "./content_headers.ts";
+import { optionalCheckin, treeSchema } from "./reading_schemas.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+
+const getTree = projectRoute("GET /api/tree", {
+  summary: "The files and folders in a folder of a check-in",
+  request: {
+    query: z.object({
+      checkin: optionalCheckin,
+      path: z.string().optional().openapi({ description: "A folder; the root if absent" }),
+      recursive: z.enum(["true", "false"]).optional().openapi({
+        description: "Every file below the folder by its whole path, and no folders",
+      }),
+    }),
+  },
+  responses: {
+    200: json(treeSchema, "The folder"),
+    ...notModified,
+    ...projectErrors(400, 413),
+  },
+});
+
+const anyBytes = { "*/*": { schema: z.any().openapi({ type: "string", format: "binary" }) } };
+
+/** What answers with bytes answers beside errors. */
+export const bytesResponses = {
+  200: { content: anyBytes, description: "The bytes" },
+  206: { content: anyBytes, description: "The bytes of the range" },
+  ...notModified,
+  416: json(errorSchema, "The content has no such range"),
+} as const;
+
+const getFile = projectRoute("GET /api/file", {
+  summary: "The bytes of a file at a check-in",
+  description:
+    "Takes `Range`, and `If-None-Match` with the entity tag, which is the file's hash. " +
+    "What a browser could run is sent as plain text, or in a sandbox.",
+  request: {
+    query: z.object({
+      checkin: optionalCheckin,
+      path: z.string().openapi({ description: "The file" }),
+    }),
+  },
+  responses: { ...bytesResponses, ...projectErrors(400, 413) },
+});
+
+/** `/api/tree` and `/api/file`. */
+export function fileRoutes(services: Pick<Services, "hosting">) {
+  return newProjectRoutes()
+    .openapi(getTree, (context) => {
+      const { checkin, path, recursive } = context.req.valid("query");
+      return answerJson<Tree>(context, services, (repository) =>
+        repository.json.tree({
+          ...(checkin === undefined ? {} : { checkin }),
+          ...(path === undefined ? {} : { path }),
+          recursive: recursive === "true",
+        }));
+    })
+    .openapi(getFile, (context) => {
+      const { checkin, path } = context.req.valid("query");
+      return answerBytes(context, services, async (repository) => {
+        const file = await repository.file({
+          path,
+          ...(checkin === undefined ? {} : { checkin }),
+        });
+        return {
+          bytes: file.content as Uint8Array<ArrayBuffer>,
+          etag: `"${file.uuid}"`,
+          headers: { ...contentHeaders(file.path, file.is_binary), "X-Checkin": file.checkin },
+        };
+      });
+    });
+}

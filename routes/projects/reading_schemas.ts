@@ -1,0 +1,165 @@
+/** What reads of code answer, in the shapes of the engine. */
+import { z } from "@hono/zod-openapi";
+import { pageFields } from "./paging.ts";
+import { checkinSchema, timestampSchema } from "./schemas.ts";
+
+const changeType = z.enum(["added", "modified", "deleted", "renamed"]);
+const entryType = z.enum(["file", "link"]);
+
+/** A parameter that names a check-in. */
+export const checkinName = z.string().openapi({
+  description: "Any name of a check-in: hash, unique prefix, branch, tag, date, `tip`, …",
+});
+
+/** Like {@link checkinName}, in a query, where the tip of trunk is meant if it is absent. */
+export const optionalCheckin = checkinName.optional().openapi({
+  description: "Any name of a check-in; the tip of trunk if absent",
+});
+
+const checkinRefSchema = z.object({
+  uuid: z.string(),
+  timestamp: timestampSchema,
+  user: z.string(),
+  comment: z.string(),
+}).openapi("CheckinRef");
+
+export const checkinDetailSchema = checkinSchema.extend({
+  files_changed: z.array(z.object({
+    name: z.string(),
+    change_type: changeType,
+    uuid: z.string().nullable().openapi({ description: "Null if the file is deleted" }),
+    prev_uuid: z.string().nullable().openapi({ description: "Null if the file is new" }),
+    prev_name: z.string().nullable().openapi({ description: "The name before, if it changed" }),
+    type: entryType,
+    executable: z.boolean(),
+    mode_changed: z.boolean(),
+  })).readonly().openapi({ description: "Against the primary parent" }),
+  children: z.array(z.string()).readonly(),
+  cherrypicks: z.array(z.object({ uuid: z.string(), backout: z.boolean() })).readonly(),
+}).openapi("CheckinDetail");
+
+export const treeSchema = z.object({
+  checkin: z.string(),
+  path: z.string(),
+  entries: z.array(z.object({
+    name: z.string(),
+    type: z.enum(["file", "link", "dir"]),
+    uuid: z.string().nullable().openapi({ description: "Null for a folder" }),
+    size: z.int().nullable().openapi({ description: "Bytes; null for a folder" }),
+    executable: z.boolean(),
+    last_checkin: checkinRefSchema.nullable().openapi({
+      description: "What last changed the file, or anything in the folder",
+    }),
+  })).readonly(),
+}).openapi("Tree");
+
+export const diffSchema = z.object({
+  from: z.string().openapi({ description: "Empty if `to` has no parent" }),
+  to: z.string(),
+  files: z.array(z.object({
+    name: z.string(),
+    change_type: changeType,
+    prev_name: z.string().nullable(),
+    uuid: z.string().nullable(),
+    prev_uuid: z.string().nullable(),
+    is_binary: z.boolean(),
+    added: z.int(),
+    deleted: z.int(),
+    diff: z.string().openapi({ description: "Unified, with its two headers" }),
+    is_truncated: z.boolean().openapi({ description: "The diff is left out, for it is too long" }),
+    unreadable: z.string().nullable(),
+  })).readonly(),
+}).openapi("Diff");
+
+export const blameSchema = z.object({
+  checkin: z.string(),
+  path: z.string(),
+  lines: z.array(z.object({
+    number: z.int(),
+    uuid: z.string(),
+    user: z.string(),
+    timestamp: z.string(),
+    text: z.string(),
+  })).readonly(),
+}).openapi("Blame");
+
+export const historySchema = z.object({
+  path: z.string(),
+  checkins: z.array(checkinRefSchema.extend({
+    branch: z.string(),
+    name: z.string().openapi({ description: "The name that the file had then" }),
+    change_type: changeType,
+    file_uuid: z.string().nullable(),
+    prev_file_uuid: z.string().nullable(),
+    prev_name: z.string().nullable(),
+  })).readonly(),
+  ...pageFields,
+}).openapi("FileHistory");
+
+const technoteFields = {
+  id: z.string().openapi({ description: "What all versions share" }),
+  uuid: z.string(),
+  timestamp: timestampSchema,
+  last_modified: timestampSchema,
+  user: z.string(),
+  comment: z.string(),
+  tags: z.array(z.string()).readonly(),
+};
+
+export const technotesSchema = z.object({
+  technotes: z.array(z.object(technoteFields)).readonly(),
+  ...pageFields,
+}).openapi("Technotes");
+
+export const technoteSchema = z.object({
+  ...technoteFields,
+  mimetype: z.string(),
+  content: z.string(),
+  versions: z.array(z.object({
+    uuid: z.string(),
+    timestamp: timestampSchema,
+    user: z.string(),
+  })).readonly(),
+}).openapi("Technote");
+
+const threadFields = {
+  uuid: z.string().openapi({ description: "The first version of the first post" }),
+  title: z.string(),
+  user: z.string(),
+  created: timestampSchema,
+  last_modified: timestampSchema,
+  post_count: z.int(),
+};
+
+export const threadsSchema = z.object({
+  threads: z.array(z.object(threadFields)).readonly(),
+  ...pageFields,
+}).openapi("ForumThreads");
+
+export const threadSchema = z.object({
+  ...threadFields,
+  posts: z.array(z.object({
+    uuid: z.string(),
+    latest_uuid: z.string(),
+    timestamp: timestampSchema,
+    last_modified: timestampSchema,
+    user: z.string(),
+    in_reply_to: z.string().nullable(),
+    mimetype: z.string(),
+    content: z.string(),
+    is_deleted: z.boolean(),
+    version_count: z.int(),
+  })).readonly(),
+}).openapi("ForumThread");
+
+export const attachmentsSchema = z.object({
+  attachments: z.array(z.object({
+    uuid: z.string(),
+    name: z.string(),
+    file_uuid: z.string(),
+    size: z.int().nullable(),
+    timestamp: timestampSchema,
+    user: z.string(),
+    comment: z.string(),
+  })).readonly(),
+}).openapi("Attachments");

@@ -1,0 +1,107 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import { Invalid } from "../../services/errors.ts";
+import type { SearchKind, SearchMatch } from "../../services/fossil/mod.ts";
+import { json } from "../schemas.ts";
+import { answerJson, notModified } from "./answers.ts";
+import { newProjectRoutes } from "./context.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+import { timestampSchema } from "./schemas.ts";
+
+/** The groups of an answer, by the kind of what they hold. */
+const GROUPS = {
+  checkin: "checkins",
+  ticket: "tickets",
+  wiki: "wiki",
+  technote: "technotes",
+  forum: "forum",
+  code: "code",
+} as const satisfies Record<SearchKind, string>;
+
+/** Where a search looks that names no kind. */
+const DEFAULT_KINDS: readonly SearchKind[] = ["checkin", "ticket", "wiki"];
+
+const matchFields = {
+  snippet: z.string().openapi({ description: "Text around the match" }),
+  highlights: z.array(z.tuple([z.int(), z.int()])).readonly().openapi({
+    description: "Start and end of each word in the snippet, in UTF-16 units",
+  }),
+};
+
+function group<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.array(z.object(shape).extend(matchFields)).readonly().optional();
+}
+
+const searchSchema = z.object({
+  checkins: group({
+    uuid: z.string(),
+    timestamp: timestampSchema,
+    user: z.string(),
+    comment: z.string(),
+  }),
+  tickets: group({
+    uuid: z.string(),
+    title: z.string(),
+    status: z.string(),
+    created: timestampSchema,
+  }),
+  wiki: group({ name: z.string(), last_modified: timestampSchema }),
+  technotes: group({ id: z.string(), comment: z.string(), last_modified: timestampSchema }),
+  forum: group({ uuid: z.string(), title: z.string(), last_modified: timestampSchema }),
+  code: group({
+    path: z.string(),
+    uuid: z.string(),
+    line: z.int().openapi({ description: "Of the first match, from 1" }),
+  }),
+  totals: z.record(z.string(), z.int()).openapi({ description: "Matches of each group" }),
+  ...pageFields,
+}).openapi("Search");
+
+const search = projectRoute("GET /api/search", {
+  summary: "Full text search, best matches first",
+  description: 'All words must occur; `"a phrase"`, `prefix*` and `-without` also work. Looks at ' +
+    "check-in comments, tickets with their comments, and wiki pages, or at one `kind`: `code` is " +
+    "the files at the tip of trunk. Each group has its own pages.",
+  request: {
+    query: z.object({
+      ...pageParameters,
+      q: z.string().optional().openapi({
+        param: { name: "q", in: "query", required: true },
+        description: "At most 1000 characters and 32 words",
+      }),
+      kind: z.enum(["checkin", "ticket", "wiki", "technote", "forum", "code"]).optional(),
+    }),
+  },
+  responses: {
+    200: json(searchSchema, "The matches"),
+    ...notModified,
+    ...projectErrors(400),
+  },
+});
+
+/** `/api/search`. */
+export function searchRoutes(services: Pick<Services, "hosting">) {
+  return newProjectRoutes().openapi(search, (context) => {
+    const { q = "", kind, ...page } = context.req.valid("query");
+    if (q.trim() === "") throw new Invalid("Query parameter 'q' is required");
+    const kinds = kind === undefined ? DEFAULT_KINDS : [kind];
+    return answerJson<z.infer<typeof searchSchema>>(context, services, async (repository) => {
+      const results = await repository.searchEach({ query: q, kinds, ...rangeOf(page) });
+      const groups = results.map(({ kind, matches }) => [GROUPS[kind], matches.map(withoutKind)]);
+      const totals = results.map(({ kind, total }) => [GROUPS[kind], total] as const);
+      const { total_pages } = pageOf(page, Math.max(...totals.map(([, total]) => total)));
+      const total = totals.reduce((sum, [, count]) => sum + count, 0);
+      return {
+        ...Object.fromEntries(groups),
+        totals: Object.fromEntries(totals),
+        ...pageOf(page, total),
+        total_pages,
+      };
+    });
+  });
+}
+
+function withoutKind({ kind: _, ...match }: SearchMatch) {
+  return match;
+}

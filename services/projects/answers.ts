@@ -1,0 +1,108 @@
+import type { PooledRepository } from "../fossil/mod.ts";
+import { FileStates } from "./file_states.ts";
+import type { Project } from "./records.ts";
+import type { RepositoryFiles } from "./repository_files.ts";
+
+/** Bytes of all answers that are kept. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** A longer answer is not kept. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** What an answer costs beside its bytes. */
+const ENTRY_BYTES = 1000;
+/** Hexadecimal digits of an entity tag. */
+const TAG_DIGITS = 32;
+
+/** What a read of a repository gave. */
+export interface Answer {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Strong entity tag (RFC 9110, 8.8.3), with its quotes. */
+  readonly etag: string;
+  /** What else a reader wants to know of it, such as its type. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An answer as a read makes it. Without `etag`, it gets one from its bytes. */
+export type NewAnswer = Pick<Answer, "bytes"> & Partial<Answer>;
+
+interface Entry {
+  /** The state of the file before the read began. */
+  readonly state: string;
+  readonly answer: Promise<Answer>;
+  readonly size: number;
+}
+
+/**
+ * Answers to reads of repositories, kept until the repository's file changes, whichever program
+ * changes it. An answer is never older than its request: each request looks at the file first.
+ */
+export class RepositoryAnswers {
+  readonly #files: RepositoryFiles;
+  readonly #states = new FileStates();
+  /** The least recently used ones first. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  constructor(files: RepositoryFiles) {
+    this.#files = files;
+  }
+
+  /**
+   * Answers a read, from memory if the repository has not changed.
+   *
+   * @param key the request; whatever changes the answer must change the key
+   * @param make reads; its answer may depend on nothing but the repository and the key
+   * @throws ServiceError in place of the engine's errors
+   */
+  async get(
+    project: Project,
+    key: string,
+    make: (repository: PooledRepository) => Promise<NewAnswer>,
+  ): Promise<Answer> {
+    const whole = `${project.id} ${key}`;
+    const state = await this.#states.of(this.#files.pathOf(project));
+    const known = this.#entries.get(whole);
+    if (known !== undefined && known.state === state) {
+      this.#entries.delete(whole);
+      this.#entries.set(whole, known);
+      return await known.answer;
+    }
+    const answer = this.#files.use(project, make).then(tagged);
+    if (state === null) return await answer;
+    // Requests for the same, while it is being made, wait for it too.
+    this.#keep(whole, { state, answer, size: 0 });
+    try {
+      const made = await answer;
+      const size = made.bytes.length + ENTRY_BYTES;
+      if (this.#entries.get(whole)?.answer === answer) {
+        this.#drop(whole);
+        if (size <= MAX_ANSWER_BYTES) this.#keep(whole, { state, answer, size });
+      }
+      return made;
+    } catch (error) {
+      if (this.#entries.get(whole)?.answer === answer) this.#drop(whole);
+      throw error;
+    }
+  }
+
+  #keep(key: string, entry: Entry): void {
+    this.#drop(key);
+    this.#entries.set(key, entry);
+    this.#bytes += entry.size;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= MAX_BYTES || oldest === key) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#entries.get(key)?.size ?? 0;
+    this.#entries.delete(key);
+  }
+}
+
+async function tagged({ bytes, etag, headers = {} }: NewAnswer): Promise<Answer> {
+  if (etag !== undefined) return { bytes, etag, headers };
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const digits = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { bytes, etag: `"${digits.slice(0, TAG_DIGITS)}"`, headers };
+}

@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { TooMany } from "../errors.ts";
+import type { ArchiveFormat } from "../fossil/mod.ts";
+import type { Project } from "./records.ts";
+import type { RepositoryFiles } from "./repository_files.ts";
+
+/** Archives that are being made or read. */
+const MAX_ARCHIVES = 16;
+/** When to try again where there are too many, in seconds. */
+const RETRY_SECONDS = 10;
+
+/** A check-in's files in one. */
+export interface Archive {
+  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Bytes. */
+  readonly size: number;
+  /** Files whose content cannot be read. */
+  readonly leftOut: number;
+}
+
+/** Packs check-ins into archives: into a file, which lasts until its reader has it. */
+export class RepositoryArchives {
+  readonly #files: RepositoryFiles;
+  #count = 0;
+
+  constructor(files: RepositoryFiles) {
+    this.#files = files;
+  }
+
+  /**
+   * Packs a check-in.
+   *
+   * @throws TooMany where too many archives are being made or read already
+   * @throws ServiceError in place of the engine's errors
+   */
+  async make(
+    project: Project,
+    { checkin, format, signal }: {
+      readonly checkin: string;
+      readonly format: ArchiveFormat;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Archive> {
+    if (this.#count >= MAX_ARCHIVES) {
+      throw new TooMany("Too many archives are being read", RETRY_SECONDS);
+    }
+    this.#count++;
+    const ended = once(() => void this.#count--);
+    try {
+      return await this.#make(project, async (target) => {
+        const { left_out: leftOut } = await this.#files.use(
+          project,
+          (repository) => repository.archive({ checkin, format, target }, { signal }),
+        );
+        const file = await Deno.open(target);
+        const { size } = await file.stat();
+        return { readable: endingWith(file.readable, ended), size, leftOut };
+      });
+    } catch (error) {
+      ended();
+      throw error;
+    }
+  }
+
+  /** Gives work the path of a file, whose name is gone afterwards; who has it open can read it. */
+  async #make<T>(project: Project, work: (target: string) => Promise<T>): Promise<T> {
+    const folder = await Deno.makeTempDir({ dir: this.#files.folder, prefix: ".archive-" });
+    try {
+      return await work(join(folder, project.slug));
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  }
+}
+
+/** Makes a function that does something once, however often it is called. */
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
+  };
+}
+
+/** The same bytes; calls a function when they were read, or nobody wants the rest. */
+function endingWith(
+  readable: ReadableStream<Uint8Array<ArrayBuffer>>,
+  ended: () => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = readable.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        ended();
+        controller.close();
+      } catch (error) {
+        ended();
+        throw error;
+      }
+    },
+    async cancel(reason) {
+      ended();
+      await reader.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
+}
