@@ -47,8 +47,9 @@ export function createApp(services: Services) {
   );
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
-  for (const group of Object.values(createGroups(services))) app.route("/", group);
-  mountProjects(app, services);
+  const streams = newStreams(services);
+  for (const group of Object.values(createGroups(services, streams))) app.route("/", group);
+  mountProjects(app, services, streams);
   app.route("/", openApiRoutes(app));
   return app;
 }
@@ -56,10 +57,10 @@ export function createApp(services: Services) {
 /** The routes of each group of the table, but those that describe all of them. */
 export function createGroups(
   services: Services,
+  streams = newStreams(services),
 ): Record<Exclude<Group, "openapi">, Hono<AppEnv>> {
-  const { config, scheduler, metrics, status, identity, agents, bridge, llm, eventLog } = services;
+  const { config, metrics, status, identity, agents, bridge, llm, eventLog } = services;
   const completions = new Completions({ gateway: llm.gateway, identity });
-  const streams = new EventStreams({ max: config.limits.streams, identity, scheduler, metrics });
   const bufferSize = config.bridge.buffer_size;
   return {
     health: healthRoutes(status),
@@ -79,6 +80,11 @@ export function createGroups(
     events: eventRoutes({ eventLog, streams }),
     projects: projectRoutes(services),
   };
+}
+
+/** The event streams of all groups, which share one limit. */
+function newStreams({ config, identity, scheduler, metrics }: Services): EventStreams {
+  return new EventStreams({ max: config.limits.streams, identity, scheduler, metrics });
 }
 
 /** Authenticates by the query too where the table says so, before the header alone counts. */

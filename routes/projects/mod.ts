@@ -5,6 +5,7 @@ import { bodyLimitsOf } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { accessProject } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
+import type { EventStreams } from "../event_streams.ts";
 import { authenticate, proveAgain } from "../middleware/authenticate.ts";
 import { exceptUploads, jsonBody } from "../middleware/body.ts";
 import { archiveRoutes } from "./archives.ts";
@@ -14,6 +15,7 @@ import { checkinRoutes } from "./checkins.ts";
 import { newProjectRoutes } from "./context.ts";
 import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
+import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
@@ -25,6 +27,7 @@ import { wikiRoutes } from "./wiki.ts";
 /** The routes of each group of the table. */
 export function createProjectGroups(
   services: Services,
+  streams: EventStreams,
   summaryOf: (method: string, path: string) => string = () => "",
   whole: () => OpenAPIHono<AppEnv> | null = () => null,
 ): Record<ProjectGroup, OpenAPIHono<AppEnv>> {
@@ -34,6 +37,7 @@ export function createProjectGroups(
     project: projectRoutes(services),
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
+    events: eventRoutes(services, streams),
     wiki: wikiRoutes(services),
     checkins: checkinRoutes(services),
     files: fileRoutes(services),
@@ -49,12 +53,16 @@ export function createProjectGroups(
  * Adds the repository API to the app. Whoever calls, with a token, a passphrase, a session or nothing,
  * gets to a project that the caller may read; any other one is not there.
  */
-export function mountProjects(app: OpenAPIHono<AppEnv>, services: Services): void {
+export function mountProjects(
+  app: OpenAPIHono<AppEnv>,
+  services: Services,
+  streams: EventStreams,
+): void {
   const { projects } = services.hosting;
   const base = `/projects/:slug/${services.config.projects.scm}`;
   app.use(
     `${base}/api/*`,
-    authenticate(services, "bearer", "basic", "cookie", "guest"),
+    authenticate(services, "bearer", "basic", "cookie", "guest", "token of streams"),
     createMiddleware<AppEnv>(async (context, next) => {
       const slug = context.req.param("slug") ?? "";
       context.set("access", accessProject(projects, slug, context.get("principal")));
@@ -65,7 +73,7 @@ export function mountProjects(app: OpenAPIHono<AppEnv>, services: Services): voi
   const api = newProjectRoutes();
   const summaries = new Map<string, string>();
   const summaryOf = (method: string, path: string) => summaries.get(`${method} ${path}`) ?? "";
-  for (const group of Object.values(createProjectGroups(services, summaryOf, () => api))) {
+  for (const group of Object.values(createProjectGroups(services, streams, summaryOf, () => api))) {
     api.route("/", group);
   }
   for (const definition of api.openAPIRegistry.definitions) {

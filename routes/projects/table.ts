@@ -32,6 +32,7 @@ export const PROJECT_ROUTES = {
   "GET /api/forum/{uuid}": ["documents", "read"],
   "GET /api/attachments": ["documents", "read"],
   "GET /api/attachments/content": ["documents", "read"],
+  "GET /api/events": ["events", "read"],
 } as const satisfies Record<string, readonly [group: string, needs: Action]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

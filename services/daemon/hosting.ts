@@ -1,5 +1,7 @@
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
+import type { EventLog } from "../events/mod.ts";
+import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
@@ -12,6 +14,7 @@ export interface HostingOptions {
   readonly folder: string;
   readonly config: Config["projects"];
   readonly database: Database;
+  readonly eventLog: EventLog;
   readonly accounts: AccountDirectory;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -23,6 +26,7 @@ export interface Hosting {
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
   readonly wikis: Wikis;
+  readonly feeds: Feeds;
 }
 
 /**
@@ -36,6 +40,8 @@ export async function openHosting(
 ): Promise<Hosting> {
   const { database, accounts, scheduler, log, config } = options;
   const clock = () => scheduler.now();
+  const feeds = new Feeds(options);
+  started.defer(() => feeds.close());
   const repositories = await ProjectRepositories.open(options);
   started.defer(() => repositories.close());
   const projects = await Projects.open({ database, accounts, repositories, clock });
@@ -54,5 +60,6 @@ export async function openHosting(
   await watch.start();
   started.defer(() => watch.close());
   claims.start();
-  return { projects, repositories, claims, wikis: new Wikis({ repositories }) };
+  const wikis = new Wikis({ repositories });
+  return { projects, repositories, claims, wikis, feeds };
 }

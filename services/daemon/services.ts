@@ -82,6 +82,7 @@ export async function startServices(
   started.defer(() => gateway.close());
   const hosting = await openHosting({
     database,
+    eventLog,
     scheduler,
     log,
     accounts: identity.accounts,

@@ -8,6 +8,9 @@ import { EventRows, type LoggedEvent, matches, type Span } from "./rows.ts";
 /** Rows that one look into the database goes through at most, where no index finds them. */
 const WINDOW = 2000;
 
+/** Numbers that one look goes through for the events of one project, which have an index. */
+const PROJECT_WINDOW = 100_000;
+
 /** Events that one look into the database gives at most. */
 const LOOK = 200;
 
@@ -34,6 +37,8 @@ export interface EventQuery {
   readonly after?: number | undefined;
   /** Types of events, each whole or with `*` for its end, such as `agent.*`; all where absent. */
   readonly types?: readonly string[] | undefined;
+  /** The internal id of a project, for its events alone. */
+  readonly project?: string | undefined;
   /** How many at most. */
   readonly limit?: number | undefined;
 }
@@ -91,23 +96,30 @@ export class EventLog {
     return new EventLog(options, newest);
   }
 
+  /** The number of the newest event; 0 where the log is empty. */
+  get newest(): number {
+    return this.#newest;
+  }
+
   /**
    * Reads part of the log. Where few events match, it may give fewer than the limit though there
    * are more: the cursor says how far it came.
    *
    * @throws Invalid where `after` lies beyond the end of the log
    */
-  async read({ after, types = EVERY_TYPE, limit = DEFAULT_LIMIT }: EventQuery): Promise<EventPage> {
+  async read(query: EventQuery): Promise<EventPage> {
+    const { after, types = EVERY_TYPE, project, limit = DEFAULT_LIMIT } = query;
+    const asked = { types, project, limit };
     await this.#taking;
     const newest = this.#newest;
     const { oldest } = await this.#rows.ends();
     if (after === undefined) {
-      const events = await this.#readBack({ after: oldest - 1, until: newest, types, limit });
+      const events = await this.#readBack({ after: oldest - 1, until: newest, ...asked });
       return { events, cursor: newest, more: false, oldest };
     }
     this.#assertInside(after, newest);
     const from = Math.max(after, Math.min(oldest - 1, newest));
-    const { events, cursor } = await this.#readOn({ after: from, until: newest, types, limit });
+    const { events, cursor } = await this.#readOn({ after: from, until: newest, ...asked });
     return { events, cursor, more: cursor < newest, oldest };
   }
 
@@ -117,10 +129,10 @@ export class EventLog {
    * @returns what the follower asks for more by; nothing comes before it does
    * @throws Invalid where `after` lies beyond the end of the log
    */
-  follow({ after, types = EVERY_TYPE }: EventQuery, follower: EventFollower): Following {
+  follow({ after, types = EVERY_TYPE, project }: EventQuery, follower: EventFollower): Following {
     if (after !== undefined) this.#assertInside(after, this.#newest);
     const span = (cursor: number, limit: number) => (
-      { after: cursor, until: this.#taken, types, limit }
+      { after: cursor, until: this.#taken, types, project, limit }
     );
     // Memory may hold events that retention has removed: only a reader at the end begins there.
     let begun = after === undefined || after === this.#newest;
@@ -180,19 +192,19 @@ export class EventLog {
   }
 
   /** The next part of a span from memory; null where memory does not go back so far. */
-  #recall({ after, until, types, limit }: Span): NextEvents | null {
+  #recall({ after, until, limit, ...asked }: Span): NextEvents | null {
     if (after >= until) return { events: [], cursor: after };
     const [first] = this.#recent;
     if (first === undefined || after < first.seq - 1 || until !== this.#taken) return null;
     let start = this.#recent.length;
     while (start > 0 && (this.#recent[start - 1]?.seq ?? 0) > after) start--;
-    const events = this.#recent.slice(start).filter(({ type }) => matches(type, types));
+    const events = this.#recent.slice(start).filter((event) => matches(event, asked));
     return nextOf(events.slice(0, limit), limit, until);
   }
 
   /** The next part of a span that one query gives. */
   async #look(span: Span, indexed: readonly string[] | null): Promise<NextEvents> {
-    const end = indexed === null ? span.after + WINDOW : span.until;
+    const end = indexed === null ? span.after + windowOf(span) : span.until;
     const until = Math.max(span.after, Math.min(span.until, end));
     const limit = Math.min(span.limit, LOOK);
     return nextOf(await this.#rows.first({ ...span, until, limit }, indexed), limit, until);
@@ -202,7 +214,7 @@ export class EventLog {
   async #readKept(span: Span): Promise<NextEvents> {
     const { oldest } = await this.#rows.ends();
     const after = Math.max(span.after, Math.min(oldest - 1, span.until));
-    return await this.#look({ ...span, after }, await this.#rows.typesOf(span.types));
+    return await this.#look({ ...span, after }, await this.#rows.typesOf(span));
   }
 
   async #readOn(span: Span): Promise<NextEvents> {
@@ -214,7 +226,7 @@ export class EventLog {
       const rest = { ...span, after: cursor, limit };
       let part = this.#recall(rest);
       if (part === null) {
-        if (indexed === undefined) indexed = await this.#rows.typesOf(span.types);
+        if (indexed === undefined) indexed = await this.#rows.typesOf(span);
         part = await this.#look(rest, indexed);
       }
       events.push(...part.events);
@@ -226,11 +238,11 @@ export class EventLog {
   }
 
   async #readBack(span: Span): Promise<LoggedEvent[]> {
-    const indexed = await this.#rows.typesOf(span.types);
+    const indexed = await this.#rows.typesOf(span);
     let events: LoggedEvent[] = [];
     let until = span.until;
     for (let looks = 0; looks < MAX_WINDOWS && until > span.after; looks++) {
-      const after = indexed === null ? Math.max(span.after, until - WINDOW) : span.after;
+      const after = indexed === null ? Math.max(span.after, until - windowOf(span)) : span.after;
       const limit = Math.min(span.limit - events.length, LOOK);
       const part = await this.#rows.last({ ...span, after, until, limit }, indexed);
       events = [...part, ...events];
@@ -245,6 +257,10 @@ export class EventLog {
   #yield(): Promise<void> {
     return new Promise((resolve) => this.#scheduler.after(0, resolve));
   }
+}
+
+function windowOf({ project }: Span): number {
+  return project === undefined ? WINDOW : PROJECT_WINDOW;
 }
 
 /** Where there may be more, the last event is how far these go. */

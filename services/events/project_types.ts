@@ -19,7 +19,14 @@ export interface ProjectEventTypes {
   "project.member_changed": InProject & { account: string; role: string | null };
   "project.imported": InProject & { format: string; checkins: number };
 
-  "project.checkin": InProject & { uuid: string; user: string; comment: string; branch: string };
+  /** `timestamp`: the check-in's own date. */
+  "project.checkin": InProject & {
+    uuid: string;
+    user: string;
+    comment: string;
+    branch: string;
+    timestamp: string;
+  };
   "project.ticket": InProject & {
     ticket: string;
     title: string;

@@ -31,6 +31,8 @@ export interface Span {
   readonly until: number;
   /** Names of types, each whole or with `*` for its end. */
   readonly types: readonly string[];
+  /** The internal id of a project; events of all, and of none, where it is absent. */
+  readonly project?: string | undefined;
   readonly limit: number;
 }
 
@@ -70,13 +72,13 @@ export class EventRows {
   /**
    * Finds the types of the log that a span asks for.
    *
-   * @returns null where it asks for all, or for more than the index serves
+   * @returns null where it asks for all, for a project's, or for more than the index serves
    */
-  async typesOf(patterns: readonly string[]): Promise<readonly string[] | null> {
-    if (patterns.includes("*")) return null;
+  async typesOf({ types: patterns, project }: Span): Promise<readonly string[] | null> {
+    if (patterns.includes("*") || project !== undefined) return null;
     const isExact = patterns.every((pattern) => !pattern.endsWith("*"));
     const known = isExact ? [...new Set(patterns)] : await this.#types();
-    const types = known.filter((type) => matches(type, patterns));
+    const types = known.filter((type) => matchesType(type, patterns));
     return known.length === MAX_TYPES || types.length > MAX_INDEXED_TYPES ? null : types;
   }
 
@@ -122,9 +124,10 @@ export class EventRows {
     return others.reduce((all, one) => all?.unionAll(one), first)?.limit(span.limit);
   }
 
-  #span({ after, until }: Span) {
-    return this.#database.tables.selectFrom("events").selectAll()
+  #span({ after, until, project }: Span) {
+    const span = this.#database.tables.selectFrom("events").selectAll()
       .where("seq", ">", after).where("seq", "<=", until);
+    return project === undefined ? span : span.where("project_id", "=", project);
   }
 
   #filtered(span: Span) {
@@ -140,9 +143,17 @@ export class EventRows {
   }
 }
 
-/** Whether a type is one of those that a span asks for. */
-export function matches(type: string, types: readonly string[]): boolean {
-  return types.some((pattern) =>
+/** Whether an event is one of those that a span asks for. */
+export function matches(
+  { type, data }: LoggedEvent,
+  { types, project }: Pick<Span, "types" | "project">,
+): boolean {
+  if (project !== undefined && data["project_id"] !== project) return false;
+  return matchesType(type, types);
+}
+
+function matchesType(type: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) =>
     pattern.endsWith("*") ? type.startsWith(pattern.slice(0, -1)) : type === pattern
   );
 }

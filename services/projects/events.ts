@@ -44,8 +44,9 @@ export function artifactEvent(
   const { uuid, user } = artifact;
   switch (artifact.kind) {
     case "checkin": {
-      const { comment, branch } = artifact;
-      return projectEvent(project, "project.checkin", { uuid, user, comment, branch }, by);
+      const { comment, branch, timestamp } = artifact;
+      const data = { uuid, user, comment, branch, timestamp };
+      return projectEvent(project, "project.checkin", data, by);
     }
     case "ticket": {
       const { ticket, title, status } = artifact;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { EventStreams } from "../../../routes/event_streams.ts";
 import { createProjectGroups } from "../../../routes/projects/mod.ts";
 import { PROJECT_ROUTES } from "../../../routes/projects/table.ts";
 import { RepositoryPool } from "../../../services/fossil/mod.ts";
@@ -91,7 +92,7 @@ Deno.test("the index lists every endpoint of the repository API with what it doe
 
 Deno.test("each group of the repository API answers the routes that its table gives it", async () => {
   await withProject(({ api }) => {
-    const groups = createProjectGroups(api.services);
+    const groups = createProjectGroups(api.services, Object.create(EventStreams.prototype));
     for (const [name, group] of Object.entries(groups)) {
       const rows = Object.entries(PROJECT_ROUTES).filter(([, [owner]]) => owner === name);
       const handled = group.routes.filter(({ method }) => method !== "ALL")

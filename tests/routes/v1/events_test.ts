@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { registrationSchema } from "../../../services/agents/mod.ts";
+import { EventReader } from "../../support/event_reader.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { byEverybody, type TestApi, withApi } from "../../support/scenarios.ts";
 
@@ -7,56 +8,6 @@ interface Page {
   readonly events: readonly { readonly seq: number; readonly type: string }[];
   readonly cursor: number;
   readonly more: boolean;
-}
-
-/** One event of a stream. */
-interface Frame {
-  readonly id: number;
-  readonly event: string;
-  readonly data: Record<string, unknown>;
-}
-
-/** An open event stream. */
-class EventReader {
-  readonly #reader: ReadableStreamDefaultReader<string>;
-  #rest = "";
-
-  constructor(response: Response) {
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get("content-type"), "text/event-stream");
-    assert.equal(response.headers.get("cache-control"), "no-store");
-    assert.ok(response.body);
-    this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  }
-
-  /** The next event, or null where the stream has ended. */
-  async next(): Promise<Frame | null> {
-    let end: number;
-    while ((end = this.#rest.indexOf("\n\n")) < 0) {
-      const { value, done } = await this.#reader.read();
-      if (done) return null;
-      this.#rest += value;
-    }
-    const frame = this.#rest.slice(0, end);
-    this.#rest = this.#rest.slice(end + 2);
-    const match = /^id: (\d+)\nevent: (\S+)\ndata: (.*)$/.exec(frame);
-    assert.ok(match, frame);
-    return { id: Number(match[1]), event: match[2] ?? "", data: JSON.parse(match[3] ?? "") };
-  }
-
-  async take(count: number): Promise<(readonly [number, string])[]> {
-    const taken: (readonly [number, string])[] = [];
-    while (taken.length < count) {
-      const frame = await this.next();
-      assert.ok(frame);
-      taken.push([frame.id, frame.event]);
-    }
-    return taken;
-  }
-
-  cancel(): Promise<void> {
-    return this.#reader.cancel();
-  }
 }
 
 async function open(api: TestApi, query = "", lastEventId?: number): Promise<EventReader> {

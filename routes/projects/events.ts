@@ -1,0 +1,89 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import type { Notice } from "../../services/feeds/mod.ts";
+import { accessOf } from "../../services/projects/mod.ts";
+import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
+import { queryTokenSchema } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+
+/** Most names that one request gives. */
+const MAX_NAMES = 50;
+
+const NAME_PATTERN = "[a-z][a-z_]{0,63}";
+const NAME = new RegExp(`^${NAME_PATTERN}$`);
+
+const cursor = z.string().regex(/^\d{1,15}$/, { error: "must be the number of an event" })
+  .transform(Number).optional();
+
+const streamEvents = projectRoute("GET /api/events", {
+  summary: "What happens in the project, as a stream of events",
+  description: "Server-Sent Events, pushed as they happen, whichever program caused them: " +
+    "`checkin`, `claim`, `workspace`, `ticket`, `review`, `status`, `wiki`, `release`, `landing`, " +
+    "`tag`, `technote`, `forum`, `attachment` and changes of the project itself. Each has an `id`; " +
+    "with it, `Last-Event-ID` or `after` resumes without gap or repeat, also after a restart. A " +
+    "comment every 15 seconds keeps the connection open. A reader that falls 1,000 events or 1 MiB " +
+    "behind is closed; so is one whose right to read the project ends.",
+  request: {
+    query: z.object({
+      after: cursor.openapi({
+        type: "integer",
+        minimum: 0,
+        description: "First what came after this event; without it, what comes from now on",
+      }),
+      types: z.string().max(4000, { error: "is too long" })
+        .transform((text) => text.split(",").map((name) => name.trim()))
+        .refine((names) => names.length <= MAX_NAMES && names.every((name) => NAME.test(name)), {
+          error: `must be at most ${MAX_NAMES} names of events, such as checkin,claim`,
+        }).optional().openapi({
+          type: "string",
+          pattern: `^${NAME_PATTERN}(,${NAME_PATTERN}){0,${MAX_NAMES - 1}}$`,
+          description: "Only events of these names, separated by commas",
+        }),
+      token: queryTokenSchema,
+    }),
+    headers: z.object({
+      "last-event-id": cursor.openapi({
+        type: "integer",
+        minimum: 0,
+        description: "Goes before `after`",
+      }),
+    }),
+  },
+  responses: {
+    200: {
+      content: { "text/event-stream": { schema: z.string() } },
+      description: "The stream",
+    },
+    ...projectErrors(400, 429),
+  },
+});
+
+/** `/api/events`. */
+export function eventRoutes({ hosting }: Pick<Services, "hosting">, streams: EventStreams) {
+  const { feeds, projects } = hosting;
+  const frames = new EventFrames(formatNotice);
+  return newProjectRoutes().openapi(streamEvents, async (context) => {
+    const { after, types: names } = context.req.valid("query");
+    const from = context.req.valid("header")["last-event-id"] ?? after;
+    if (context.req.method === "HEAD") return context.body(null, 200, STREAM_HEADERS);
+    const { project: { id }, principal } = context.get("access");
+    const body = await streams.open<Notice>(principal, {
+      frames,
+      follow: (sink) =>
+        feeds.follow(id, { after: from, names }, {
+          message: (notice) => sink.message(notice),
+          end: () => sink.end(),
+          mayRead() {
+            const held = projects.get(id);
+            return held !== null && accessOf(held, principal).may("read");
+          },
+        }),
+    });
+    return context.body(body, 200, STREAM_HEADERS);
+  });
+}
+
+function formatNotice({ seq, name, data }: Notice): string {
+  return `id: ${seq}\nevent: ${name}\ndata: ${jsonLine(data)}`;
+}
