@@ -7,16 +7,16 @@ import type { ScramExchange } from "./admission/scram.ts";
 import type { PendingLogin } from "./admission/pending_logins.ts";
 import type { Transport } from "./transport/transport.ts";
 
-/** A SASL exchange that is under way. */
+/** A running SASL exchange. */
 export interface SaslExchange {
   mechanism: string;
   /** Base64 received so far. */
   payload: string;
-  /** Of SCRAM, once the client was given a challenge. */
+  /** For SCRAM, once the client has the challenge. */
   scram: ScramExchange | null;
-  /** Of SCRAM: the check of its proof, which may still be revoked. */
+  /** For SCRAM: the check of the proof, which may still be revoked. */
   login: PendingLogin | null;
-  /** The account whose password was proven, until the client has checked our side. */
+  /** The account whose password was proven, until the client has verified the server. */
   confirmed: string | null;
 }
 
@@ -30,26 +30,26 @@ export interface Registration {
   negotiating: boolean;
 }
 
-/** Most clients are in few channels, and many in none: a list is smaller than a set. */
+/** An array, because it is smaller than a set: most clients are in few channels, many in none. */
 const NO_CHANNELS: readonly Channel[] = [];
 
-/** What was counted since the start of the server. */
+/** Counters since the start of the server. */
 export interface Counters {
   linesIn: number;
   linesOut: number;
-  /** Clients that were ended because of a ban, or never let in. */
+  /** Clients that a ban disconnected or kept out. */
   banHits: number;
-  /** Clients that were cut because they sent more than their receive queue takes. */
+  /** Clients disconnected because they overran their receive queue. */
   floodCuts: number;
-  /** Clients that were cut because they did not read what was sent to them. */
+  /** Clients disconnected because they did not read what was sent to them. */
   sendQueueCuts: number;
-  /** Connections that were ended before they were registered, to make room for others. */
+  /** Unregistered connections that were closed to make room for others. */
   displaced: number;
 }
 
-/** One client as the commands see it. */
+/** A client, for the commands. */
 export class Client {
-  /** Unlike that of any other connection, of this run or another. */
+  /** Unique among all connections, even across runs. */
   readonly id = crypto.randomUUID();
   readonly transport: Transport;
   /** Above modes, bans, kicks and throttles. */
@@ -58,13 +58,13 @@ export class Client {
   readonly virtual: boolean = false;
   /** Unix time in milliseconds. */
   readonly connectedAt: number;
-  /** Unix time in milliseconds of the last line that was more than a sign of life. */
+  /** Unix time in milliseconds of the last line, except for signs of life such as PONG. */
   lastActiveAt: number;
   /** `*` until registration. */
   nick = "*";
   user = "";
   realname = "";
-  /** What other users see in place of the address: the cloak, or what an operator gave. */
+  /** The visible host: the cloak of the address, or one that an operator set. */
   host = "";
   /** The host name derived from the address, which other users see. */
   cloak = "";
@@ -75,11 +75,11 @@ export class Client {
   capVersion = 301;
   /** Sum of the bits of {@linkcode UserMode}. */
   modes = 0;
-  /** Under which name OPER was accepted, as long as the client is an operator by it. */
+  /** The name that OPER accepted; unset when the client stops being an operator by it. */
   operatorName: string | null = null;
   away: string | null = null;
   sasl: SaslExchange | null = null;
-  /** The message of several lines that the client has begun and not ended. */
+  /** The multiline message that the client has begun but not ended. */
   batch: ClientBatch | null = null;
   /** Null once the client is registered. */
   registration: Registration | null = {
@@ -89,7 +89,7 @@ export class Client {
     password: null,
     negotiating: false,
   };
-  /** Why the client is being closed; null as long as it lives. */
+  /** Why the client is being closed; null while it is not. */
   quitReason: string | null = null;
   /** In the order of joining. */
   channels: readonly Channel[] = NO_CHANNELS;
@@ -118,8 +118,8 @@ export class Client {
   }
 
   /**
-   * The masks that lists of channels match: with the visible host and the cloak. Never with the
-   * address, which the operators of a channel could else find out by trying bans.
+   * The masks that channel lists match: with the visible host and with the cloak. Never with the
+   * address, because channel operators could find it out by trying bans.
    */
   masks(): string[] {
     if (this.cloak === this.host) return [this.mask];
@@ -148,7 +148,7 @@ export class Client {
     return (this.capabilities & capability) !== 0;
   }
 
-  /** Resolves after so many milliseconds, or when the client is gone. One pause at a time. */
+  /** Resolves after the given milliseconds, or when the client is gone. One pause at a time. */
   async pause(milliseconds: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, milliseconds);
@@ -163,13 +163,13 @@ export class Client {
     this.#endPause?.();
   }
 
-  /** Sends a message that is no answer to a command of this client. */
+  /** Sends a message that does not answer a command of this client. */
   send(message: Outbound): void {
     this.counters.linesOut++;
     this.transport.send(message.wire(this.capabilities));
   }
 
-  /** Sends a message with tags that are for this client alone. */
+  /** Sends a message with tags for this client only. */
   answer(message: Outbound, tags: ReplyTags): void {
     this.counters.linesOut++;
     this.transport.send(message.wireFor(this.capabilities, tags));

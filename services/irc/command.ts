@@ -10,19 +10,18 @@ export interface CommandCall {
   readonly command: string;
   readonly params: readonly string[];
   readonly tags: ReadonlyMap<string, string>;
-  /** Takes everything that the client itself is to get. */
+  /** Receives everything that is sent to the client itself. */
   readonly reply: Reply;
 }
 
 /**
- * Carries a command out. One that returns a promise holds back what the same client sent after it,
- * and nobody else.
+ * Executes a command. A returned promise delays the later commands of the same client, and nobody
+ * else's.
  */
 export type CommandHandler = (call: CommandCall) => void | Promise<void>;
 
 /**
- * What a muted account may have of a command: the parameters with which it runs, or null for
- * nothing.
+ * The part of a command that a muted account may run: its parameters, or null for nothing.
  *
  * @param reason why the account is muted
  */
@@ -37,15 +36,15 @@ export interface CommandDefinition {
   readonly beforeRegistration?: boolean;
   /** Capability without which a client has no such command. */
   readonly capability?: number;
-  /** Whether it is for IRC operators alone; default no. */
+  /** Whether only IRC operators may use it; default no. */
   readonly operatorOnly?: boolean;
-  /** Whether it leaves the client idle, as a sign of life does; default no. */
+  /** Whether the client stays idle, as with PING; default no. */
   readonly keepsIdle?: boolean;
   /**
-   * What a muted account may have of it; default nothing, since others might see it. `all` is for
-   * what nobody else sees, and for messages, which are judged when it is their turn.
+   * What a muted account may do with it; default nothing, because others might see it. `all` is for
+   * commands that nobody else sees, and for messages, which are checked when they are sent.
    */
   readonly whileMuted?: "all" | MutedForm;
-  /** Whether clients send it by themselves, as often as others act; default never. */
+  /** Whether clients send it automatically when other users act; default never. */
   readonly isAutomatic?: (params: readonly string[]) => boolean;
 }

@@ -22,20 +22,20 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lossyDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * The way of a client's bytes to the commands: cut into lines, held to the rate, one command at a
- * time in the order of their coming.
+ * Turns a client's bytes into commands: splits lines, enforces the rate, and runs one command at a
+ * time, in order.
  */
 export class Connection implements TransportReceiver {
   readonly client: Client;
 
   readonly #state: ServerState;
-  /** Unix time in milliseconds at which anything was received. */
+  /** Unix time in milliseconds of the last bytes received. */
   #lastHeardAt: number;
-  /** Unix time in milliseconds of a PING of ours that nothing came after, or null. */
+  /** Unix time in milliseconds of an unanswered PING, or null. */
   #pingedAt: number | null = null;
   readonly #input: LineBuffer;
   readonly #throttle = new Throttle();
-  /** What has to be over before the next command: the last one, or its answer on the way. */
+  /** What the next command waits for: the last command, or the sending of its answer. */
   #busy: Promise<void> | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -62,7 +62,7 @@ export class Connection implements TransportReceiver {
     this.#state.forget(this.client, reason);
   }
 
-  /** Ends a client that does not register or answer in time, and asks a silent one for a sign. */
+  /** Disconnects a client that does not register or answer in time; sends PING to a silent one. */
   checkTime(): void {
     const { limits } = this.#state;
     const { client } = this;
@@ -90,7 +90,7 @@ export class Connection implements TransportReceiver {
     }
   }
 
-  /** Runs what may run of the input, and ends a client that leaves too much over. */
+  /** Runs the commands that may run now; disconnects a client with too much unread input. */
   #process(): void {
     const { client } = this;
     while (this.#busy === null && client.quitReason === null) {
@@ -101,7 +101,7 @@ export class Connection implements TransportReceiver {
       }
       const drained = client.transport.drained();
       if (drained) {
-        // A client that does not read its answers gets no more of them.
+        // A client that does not read its answers has to wait for more.
         this.#waitFor(drained);
         break;
       }

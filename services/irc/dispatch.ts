@@ -1,4 +1,4 @@
-/** From a message to its command: all that is checked before a handler runs, and done after it. */
+/** Runs the command of a message: the checks before its handler, and the work after it. */
 
 import { unmuted } from "./admission/muting.ts";
 import { Cap } from "./protocol/capabilities.ts";
@@ -18,10 +18,10 @@ import {
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 
-/** The cost of a command that clients send by themselves. */
+/** The cost of a command that clients send automatically. */
 const AUTOMATIC_COST = 0.1;
 
-/** Runs a command. A promise says that what the client sent after it has to wait. */
+/** Runs a command. The client's later commands wait for a returned promise. */
 export function dispatch(
   state: ServerState,
   client: Client,
@@ -44,8 +44,8 @@ export function dispatch(
 }
 
 /**
- * The cost of a message, taken from the sender's rate. Queries that clients send by themselves for
- * each joining user cost little for clients with an account.
+ * The cost of a message for the sender's rate. Queries that clients send automatically for each
+ * joining user cost little for clients with an account.
  */
 export function costOf(client: Client, message: Message): number {
   if (client.account === null) return 1;
@@ -124,7 +124,7 @@ function run(definition: CommandDefinition, call: CommandCall): void | Promise<v
   }
 }
 
-/** A fault of ours ends the command, never the client or the program. */
+/** A bug ends the command, never the client or the program. */
 function fail({ state, command, reply }: CommandCall, error: unknown): void {
   state.log.error("IRC command failed", { command, error });
   reply.numericText(ERR_UNKNOWNERROR, [command], "Internal error");

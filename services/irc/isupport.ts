@@ -10,7 +10,7 @@ export const MESSAGE_TARGETS = 4;
 /** Messages that one CHATHISTORY may ask for. */
 export const HISTORY_MESSAGES = 1000;
 
-/** What 005 tells, one `NAME=value` each, sorted by name. */
+/** The tokens of 005, each `NAME=value`, sorted by name. */
 export function isupportTokens({ limits, options }: ServerState): string[] {
   const letters = STATUSES.map(({ letter }) => letter).join("");
   const prefixes = STATUSES.map(({ prefix }) => prefix).join("");

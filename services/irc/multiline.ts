@@ -1,6 +1,6 @@
 /**
- * Messages of several lines on their way from a client: it begins a batch, sends lines, and ends it
- * (IRCv3 multiline and client-batch). One batch at a time, bounded in lines, bytes and time.
+ * Multiline messages from a client: it begins a batch, sends lines, and ends the batch (IRCv3
+ * multiline and client-batch). A client has one batch at a time, bounded in lines, bytes and time.
  */
 
 import type { Client } from "./client.ts";
@@ -10,32 +10,35 @@ import { CONCAT_TAG, encodedLength, type MessageLine } from "./outbound.ts";
 import { labelOf, Reply } from "./reply.ts";
 import type { ServerState } from "./state.ts";
 
-/** How long a client has for all lines of a message; a stranger with the usual rate needs a third. */
+/**
+ * How long a client may take for all lines of a message; a guest at the default rate needs a third
+ * of it.
+ */
 const BATCH_MILLISECONDS = 60_000;
 
-/** Commands that clients send by themselves, or that end them: they do not disturb a batch. */
+/** Commands that do not disturb a batch: clients send them automatically or to quit. */
 const INTERLUDES: ReadonlySet<string> = new Set(["PING", "PONG", "QUIT"]);
 
-/** A message of several lines that is not complete. */
+/** An incomplete multiline message. */
 export interface ClientBatch {
   readonly reference: string;
   readonly target: string;
-  /** Of the command that began it: the answer to the whole has it. */
+  /** The label of the command that began it; the answer to the whole message carries it. */
   readonly label: string | null;
-  /** What came with the command that began it. */
+  /** The tags of the command that began it. */
   readonly tags: ReadonlyMap<string, string>;
   /** Unix time in milliseconds. */
   readonly startedAt: number;
   lines: MessageLine[];
   /** Bytes of the text so far. */
   bytes: number;
-  /** Whether the client was told that it will not be sent; what still comes of it is dropped. */
+  /** Whether it has failed and the client knows; the remaining lines are dropped. */
   failed: boolean;
 }
 
 /**
- * Takes a line of a batch, or finds that the client breaks one off. False for what is to be carried
- * out as any command.
+ * Handles a line of a batch, or a command that interrupts one. False if the line is an ordinary
+ * command.
  */
 export function takeLine(state: ServerState, client: Client, message: Message): boolean {
   const { batch } = client;
@@ -61,7 +64,7 @@ export function takeLine(state: ServerState, client: Client, message: Message): 
   return false;
 }
 
-/** Gives up a batch that the client left open for too long. */
+/** Drops a batch that has been open for too long. */
 export function expireBatch(state: ServerState, client: Client): void {
   const { batch } = client;
   if (batch === null || state.now() - batch.startedAt < BATCH_MILLISECONDS) return;
@@ -84,7 +87,7 @@ export function invalid(text: string): BatchFault {
   return { code: "MULTILINE_INVALID", context: [], text };
 }
 
-/** Tells the client that a batch will not be sent, and lets go of what came of it. */
+/** Tells the client that a batch has failed, and drops its lines. */
 export function failBatch(
   state: ServerState,
   client: Client,

@@ -15,10 +15,10 @@ export type Verification =
 /** The error of a new account: in its name or its password. */
 export type RegistrationFault = "taken" | "name" | "weak" | "password";
 
-/** Outcome of making an account for oneself. */
+/** Outcome of registering an account. */
 export type AccountRegistration =
   | { kind: "registered"; account: string }
-  /** `reason`: a sentence for who asked. */
+  /** `reason`: a sentence for the client. */
   | { kind: "refused"; fault: RegistrationFault; reason: string }
   | { kind: "throttled"; retryAfterSeconds: number }
   | { kind: "unavailable" };
@@ -33,7 +33,7 @@ export interface ScramChallenge {
   iterations: number;
 }
 
-/** What a client shows in place of its password, and what it was made for. */
+/** A client's proof of its password, and the challenge it answers. */
 export interface ScramProof {
   authMessage: string;
   clientProof: Uint8Array;
@@ -46,7 +46,7 @@ export type ScramVerification =
 
 /** The accounts as SCRAM-SHA-256 needs them. */
 export interface ScramAccounts {
-  /** For a name that nobody has it is invented, and always the same. */
+  /** Unknown names get invented data, always the same for one name. */
   challenge(name: string): Promise<ScramChallenge>;
   /** Checks a proof. `address` is the client's, for throttling. */
   verify(name: string, proof: ScramProof, address: string): Promise<ScramVerification>;
@@ -59,18 +59,18 @@ export interface Accounts {
   /** Checks a password. `address` is the client's, for throttling. */
   verify(name: string, password: string, address: string): Promise<Verification>;
   /**
-   * Name of the account that alone may use this nick, or null when anyone may. For a reserved nick
-   * a name that no account can have: clients inside this process may use it all the same.
+   * The only account that may use this nick; null if anyone may. A reserved nick has a name that no
+   * account can have; clients inside this process may still use it.
    */
   ownerOf(nick: string): string | null;
   /**
-   * Status that the server itself gives this account when it joins the channel; `none` if that is
-   * decided too, null if the channel is to decide as for anybody.
+   * The status that this account gets when it joins the channel. `none` is a decision too; null
+   * leaves it to the channel.
    */
   channelStatus(account: string, channel: string): ChannelStatus | null;
   /**
-   * Whether the channel belongs to the program: nobody becomes its operator by coming first, and it
-   * keeps its name. Default no.
+   * Whether the channel belongs to the program: its first member does not become operator, and it
+   * cannot be renamed. Default no.
    */
   ownsChannel?(channel: string): boolean;
   /** Checks the credentials given with OPER. */
@@ -83,17 +83,20 @@ export interface Accounts {
   /** Why the account may send no messages at present, as a sentence; null if it may. */
   muteReason?(account: string): string | null;
   /**
-   * Takes a message from a rate that the account has of its own, beside that of its connection.
+   * Counts a message against the account's own rate, which applies beside that of the connection.
    *
    * @returns milliseconds until the message's turn; 0 if it may be sent at once
    */
   messageDelay?(account: string): number;
   /**
-   * When the account was made, in Unix milliseconds: what is older was said by another of its name.
-   * Absent or null: its name never belonged to another.
+   * When the account was created, in Unix milliseconds: older messages are from an earlier owner of
+   * the name. Absent or null: the name had no earlier owner.
    */
   accountSince?(account: string): number | null;
-  /** Whether the account acts on what it reads, and so must not take old messages for new ones. */
+  /**
+   * Whether the account acts on what it reads. It gets no replay: it might mistake old messages for
+   * new ones.
+   */
   actsOnMessages?(account: string): boolean;
 }
 
@@ -106,7 +109,7 @@ export interface ObservedActor {
   operator?: string;
 }
 
-/** A message that was taken, as told to an observer. */
+/** An accepted message, for observers. */
 export interface ObservedMessage {
   /** The `msgid` that its receivers get. */
   id: string;
@@ -118,30 +121,30 @@ export interface ObservedMessage {
   channel: string | null;
   /** The user that it goes to; null if it goes to a channel. */
   receiver: ObservedActor | null;
-  /** The prefix of a channel's members that alone get it (STATUSMSG), such as `@`; else empty. */
+  /** The prefix of the members that receive it (STATUSMSG), such as `@`; empty for all members. */
   statusPrefix: string;
   /** With line feeds if the message has several lines. */
   text: string;
 }
 
-/** A message that was taken back, or away, as told to an observer. */
+/** A redacted message, for observers. */
 export interface ObservedRedaction {
   /** The `msgid` of the message. */
   id: string;
   actor: ObservedActor;
-  /** The channel; null where it was between two users. */
+  /** The channel; null for a message between two users. */
   channel: string | null;
-  /** The nick of who had said it. */
+  /** The nick of its author. */
   author: string;
   /** Whether the author did it. */
   own: boolean;
 }
 
-/** Told of what happens. Its methods are called while a command runs: they must not wait. */
+/** Observes events. Its methods are called while a command runs: they must not block. */
 export interface IrcObserver {
   /** A client with an account is registered, or a registered client logged in. */
   sessionStarted?(session: { account: string; nick: string; address: string }): void;
-  /** Such a session is over. */
+  /** The session of a client with an account ended. */
   sessionEnded?(session: { account: string; nick: string; reason: string }): void;
   /** OPER was accepted. */
   operatorGranted?(event: { actor: ObservedActor; operator: string }): void;
@@ -153,15 +156,18 @@ export interface IrcObserver {
   hostChanged?(event: { actor: ObservedActor; target: ObservedActor; host: string }): void;
   /** A channel got another name. */
   channelRenamed?(event: { actor: ObservedActor; channel: string; to: string }): void;
-  /** Modes of a channel changed; `changes` as in the MODE message, such as `+o nick`; a key is `*`. */
+  /**
+   * Modes of a channel changed. `changes` are the parameters of MODE, such as `+o nick`; a key is
+   * `*`.
+   */
   modeChanged?(event: { actor: ObservedActor; channel: string; changes: string }): void;
-  /** The modes of a channel changed, or an account left it: others may read it now than before. */
+  /** The modes of a channel changed or an account left it: its readers may be others now. */
   accessChanged?(event: { channel: string }): void;
-  /** Somebody with the right to do so changed the topic of a channel. */
+  /** A user changed the topic of a channel. */
   topicChanged?(event: { actor: ObservedActor; channel: string }): void;
-  /** A message was accepted, to be sent to a channel or a user. TAGMSG is none. */
+  /** A message to a channel or a user was accepted. TAGMSG does not count. */
   messageSent?(message: ObservedMessage): void;
-  /** A message that was sent before shall not be shown any more. */
+  /** A message was redacted. */
   messageRedacted?(redaction: ObservedRedaction): void;
 }
 
@@ -179,7 +185,7 @@ export interface RateLimit {
   burst: number;
 }
 
-/** Every limit that can be set. Where null stands, it turns the limit off. */
+/** Every limit that can be set. Null turns a limit off, if its type allows it. */
 export interface IrcLimits {
   /** Bytes of a line after its tags, with CR LF. 512 is the classic limit. */
   lineBytes: number;
@@ -197,7 +203,10 @@ export interface IrcLimits {
   /** Connections that one IPv4 address or IPv6 /64 may open in a minute; loopback is exempt. */
   connectsPerMinute: number | null;
   registrationSeconds: number | null;
-  /** Silence after which a client is sent PING; as long again without an answer ends it. */
+  /**
+   * Silence after which the server sends PING. After the same time without an answer, it
+   * disconnects the client.
+   */
   pingSeconds: number | null;
   /** Channels that one client may be in. */
   channelsPerClient: number | null;
@@ -207,15 +216,15 @@ export interface IrcLimits {
   awayBytes: number;
   /** Bytes of the text of one message of several lines. */
   multilineBytes: number;
-  /** Lines of one message; 0: messages have one. */
+  /** Most lines of one message; 0 turns multiline messages off. */
   multilineLines: number;
-  /** Of the reasons given with KICK, PART and QUIT. */
+  /** Longest reason of KICK, PART and QUIT. */
   reasonBytes: number;
   /** Messages kept of one channel, and of two users; 0 keeps none. */
   historyMessages: number;
   /** Bytes of all that is kept. */
   historyBytes: number;
-  /** How many messages of a channel a joining client receives if it cannot ask for history. */
+  /** How many messages a joining client receives if it cannot request history. */
   replayMessages: number;
 }
 
@@ -244,7 +253,7 @@ export const DEFAULT_LIMITS: Readonly<IrcLimits> = {
 
 /** The policy for clients that know `sts` (IRCv3 Strict Transport Security). */
 export interface StsPolicy {
-  /** For which a client that came over TLS keeps to it; 0 ends what it was told before. */
+  /** How long a client that used TLS must keep using it; 0 revokes an earlier policy. */
   durationSeconds: number;
   /**
    * The port that clients without TLS are sent to; null for the port where the server itself
@@ -254,14 +263,14 @@ export interface StsPolicy {
 }
 
 export interface IrcServerOptions {
-  /** Is told when there are no file descriptors for more connections. */
+  /** Called when no file descriptors are left for connections. */
   onExhausted?: () => void;
   /** Source of the server's own messages; a host name without spaces. */
   serverName: string;
-  /** Told as `NETWORK`; one word. */
+  /** Announced as `NETWORK`; one word. */
   networkName: string;
   serverDescription: string;
-  /** Name and version of the program, one word; told with 002, 004 and VERSION. */
+  /** Name and version of the program, one word; shown in 002, 004 and VERSION. */
   version?: string;
   /** Message of the day; lines separated by LF. */
   motd?: string;
@@ -281,16 +290,16 @@ export interface IrcServerOptions {
   /** The `sts` capability; absent if the server does not offer it. */
   sts?: StsPolicy;
   /**
-   * Client-only tags, in lower case and without their `+`, that are passed on for privileged clients
-   * alone; told as `CLIENTTAGDENY`.
+   * Client-only tags, in lower case and without their `+`, that are passed on for privileged
+   * clients alone; announced as `CLIENTTAGDENY`.
    */
   reservedTags?: readonly string[];
-  /** Asked (PASS) of clients that do not log in to an account. */
+  /** Required (PASS) of clients that do not log in. */
   password?: string | null;
   limits?: Partial<IrcLimits>;
   /** The store for history beyond memory; if absent, history is only in memory. */
   historyStore?: HistoryStore;
-  /** Absent: how far accounts have read is forgotten when the server ends. */
+  /** Absent: read markers are lost when the server ends. */
   readMarkers?: ReadMarkerStore;
   /** Unix time in milliseconds. */
   clock?: () => number;

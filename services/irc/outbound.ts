@@ -1,4 +1,4 @@
-/** Messages on their way to clients, serialised once for each form in which somebody needs them. */
+/** Outgoing messages, serialised once for each form that clients need. */
 
 import { Cap } from "./protocol/capabilities.ts";
 import { formatParams, formatTags } from "./protocol/message.ts";
@@ -9,10 +9,10 @@ const encoder = new TextEncoder();
 /** Longest line without message tags, including CR LF (RFC 1459). */
 const CLASSIC_LINE_BYTES = 512;
 
-/** Shortest piece of a split text, however long the head of the line is. */
+/** Minimum length of a piece of a split text, even if the head of the line is long. */
 const LEAST_PIECE_BYTES = 64;
 
-/** One or more whole lines, as text for clients in this process and as bytes for all others. */
+/** One or more whole lines: text for clients in this process, bytes for all others. */
 export class Wire {
   readonly lines: readonly string[];
   #bytes: Uint8Array<ArrayBuffer> | null = null;
@@ -21,7 +21,7 @@ export class Wire {
     this.lines = lines;
   }
 
-  /** The lines with CR LF after each, encoded at the first use. */
+  /** The lines, each with CR LF, encoded on first use. */
   get bytes(): Uint8Array<ArrayBuffer> {
     this.#bytes ??= encoder.encode(
       this.lines.length === 1 ? `${this.lines[0]}\r\n` : this.lines.join("\r\n") + "\r\n",
@@ -34,7 +34,7 @@ const LINE_BREAK = /[\0\r\n]/;
 const CTCP_DELIMITER = "\x01";
 const CTCP_ACTION = "\x01ACTION ";
 
-/** One line of a message that has several (IRCv3 multiline). */
+/** One line of a multiline message (IRCv3 multiline). */
 export interface MessageLine {
   readonly text: string;
   /** Whether it continues the line before it instead of starting a new one. */
@@ -44,7 +44,7 @@ export interface MessageLine {
 /** The content of a message: a text, or several lines. */
 export type MessageText = string | readonly MessageLine[];
 
-/** The type of the batches in which clients send and get messages of several lines. */
+/** The batch type of multiline messages. */
 export const MULTILINE_BATCH = "draft/multiline";
 
 /** The tag of a line that continues the one before it. */
@@ -61,8 +61,8 @@ export interface OutboundTags {
   /** The connection of a sender without an account; for the server alone. */
   guest?: string;
   /**
-   * For clients with `draft/relaymsg`: the nick of who relayed the message, whose account is then
-   * not told as the sender's.
+   * For clients with `draft/relaymsg`: the nick that relayed the message. Its account is not shown
+   * as the sender's.
    */
   relayer?: string;
   /** For clients with `message-tags`: the sender is a bot. */
@@ -77,10 +77,10 @@ export interface ReplyTags {
   batch?: string;
 }
 
-/** The capabilities that change how a message looks. */
+/** The capabilities that change the form of a message. */
 const FORMING = Cap.SERVER_TIME | Cap.MESSAGE_TAGS | Cap.ACCOUNT_TAG;
 
-/** The capabilities that a client needs to get several lines as one message. */
+/** The capabilities that a client needs for multiline messages. */
 const TAKING_LINES = Cap.MULTILINE | Cap.BATCH | Cap.MESSAGE_TAGS;
 
 /** The parts of a message. */
@@ -91,9 +91,9 @@ export interface OutboundOptions {
   readonly params: readonly string[];
   readonly tags: OutboundTags;
   /**
-   * The last parameter, if the message ends in free text: it is always written with a colon. For
-   * clients that cannot take a long line, PRIVMSG and NOTICE are split into several lines and any
-   * other message is cut. A message of several lines has them in place of a text.
+   * The free text that ends the message, always written with a colon. For classic clients, a long
+   * PRIVMSG or NOTICE is split into several lines, and any other message is cut. A multiline
+   * message has lines in place of a text.
    */
   readonly text?: MessageText | undefined;
 }
@@ -101,9 +101,9 @@ export interface OutboundOptions {
 /**
  * One message from one source to any number of clients.
  *
- * {@linkcode wire} keeps each form it made, so that a message to a thousand members is serialised
- * and encoded once for each set of capabilities among them: eight at most, twelve if it has several
- * lines, and sixteen if it was relayed.
+ * {@linkcode wire} caches each form. A message to a thousand members is serialised and encoded once
+ * for each set of capabilities: at most eight times, twelve for a multiline message, sixteen for a
+ * relayed one.
  */
 export class Outbound {
   /** `nick!user@host`, or a server's name. */
@@ -132,7 +132,7 @@ export class Outbound {
     this.#tail = typeof text === "string" ? oneLine(` :${text}`) : "";
   }
 
-  /** The message as a client with these capabilities gets it. */
+  /** The message in the form for these capabilities. */
   wire(capabilities: number): Wire {
     const { relayer } = this.tags;
     const forming = relayer === undefined ? FORMING : FORMING | Cap.RELAYMSG;
@@ -151,13 +151,13 @@ export class Outbound {
     return this.#head;
   }
 
-  /** The free text, or the lines of a message that has several; undefined if it has none. */
+  /** The free text, or the lines of a multiline message; undefined if it has neither. */
   get text(): MessageText | undefined {
     if (this.#lines !== null) return this.#lines;
     return this.#tail === "" ? undefined : this.#tail.slice(" :".length);
   }
 
-  /** The message as one of a channel that may have had another name when it was sent. */
+  /** The message under the current name of its channel, which may have been renamed since. */
   inChannel(name: string): Outbound {
     const [target = "", ...params] = this.params;
     if (target === name || !looksLikeChannel(target)) return this;
@@ -173,12 +173,12 @@ export class Outbound {
     return length;
   }
 
-  /** Lets go of the forms that were made so far, if the message itself is kept for later. */
+  /** Drops the cached forms, for a message that is kept for later. */
   releaseForms(): void {
     this.#forms.clear();
   }
 
-  /** The same, with tags that are meant for this receiver alone. */
+  /** The same, with tags for this receiver only. */
   wireFor(capabilities: number, reply: ReplyTags): Wire {
     return this.#serialise(capabilities, reply);
   }
@@ -194,7 +194,7 @@ export class Outbound {
     return new Wire(pieces);
   }
 
-  /** The message with this tail as one line, or as several that a classic client can take. */
+  /** The message with this tail as one line, or as several for a classic client. */
   #pieces(capabilities: number, tags: readonly Tag[], tail: string): string[] {
     const head = prefixOf(tags) + this.#head;
     const takesLongLines = (capabilities & Cap.MESSAGE_TAGS) !== 0;
@@ -281,7 +281,7 @@ export function splitText(text: string, room: number): string[] {
   return pieces;
 }
 
-/** Nothing that the program around gives, such as a reason, may become a second message. */
+/** No text from the embedding program, such as a reason, may become a second message. */
 function oneLine(text: string): string {
   return LINE_BREAK.test(text) ? text.replaceAll(/[\0\r\n]/g, " ") : text;
 }
@@ -298,7 +298,7 @@ export function encodedLength(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     if (unit < 0x80) continue;
-    // Each half of a surrogate pair counts two of the pair's four bytes.
+    // Each half of a surrogate pair counts for two of the pair's four bytes.
     bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;

@@ -8,10 +8,10 @@ import type { ServerState } from "./state.ts";
 /** Longest label, in characters (IRCv3 labeled-response). */
 const LABEL_LENGTH = 64;
 
-/** Lines of a labelled answer that are held; of a longer one the batch is begun while it is made. */
+/** Most lines held of a labelled answer; a longer one is sent as a batch while it is produced. */
 const HELD_LINES = 64;
 
-/** A message of an answer that waits, and the batch that it belongs to within the answer. */
+/** A held message of an answer, and its batch within the answer. */
 interface HeldMessage {
   readonly message: Outbound;
   readonly batch: string | null;
@@ -20,9 +20,9 @@ interface HeldMessage {
 /**
  * The answer to one command.
  *
- * Without a label every line goes out at once. With one the lines are held until
- * {@linkcode finish}, which knows their number and so their form: an empty answer is ACK, a single
- * line carries the label itself, several become a batch (IRCv3 labeled-response).
+ * Without a label, every line is sent at once. With a label, lines are held until {@linkcode
+ * finish}, because their number decides the form: no line becomes ACK, a single line carries the
+ * label, several lines become a batch (IRCv3 labeled-response).
  */
 export class Reply {
   readonly #state: ServerState;
@@ -30,7 +30,7 @@ export class Reply {
   /** Null if the command has no label, or the answer already carries it. */
   #label: string | null;
   #held: HeldMessage[] = [];
-  /** The reference of the batch in which a long labelled answer goes out. */
+  /** The reference of the batch of a long labelled answer. */
   #batch: string | null = null;
 
   constructor(state: ServerState, client: Client, label: string | null) {
@@ -39,7 +39,7 @@ export class Reply {
     this.#label = client.hasCapability(Cap.LABELED_RESPONSE) ? label : null;
   }
 
-  /** Takes the label for an answer that is given later, by another {@linkcode Reply}. */
+  /** Moves the label to an answer that another {@linkcode Reply} sends later. */
   takeLabel(): string | null {
     const label = this.#label;
     this.#label = null;
@@ -52,8 +52,8 @@ export class Reply {
   }
 
   /**
-   * Adds a batch of messages to an answer that also has others; without the capability `batch` the
-   * messages alone.
+   * Adds a batch of messages to an answer that also has others; without the capability `batch`,
+   * only the messages.
    */
   nested(type: string, params: readonly string[], messages: Iterable<Outbound>): void {
     const batched = this.#client.hasCapability(Cap.BATCH);
@@ -98,8 +98,8 @@ export class Reply {
   }
 
   /**
-   * Answers with a batch of messages and nothing else, sent as they come; without the capability
-   * `batch` as they are. It waits if the client does not read as fast.
+   * Answers with one batch and nothing else, and sends its messages as they come; without the
+   * capability `batch`, only the messages. Waits for a client that reads slowly.
    */
   async batch(
     type: string,
@@ -149,9 +149,7 @@ export class Reply {
     if (this.#batch !== null) this.#client.send(this.#batchMessage([`-${this.#batch}`]));
   }
 
-  /**
-   * Sends what is held, and lets what comes after it follow: in a batch, if the client takes it.
-   */
+  /** Sends the held lines; later lines follow at once, in a batch if the client supports it. */
   #sendHeld(label: string): void {
     const held = this.#held;
     this.#held = [];

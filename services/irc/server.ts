@@ -29,7 +29,7 @@ const MORE_RELAYED = 16;
 /** How long a TLS handshake may take. */
 const HANDSHAKE_SECONDS = 10;
 
-/** How often it is looked for clients that take too long. */
+/** How often clients are checked for time limits. */
 const SWEEP_MILLISECONDS = 250;
 
 export interface ConnectOptions {
@@ -37,7 +37,7 @@ export interface ConnectOptions {
   account?: string;
   /** Above modes, bans, kicks and throttles: joins everything, speaks everywhere. */
   privileged?: boolean;
-  /** What stands for an IP address; default `internal`. */
+  /** Shown in place of an IP address; default `internal`. */
   address?: string;
 }
 
@@ -58,7 +58,7 @@ export class IrcServer {
   readonly #onClosed = (transport: Transport) => this.#forget(transport);
   readonly #closing = new AbortController();
   #sweeper: ReturnType<typeof setInterval> | undefined;
-  /** Resolves when the last transport is closed; made by close(). */
+  /** Resolves when the last transport is closed; set by close(). */
   #empty: Promise<void> | null = null;
   #resolveEmpty: (() => void) | null = null;
 
@@ -76,8 +76,8 @@ export class IrcServer {
   }
 
   /**
-   * Opens a listener; may be called several times. Returns the bound address. Throws what the
-   * runtime throws when the address is in use or the certificate is not one.
+   * Opens a listener; may be called several times. Returns the bound address. Throws the runtime's
+   * error if the address is in use or the certificate is invalid.
    */
   listen(options: ListenOptions): Deno.NetAddr {
     const address = this.#listeners.listen(options);
@@ -86,14 +86,14 @@ export class IrcServer {
   }
 
   /**
-   * Opens a listener for IRC over WebSocket. Returns the bound address. Throws what the runtime
-   * throws when the address is in use or the certificate is not one.
+   * Opens a listener for IRC over WebSocket. Returns the bound address. Throws the runtime's error
+   * if the address is in use or the certificate is invalid.
    */
   listenWebSocket(options: WebSocketListenOptions): Deno.NetAddr {
     return this.#listeners.listenWebSocket(options);
   }
 
-  /** Names the observer, if it is built after the server. */
+  /** Sets the observer, if it is built after the server. */
   attach(observer: IrcObserver): void {
     this.#state.attach(observer);
   }
@@ -104,8 +104,8 @@ export class IrcServer {
   }
 
   /**
-   * Changes what may change while the server runs. Limits hold for connections to come, except that
-   * those that are not registered are closed if there are too many.
+   * Changes the settings that may change while the server runs. Limits apply to new connections.
+   * Surplus unregistered connections are closed.
    */
   reconfigure(changes: Pick<IrcServerOptions, "motd" | "limits">): void {
     this.#state.reconfigure(changes);
@@ -113,7 +113,7 @@ export class IrcServer {
     for (let beyond = this.#open.size - most; beyond > 0 && this.#makeRoom(null);) beyond--;
   }
 
-  /** Adds a client inside this process and gives its end of the connection. */
+  /** Adds a client inside this process and returns its end of the connection. */
   connect(options: ConnectOptions = {}): MemoryConnection {
     if (this.#closing.signal.aborted) throw new TypeError("Cannot connect: the server is closed");
     const transport = new MemoryTransport({
@@ -129,9 +129,9 @@ export class IrcServer {
   }
 
   /**
-   * Adds a client inside this process that takes and gives messages as values, without a line being
-   * written or parsed, and gives its end of the connection. It is held to no rate; all else is as
-   * for {@linkcode connect}.
+   * Adds a client inside this process that exchanges messages as values, without writing or parsing
+   * lines, and returns its end of the connection. It has no rate limit; otherwise it works like
+   * {@linkcode connect}.
    */
   connectDirect(receiver: DirectReceiver, options: ConnectOptions = {}): DirectConnection {
     if (this.#closing.signal.aborted) throw new TypeError("Cannot connect: the server is closed");
@@ -155,16 +155,16 @@ export class IrcServer {
     return transport.connection;
   }
 
-  /** The user that has the nick of this identity under its account, to speak for it; or null. */
+  /** The user with the nick and account of this identity, to speak in its name; or null. */
   findUser({ nick, account }: UserIdentity): User | null {
     const client = this.#state.findClient(nick);
     return client && isSameAccount(account, client.account) ? new User(this.#state, client) : null;
   }
 
   /**
-   * Adds a user without a connection. Others see it as they see any user. It leaves when a client of
-   * the same account takes its nick. Returns null if the nick is in use, even by the same account,
-   * and once the server closes.
+   * Adds a user without a connection, which others see like any user. It leaves when a client of
+   * its account takes its nick. Returns null if the nick is in use, even by the same account, or
+   * the server is closing.
    */
   addUser(identity: UserIdentity): User | null {
     if (this.#closing.signal.aborted) return null;
@@ -189,8 +189,8 @@ export class IrcServer {
   }
 
   /**
-   * Forgets what was said to the account and by it, once it can never be logged in to again. Its
-   * sessions are closed with {@linkcode disconnectAccount}, before.
+   * Forgets the history of a deleted account. Close its sessions with {@linkcode disconnectAccount}
+   * first.
    */
   forgetAccount(account: string): void {
     this.#state.forgetAccount(account);
@@ -219,7 +219,7 @@ export class IrcServer {
     return standingOf(this.#state, identity, channel);
   }
 
-  /** Whether nobody is in the channel but users of this account and those of the program. */
+  /** Whether only users of this account and of the program are in the channel. */
   isAlone(account: string, channel: string): boolean {
     for (const client of this.#state.findChannel(channel)?.members.keys() ?? []) {
       if (!client.privileged && !isSameAccount(account, client.account)) return false;
@@ -232,17 +232,20 @@ export class IrcServer {
     return connectedClients(this.#state);
   }
 
-  /** Removes the operator status of members who were first in channels that now are the program's. */
+  /**
+   * Removes the operator status of members who joined first in channels that now belong to the
+   * program.
+   */
   claimChannels(channels: readonly string[]): void {
     for (const channel of channels) this.channels.claim(channel);
   }
 
-  /** What services see of the channels, and do in them. */
+  /** The channels, for services. */
   get channels(): ChannelControl {
     return new ChannelControl(this.#state);
   }
 
-  /** Adds a user that carries out what others ask of it. Its nick must be reserved. */
+  /** Adds a user that executes requests of other users. Its nick must be reserved. */
   addService(service: Service): void {
     this.#state.addService(new ServiceUser(this.#state, service));
   }
@@ -269,7 +272,7 @@ export class IrcServer {
     this.#listeners.guard();
   }
 
-  /** Tells the clients, closes listeners and connections. Resolves when all are closed. */
+  /** Notifies the clients and closes listeners and connections. Resolves when all are closed. */
   async close(reason = "Server is shutting down"): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#sweeper);
@@ -302,7 +305,7 @@ export class IrcServer {
     this.#enter(transport);
   }
 
-  /** Takes a new connection in, or closes it at once when there are too many. */
+  /** Accepts a new connection, or closes it at once if there are too many. */
   #enter(transport: StreamTransport | WebSocketTransport): void {
     const refusal = this.#admission.enter(
       transport.address,
@@ -315,7 +318,7 @@ export class IrcServer {
     transport.start(connection);
   }
 
-  /** Ends the oldest connection that is not registered, of a network or of all; false: none is. */
+  /** Closes the oldest unregistered connection, of a network or of all; false if there is none. */
   #makeRoom(network: string | null): boolean {
     for (const connection of this.#newcomers) {
       const { client } = connection;
@@ -364,7 +367,7 @@ export class IrcServer {
   }
 }
 
-/** How long a TLS handshake may take, in milliseconds; never longer than the registration after it. */
+/** How long a TLS handshake may take, in milliseconds; at most as long as registration. */
 function handshakeTime(registrationSeconds: number | null): number {
   return Math.min(HANDSHAKE_SECONDS, registrationSeconds ?? Infinity) * 1000;
 }

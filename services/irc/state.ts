@@ -23,13 +23,13 @@ import type { Reply } from "./reply.ts";
 
 const SILENT: IrcLogger = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Something to send from a client: the parameters, and what ends the message as free text. */
+/** A message from a client: the parameters, and the free text at its end. */
 export interface MessageContent {
   params: readonly string[];
   text?: MessageText;
-  /** The nick of a user on another network in whose name the client speaks. */
+  /** The nick of the user on another network for whom the client speaks. */
   relayedFrom?: string;
-  /** Client-only tags that travel along. */
+  /** Client-only tags of the message. */
   clientTags?: readonly (readonly [string, string])[];
 }
 
@@ -98,13 +98,13 @@ export class ServerState {
     return registerBeforeConnect && !password;
   }
 
-  /** Takes other values for what may change while the server runs. */
+  /** Changes the settings that may change while the server runs. */
   reconfigure({ motd = "", limits }: Pick<IrcServerOptions, "motd" | "limits">): void {
     this.#options = { ...this.#options, motd };
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
   }
 
-  /** Tells this observer, and no other, what happens from now on. */
+  /** Reports to this observer, and to no other, from now on. */
   attach(observer: IrcObserver): void {
     this.#options = { ...this.#options, observer };
   }
@@ -119,17 +119,17 @@ export class ServerState {
     return this.#clock.now();
   }
 
-  /** The present as a `time` tag has it. */
+  /** The current time in the form of a `time` tag. */
   timestamp(): string {
     return this.#clock.timestamp();
   }
 
-  /** An id that no other message has, of this run or another. */
+  /** An id that is unique among all messages, even across runs. */
   nextMessageId(): string {
     return this.#clock.nextId();
   }
 
-  /** A message from a client, with time, id and what is to be known of the sender. */
+  /** A message from a client, with its time, id and tags about the sender. */
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
     const tags: OutboundTags = {
       time: this.#clock.nextTimestamp(),
@@ -154,7 +154,7 @@ export class ServerState {
     return new Outbound({ source: this.serverName, command, params, tags, text });
   }
 
-  /** A message of the server that by custom goes without a source: PING, ERROR, AUTHENTICATE. */
+  /** A message of the server without a source, as is usual for PING, ERROR and AUTHENTICATE. */
   bareMessage(command: string, content: MessageContent): Outbound {
     const { params, text } = content;
     return new Outbound({ source: null, command, params, tags: { time: this.timestamp() }, text });
@@ -166,7 +166,7 @@ export class ServerState {
     return this.#byNick.get(folded) ?? this.#services.get(folded);
   }
 
-  /** Adds a user that is counted nowhere and answers what it is told. */
+  /** Adds a service user, which is not counted. */
   addService(user: Client): void {
     this.#services.set(foldCase(user.nick), user);
   }
@@ -229,8 +229,8 @@ export class ServerState {
   }
 
   /**
-   * Closes every session of an account, also those about to begin, and takes back what its password
-   * gave with OPER. Returns how many sessions there were.
+   * Closes every session of an account, including logins under way, and revokes the operator status
+   * that its password gave with OPER. Returns the number of sessions.
    */
   disconnectAccount(account: string, reason: string): number {
     this.logins.revoke(account);
@@ -244,7 +244,7 @@ export class ServerState {
     return sessions.length;
   }
 
-  /** Forgets the data of a deleted account: the next owner of the name may be somebody else. */
+  /** Forgets the data of a deleted account, because its name may get another owner. */
   forgetAccount(account: string): void {
     this.history.forgetUser(account);
     this.readMarkers.forget(account);
@@ -258,8 +258,8 @@ export class ServerState {
   }
 
   /**
-   * Sends a message to those who see the client and asked for what they want to know: who shares a
-   * channel with it, or watches its nick with `extended-monitor`.
+   * Sends a message to those who see the client and have the capability: users who share a channel
+   * with it, or watch its nick with `extended-monitor`.
    */
   tellFollowers(client: Client, capability: number, message: Outbound): void {
     const followers = this.neighboursOf(client);
@@ -282,8 +282,8 @@ export class ServerState {
   }
 
   /**
-   * Sends a message to every member and keeps it, or what is to be known of it later. The client
-   * whose command it is gets it through its reply, if it is a member.
+   * Sends a message to every member and adds it, or its form for history, to the log. A member
+   * whose command it is receives it through its reply.
    */
   tellChannel(
     channel: Channel,
@@ -299,7 +299,7 @@ export class ServerState {
     this.history.recordInChannel(channel, kept);
   }
 
-  /** Takes a client out of a channel, without telling anybody; an empty channel is gone. */
+  /** Removes a client from a channel silently, and the channel when it is empty. */
   leave(client: Client, channel: Channel): void {
     channel.members.delete(client);
     client.channels = client.channels.filter((other) => other !== channel);
@@ -312,8 +312,8 @@ export class ServerState {
   }
 
   /**
-   * Ends a client from the server's side: sends ERROR to it, and QUIT to its channels. Does nothing
-   * for one that is on its way out.
+   * Disconnects a client: sends it ERROR, and QUIT to its channels. Does nothing if it is already
+   * being disconnected.
    */
   disconnect(client: Client, reason: string): void {
     if (client.quitReason !== null) return;
@@ -323,7 +323,7 @@ export class ServerState {
     client.transport.end();
   }
 
-  /** Takes a client out of everything and tells its channels. */
+  /** Removes a client from all state and tells its channels. */
   forget(client: Client, reason: string): void {
     if (client.quitReason !== null) return;
     client.quitReason = reason;
@@ -364,7 +364,7 @@ export class ServerState {
     this.observe((observer) => observer.sessionEnded?.({ account, nick, reason }));
   }
 
-  /** Tells the observer, whose mistakes are its own. */
+  /** Calls the observer, and logs what it throws. */
   observe(tell: (observer: IrcObserver) => void): void {
     if (!this.options.observer) return;
     try {

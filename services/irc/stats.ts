@@ -18,17 +18,17 @@ export interface IrcStats {
   messagesOut: number;
   /** Connections by their transport. */
   transports: ReadonlyMap<TransportKind, number>;
-  /** Connections that were refused at once, by why, since the start. */
+  /** Refused connections since the start, by reason. */
   refused: Readonly<Record<RefusalKind, number>>;
-  /** Connections that were ended before they were registered, to make room for others. */
+  /** Unregistered connections that were closed to make room for others. */
   displaced: number;
-  /** How often a connection could not be accepted. */
+  /** Failures to accept a connection. */
   acceptFailures: number;
-  /** How many clients shake hands over TLS; they are not among the others. */
+  /** Clients in a TLS handshake; the other figures do not count them. */
   handshakes: number;
-  /** Clients that were ended or never let in because of a ban. */
+  /** Clients that a ban disconnected or kept out. */
   banHits: number;
-  /** Clients that were cut because they sent too much, or did not read what was sent to them. */
+  /** Clients disconnected because they sent too much or read too little. */
   floodCuts: number;
   sendQueueCuts: number;
 }
@@ -44,11 +44,11 @@ export interface ConnectedClient {
   readonly transport: TransportKind;
   /** Unix milliseconds. */
   readonly connectedAt: number;
-  /** Unix milliseconds of the last line that was more than a sign of life. */
+  /** Unix milliseconds of the last line, except for signs of life such as PONG. */
   readonly lastActiveAt: number;
   /** Whether it is an IRC operator. */
   readonly operator: boolean;
-  /** How many channels it is in. */
+  /** The number of its channels. */
   readonly channels: number;
   /** Bytes that wait to be sent to it. */
   readonly queuedBytes: number;

@@ -1,12 +1,12 @@
 import type { RateLimit } from "./options.ts";
 
-/** A token bucket that follows the rate limit that holds at the moment. */
+/** A token bucket that follows the current rate limit. */
 export class Throttle {
   #limit: RateLimit | null = null;
   #tokens = 0;
   #updatedAt = 0;
 
-  /** Milliseconds until something may be taken; 0 when it may be now. */
+  /** Milliseconds until a token is available; 0 if one is available now. */
   delay(limit: RateLimit | null, now: number): number {
     if (limit === null) return 0;
     if (limit === this.#limit) {

@@ -22,7 +22,7 @@ export interface UserIdentity {
   readonly realname: string;
 }
 
-/** What became of something that a user was made to say: the ids of its messages, or why not. */
+/** The result of speaking for a user: the ids of the messages, or the reason of the refusal. */
 export type Spoken =
   | { readonly kind: "sent"; readonly ids: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
@@ -30,12 +30,12 @@ export type Spoken =
 /** Result of a message to one user: `absent` if nobody has the nick. */
 export type Told = Spoken | { readonly kind: "absent" };
 
-/** What stands between `!` and `@` for users without a connection. */
+/** The user name of users without a connection. */
 const USER = "agent";
 
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
-/** Takes a user without a connection in. Null if its nick cannot be had. */
+/** Adds a user without a connection. Null if its nick is not available. */
 export function addVirtualUser(state: ServerState, identity: UserIdentity): Client | null {
   const { nick, account, realname } = identity;
   if (isSameAccount(account, state.findClient(nick)?.account ?? null)) return null;
@@ -104,8 +104,9 @@ export class User {
   }
 
   /**
-   * Sends messages to a channel, one for each text, and stops at the first refusal. A user without a
-   * connection joins the channel first. A user with one need not be a member if it could join.
+   * Sends messages to a channel, one per text, and stops at the first refusal. A user without a
+   * connection joins the channel first. A user with a connection need not be a member if it could
+   * join.
    *
    * @param texts one line each, of at most {@link room} bytes
    */
@@ -116,7 +117,7 @@ export class User {
   }
 
   /**
-   * Says something to one user. As many lines as one message may have go out as one.
+   * Sends texts to one user, joined to multiline messages as far as the limits allow.
    *
    * @param texts one line each, of at most {@link room} bytes
    */
@@ -131,18 +132,18 @@ export class User {
     return this.#send(call, messages, (speech) => deliverToUser(call, receiver, speech));
   }
 
-  /** Bytes of text that one line of this user to a channel or to a nick can have. */
+  /** The most bytes of text in one line of this user to a channel or nick. */
   room(target: string): number {
     const frame = `:${this.#client.mask} PRIVMSG ${target} :\r\n`;
     return this.#state.limits.lineBytes - encodedLength(frame);
   }
 
-  /** Takes it off the server, if it has no connection. */
+  /** Removes it from the server, if it has no connection. */
   leave(reason: string): void {
     if (this.virtual) this.#state.disconnect(this.#client, reason);
   }
 
-  /** Sends messages one after the other until one is refused. */
+  /** Sends messages in turn until one is refused. */
   #send<Speech>(
     { reply }: ProgramCall,
     messages: readonly Speech[],
@@ -184,7 +185,7 @@ export class User {
   }
 }
 
-/** Joins lines to messages, as long as the limits for messages of several lines allow. */
+/** Joins lines to multiline messages, within their limits. */
 function joinedLines(
   texts: readonly string[],
   { multilineBytes, multilineLines }: IrcLimits,
@@ -211,7 +212,7 @@ interface ProgramCall extends CommandCall {
   readonly reply: ProgramReply;
 }
 
-/** Keeps for the program why something was refused; the user's client did not ask. */
+/** Records the reason of a refusal for the program instead of sending it to the client. */
 class ProgramReply extends Reply {
   refusal: string | null = null;
 

@@ -1,4 +1,4 @@
-/** Which connections are let in at all, before they say anything. */
+/** Decides which connections are accepted, before they send anything. */
 
 import { banText } from "./bans.ts";
 import { addressNetwork, isLoopback } from "./cloak.ts";
@@ -14,7 +14,7 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** A connection that has come, beside those that there are. */
+/** A new connection, and how many there are already. */
 interface Arrival {
   readonly network: string;
   /** Connections of the network, this one included. */
@@ -30,12 +30,12 @@ const REASONS: Readonly<Record<Exclude<RefusalKind, "ban">, string>> = {
 };
 
 /**
- * Counts connections by their address, and keeps them within the limits. Where there is no room,
- * the oldest connection that is not registered makes room for the newcomer, which may be about to
- * log in; it is refused if all are.
+ * Counts connections by address and enforces the limits. At a limit, the oldest unregistered
+ * connection is closed to make room for the new one, which may be about to log in. If all
+ * connections are registered, the new one is refused.
  */
 export class Admission {
-  /** How many connections were refused, by why. */
+  /** The number of refused connections, by reason. */
   readonly refused: Record<RefusalKind, number> = { connections: 0, address: 0, rate: 0, ban: 0 };
 
   readonly #state: ServerState;
@@ -47,7 +47,7 @@ export class Admission {
   }
 
   /**
-   * Counts a connection, which {@linkcode leave} ends whether it was refused or not.
+   * Counts a connection. Call {@linkcode leave} when it ends, even if it was refused.
    *
    * @param open the number of open connections
    * @param makeRoom closes the oldest unregistered connection, of the network or of all; returns false

@@ -7,7 +7,7 @@ import type { ServerState } from "../state.ts";
 
 /** A ban from the server. */
 export interface Ban {
-  /** A mask `nick!user@host`, an address, a network, or `account:` and a name. */
+  /** A mask `nick!user@host`, an address, a network, or `account:` followed by a name. */
   readonly mask: string;
   /** The reason that the banned client sees; may be empty. */
   readonly reason: string;
@@ -19,7 +19,9 @@ export interface Ban {
 
 /** The properties of a client that bans match. */
 export interface BanSubject {
-  /** `nick!user@host`: with the host that others see, the cloak of the address, and the address. */
+  /**
+   * `nick!user@host` three times: with the visible host, the cloak of the address, and the address.
+   */
   readonly masks: readonly string[];
   readonly address: string;
   readonly account: string | null;
@@ -41,7 +43,7 @@ export interface Bans {
   findByAddress(address: string): Ban | null;
   /** The ban that matches a client; null if there is none. */
   find(subject: BanSubject): Ban | null;
-  /** All that hold at present, the oldest first. */
+  /** All bans in force, the oldest first. */
   all(): readonly Ban[];
   /** Adds a ban, or replaces the one of the same mask. Returns a sentence if it refuses. */
   add(wish: BanWish, actor: ObservedActor): Promise<string | null>;
@@ -50,8 +52,8 @@ export interface Bans {
 }
 
 /**
- * Ends a client if it is banned, and says whether it was. Users of this process are exempt, and
- * clients that are above all modes.
+ * Disconnects a client if it is banned, and returns whether it was. Users of this process and
+ * clients above all modes are exempt.
  *
  * @param nick the nick that it has or is about to take
  * @param bans those to check; by default all
@@ -73,7 +75,7 @@ export function enforceBan(
   return true;
 }
 
-/** What of a client bans from the server are held against, under this nick. */
+/** The properties of a client, under this nick, that server bans match. */
 export function banSubject(client: Client, nick = client.nick): BanSubject {
   const { transport: { address }, user, host, cloak, account } = client;
   const masks = Array.from(new Set([host, cloak, address]), (name) => `${nick}!${user}@${name}`);

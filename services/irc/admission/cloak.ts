@@ -5,8 +5,8 @@ import { canonicalIpv4, canonicalIpv6 } from "../protocol/addresses.ts";
 const LABEL_LENGTH = 10;
 
 /**
- * The host that other users see in place of an IP address: the same for the same address under the
- * same key, and of no use without the key. Addresses of one IPv6 /64 share their last label.
+ * The host that other users see in place of an IP address. One address and key always give the same
+ * cloak, which reveals nothing without the key. Addresses of one IPv6 /64 share their last label.
  */
 export function cloakAddress(socket: string, key: Uint8Array): string {
   const address = socket.replace(/^::ffff:(?=\d+\.)/i, "");
@@ -28,7 +28,10 @@ export function cloakHost(host: string, key: Uint8Array): string {
   return length === "64" && address.includes(":") ? cloak.replace(/^[^.]+/, "*") : host;
 }
 
-/** What counts as one client's place: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/**
+ * The part of an address that counts as one client: an IPv4 address, or the first 64 bits of an
+ * IPv6 address.
+ */
 export function addressNetwork(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped) return mapped[1] as string;

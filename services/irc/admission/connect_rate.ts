@@ -1,4 +1,4 @@
-/** Addresses that are remembered; the one that connected longest ago makes room. */
+/** Most addresses remembered; the one that connected longest ago is dropped first. */
 const REMEMBERED = 10_000;
 
 /** The remaining connections of an address. */
@@ -8,16 +8,16 @@ interface Allowance {
   readonly at: number;
 }
 
-/** Bounds how often one address may connect: as often at once as in a minute, then by and by. */
+/** Limits how often one address may connect. The allowance of one minute may be used at once. */
 export class ConnectRate {
   readonly #allowances = new Map<string, Allowance>();
 
   /**
-   * Takes a connection from the allowance of a place.
+   * Takes one connection from the allowance of an address.
    *
    * @param perMinute null for no bound
    * @param now Unix milliseconds
-   * @returns whether it may be made
+   * @returns whether the connection may be made
    */
   take(place: string, perMinute: number | null, now: number): boolean {
     if (perMinute === null) return true;

@@ -1,4 +1,4 @@
-/** Logging in to an account: the check of a password, making an account, and what follows. */
+/** Logs clients in: checks passwords, creates accounts, and announces the login. */
 
 import { enforceBan } from "./bans.ts";
 import { Cap } from "../protocol/capabilities.ts";
@@ -10,7 +10,7 @@ import type { AccountRegistration, Verification } from "../options.ts";
 import { observeSession } from "./registration.ts";
 import type { ServerState } from "../state.ts";
 
-/** Checks a password; what was revoked while the check ran is refused. */
+/** Checks a password. Refuses it if the account was revoked during the check. */
 export function verifyPassword(
   state: ServerState,
   name: string,
@@ -20,7 +20,7 @@ export function verifyPassword(
   return guardLogin(state, name, () => state.options.accounts.verify(name, password, address));
 }
 
-/** Runs a check of a password; what was revoked meanwhile is refused. */
+/** Runs a check of a password. Refuses the result if the account was revoked meanwhile. */
 export async function guardLogin(
   state: ServerState,
   name: string,
@@ -38,9 +38,9 @@ export async function guardLogin(
 }
 
 /**
- * Makes an account for a client that has none, which is then to be logged in with
- * {@linkcode logIn}. A nick that somebody else uses is no name for it: who owns an account owns the
- * nick. An account that is deleted again before it is made known is `unavailable`.
+ * Creates an account for a client without one; then call {@linkcode logIn}. The nick of another
+ * user cannot be its name, because the owner of an account owns the nick. The result is
+ * `unavailable` if the account is deleted before it is announced.
  */
 export async function registerAccount(
   state: ServerState,
@@ -66,8 +66,8 @@ export async function registerAccount(
 }
 
 /**
- * Logs a client in, also under another account and when it is registered (SASL 3.2). The client is
- * told by 900 and the confirmations after it, those who see it by ACCOUNT.
+ * Logs a client in. It may be registered already, and logged in to another account (SASL 3.2). The
+ * client receives 900 and the confirmations; those who see it receive ACCOUNT.
  */
 export function logIn(
   { state, client, reply }: CommandCall,
@@ -84,7 +84,7 @@ export function logIn(
   if (client.registered && !enforceBan(state, client)) grantStatuses(state, client);
 }
 
-/** account-notify: those who see the client learn of its account. */
+/** account-notify: announces the account to those who see the client. */
 function tellAccount(state: ServerState, client: Client): void {
   if (!client.registered) return;
   const message = state.messageFrom(client, "ACCOUNT", { params: [client.account ?? "*"] });

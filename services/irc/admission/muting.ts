@@ -1,6 +1,6 @@
 /**
- * Accounts that may say nothing at present. {@link unmuted} judges every command before it runs: a
- * command that says nothing about muted accounts is refused to them.
+ * Muted accounts. {@link unmuted} checks every command before it runs. Commands without a rule for
+ * muted accounts are refused.
  */
 
 import { looksLikeChannel } from "../protocol/names.ts";
@@ -10,15 +10,15 @@ import type { CommandCall, CommandDefinition } from "../command.ts";
 import { ERR_CANNOTSENDTOCHAN, ERR_CANNOTSENDTOUSER } from "../protocol/numerics.ts";
 import type { ServerState } from "../state.ts";
 
-/** Why the client may say nothing anywhere; null if it may. */
+/** The reason why the client is muted everywhere; null if it is not. */
 export function muteReason(state: ServerState, client: Client): string | null {
   if (client.account === null || client.privileged) return null;
   return state.options.accounts.muteReason?.(client.account) ?? null;
 }
 
 /**
- * The call as it may run: as it is, or for a muted account without what others would see. Null if
- * nothing of it may run; then the client gets the reason.
+ * The call that may run: unchanged, or for a muted account without the parts that others would see.
+ * Null if nothing may run; then the client receives the reason.
  */
 export function unmuted({ whileMuted }: CommandDefinition, call: CommandCall): CommandCall | null {
   if (whileMuted === "all") return call;
@@ -30,7 +30,7 @@ export function unmuted({ whileMuted }: CommandDefinition, call: CommandCall): C
   return null;
 }
 
-/** Tells the client why nothing of what it says arrives; for messages by their targets. */
+/** Tells the client why its messages do not arrive; for messages, one reply per target. */
 export function refuseMuted({ command, params, reply }: CommandCall, reason: string): void {
   if (!MESSAGES.has(command)) return reply.fail(command, "MUTED", [], reason);
   for (const target of (params[0] ?? "").split(",")) {
@@ -41,8 +41,8 @@ export function refuseMuted({ command, params, reply }: CommandCall, reason: str
 }
 
 /**
- * Takes away what a muted account said of itself before it was known to be one: its nick becomes the
- * account's name, and user name, real name, away text and metadata go.
+ * Removes what a muted client said about itself before it logged in: its nick becomes the account's
+ * name, and its user name, real name, away text and metadata are cleared.
  */
 export function hush(state: ServerState, client: Client): void {
   if (client.registration === null || client.account === null) return;

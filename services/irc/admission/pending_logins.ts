@@ -1,21 +1,21 @@
 import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
 
-/** A password check that is under way, and the accounts that were revoked meanwhile. */
+/** A running password check, and the accounts that were revoked meanwhile. */
 export interface PendingLogin {
   readonly revoked: Set<string>;
-  /** The client that makes an account, and the account; null if a password is checked. */
+  /** The client that creates an account, and the account; null for a check of a password. */
   readonly registering: { readonly client: Client; readonly account: string } | null;
 }
 
-/** The password checks that are under way. */
+/** The running password checks. */
 export class PendingLogins {
   readonly #pending = new Set<PendingLogin>();
 
   /**
    * Notes the beginning of a password check, which {@linkcode end} ends.
    *
-   * @param registering the client that makes an account, if it is not a check of one
+   * @param registering the client that creates an account, unless a password is checked
    */
   begin(registering: PendingLogin["registering"] = null): PendingLogin {
     const login = { revoked: new Set<string>(), registering };
@@ -23,7 +23,7 @@ export class PendingLogins {
     return login;
   }
 
-  /** Whether what the check found still holds: nobody revoked the account while it ran. */
+  /** Whether the result of the check is still valid: the account was not revoked meanwhile. */
   end(login: PendingLogin, account: string): boolean {
     this.#pending.delete(login);
     return !login.revoked.has(foldCase(account));
@@ -44,7 +44,7 @@ export class PendingLogins {
     return false;
   }
 
-  /** Makes every check of this account fail that is under way. */
+  /** Makes every running check of this account fail. */
   revoke(account: string): void {
     for (const login of this.#pending) login.revoked.add(foldCase(account));
   }

@@ -1,4 +1,4 @@
-/** The end of registration, and who may have which nick. */
+/** The end of registration, and the ownership of nicks. */
 
 import { timingSafeEqual } from "node:crypto";
 import { enforceBan } from "./bans.ts";
@@ -15,10 +15,12 @@ import type { ServerState } from "../state.ts";
 
 const encoder = new TextEncoder();
 
-/** The part of the connections that clients without an account may take. */
+/** The share of the connections that guests may use. */
 const GUEST_PART = 0.75;
 
-/** Completes the registration of a client that has said all that is needed; else does nothing. */
+/**
+ * Completes the registration of a client that has sent everything needed; otherwise does nothing.
+ */
 export function tryRegister(call: CommandCall): void {
   const { state, client, reply } = call;
   const { registration } = client;
@@ -97,14 +99,17 @@ function takeNick(
   introduce(state, client, state.monitors.watchersOf(nick));
 }
 
-/** Tells the observer that a client with an account is there. */
+/** Tells the observer that a client with an account is registered. */
 export function observeSession(state: ServerState, client: Client): void {
   if (client.account === null || !client.registered) return;
   const { account, nick, transport: { address } } = client;
   state.observe((observer) => observer.sessionStarted?.({ account, nick, address }));
 }
 
-/** Server password, and who needs an account. A client that may not come in is closed. */
+/**
+ * Checks the server password and whether the client needs an account. Closes a client that may not
+ * connect.
+ */
 function mayEnter({ state, client, reply }: CommandCall, password: string | null): boolean {
   if (client.account !== null) return true;
   const { requireAccount, password: wanted } = state.options;
@@ -129,7 +134,7 @@ function mayEnter({ state, client, reply }: CommandCall, password: string | null
   return false;
 }
 
-/** Whether guests have taken all places but those that are kept for accounts. */
+/** Whether only the places kept for accounts are left. */
 function isFullOfGuests({ limits, clients }: ServerState): boolean {
   const most = Math.ceil((limits.connections ?? Infinity) * GUEST_PART);
   if (clients.size <= most) return false;
@@ -173,7 +178,7 @@ export function isSameAccount(account: string, other: string | null): boolean {
   return other !== null && foldCase(account) === foldCase(other);
 }
 
-/** Compares in a time that tells nothing but the length. */
+/** Compares in a time that reveals only the length. */
 function isSame(given: string, wanted: string): boolean {
   const [left, right] = [encoder.encode(given), encoder.encode(wanted)];
   return left.length === right.length && timingSafeEqual(left, right);

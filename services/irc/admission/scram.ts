@@ -37,7 +37,9 @@ export class ScramExchange {
     this.#nonce = first.nonce + randomBytes(SERVER_NONCE_BYTES).toString("base64");
   }
 
-  /** Takes the client's first message; null if it is none, or wants what there is not. */
+  /**
+   * Reads the client's first message; null if it is malformed or asks for something unsupported.
+   */
   static begin(clientFirst: string): ScramExchange | null {
     const [, header = "", authorization, bare = "", encoded = "", nonce = ""] =
       CLIENT_FIRST.exec(clientFirst) ?? [];
@@ -53,7 +55,7 @@ export class ScramExchange {
     return this.#serverFirst;
   }
 
-  /** Takes the client's final message; null if it is not that of this exchange. */
+  /** Reads the client's final message; null if it does not belong to this exchange. */
   proof(clientFinal: string): ScramProof | null {
     const [, withoutProof = "", binding = "", nonce = "", proof = ""] =
       CLIENT_FINAL.exec(clientFinal) ?? [];
@@ -65,7 +67,7 @@ export class ScramExchange {
   }
 }
 
-/** Takes `=2C` and `=3D` for what they stand for. Null if `=` stands otherwise. */
+/** Decodes `=2C` and `=3D`. Null if `=` appears in any other way. */
 function decodeName(text: string): string | null {
   if (/=(?!2C|3D)/.test(text)) return null;
   return text.replaceAll("=2C", ",").replaceAll("=3D", "=");

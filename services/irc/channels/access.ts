@@ -21,7 +21,7 @@ export interface ChannelStanding {
   readonly member: boolean;
   /** Whether it may know that the channel exists; true also if it does not. */
   readonly visible: boolean;
-  /** Why it could not join the channel as it is; null if it could, or is a member. */
+  /** Why it could not join the channel now; null if it could, or is a member. */
   readonly refusal: string | null;
 }
 
@@ -47,13 +47,13 @@ export function channelStanding(
   return { exists, member: false, visible, refusal };
 }
 
-/** A secret channel is known to members, to those who were invited, and to its operators by right. */
+/** Members, invited users and its operators by right know of a secret channel. */
 function knowsOf({ options }: ServerState, client: Client, channel: Channel): boolean {
   return channel.isVisibleTo(client) || channel.holdsInvitation(client) ||
     (channel.isKept && isGivenOperator(options, client, channel));
 }
 
-/** Why a channel does not let a client in that gives this key; null if it does. */
+/** The reason why a channel refuses a client with this key; null if it does not. */
 export function entryRefusal(
   { options }: ServerState,
   client: Client,
@@ -73,7 +73,7 @@ export function entryRefusal(
   return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
 }
 
-/** Whether the accounts say that a client is operator: in a channel that is kept it may come in. */
+/** Whether the accounts make the client operator: it may then join a kept channel. */
 function isGivenOperator(
   options: Readonly<IrcServerOptions>,
   { account }: Client,
@@ -89,7 +89,7 @@ const GIVEN_STATUS: Readonly<Record<ChannelStatus, number>> = {
   none: 0,
 };
 
-/** What the accounts say that an account is in a channel; null where they leave it open. */
+/** The status that the accounts give an account in a channel; null if they leave it open. */
 export function givenStatus(
   { accounts }: Readonly<IrcServerOptions>,
   account: string,

@@ -26,9 +26,9 @@ export interface ListEntry {
   readonly test: ChannelMask;
 }
 
-/** A channel with its members and modes. It exists as long as somebody is in it. */
+/** A channel with its members and modes. It exists while it has members. */
 export class Channel {
-  /** As it was written by who gave it. */
+  /** As its creator wrote it. */
   name: string;
   foldedName: string;
   /** Unix time in milliseconds; null if it has its first name. */
@@ -37,7 +37,7 @@ export class Channel {
   readonly createdAt: number;
   /** Account to which the channel belongs: the first member that had one. */
   founder: string | null = null;
-  /** Whether it outlives its members. Accounts then decide the status of each member. */
+  /** Whether it outlives its members. The accounts then decide each member's status. */
   isKept = false;
   /** Every member with its statuses, in the order of joining. */
   readonly members = new Map<Client, number>();
@@ -59,7 +59,7 @@ export class Channel {
     return (this.flags & flag) !== 0;
   }
 
-  /** Statuses of a client; 0 also if it is no member. */
+  /** The statuses of a client; 0 if it has none or is no member. */
   statusOf(client: Client): number {
     return this.members.get(client) ?? 0;
   }
@@ -74,7 +74,7 @@ export class Channel {
       this.members.has(client);
   }
 
-  /** Whether the client could come in as it is: neither a key nor an invitation is asked of it. */
+  /** Whether the client could join now, without a key or an invitation. */
   isOpenTo(client: Client): boolean {
     return this.isVisibleTo(client) && this.key === null &&
       (!this.has(ChannelFlag.INVITE_ONLY) || this.isInvited(client)) && !this.isBanned(client);
@@ -85,7 +85,7 @@ export class Channel {
     return this.#lists.get(letter) ?? [];
   }
 
-  /** Adds to a list a mask in its canonical form. False when the mask is there already. */
+  /** Adds a mask in canonical form to a list. False if the list has it already. */
   addToList(letter: string, mask: string, setBy: string, setAt: number): boolean {
     const entries = this.#lists.get(letter) ?? [];
     const folded = foldCase(mask);
@@ -95,7 +95,7 @@ export class Channel {
     return true;
   }
 
-  /** Takes a mask from a list. Gives it as it stood there, or null. */
+  /** Removes a mask from a list. Returns it as it was listed, or null. */
   removeFromList(letter: string, mask: string): string | null {
     const entries = this.#lists.get(letter) ?? [];
     const folded = foldCase(mask);
@@ -109,26 +109,26 @@ export class Channel {
     return this.#isListed("b", client) && !this.#isListed("e", client);
   }
 
-  /** Whether the client, as long as it has no status, may say nothing: banned or muted. */
+  /** Whether a client without a status may not speak: it is banned or muted. */
   isSilenced(client: Client): boolean {
     if (this.isBanned(client)) return true;
     return this.#isListed("b", client, true) && !this.#isListed("e", client, true) &&
       !this.#isListed("e", client);
   }
 
-  /** Whether a ban or mute silences a speaker with this mask that is no client of this server. */
+  /** Whether a ban or mute silences a speaker with this mask who is not a client of this server. */
   silencesMask(mask: string): boolean {
     const isListed = (letter: string) =>
       this.list(letter).some(({ test }) => test.matches({ account: null }, [mask]));
     return isListed("b") && !isListed("e");
   }
 
-  /** Whether the client may join although only the invited may. */
+  /** Whether the client may join an invite-only channel. */
   isInvited(client: Client): boolean {
     return this.#invited.has(client) || this.#isListed("I", client);
   }
 
-  /** Whether somebody invited this very client. */
+  /** Whether this client was invited. */
   holdsInvitation(client: Client): boolean {
     return this.#invited.has(client);
   }
@@ -141,7 +141,7 @@ export class Channel {
     this.#invited.delete(client);
   }
 
-  /** The flags and settings as the parameters of 324. The key is for members alone. */
+  /** The flags and settings as the parameters of 324. Only members see the key. */
   modeParameters(withKey: boolean): string[] {
     let letters = "+";
     const params: string[] = [];
@@ -159,7 +159,7 @@ export class Channel {
     return [letters, ...params];
   }
 
-  /** Applies a change of a flag. False when it is so already. */
+  /** Changes a flag. False if that changes nothing. */
   setFlag(bit: number, add: ModeChange["add"]): boolean {
     const flags = add ? this.flags | bit : this.flags & ~bit;
     const changed = flags !== this.flags;
@@ -167,7 +167,7 @@ export class Channel {
     return changed;
   }
 
-  /** Whether a mask matches the client: of those about everything, or of those about speaking. */
+  /** Whether a mask matches the client: one about everything, or one about speaking. */
   #isListed(letter: string, client: Client, mutes = false): boolean {
     const entries = this.#lists.get(letter);
     if (entries === undefined || entries.length === 0) return false;

@@ -1,4 +1,4 @@
-/** What a service such as ChanServ sees of the channels, and does in them. */
+/** The view of the channels for a service such as ChanServ, and what it can change. */
 
 import { givenStatus } from "./access.ts";
 import type { Channel } from "./channel.ts";
@@ -18,11 +18,11 @@ const GRANTABLE = {
   voice: { letter: "v", bit: MemberStatus.VOICE },
 } as const;
 
-/** A change of somebody's status. */
+/** A change of a user's status. */
 export interface StatusChange {
   readonly add: boolean;
   readonly status: GrantableStatus;
-  /** The nick of the service that makes it, as the channel sees it. */
+  /** The nick of the service that makes the change, as shown in the channel. */
   readonly by: string;
   /** Its creator, for observers. */
   readonly actor: ObservedActor;
@@ -32,7 +32,7 @@ export interface StatusChange {
 export interface ChannelMember {
   readonly nick: string;
   readonly account: string | null;
-  /** Whether it belongs to the program around, above all modes. */
+  /** Whether it belongs to the embedding program, above all modes. */
   readonly privileged: boolean;
 }
 
@@ -65,8 +65,8 @@ export class ChannelControl {
   }
 
   /**
-   * Has the server tell the keeper of every change of a channel from now on, or no more. Does
-   * nothing if nobody is in the channel. Resolves when the channel is kept as it is now.
+   * Starts or stops reporting every change of a channel to the keeper. Does nothing for an empty
+   * channel. Resolves when the current state is stored.
    *
    * @param founder the account to which it belongs if it is not kept
    */
@@ -85,7 +85,7 @@ export class ChannelControl {
   }
 
   /**
-   * Changes the topic of a channel. Resolves when that is kept; false if there is no such channel.
+   * Changes the topic of a channel. Resolves when it is stored; false if there is no such channel.
    */
   async setTopic(
     channel: string,
@@ -100,7 +100,7 @@ export class ChannelControl {
     return true;
   }
 
-  /** Changes the status of all of an account's sessions in the channel; gives how many. */
+  /** Changes the status of all sessions of an account in the channel; returns their number. */
   setAccountStatus(channel: string, account: string, change: StatusChange): number {
     const found = this.#state.findChannel(channel);
     if (found === undefined) return 0;

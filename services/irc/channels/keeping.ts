@@ -1,4 +1,4 @@
-/** Channels that are kept beyond their members: what is kept of them, and how it comes back. */
+/** Channels that outlive their members: what is stored of them, and how they are restored. */
 
 import { Channel, type Topic } from "./channel.ts";
 import { CHANNEL_MODES } from "./modes.ts";
@@ -31,9 +31,8 @@ export interface ChannelKeeper {
   /** The stored state of a channel; null if it is not kept. */
   find(channel: string): KeptChannel | null;
   /**
-   * Takes note that something of a channel that is kept is different now. What is asked for next
-   * has that already; the promise resolves when it outlives the program, or nothing more can be
-   * done for that at the moment.
+   * Stores a change of a kept channel. The next read already returns it. The promise resolves when
+   * the change is on disk, or cannot be written at present.
    */
   changed(channel: KeptChannel): Promise<void>;
 }
@@ -56,7 +55,7 @@ export function keptForm(channel: Channel): KeptChannel {
   return { name, createdAt, topic: topic && { ...topic }, flags, key, userLimit, lists };
 }
 
-/** Makes a channel out of what was kept of it; modes that this server does not know are left out. */
+/** Restores a channel from its stored state; omits modes that this server does not know. */
 function restoreChannel(kept: KeptChannel): Channel {
   const channel = new Channel(kept.name, kept.createdAt);
   channel.isKept = true;
@@ -74,7 +73,7 @@ function restoreChannel(kept: KeptChannel): Channel {
   return channel;
 }
 
-/** A channel that nobody is in, as it is kept; it is not among the channels of the server yet. */
+/** A stored channel without members; not yet among the channels of the server. */
 export function keptChannel({ options }: ServerState, name: string): Channel | undefined {
   const kept = options.channels?.find(name) ?? null;
   return kept === null ? undefined : restoreChannel(kept);

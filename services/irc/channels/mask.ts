@@ -7,10 +7,10 @@ import { compileMask, completeMask } from "../protocol/names.ts";
 const MUTE = "m";
 const ACCOUNT = "a";
 
-/** The letters of extended masks; told as `EXTBAN`. */
+/** The letters of extended masks; announced as `EXTBAN`. */
 export const EXTENDED_MASKS = ACCOUNT + MUTE;
 
-/** The letter of masks that match accounts; told as `ACCOUNTEXTBAN` (IRCv3 account-extban). */
+/** The letter of masks that match accounts; announced as `ACCOUNTEXTBAN` (IRCv3 account-extban). */
 export const ACCOUNT_MASK = ACCOUNT;
 
 /** Modes whose lists can hold masks that affect speech only. */
@@ -18,20 +18,20 @@ const SPEECH_LISTS: ReadonlySet<string> = new Set(["b", "e"]);
 
 const EXTENDED = /^([A-Za-z]):(.*)$/s;
 
-/** A mask, ready to be held against clients. */
+/** A compiled mask. */
 export interface ChannelMask {
-  /** Whether it is about speaking alone, not about joining. */
+  /** Whether it affects only speaking, not joining. */
   readonly mutes: boolean;
-  /** `masks`: those of the client, see {@linkcode Client.masks}. */
+  /** @param masks those of the client, see {@linkcode Client.masks} */
   matches(client: Pick<Client, "account">, masks: readonly string[]): boolean;
 }
 
 /**
- * Brings a mask to the form in which lists hold it: `nick!user@host`, where what is not given
- * becomes `*`; `a:account`; or `m:` before one of both.
+ * Converts a mask to its canonical form: `nick!user@host`, with `*` for missing parts; `a:account`;
+ * or `m:` before either.
  *
  * @param letter the mode that the mask is for
- * @returns null if it is none, or has no meaning in that list
+ * @returns null if it is no mask, or means nothing in that list
  */
 export function canonicalMask(mask: string, letter: string): string | null {
   const [, type, rest = ""] = EXTENDED.exec(mask) ?? [];
@@ -61,7 +61,7 @@ export function withHost(canonical: string, change: (host: string) => string): s
   return canonical.slice(0, at + 1) + change(canonical.slice(at + 1));
 }
 
-/** Makes a test out of a mask in canonical form. `*` and `?` match as in {@linkcode compileMask}. */
+/** Compiles a mask in canonical form. `*` and `?` match as in {@linkcode compileMask}. */
 export function compileChannelMask(canonical: string): ChannelMask {
   const mutes = canonical.startsWith(`${MUTE}:`);
   const mask = mutes ? canonical.slice(2) : canonical;

@@ -1,6 +1,6 @@
 /**
- * Modes of channels and users. To add a mode is to add an entry to one of these tables (and, if it
- * forbids something, the check at the command that it concerns).
+ * Modes of channels and users. To add a mode, add an entry to one of these tables. If it forbids
+ * something, also add the check to that command.
  */
 
 /** The kind of a channel mode: the four kinds of `CHANMODES`, and the statuses of `PREFIX`. */
@@ -9,7 +9,7 @@ export type ChannelModeKind = "list" | "key" | "setting" | "flag" | "status";
 export interface ChannelMode {
   readonly letter: string;
   readonly kind: ChannelModeKind;
-  /** Of flags and statuses: the place in the channel's or the member's set. */
+  /** The bit of a flag or status in the set of the channel or member. */
   readonly bit: number;
 }
 
@@ -61,7 +61,7 @@ export const UserMode = {
   WALLOPS: 1 << 3,
 } as const;
 
-/** `settable`: whether a user may set it for itself; every mode can be taken off. */
+/** `settable`: whether users may set it on themselves; they can remove every mode. */
 export const USER_MODES: ReadonlyMap<string, { bit: number; settable: boolean }> = new Map([
   ["B", { bit: UserMode.BOT, settable: true }],
   ["i", { bit: UserMode.INVISIBLE, settable: true }],
@@ -69,7 +69,7 @@ export const USER_MODES: ReadonlyMap<string, { bit: number; settable: boolean }>
   ["w", { bit: UserMode.WALLOPS, settable: true }],
 ]);
 
-/** Changes that one MODE command may make to modes with a parameter; told as `MODES`. */
+/** Changes that one MODE command may make to modes with a parameter; announced as `MODES`. */
 export const MODES_PER_COMMAND = 20;
 
 /** One change of a mode. A list mode without a parameter asks for the list. */
@@ -79,15 +79,12 @@ export interface ModeChange {
   readonly param: string | null;
 }
 
-/** Whether a channel mode of this kind takes a parameter when it is set or taken off. */
+/** Whether a channel mode of this kind takes a parameter when it is set or removed. */
 export function takesParameter(kind: ChannelModeKind, add: boolean): boolean {
   return kind !== "flag" && (kind !== "setting" || add);
 }
 
-/**
- * Takes `+ov-l alice bob` apart. Letters that are not in the table come out without a parameter; if
- * a parameter is missing it is null.
- */
+/** Parses `+ov-l alice bob`. Unknown letters have no parameter; a missing parameter is null. */
 export function parseChannelModes(params: readonly string[]): ModeChange[] {
   let next = 1;
   return signedLetters(params[0] ?? "").map(({ add, letter }) => {
@@ -97,7 +94,7 @@ export function parseChannelModes(params: readonly string[]): ModeChange[] {
   });
 }
 
-/** Takes the changes of a user's modes apart, known or not. */
+/** Parses changes of a user's modes, known or not. */
 export function parseUserModes(text: string): ModeChange[] {
   return signedLetters(text).map(({ add, letter }) => ({ add, letter, param: null }));
 }
@@ -112,7 +109,7 @@ function signedLetters(text: string): { add: boolean; letter: string }[] {
   return letters;
 }
 
-/** Puts changes together as the parameters of MODE. The inverse of {@linkcode parseChannelModes}. */
+/** Formats changes as the parameters of MODE. The inverse of {@linkcode parseChannelModes}. */
 export function formatModes(changes: readonly ModeChange[]): string[] {
   let letters = "";
   let sign: boolean | null = null;
@@ -126,7 +123,7 @@ export function formatModes(changes: readonly ModeChange[]): string[] {
   return [letters, ...params];
 }
 
-/** Letters of all modes of these kinds, sorted as they stand in the table. */
+/** The letters of all modes of these kinds, in the order of the table. */
 export function channelModeLetters(...kinds: ChannelModeKind[]): string {
   let letters = "";
   for (const mode of CHANNEL_MODES.values()) if (kinds.includes(mode.kind)) letters += mode.letter;
@@ -145,7 +142,7 @@ export function statusPrefix(status: number, all: boolean): string {
   return prefix;
 }
 
-/** The user modes that are set, as `+Bi`. */
+/** The user modes that are set, such as `+Bi`. */
 export function formatUserModes(modes: number): string {
   let text = "+";
   for (const [letter, { bit }] of USER_MODES) if (modes & bit) text += letter;

@@ -1,4 +1,4 @@
-/** What members are in a channel: by their account, as founder, or by being the first. */
+/** The status of members in a channel: by their account, as founder, or as the first. */
 import type { Client } from "../client.ts";
 import type { IrcServerOptions } from "../options.ts";
 import { foldCase } from "../protocol/names.ts";
@@ -8,10 +8,10 @@ import type { Channel } from "./channel.ts";
 import { formatModes, MemberStatus, STATUSES } from "./modes.ts";
 
 /**
- * What a client is in a channel from the start: what the accounts say; where they leave it open,
- * operator if it is the founder, or alone. The founder is the first member that has an account;
- * clients of this process above all modes are none. A channel that is kept or belongs to the program
- * has no other founder than the accounts say.
+ * The status of a client that joins a channel. The accounts decide first. If they leave it open,
+ * the founder and a client that is alone become operators. The founder is the first member with an
+ * account, except for clients of this process above all modes. Only the accounts name the founder
+ * of a channel that is kept or belongs to the program.
  */
 export function initialStatus({ options }: ServerState, client: Client, channel: Channel): number {
   if (client.privileged) return MemberStatus.OPERATOR;
@@ -33,7 +33,7 @@ function isOwned({ accounts }: Readonly<IrcServerOptions>, { name }: Channel): b
 
 /**
  * Gives a client that has logged in the status of its account in the channels that it is already
- * in. In a channel without a founder that is the client, if it is operator there.
+ * in. In a channel without a founder, a client that is operator becomes the founder.
  */
 export function grantStatuses(state: ServerState, client: Client): void {
   for (const channel of client.channels) {
@@ -41,7 +41,7 @@ export function grantStatuses(state: ServerState, client: Client): void {
     const given = givenStatus(state.options, client.account ?? "", channel);
     const isOpen = channel.founder === null && !channel.isOperator(client);
     const status = given ?? (isOpen ? 0 : initialStatus(state, client, channel));
-    // What a stranger got by coming first does not stay with an account whose status is decided.
+    // An account with a decided status loses what it got as a guest who joined first.
     const removed = given === null || channel.isKept ? 0 : before & ~given;
     const added = status & ~before;
     if (added === 0 && removed === 0) continue;
@@ -53,7 +53,7 @@ export function grantStatuses(state: ServerState, client: Client): void {
   }
 }
 
-/** The parameters of MODE that give a member these statuses, and take others away. */
+/** The parameters of MODE that give a member these statuses and remove all others. */
 export function statusModes(given: number, nick: string, taken = 0): string[] {
   const changes = [{ add: true, bits: given }, { add: false, bits: taken }];
   return formatModes(

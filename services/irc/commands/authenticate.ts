@@ -12,12 +12,12 @@ import {
 import { continueScram } from "./authenticate_scram.ts";
 import { CHUNK_BYTES, failExchange } from "./sasl.ts";
 
-/** Longest response in base64: room for passwords far longer than anybody has. */
+/** Longest response in base64; it has room for very long passwords. */
 const RESPONSE_BYTES = 8192;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** AUTHENTICATE mechanism, or a piece of a response, or `*` to abort. */
+/** AUTHENTICATE with a mechanism, a piece of a response, or `*` to abort. */
 export function authenticate(call: CommandCall): void | Promise<void> {
   const { state, client, params, reply } = call;
   const argument = params[0] ?? "";
@@ -63,7 +63,7 @@ async function verifyPlain(call: CommandCall, payload: string): Promise<void> {
   else failExchange(call, result);
 }
 
-/** Takes authorisation name, name and password apart (RFC 4616). Null when they are none. */
+/** Parses the authorisation name, name and password (RFC 4616). Null if they are malformed. */
 function decodePlain(payload: string): { name: string; password: string } | null {
   let parts: string[];
   try {

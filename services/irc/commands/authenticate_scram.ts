@@ -11,7 +11,7 @@ import { failExchange, sendServerMessage } from "./sasl.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Takes a message of the client, which is the first, the proof or the empty last one. */
+/** Handles a message of the client: the first, the proof, or the empty last one. */
 export async function continueScram(
   call: CommandCall,
   exchange: SaslExchange,
@@ -39,7 +39,7 @@ async function challenge(
   sendServerMessage(call, message);
 }
 
-/** Checks the proof. Until the client has checked ours in turn, the login can still be revoked. */
+/** Checks the proof. The login can still be revoked until the client has verified the server. */
 async function prove(
   call: CommandCall,
   exchange: SaslExchange,

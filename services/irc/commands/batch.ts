@@ -1,4 +1,4 @@
-/** BATCH of clients: messages of several lines (IRCv3 client-batch and multiline). */
+/** BATCH from clients: multiline messages (IRCv3 client-batch and multiline). */
 
 import type { CommandCall } from "../command.ts";
 import { type ClientBatch, failBatch, invalid } from "../multiline.ts";
@@ -15,7 +15,7 @@ export function batch(call: CommandCall): void | Promise<void> {
   call.reply.fail("BATCH", code, [], text);
 }
 
-/** If it cannot begin, the lines that the client sends all the same belong to a failed batch. */
+/** If it cannot begin, the client's next lines still belong to it, as a failed batch. */
 function begin({ state, client, params, tags, reply }: CommandCall, reference: string): void {
   const [, type, target = ""] = params;
   const open = client.batch;

@@ -11,7 +11,7 @@ import { tryRegister } from "../admission/registration.ts";
 /** Most bytes of the list in a CAP line, so that the line stays below the classic limit. */
 const LIST_BYTES = 400;
 
-/** Version from which capabilities have values, and clients get changes unasked. */
+/** The version since which capabilities have values and clients receive changes. */
 const VERSION_302 = 302;
 
 /** CAP LS [version], LIST, REQ :capabilities, END (IRCv3 capability-negotiation). */
@@ -53,7 +53,7 @@ function sendList({ client, reply }: CommandCall, subcommand: string, names: str
   reply.command("CAP", [client.nick, subcommand], line);
 }
 
-/** All or nothing: one name that is unknown refuses the whole request. */
+/** All or nothing: one unknown name refuses the whole request. */
 function request({ state, client, params, reply }: CommandCall): void {
   if (client.registration) client.registration.negotiating = true;
   const asked = params[1] ?? "";

@@ -96,13 +96,13 @@ function sendList({ reply }: CommandCall, channel: Channel, letter: string): voi
   reply.numeric(replies.end, channel.name);
 }
 
-/** Leaves out what goes beyond `MODES`. */
+/** Drops the changes beyond `MODES`. */
 function limitParameters(changes: readonly ModeChange[]): ModeChange[] {
   let left = MODES_PER_COMMAND;
   return changes.filter(({ param }) => param === null || left-- > 0);
 }
 
-/** Makes one change. Gives it as others are to see it, or null when nothing changed. */
+/** Makes one change. Returns it as others see it, or null if nothing changed. */
 function apply(
   call: CommandCall,
   channel: Channel,
@@ -160,7 +160,7 @@ function applyKey(
     return { add, letter, param: "*" };
   }
   if (param === null || param.length > KEY_LENGTH || !KEY.test(param)) {
-    // The key that was meant is no business of anybody's log.
+    // Other members' logs must not contain the attempted key.
     refuseParameter(call, channel, letter, "*", "Key is not valid");
     return null;
   }
@@ -215,8 +215,8 @@ function applyList(
 }
 
 /**
- * Replaces an address in a mask by its cloak, for clients that may see addresses. Lists match cloaks,
- * and the address stays secret.
+ * Replaces an address in a mask by its cloak, for clients that may see addresses: lists match
+ * cloaks, and the address stays secret.
  */
 function cloaked({ state, client }: CommandCall, mask: string): string {
   if (!client.isOperator && !client.privileged) return mask;
@@ -252,7 +252,7 @@ function announce(call: CommandCall, channel: Channel, changes: readonly ModeCha
   }
 }
 
-/** The key of a channel is for those who are members now, not for those who watch or come later. */
+/** Only present members may see the key of a channel, not observers or later readers. */
 function withoutKey(change: ModeChange): ModeChange {
   return CHANNEL_MODES.get(change.letter)?.kind === "key" ? { ...change, param: "*" } : change;
 }

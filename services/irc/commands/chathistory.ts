@@ -1,4 +1,4 @@
-/** CHATHISTORY of the IRCv3 document "chathistory", over what the server keeps. */
+/** CHATHISTORY (IRCv3 "chathistory"). */
 
 import { Cap } from "../protocol/capabilities.ts";
 import { channelStanding } from "../channels/access.ts";
@@ -12,15 +12,15 @@ import { looksLikeChannel } from "../protocol/names.ts";
 import type { Outbound } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
 
-/** What a subcommand asks for, given its references; null stands for `*`. */
+/** The query of a subcommand with these references; null stands for `*`. */
 interface Subcommand {
   readonly references: number;
-  /** Whether `*` may stand in place of a reference, for none. */
+  /** Whether `*` may replace a reference. */
   readonly open?: boolean;
   part(references: readonly (HistoryReference | null)[]): HistoryPart;
 }
 
-/** Never asked for: the number of references is checked before. */
+/** Never reached: the number of references has been checked. */
 const NOWHERE: HistoryReference = { id: "" };
 
 const SUBCOMMANDS: ReadonlyMap<string, Subcommand> = new Map<string, Subcommand>([
@@ -93,15 +93,14 @@ function sendMessages(
 }
 
 /**
- * The entries that a client gets: messages, and with `draft/event-playback` the events that it
- * knows.
+ * The entries for a client: messages, and with `draft/event-playback` the events that it supports.
  */
 function lastKindFor(client: Client): HistoryKind {
   if (!client.hasCapability(Cap.EVENT_PLAYBACK)) return HistoryKind.MESSAGE;
   return client.hasCapability(Cap.MESSAGE_REDACTION) ? HistoryKind.REDACTION : HistoryKind.EVENT;
 }
 
-/** Entries in the form that a client gets them; of a channel under the name that it has now. */
+/** Entries in the form for a client; those of a channel under its current name. */
 function messagesFor(
   client: Client,
   conversation: Conversation,
@@ -123,7 +122,7 @@ async function* mapLater<From, To>(
   for await (const value of values) yield map(value);
 }
 
-/** Channels and users with their last message between two times, the oldest first. */
+/** Channels and users whose last message is between two times, the oldest first. */
 async function sendTargets(call: CommandCall): Promise<void> {
   const { state, client, command, params, reply } = call;
   if (params.length < 4) return refuseFew(call, "TARGETS");
@@ -166,7 +165,7 @@ function parseTime(reference: string): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** How many messages are asked for, at most what may be; 0 asks for as many as may be. */
+/** The requested number of messages, up to the limit; 0 requests the limit. */
 function parseLimit(text = ""): number | null {
   if (!/^[0-9]{1,9}$/.test(text)) return null;
   return Math.min(Number(text) || HISTORY_MESSAGES, HISTORY_MESSAGES);

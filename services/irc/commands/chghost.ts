@@ -1,4 +1,4 @@
-/** CHGHOST: another host for a user, and how others learn of it (IRCv3 chghost). */
+/** CHGHOST: changes a user's host and announces it (IRCv3 chghost). */
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -15,12 +15,12 @@ import type { ServerState } from "../state.ts";
 import { statusModes } from "../channels/status.ts";
 import { joinMessages } from "./membership.ts";
 
-/** A host as it may stand in a mask: names with dots, and paths such as `project/alice`. */
+/** A host that is valid in a mask: names with dots, and paths such as `project/alice`. */
 const HOST = /^(?=.{1,63}$)[A-Za-z0-9]+(?:[./-][A-Za-z0-9]+)*$/;
 
 /**
- * CHGHOST nick host, by an IRC operator. `*` takes back what was given: the host is then the cloak
- * of the address. Bans on cloak and address hold in any case.
+ * CHGHOST nick host, by an IRC operator. `*` restores the cloak of the address. Bans on cloak and
+ * address apply in any case.
  */
 export function chghost(call: CommandCall): void {
   const { state, client, command, params: [nick = "", asked = ""], reply } = call;
@@ -55,7 +55,7 @@ function changeHost(state: ServerState, client: Client, host: string): void {
   for (const channel of client.channels) showAgain(state, client, channel, unaware);
 }
 
-/** Has those who do not know CHGHOST see the client come back into a channel as it was there. */
+/** Shows the client leaving and rejoining a channel to members without CHGHOST. */
 function showAgain(
   state: ServerState,
   client: Client,

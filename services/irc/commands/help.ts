@@ -9,7 +9,7 @@ import {
 /** Characters of names in one line of the index. */
 const INDEX_LENGTH = 72;
 
-/** How each command is written, and what it does. */
+/** The usage of each command, and a sentence on it. */
 const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = new Map([
   ["ADMIN", ["ADMIN", "Shows the contact for this server."]],
   ["AUTHENTICATE", ["AUTHENTICATE mechanism", "Logs in to an account (SASL)."]],
@@ -69,7 +69,7 @@ const TEXTS: ReadonlyMap<string, readonly [usage: string, purpose: string]> = ne
   ["WHOWAS", ["WHOWAS nick [count]", "Tells who had a nick."]],
 ]);
 
-/** HELP [command]: how a command is used, or which there are. */
+/** HELP [command]: the usage of a command, or the list of commands. */
 export function help({ params, reply }: CommandCall): void {
   const subject = params[0] ?? "";
   const text = subject === "" ? index() : TEXTS.get(subject.toUpperCase());

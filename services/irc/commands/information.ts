@@ -58,7 +58,7 @@ function userhostEntry({ nick, user, host, isOperator, away }: Client): string {
   return `${nick}${isOperator ? "*" : ""}=${away === null ? "+" : "-"}${user}@${host}`;
 }
 
-/** There is one server; a question about another is answered 402. */
+/** Answers 402 to a question about another server; there is only this one. */
 function isAboutThisServer({ state, client, params, reply }: CommandCall): boolean {
   const target = params[0];
   if (target === undefined || target === "*") return true;

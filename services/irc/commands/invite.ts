@@ -15,8 +15,8 @@ import {
 } from "../protocol/numerics.ts";
 
 /**
- * INVITE nick channel. Every member may, if the channel is not for invited users alone. Without
- * parameters it lists the channels that invited the client itself.
+ * INVITE nick channel. Every member may invite, except to an invite-only channel. Without
+ * parameters, lists the channels that the client is invited to.
  */
 export function invite(call: CommandCall): void {
   const { state, client, command, params, reply } = call;

@@ -10,7 +10,7 @@ import {
 } from "../protocol/numerics.ts";
 import { truncate } from "../outbound.ts";
 
-/** KICK channel nick{,nick} [reason], or as many channels as nicks. */
+/** KICK channel nick{,nick} [reason], or one channel for each nick. */
 export function kick(call: CommandCall): void {
   const { command, params, reply } = call;
   const channels = (params[0] ?? "").split(",");

@@ -8,8 +8,8 @@ const MINUTE_MILLISECONDS = 60_000;
 type Condition = (channel: Channel, now: number) => boolean;
 
 /**
- * LIST [condition{,condition}]: channels that fulfil every condition of ISUPPORT `ELIST`, and where
- * names or masks are among them, match one of these.
+ * LIST [condition{,condition}]: channels that fulfil every condition of ISUPPORT `ELIST` and match
+ * one of the names or masks, if there are any.
  */
 export async function list({ state, client, params, reply }: CommandCall): Promise<void> {
   const now = state.now();

@@ -1,4 +1,4 @@
-/** MARKREAD of the IRCv3 document "read-marker". */
+/** MARKREAD (IRCv3 "read-marker"). */
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { Client } from "../client.ts";
@@ -10,8 +10,8 @@ import type { ServerState } from "../state.ts";
 const TIMESTAMP = /^timestamp=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/;
 
 /**
- * MARKREAD target [timestamp=time]: how far the user has read, or tells it. A marker only moves on,
- * and never beyond the present. Every session of the account learns of it.
+ * MARKREAD target [timestamp=time]: sets or shows how far the user has read. A marker only moves
+ * forward, and never beyond the present. Every session of the account is notified.
  */
 export function markread(call: CommandCall): void | Promise<void> {
   const { state, params, command, reply } = call;

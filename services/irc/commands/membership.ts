@@ -37,7 +37,7 @@ export function join(call: CommandCall): void | Promise<void> {
   return joinAll(call, wanted.values());
 }
 
-/** One after the other; what is left when the client has to read first follows later. */
+/** In turn; the rest follows once the client has read its answers. */
 function joinAll(
   call: CommandCall,
   wanted: Iterator<{ name: string; key: string }>,
@@ -63,8 +63,8 @@ export function part(call: CommandCall): void {
 }
 
 /**
- * Takes the client into one channel, or tells it why not. A promise if the client does not read the
- * names of the members as fast as they are sent.
+ * Joins the client to one channel, or tells it why it may not join. Returns a promise if the client
+ * reads the names of the members slowly.
  */
 export function joinChannel(call: CommandCall, name: string, key: string): void | Promise<void> {
   const { state, client, reply } = call;
@@ -89,8 +89,7 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
 }
 
 /**
- * What a client is told of a channel that it comes into: topic, how far it has read, members and
- * metadata.
+ * Sends a client the state of a channel that it joined: topic, read marker, members and metadata.
  */
 export function sendChannel(call: CommandCall, channel: Channel): void | Promise<void> {
   const { client, reply } = call;
@@ -119,7 +118,7 @@ export function joinRefusal(
   return channel ? entryRefusal(state, client, channel, key) : null;
 }
 
-/** JOIN as it is, and as those get it who asked for `extended-join`. */
+/** JOIN in its plain form, and in the form for `extended-join`. */
 export function joinMessages(
   state: ServerState,
   client: Client,
@@ -165,7 +164,7 @@ function announceStatus(
   state.tellChannel(channel, state.messageFromServer("MODE", { params }), client, reply);
 }
 
-/** Takes the client out of a channel that it is in. */
+/** Removes the client from a channel. */
 export function leaveChannel(
   { state, client, reply }: CommandCall,
   channel: Channel,

@@ -43,7 +43,7 @@ export function tagmsg(call: CommandCall): void | Promise<void> {
   return sendMessage(call);
 }
 
-/** Sends a message of several lines to one target, when it is the turn of its last line. */
+/** Sends a multiline message to one target, when it is the turn of its last line. */
 export function sendLines(
   call: CommandCall,
   target: string,
@@ -57,8 +57,8 @@ function sendMessage(call: CommandCall): void | Promise<void> {
 }
 
 /**
- * Sends so many messages when it is their turn, if the account has a rate of its own, and unless it
- * is muted by then.
+ * Sends a number of messages when the account's own rate allows it, unless the account is muted by
+ * then.
  */
 export function inTurn(
   call: CommandCall,
@@ -106,7 +106,7 @@ function sendTo(
   if (answers.length > 0) return Promise.all(answers).then(() => {});
 }
 
-/** What a client is in a channel, as far as speaking there goes. */
+/** The standing of a client in a channel that decides whether it may speak. */
 export interface Standing {
   readonly member: boolean;
   /** Sum of the bits of its statuses. */
@@ -114,11 +114,11 @@ export interface Standing {
 }
 
 /**
- * Sends a message to a channel, if the sender's standing allows it; otherwise tells the sender why
- * not.
+ * Sends a message to a channel, if the sender's standing allows it; otherwise sends the reason to
+ * the sender.
  *
- * @param standing what the sender is there, if that is not what the channel says
- * @returns the message as it went out, or null
+ * @param standing the sender's standing, if it is not its status in the channel
+ * @returns the message that was sent, or null
  */
 export function sendToChannel(
   call: CommandCall,
@@ -147,8 +147,8 @@ export function sendToChannel(
 }
 
 /**
- * The one place where a channel takes a message. `status`: the least status of those who get it,
- * or 0 for all; what is for some alone is not kept.
+ * The only place where a message enters a channel. `status`: the lowest status of its receivers, or
+ * 0 for all. A message for some members only is not kept.
  */
 export function deliver(
   call: CommandCall,
@@ -181,9 +181,9 @@ function sendToUser(call: CommandCall, target: string, speech: MessageText): Pro
 }
 
 /**
- * Sends a message to a user that is no service; the sender is told where it is too long.
+ * Sends a message to a user that is not a service; tells the sender if it is too long.
  *
- * @returns the message as it went out, or null
+ * @returns the message that was sent, or null
  */
 export function deliverToUser(
   call: CommandCall,
@@ -217,8 +217,8 @@ function observeMessage(
 }
 
 /**
- * The message for its receivers. Null if it would exceed the length of a line; then tells the
- * sender. A message arrives whole or not at all.
+ * The message for its receivers. Null if it exceeds the length of a line; then the sender is told.
+ * A message arrives whole or not at all.
  */
 function outgoing(call: CommandCall, target: string, speech: MessageText): Outbound | null {
   const { state, client, command, reply } = call;
@@ -233,7 +233,7 @@ function outgoing(call: CommandCall, target: string, speech: MessageText): Outbo
   return state.messageFrom(client, command, content);
 }
 
-/** Whether a line of what is said would have more bytes of UTF-8 than a line may have. */
+/** Whether a line of the message would exceed the length limit, in bytes of UTF-8. */
 function isTooLong(frame: string, speech: MessageText, most: number): boolean {
   const longest = typeof speech === "string"
     ? speech
@@ -244,7 +244,7 @@ function isTooLong(frame: string, speech: MessageText, most: number): boolean {
   return encodedLength(frame) + Math.max(...texts.map(encodedLength)) > most;
 }
 
-/** The client-only tags that go to others with a message (IRCv3 message-tags). */
+/** The client-only tags that are passed on with a message (IRCv3 message-tags). */
 export function tagsPassedOn({ state, client, tags }: CommandCall): [string, string][] {
   const passedOn = [...tags].filter(([key]) => key.startsWith("+"));
   const { reservedTags = [] } = state.options;
@@ -252,13 +252,13 @@ export function tagsPassedOn({ state, client, tags }: CommandCall): [string, str
   return passedOn.filter(([key]) => !reservedTags.includes(foldCase(key.slice(1))));
 }
 
-/** Tells what is wrong, but never in answer to a NOTICE (RFC 1459). */
+/** Replies with an error, but never to a NOTICE (RFC 1459). */
 function refuse({ command, reply }: CommandCall, numeric: Numeric, ...params: string[]): null {
   if (command !== "NOTICE") reply.numeric(numeric, ...params);
   return null;
 }
 
-/** Whether the accounts have a say in what the client sends. */
+/** Whether the accounts may limit what the client sends. */
 function isAnswerable(client: Client): client is Client & { account: string } {
   return client.account !== null && !client.privileged;
 }
@@ -267,12 +267,12 @@ function plainText(speech: MessageText): string {
   return typeof speech === "string" ? speech : joinLines(speech);
 }
 
-/** CTCP is what begins with its delimiter; ACTION is speech rather than a question. */
+/** A CTCP message begins with its delimiter; ACTION is speech rather than a question. */
 function isCtcpQuery(text: string): boolean {
   return text.startsWith("\x01") && !text.startsWith("\x01ACTION ");
 }
 
-/** TAGMSG is for those who asked for tags alone. */
+/** Only clients that requested tags receive TAGMSG. */
 function takes(receiver: Client, command: string): boolean {
   return command !== "TAGMSG" || receiver.hasCapability(Cap.MESSAGE_TAGS);
 }

@@ -1,4 +1,4 @@
-/** METADATA of the IRCv3 document "metadata", as its second and its third draft have it. */
+/** METADATA (IRCv3 "metadata", second and third draft). */
 
 import {
   Cap,
@@ -65,7 +65,7 @@ export function metadata(call: CommandCall): void | Promise<void> {
   return definition.handler(call, target);
 }
 
-/** A client that is not registered yet can only name itself. */
+/** An unregistered client can only target itself. */
 function findTarget({ state, client }: CommandCall, name: string): MetadataTarget | undefined {
   if (name === "*") return client;
   if (!client.registered) return undefined;
@@ -74,7 +74,7 @@ function findTarget({ state, client }: CommandCall, name: string): MetadataTarge
   return channel?.isVisibleTo(client) ? channel : undefined;
 }
 
-/** The codes of the third draft, where they are others. */
+/** The codes of the third draft, where they differ. */
 const THIRD_DRAFT: ReadonlyMap<string, string> = new Map([
   ["KEY_INVALID", "INVALID_KEY"],
   ["SUBCOMMAND_INVALID", "INVALID_PARAMS"],
@@ -102,7 +102,7 @@ function invalidKey(call: CommandCall, key: string): Outbound {
   return failure(call, "KEY_INVALID", [key === "" || key.includes(" ") ? "*" : key], text);
 }
 
-/** A channel's values are for its members, and for others as long as it is open to them. */
+/** Members see a channel's values; others see them if the channel is open to them. */
 function mayRead(client: Client, target: MetadataTarget): boolean {
   if (!(target instanceof Channel)) return true;
   return client.isOperator || client.privileged || target.members.has(client) ||
@@ -157,8 +157,8 @@ function set(call: CommandCall, target: MetadataTarget): void {
 }
 
 /**
- * Removes a value. If it cannot, tells the client and returns false; in the third draft it always
- * can.
+ * Removes a value. Otherwise tells the client and returns false; in the third draft this always
+ * succeeds.
  */
 function unset(call: CommandCall, target: MetadataTarget, key: string, always: boolean): boolean {
   const { state, client } = call;
@@ -199,7 +199,7 @@ function clear(call: CommandCall, target: MetadataTarget): void | Promise<void> 
   return reply.batch("metadata", [metadataName(target)], answers);
 }
 
-/** Whether the client may make a change now; otherwise tells it when. */
+/** Whether the client may make a change now; otherwise tells it when it may. */
 function isItsTurn(call: CommandCall, target: MetadataTarget, key: string): boolean {
   const seconds = String(secondsToWait(call));
   if (seconds === "0") return true;
@@ -237,7 +237,7 @@ function subscribe(call: CommandCall): void {
   sendAllCurrent(call, taken.difference(before));
 }
 
-/** What a client sees of keys that it had not subscribed to, or when it may ask for it. */
+/** Sends the values of newly subscribed keys, or the time at which the client may request them. */
 function sendAllCurrent(call: CommandCall, keys: ReadonlySet<string>): void {
   const { state, client, reply } = call;
   if (!client.registered || keys.size === 0) return;

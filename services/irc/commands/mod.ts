@@ -1,4 +1,4 @@
-/** The table of commands. To add a command is to add an entry here and its handler beside it. */
+/** The table of commands. To add a command, add an entry here and its handler beside it. */
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { CommandDefinition } from "../command.ts";

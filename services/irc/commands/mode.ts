@@ -15,7 +15,7 @@ import {
 } from "../protocol/numerics.ts";
 import { channelMode } from "./channel_mode.ts";
 
-/** MODE target [changes [parameters]]. Without changes it tells the modes. */
+/** MODE target [changes [parameters]]. Without changes, shows the modes. */
 export function mode(call: CommandCall): void | Promise<void> {
   if (looksLikeChannel(call.params[0] ?? "")) return channelMode(call);
   userMode(call);

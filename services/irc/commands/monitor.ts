@@ -1,4 +1,4 @@
-/** MONITOR of the IRCv3 document "monitor". */
+/** MONITOR (IRCv3 "monitor"). */
 
 import type { CommandCall } from "../command.ts";
 import { sendCurrent } from "../metadata/notices.ts";
@@ -14,10 +14,10 @@ import {
   RPL_MONONLINE,
 } from "../protocol/numerics.ts";
 
-/** Characters of nicks or masks in one line, which leaves room for the rest of a classic one. */
+/** Most characters of nicks or masks in one line, so that it fits a classic line. */
 const LINE_LENGTH = 380;
 
-/** MONITOR: `+` and `-` with nicks, `C` to clear, `L` to list, `S` for who is online. */
+/** MONITOR: `+` and `-` with nicks, `C` to clear, `L` to list, `S` to show who is online. */
 export function monitor(call: CommandCall): void {
   const { state, client, command, params, reply } = call;
   const subcommand = (params[0] ?? "").toUpperCase();
@@ -49,7 +49,7 @@ function add(call: CommandCall, nicks: readonly string[]): void {
   reply.numeric(ERR_MONLISTFULL, String(MONITORED_NICKS), nicks.slice(refused).join(","));
 }
 
-/** What the client subscribed to of the metadata of those who are here. */
+/** Sends the subscribed metadata of the watched users who are online. */
 function sendValues(call: CommandCall, nicks: readonly string[]): void {
   for (const nick of nicks) {
     const user = call.state.findClient(nick);

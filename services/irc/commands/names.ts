@@ -4,10 +4,12 @@ import type { CommandCall } from "../command.ts";
 import { ChannelFlag, statusPrefix } from "../channels/modes.ts";
 import { RPL_ENDOFNAMES, RPL_NAMREPLY } from "../protocol/numerics.ts";
 
-/** Characters of names in one 353, which leaves room for the rest of a classic line. */
+/** Most characters of names in one 353, so that it fits a classic line. */
 const NAMES_LENGTH = 380;
 
-/** NAMES [channel{,channel}]. For a channel that must not be seen, and without one: only the end. */
+/**
+ * NAMES [channel{,channel}]. For a hidden channel, and without a channel, only the end of the list.
+ */
 export async function names(call: CommandCall): Promise<void> {
   const { state, client, params, reply } = call;
   const asked = params[0] || "*";
@@ -19,8 +21,8 @@ export async function names(call: CommandCall): Promise<void> {
 }
 
 /**
- * 353 for those members that the client may see, without the end. Where the client does not read as
- * fast, a promise.
+ * Sends 353 for the members that the client may see, without the end of the list. Returns a promise
+ * if the client reads slowly.
  */
 export function sendNames(call: CommandCall, channel: Channel): void | Promise<void> {
   return sendLines(call, channel, nameLines(call, channel));

@@ -44,7 +44,7 @@ export function kill({ state, client, params, reply }: CommandCall): void {
   state.disconnect(target, `Killed (${client.nick} (${reason}))`);
 }
 
-/** WALLOPS :text, to every user that asked for it with mode `w`. */
+/** WALLOPS :text, to every user with mode `w`. */
 export function wallops({ state, client, params, reply }: CommandCall): void {
   const message = state.messageFrom(client, "WALLOPS", { params: [], text: params[0] ?? "" });
   for (const user of state.clients) {

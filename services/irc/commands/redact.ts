@@ -1,4 +1,4 @@
-/** REDACT of the IRCv3 document "message-redaction": messages are taken back, or away. */
+/** REDACT (IRCv3 "message-redaction"): removes a message, one's own or another's. */
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -13,10 +13,10 @@ import { maySpeak, standingOf } from "./messages.ts";
 const REDACTABLE: ReadonlySet<string> = new Set(["PRIVMSG", "NOTICE", "TAGMSG"]);
 
 /**
- * REDACT target msgid [reason], of a message that the history still has. Its author may redact it,
- * and in a channel also channel operators and IRC operators. The author is the account, or for a guest
- * the connection. Clients with the capability receive REDACT. Later reads of the history omit the
- * message; with `draft/event-playback` they show that it was redacted.
+ * REDACT target msgid [reason], for a message that is still in the history. Its author may redact
+ * it; in a channel, channel operators and IRC operators may too. The author is the account, or the
+ * connection of a guest. Clients with the capability receive REDACT. Later reads of the history
+ * omit the message; with `draft/event-playback` they show that it was redacted.
  */
 export async function redact(call: CommandCall): Promise<void> {
   const { state, client, params: [target = "", id = ""] } = call;
@@ -52,7 +52,7 @@ function redactInChannel(call: CommandCall, target: string, entry: HistoryEntry 
   observe(call, entry, channel.name, own);
 }
 
-/** A conversation is its two users' own: nobody but the author takes something out of it. */
+/** In a private conversation, only the author may redact a message. */
 function redactBetween(call: CommandCall, target: string, entry: HistoryEntry | null): void {
   const { state, client, params, reply } = call;
   if (!isRedactable(call, entry)) return;
@@ -67,7 +67,7 @@ function redactBetween(call: CommandCall, target: string, entry: HistoryEntry | 
   observe(call, entry, null, true);
 }
 
-/** Whether the entry is a message; if not, tells the client that there is none. */
+/** Whether the entry is a message; if not, sends the client an error. */
 function isRedactable(call: CommandCall, entry: HistoryEntry | null): entry is HistoryEntry {
   if (entry && REDACTABLE.has(entry.message.command)) return true;
   const { params: [target = "", id = ""], command, reply } = call;

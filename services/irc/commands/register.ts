@@ -1,4 +1,4 @@
-/** REGISTER and VERIFY of the IRCv3 document "account-registration". */
+/** REGISTER and VERIFY (IRCv3 "account-registration"). */
 
 import type { CommandCall } from "../command.ts";
 import { logIn, registerAccount } from "../admission/login.ts";
@@ -13,7 +13,7 @@ const CODES: Readonly<Record<RegistrationFault, string>> = {
   password: "UNACCEPTABLE_PASSWORD",
 };
 
-/** REGISTER account|* email|* password. An address for mail is neither asked for nor kept. */
+/** REGISTER account|* email|* password. An email address is neither required nor stored. */
 export function register(call: CommandCall): void | Promise<void> {
   const { command, params, reply } = call;
   if (!mayAsk(call)) return;
@@ -29,14 +29,14 @@ export function register(call: CommandCall): void | Promise<void> {
   return makeAccount(call, account, params[2] ?? "");
 }
 
-/** VERIFY account code: there is nothing that would wait for a code. */
+/** VERIFY account code: always refused, because no account waits for a code. */
 export function verify(call: CommandCall): void {
   const { command, params, reply } = call;
   if (!mayAsk(call)) return;
   reply.fail(command, "INVALID_CODE", [params[0] ?? "*"], "No registration waits for a code");
 }
 
-/** Whether people, and this client now, can create accounts; otherwise tells it why not. */
+/** Whether this client can create an account now; otherwise tells it why not. */
 function mayAsk({ state, client, command, params, reply }: CommandCall): boolean {
   if (!state.options.accounts.register) {
     reply.numeric(ERR_UNKNOWNCOMMAND, command);

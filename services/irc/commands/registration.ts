@@ -37,7 +37,7 @@ export function user(call: CommandCall): void {
   tryRegister(call);
 }
 
-/** What may stand between `!` and `@`; `~` says that nobody verified it. */
+/** A valid user name; `~` marks it as unverified. */
 function cleanUserName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9._-]/g, "").slice(0, USER_LENGTH - 1);
   return `~${name || "user"}`;

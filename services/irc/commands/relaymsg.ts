@@ -1,4 +1,4 @@
-/** RELAYMSG: what somebody on another network said, under that one's name (draft/relaymsg). */
+/** RELAYMSG: passes on a message from another network under its author's name (draft/relaymsg). */
 
 import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
@@ -8,8 +8,8 @@ import { encodedLength } from "../outbound.ts";
 import { deliver, inTurn, tagsPassedOn } from "./messages.ts";
 
 /**
- * RELAYMSG channel nick :text, for operators of the channel. The nick has a `/`, which no user's
- * has; masks of the channel's bans hold for it.
+ * RELAYMSG channel nick :text, for operators of the channel. The nick contains a `/`, which no
+ * user's nick does. The channel's bans apply to it.
  */
 export function relaymsg(call: CommandCall): void | Promise<void> {
   const { state, client, command, params, reply } = call;

@@ -1,4 +1,4 @@
-/** RENAME of the IRCv3 document "channel-rename". */
+/** RENAME (IRCv3 "channel-rename"). */
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -10,7 +10,7 @@ import { truncate } from "../outbound.ts";
 import { Reply } from "../reply.ts";
 import { joinMessages, sendChannel } from "./membership.ts";
 
-/** How long a channel keeps a new name. */
+/** How long a channel keeps a new name before it can be renamed again. */
 const RENAME_PAUSE_MILLISECONDS = 60_000;
 
 /** Most nicks that one RENAME sends to members without the capability, which see PART and JOIN. */
@@ -20,7 +20,7 @@ const NAMES_SENT = 1_000_000;
  * RENAME channel name [reason], by an operator of the channel. Clients with the capability receive
  * RENAME; the others see themselves part the old channel and join the new one.
  *
- * A channel that others know by name cannot be renamed: a registered one, one in an agent's
+ * A channel that others refer to by name cannot be renamed: a registered one, one in an agent's
  * registration, or one with readers over HTTP, who would be left with an empty channel.
  */
 export function rename(call: CommandCall): void | Promise<void> {
@@ -81,7 +81,7 @@ function isFixed(
   return accounts.ownsChannel?.(channel) ?? false;
 }
 
-/** Tells the members. A promise if the client itself is told more than it reads at once. */
+/** Notifies the members. Returns a promise if the client reads its own part slowly. */
 function announce(
   call: CommandCall,
   channel: Channel,
@@ -106,7 +106,7 @@ function announce(
   return pending;
 }
 
-/** Has a client that knows no RENAME leave the old channel and see the new one. */
+/** Shows a client without RENAME that it left the old channel and joined the new one. */
 function replay(
   call: CommandCall,
   channel: Channel,

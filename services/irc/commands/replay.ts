@@ -1,4 +1,4 @@
-/** What was said in a channel before somebody came, for clients that do not ask for it themselves. */
+/** Replays a channel's messages to joining clients that cannot request them. */
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -9,8 +9,8 @@ import { HistoryKind } from "../history/store.ts";
 import type { ServerState } from "../state.ts";
 
 /**
- * Sends the last messages of a channel to a client that has just joined it. Only one that shows
- * their times gets them (`server-time`), or they would look as if they were said now.
+ * Sends the last messages of a channel to a client that has just joined it. Only clients with
+ * `server-time` receive them; without their times, old messages would look new.
  */
 export function replay(call: CommandCall, channel: Channel): void | Promise<void> {
   const { state, client } = call;

@@ -5,7 +5,7 @@ import type { CommandCall } from "../command.ts";
 import { ERR_SASLFAIL } from "../protocol/numerics.ts";
 import type { Verification } from "../options.ts";
 
-/** A message of either side is sent in pieces of this length; a shorter one, or `+`, ends it. */
+/** Both sides send a message in pieces of this length; a shorter piece, or `+`, ends it. */
 export const CHUNK_BYTES = 400;
 
 /** Sends a message of the server (IRCv3 SASL). */
@@ -17,7 +17,7 @@ export function sendServerMessage({ state, reply }: CommandCall, text: string): 
   }
 }
 
-/** Ends an exchange that led to nothing, and says why as far as the client may know. */
+/** Ends a failed exchange, with the reason if the client may know it. */
 export function failExchange(
   { state, client, reply }: CommandCall,
   result: Exclude<Verification, { kind: "accepted" }> = { kind: "refused" },

@@ -8,7 +8,7 @@ import { truncate } from "../outbound.ts";
 
 const MINUTE = 60_000;
 
-/** KLINE [minutes|time] mask [:reason]. A time is such as `1d12h`. */
+/** KLINE [minutes|time] mask [:reason]. A time has the form `1d12h`. */
 export async function kline(call: CommandCall): Promise<void> {
   const { state, client, params, command, reply } = call;
   const { bans } = state.options;
@@ -37,7 +37,7 @@ export async function unkline(call: CommandCall): Promise<void> {
   reply.command("NOTICE", [client.nick], `${mask} is banned no longer`);
 }
 
-/** A bare number is one of minutes, as operators write it everywhere. */
+/** A bare number means minutes, as on other servers. */
 function durationOf(text: string): number | null {
   return parseDuration(/^\d{1,7}$/.test(text) ? `${text}m` : text);
 }

@@ -1,4 +1,4 @@
-/** What clients ask about the server itself, beside LUSERS, MOTD, TIME and VERSION. */
+/** Queries about the server, beside LUSERS, MOTD, TIME and VERSION. */
 
 import type { CommandCall } from "../command.ts";
 import type { Ban } from "../admission/bans.ts";
@@ -17,7 +17,7 @@ import {
 
 const DAY_SECONDS = 86_400;
 
-/** ADMIN: whom to ask is what the message of the day is for. */
+/** ADMIN refers to the message of the day for a contact. */
 export function admin({ state, reply }: CommandCall): void {
   reply.numeric(ERR_NOADMININFO, state.serverName);
 }
@@ -32,7 +32,7 @@ export function info({ state, reply }: CommandCall): void {
   reply.numeric(RPL_ENDOFINFO);
 }
 
-/** LINKS: there is this server alone. */
+/** LINKS lists only this server. */
 export function links({ state, reply }: CommandCall): void {
   const { serverName, serverDescription } = state.options;
   reply.numericText(RPL_LINKS, [serverName, serverName], `0 ${serverDescription}`);

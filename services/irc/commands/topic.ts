@@ -12,7 +12,7 @@ import {
 } from "../protocol/numerics.ts";
 import { changeTopic } from "../channels/topic.ts";
 
-/** TOPIC channel [text]. An empty text takes the topic away. */
+/** TOPIC channel [text]. An empty text removes the topic. */
 export function topic(call: CommandCall): void | Promise<void> {
   const { state, client, params, reply } = call;
   const name = params[0] ?? "";

@@ -6,9 +6,8 @@ import { truncate } from "../outbound.ts";
 import type { MessageContent } from "../state.ts";
 
 /**
- * AWAY [reason]. Without a reason, or with an empty one, the user is back; the reason `*` says that
- * it is not there and nothing more. With `draft/pre-away` it may come before registration is
- * complete.
+ * AWAY [reason]. Without a reason, or with an empty one, the user is back. The reason `*` marks the
+ * user as away without a text. With `draft/pre-away`, it may precede registration.
  */
 export function away({ state, client, params, reply }: CommandCall): void {
   if (!client.registered && !client.hasCapability(Cap.PRE_AWAY)) {

@@ -1,4 +1,4 @@
-/** What of a command a muted account may have, if that is neither nothing nor all. */
+/** The parts of commands that a muted account may run, if neither nothing nor all. */
 
 import { keptChannel } from "../channels/keeping.ts";
 import { CHANNEL_MODES, parseChannelModes } from "../channels/modes.ts";
@@ -8,12 +8,12 @@ import { ERR_NOSUCHCHANNEL } from "../protocol/numerics.ts";
 
 const READING: ReadonlySet<string> = new Set(["GET", "LIST", "SUB", "SUBS", "SYNC", "UNSUB"]);
 
-/** The first parameters alone: what comes after them is for others to read. */
+/** Only the first parameters: others would read the rest. */
 export function firstParameters(count: number): MutedForm {
   return ({ params }) => params.slice(0, count);
 }
 
-/** A command that only asks for something when it has fewer parameters than this. */
+/** A command that is only a query if it has fewer parameters than this. */
 export function fewerParameters(count: number): MutedForm {
   return ({ params }) => params.length < count ? params : null;
 }
@@ -39,12 +39,12 @@ export function readingModes({ params }: CommandCall): readonly string[] | null 
   return isReading ? params : null;
 }
 
-/** NICK before registration, whose end judges it, and back to the account's own. */
+/** NICK before registration, which checks it at the end, and back to the account's own nick. */
 export function ownNick({ client, params }: CommandCall): readonly string[] | null {
   return !client.registered || params[0] === client.account ? params : null;
 }
 
-/** JOIN of channels that others have named. */
+/** JOIN of existing channels. */
 export function existingChannels(call: CommandCall, reason: string): readonly string[] {
   const { params, reply } = call;
   const names = (params[0] ?? "").split(",");

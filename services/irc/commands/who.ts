@@ -6,10 +6,10 @@ import { statusPrefix, UserMode } from "../channels/modes.ts";
 import { compileMask, looksLikeChannel } from "../protocol/names.ts";
 import { RPL_ENDOFWHO, RPL_WHOREPLY, RPL_WHOSPCRPL } from "../protocol/numerics.ts";
 
-/** Answers of a WHO with a mask. A channel is listed whole. */
+/** Most answers to a WHO with a mask. A channel is listed in full. */
 const MASK_MATCHES = 500;
 
-/** What WHOX shows in place of an address that is nobody else's business. */
+/** What WHOX shows in place of a hidden address. */
 const HIDDEN_ADDRESS = "255.255.255.255";
 
 /** A listed client, and the channel to list it under. */
@@ -33,7 +33,7 @@ export async function who(call: CommandCall): Promise<void> {
   reply.numeric(RPL_ENDOFWHO, mask);
 }
 
-/** Whether a WHO asks for one user, as clients do for everybody who joins. */
+/** Whether a WHO asks for one user, as clients do for every joining user. */
 export function isWhoOfOne(params: readonly string[]): boolean {
   return !/[#*?]/.test(params[0] ?? "*");
 }
@@ -80,7 +80,7 @@ function sendReply(listed: Listed): void {
   ], `0 ${user.realname}`);
 }
 
-/** H here or G gone, `*` operator, statuses in the channel, B bot. */
+/** H for here or G for gone, `*` for an operator, the statuses in the channel, B for a bot. */
 function flags({ call, user, channel }: Listed): string {
   const all = call.client.hasCapability(Cap.MULTI_PREFIX);
   return (user.away === null ? "H" : "G") + (user.isOperator ? "*" : "") +

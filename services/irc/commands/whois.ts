@@ -20,7 +20,7 @@ import {
   RPL_WHOISUSER,
 } from "../protocol/numerics.ts";
 
-/** Characters of channels in one 319, which leaves room for the rest of a classic line. */
+/** Most characters of channels in one 319, so that it fits a classic line. */
 const CHANNELS_LENGTH = 380;
 
 /** WHOIS [server] nick. */
@@ -59,7 +59,7 @@ function describe(call: CommandCall, user: Client): void {
   reply.numeric(RPL_WHOISIDLE, nick, String(idle), String(since));
 }
 
-/** An invisible user's channels, and secret ones, are for those who are in them too. */
+/** Only fellow members see an invisible user's channels, and secret channels. */
 function sendChannels({ client, reply }: CommandCall, user: Client): void {
   const all = client.hasCapability(Cap.MULTI_PREFIX);
   let line = "";

@@ -8,10 +8,10 @@ import {
   RPL_WHOWASUSER,
 } from "../protocol/numerics.ts";
 
-/** Users that one WHOWAS tells of at most. */
+/** Most users in the answer to one WHOWAS. */
 const ANSWERS = 20;
 
-/** WHOWAS nick [count]: who had the nick, the last one first. */
+/** WHOWAS nick [count]: earlier users of the nick, the last one first. */
 export function whowas({ state, client, params, reply }: CommandCall): void {
   const nick = params[0] ?? "";
   if (nick === "") return reply.numeric(ERR_NONICKNAMEGIVEN);

@@ -1,4 +1,4 @@
-/** What was said, kept for those who come later or come back (CHATHISTORY). */
+/** Keeps messages for users who come later or come back (CHATHISTORY). */
 
 import type { Channel } from "../channels/channel.ts";
 import type { Client } from "../client.ts";
@@ -20,10 +20,10 @@ import { foldCase } from "../protocol/names.ts";
 /** Estimated memory of an entry beside its text. */
 const ENTRY_BYTES = 256;
 
-/** Tags without a text that are of the moment: nobody wants to read them later. */
+/** Messages of only tags that matter just for the moment, and are not kept. */
 const PASSING_TAGS: ReadonlySet<string> = new Set(["+typing", "+draft/typing"]);
 
-/** One message as it went out, with its id and time. */
+/** One message in the form that was sent, with its id and time. */
 export interface HistoryEntry {
   readonly id: string;
   /** Unix time in milliseconds. */
@@ -34,17 +34,17 @@ export interface HistoryEntry {
   readonly extended: Outbound | null;
 }
 
-/** Entries that are read from the store at once. */
+/** Entries read from the store in one request. */
 const STORE_PAGE = 64;
 
-/** A channel, or what a client exchanged with the one that has, or had, a nick. */
+/** A channel, or a client's conversation with the present or former user of a nick. */
 export type Conversation = Channel | { readonly client: Client; readonly nick: string };
 
 class Log {
   readonly entries: HistoryEntry[] = [];
   /** Name of the channel, or the nick as it was written in the last message. */
   title: string;
-  /** Takes the log out of where it is kept, once nothing is left in it. */
+  /** Removes the log from its owner once it is empty. */
   readonly discard: () => void;
 
   constructor(title: string, discard: () => void) {
@@ -59,24 +59,24 @@ type Owner = string | Client;
 export interface HistoryOptions {
   /** Returns the limits that hold at the moment. */
   readonly limits: () => Readonly<IrcLimits>;
-  /** The store that keeps more than memory does; null if nothing is kept. */
+  /** The store for history beyond memory; null if there is none. */
   readonly store: HistoryStore | null;
   readonly log: IrcLogger;
 }
 
 /**
- * An ordered log for each channel, and for each user one for everybody it exchanged messages with.
+ * An ordered log for each channel, and for each conversation of each user.
  *
- * In memory a channel's log ends with the channel, and that of a user without an account with its
- * connection. Each log has a bound, and so have all of them together: what goes first is the oldest
- * of the log that was not written to for the longest time. Where there is a store, it gets the logs
- * of channels and of accounts too, and is asked for what memory does not hold.
+ * In memory, a channel's log ends with the channel, and a guest's log with its connection. Each log
+ * has a bound, and all logs together have one: the oldest entries of the log that was not written
+ * to for the longest time are dropped first. A store, if there is one, also receives the logs of
+ * channels and accounts, and answers for what memory no longer holds.
  */
 export class History {
   readonly #options: HistoryOptions;
   readonly #channels = new Map<Channel, Log>();
   readonly #users = new Map<Owner, Map<string, Log>>();
-  /** All logs, the one written to last at the end. */
+  /** All logs, the most recently written one at the end. */
   readonly #logs = new Set<Log>();
   #bytes = 0;
 
@@ -84,7 +84,10 @@ export class History {
     this.#options = options;
   }
 
-  /** Keeps what a channel was told; `extended` is its form for clients with `extended-join`. */
+  /**
+   * Adds a message to the log of a channel; `extended` is its form for clients with
+   * `extended-join`.
+   */
   recordInChannel(channel: Channel, message: Outbound, extended: Outbound | null = null): void {
     if (!isKept(message)) return;
     const entry = newEntry(message, extended);
@@ -97,7 +100,7 @@ export class History {
     });
   }
 
-  /** Keeps what one user said to another, for each of them. */
+  /** Adds a private message to the logs of both users. */
   recordBetween(sender: Client, receiver: Client, message: Outbound): void {
     if (!isKept(message)) return;
     const entry = newEntry(message, null);
@@ -111,8 +114,8 @@ export class History {
   }
 
   /**
-   * Reads a part of a conversation, the oldest first. What memory holds is given at once; what the
-   * store has to be asked for comes in pages, so that a slow reader holds but one of them.
+   * Reads a part of a conversation, the oldest entry first. Entries in memory are returned at once.
+   * Entries from the store come in pages, so that a slow reader holds only one of them.
    */
   read(
     conversation: Conversation,
@@ -136,10 +139,10 @@ export class History {
   }
 
   /**
-   * Takes a message out, wherever it is kept: of one between two users both have a copy. What is
-   * left is its id and time, by which clients may refer to what lies before and after it.
+   * Removes a message from every log; a private message has a copy in two logs. Its id and time
+   * remain, so that clients can refer to the messages before and after it.
    *
-   * @param redaction what those who saw it are told
+   * @param redaction the message for those who saw it
    */
   redact(entry: HistoryEntry, redaction: Outbound): void {
     for (const log of this.#logs) this.#redactIn(log, entry, redaction);
@@ -171,7 +174,10 @@ export class History {
     return [...found.values()];
   }
 
-  /** Notes that a channel is made: what was said behind closed doors under its name is gone. */
+  /**
+   * Records the creation of a channel: forgets what was said under its name while access was
+   * limited.
+   */
   channelMade(name: string): void {
     this.#options.store?.forgetConfined(targetOfChannel(name));
   }
@@ -184,13 +190,13 @@ export class History {
     this.#options.store?.rename(before, after, channel.name);
   }
 
-  /** Lets go of what memory holds of a channel that has ended. */
+  /** Drops a closed channel's log from memory. */
   forgetChannel(channel: Channel): void {
     const log = this.#channels.get(channel);
     if (log) this.#drop(log);
   }
 
-  /** Forgets what was kept for a client without an account, or for an account. */
+  /** Forgets the logs of a guest or of an account. */
   forgetUser(owner: Owner): void {
     const key = typeof owner === "string" ? foldCase(owner) : owner;
     for (const log of [...this.#users.get(key)?.values() ?? []]) this.#drop(log);

@@ -1,7 +1,7 @@
 /** Messages that may have the same time. */
 const MESSAGES_PER_MILLISECOND = 1000;
 
-/** Gives messages their times, which never go back, and their ids, which never come again. */
+/** Assigns messages times that never go back, and ids that never repeat. */
 export class MessageClock {
   readonly #clock: () => number;
   readonly #idPrefix: string;
@@ -14,7 +14,7 @@ export class MessageClock {
 
   /**
    * @param clock Unix time in milliseconds
-   * @param earliest before which no message is, in Unix milliseconds
+   * @param earliest a lower bound for all times, in Unix milliseconds
    */
   constructor(clock: () => number, earliest: number) {
     this.#clock = clock;
@@ -29,7 +29,7 @@ export class MessageClock {
     return this.#lastTime;
   }
 
-  /** The present as a `time` tag has it. */
+  /** The current time in the form of a `time` tag. */
   timestamp(): string {
     const now = this.now();
     if (now !== this.#textTime) {
@@ -40,8 +40,8 @@ export class MessageClock {
   }
 
   /**
-   * The time of a message that is kept. No more of them have the same one than there are
-   * microseconds in it to tell them apart.
+   * The time of a kept message. At most 1,000 messages share one millisecond, because their
+   * microseconds tell them apart.
    */
   nextTimestamp(): string {
     const now = this.now();
@@ -53,7 +53,7 @@ export class MessageClock {
     return this.timestamp();
   }
 
-  /** An id that no other message has, of this run or another. */
+  /** An id that is unique among all messages, even across runs. */
   nextId(): string {
     return this.#idPrefix + (++this.#lastId).toString(36);
   }

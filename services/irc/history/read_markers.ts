@@ -1,23 +1,23 @@
-/** How far users have read, each in each of its conversations (IRCv3 read-marker). */
+/** How far each user has read each of its conversations (IRCv3 read-marker). */
 
 import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
 
-/** Conversations of one user of which it is kept; what was read longest ago goes first. */
+/** Most markers of one user; the one set longest ago is dropped first. */
 export const MARKED_TARGETS = 1000;
 
-/** Users whose markers the memory of the server holds; who marked something longest ago goes first. */
+/** Most users with markers in memory; the one who set a marker longest ago is dropped first. */
 const MARKING_USERS = 1000;
 
 /**
- * Keeps the markers of accounts. Names of accounts and targets are folded, times are those of
- * messages in Unix milliseconds. Of one account at least {@linkcode MARKED_TARGETS} are kept.
+ * Stores the markers of accounts. Names of accounts and targets are folded; times are those of
+ * messages, in Unix milliseconds. Each account has room for at least {@linkcode MARKED_TARGETS}.
  */
 export interface ReadMarkerStore {
   /** The time of the last message that was read; null if that is not known. */
   read(account: string, target: string): number | null;
   /**
-   * Moves a marker on, never back. Resolves when it is kept, rejects if it cannot be.
+   * Moves a marker forward, never back. Resolves when it is stored; rejects if it cannot be stored.
    *
    * @returns the marker's position afterwards
    */
@@ -27,7 +27,7 @@ export interface ReadMarkerStore {
   forget(account: string): void;
 }
 
-/** Markers of accounts in a store, and of users without an account as long as they are connected. */
+/** Markers of accounts in a store, and markers of guests while they are connected. */
 export class ReadMarkers {
   readonly #store: ReadMarkerStore;
   readonly #guests = new WeakMap<Client, Map<string, number>>();
@@ -44,7 +44,10 @@ export class ReadMarkers {
       : this.#store.read(foldCase(client.account), folded);
   }
 
-  /** Moves a user's marker on, never back, and says where it is then. Rejects as the store does. */
+  /**
+   * Moves a user's marker forward, never back, and resolves to its position. Rejects if the store
+   * does.
+   */
   async advance(client: Client, target: string, time: number): Promise<number> {
     const folded = foldCase(target);
     if (client.account !== null) {
@@ -55,7 +58,7 @@ export class ReadMarkers {
     return moveOn(markers, folded, time);
   }
 
-  /** Lets the markers of a channel follow its name. A guest's do not. */
+  /** Moves the markers of a renamed channel, except those of guests. */
   rename(from: string, to: string): void {
     this.#store.rename(foldCase(from), foldCase(to));
   }
@@ -65,7 +68,7 @@ export class ReadMarkers {
   }
 }
 
-/** Keeps markers in memory, as long as the server runs. */
+/** Keeps markers in memory while the server runs. */
 class MemoryReadMarkers implements ReadMarkerStore {
   readonly #accounts = new Map<string, Map<string, number>>();
 
@@ -95,7 +98,7 @@ class MemoryReadMarkers implements ReadMarkerStore {
   }
 }
 
-/** Puts the marker at the end of what was marked, and no earlier than it was. */
+/** Sets the marker, no earlier than before, and makes it the most recent one. */
 function moveOn(markers: Map<string, number>, target: string, time: number): number {
   const moved = Math.max(time, markers.get(target) ?? 0);
   markers.delete(target);

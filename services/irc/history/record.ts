@@ -1,4 +1,4 @@
-/** How an entry of a log is written for a store, and read again. */
+/** Encodes entries of a log for a store, and decodes them. */
 
 import type { HistoryEntry } from "./history.ts";
 import type { HistoryRecord } from "./store.ts";
@@ -6,7 +6,7 @@ import { parseMessage } from "../protocol/message.ts";
 import { type MessageText, Outbound, type OutboundTags } from "../outbound.ts";
 
 /**
- * A message as JSON. Default values are left out, and so is a guest's connection, which means nothing
+ * A message as JSON, without default values, and without a guest's connection, which means nothing
  * to a later run of the server.
  */
 interface StoredMessage {

@@ -1,4 +1,4 @@
-/** Which entries of a log in memory a CHATHISTORY asks for. */
+/** Selects the entries of a log in memory for a CHATHISTORY query. */
 
 import type { HistoryEntry } from "./history.ts";
 import type { HistoryPart, HistoryQuery, HistoryReference } from "./store.ts";
@@ -6,24 +6,24 @@ import type { HistoryPart, HistoryQuery, HistoryReference } from "./store.ts";
 /** A part of a log. */
 export interface Selection {
   readonly entries: readonly HistoryEntry[];
-  /** Whether what went before the log's first entry could add nothing to it. */
+  /** Whether entries before the start of the log could not add to it. */
   readonly whole: boolean;
 }
 
 /** The position of a reference among entries. */
 interface Position {
-  /** Entries before it are these many. */
+  /** The number of entries before it. */
   readonly before: number;
   /** The first entry after it. */
   readonly after: number;
-  /** Whether it lies behind the log's beginning. */
+  /** Whether it is within the log. */
   readonly inside: boolean;
 }
 
-/** A range of entries; one that begins below 0 wants more than there is. */
+/** A range of entries; a start below 0 asks for more than the log has. */
 type Range = readonly [from: number, to: number];
 
-/** Takes from a log, the oldest first, what the query asks for. */
+/** Selects the entries of a log that the query asks for, the oldest first. */
 export function select(
   log: readonly HistoryEntry[],
   { part, limit, upTo }: HistoryQuery,
@@ -84,8 +84,8 @@ function endOf(length: number): Position {
 }
 
 /**
- * The position of a reference among the shown entries. A message that is not shown has a position
- * there too; null is for one that is not in the log.
+ * The position of a reference among the shown entries, even if its own message is not shown; null
+ * if the log does not have it.
  */
 function locate(
   log: readonly HistoryEntry[],

@@ -1,8 +1,6 @@
-/**
- * A store for history beyond memory. The server declares the interface; the program implements it.
- */
+/** A store for history beyond memory; the embedding program implements it. */
 
-/** Names a log: that of a channel, or of an account's conversation with a nick. */
+/** Identifies a log: of a channel, or of an account's conversation with a nick. */
 export interface HistoryTarget {
   /** The account, folded; null for a channel. */
   readonly account: string | null;
@@ -12,22 +10,22 @@ export interface HistoryTarget {
 
 /** The kind of a record. The order of the numbers decides which readers see it. */
 export const HistoryKind = {
-  /** Somebody said it: for everybody. */
+  /** A message: for everybody. */
   MESSAGE: 0,
-  /** It happened, such as a JOIN: for clients with `draft/event-playback`. */
+  /** An event such as a JOIN: for clients with `draft/event-playback`. */
   EVENT: 1,
-  /** A REDACT: for those of them that know it. */
+  /** A REDACT: for those of them that also support redaction. */
   REDACTION: 2,
-  /** It holds the place of a message that was redacted: for nobody. */
+  /** The place of a redacted message: for nobody. */
   REMOVED: 3,
 } as const;
 
 /** A value of {@linkcode HistoryKind}. */
 export type HistoryKind = typeof HistoryKind[keyof typeof HistoryKind];
 
-/** Something that was said or that happened, in a form that the store need not understand. */
+/** A message or event, in a form that the store need not understand. */
 export interface HistoryRecord {
-  /** Its `msgid`; empty if it has none. No two records of a log have the same. */
+  /** Its `msgid`, unique within a log; empty if it has none. */
   readonly id: string;
   /** Unix time in milliseconds. */
   readonly time: number;
@@ -40,20 +38,20 @@ export interface NewHistoryRecord extends HistoryRecord {
   readonly target: HistoryTarget;
   /** Name of the channel, or the nick, as it was written. */
   readonly title: string;
-  /** Whether the channel admits only some: see {@linkcode HistoryStore.forgetConfined}. */
+  /** Whether the channel limits who may join: see {@linkcode HistoryStore.forgetConfined}. */
   readonly confined: boolean;
 }
 
 /** A place in a log. */
 export type HistoryReference = { readonly id: string } | { readonly time: number };
 
-/** Which part of a log: the subcommands of CHATHISTORY. What a reference names is not in it. */
+/** A part of a log, as a subcommand of CHATHISTORY selects it, without the referenced messages. */
 export type HistoryPart =
   | { readonly kind: "latest"; readonly since: HistoryReference | null }
   | { readonly kind: "before" | "after"; readonly reference: HistoryReference }
-  /** The reference itself included. */
+  /** Includes the referenced message. */
   | { readonly kind: "around"; readonly reference: HistoryReference }
-  /** Counted from the first reference, which may be the later one. */
+  /** Starts at the first reference, which may be the later one. */
   | {
     readonly kind: "between";
     readonly first: HistoryReference;
@@ -76,9 +74,9 @@ export interface LastMessage {
 }
 
 /**
- * Keeps what was said, in the order in which it is told. What changes it returns at once and never
- * throws: chat continues if the store fails. Methods that read reject if the store cannot answer. A
- * read sees all changes that were asked for before it.
+ * Stores records in the order of the calls. Methods that change it return at once and never throw:
+ * chat continues if the store fails. Methods that read reject if the store cannot answer. A read
+ * sees all earlier changes.
  */
 export interface HistoryStore {
   /** Unix time in milliseconds of the newest record when the store was opened; 0 without one. */
@@ -87,13 +85,13 @@ export interface HistoryStore {
   append(record: NewHistoryRecord): void;
 
   /**
-   * Removes what a message said from every log that has it. Its place stays, so that a reference to
-   * it has a meaning.
+   * Removes the content of a message from every log. Its place remains, so that references to it
+   * still work.
    */
   redact(id: string): void;
 
   /**
-   * Forgets what was said in a channel while it admitted only some users. Somebody else may open the
+   * Forgets what was said in a channel while it limited who may join, because others may open the
    * channel next.
    */
   forgetConfined(target: HistoryTarget): void;
@@ -107,7 +105,7 @@ export interface HistoryStore {
   /** The places of the records of a part of a log, in the order of the log. */
   select(target: HistoryTarget, query: HistoryQuery): Promise<readonly number[]>;
 
-  /** The records at these places; those that are gone by now are left out. */
+  /** The records at these places, except those that are gone. */
   fetch(places: readonly number[]): Promise<readonly HistoryRecord[]>;
 
   /** The last messages, between two times (exclusive), of channels and of an account's logs. */

@@ -1,4 +1,4 @@
-/** Values of users and channels by key (IRCv3 metadata). They live as long as their target. */
+/** Values of users and channels by key (IRCv3 metadata). They end with their target. */
 
 import { METADATA_KEYS, METADATA_SUBSCRIPTIONS } from "../protocol/capabilities.ts";
 import type { Channel } from "../channels/channel.ts";
@@ -20,7 +20,7 @@ export type MetadataTarget = Client | Channel;
 const NO_VALUES: ReadonlyMap<string, string> = new Map();
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** The values of users and channels, and which keys each client wants to know of. */
+/** The values of users and channels, and the subscriptions of each client. */
 export class Metadata {
   readonly #values = new WeakMap<MetadataTarget, Map<string, string>>();
   readonly #subscriptions = new WeakMap<Client, Set<string>>();
@@ -31,7 +31,7 @@ export class Metadata {
     return this.#values.get(target) ?? NO_VALUES;
   }
 
-  /** Sets a value. False if the target has as many keys as it may. */
+  /** Sets a value. False if the target has the maximum number of keys. */
   set(target: MetadataTarget, key: string, value: string): boolean {
     const values = this.#values.get(target) ?? new Map<string, string>();
     if (!values.has(key) && values.size >= METADATA_KEYS) return false;
@@ -51,12 +51,12 @@ export class Metadata {
     return keys;
   }
 
-  /** The keys that a client wants to know of. */
+  /** The keys that a client has subscribed to. */
   subscriptionsOf(client: Client): ReadonlySet<string> {
     return this.#subscriptions.get(client) ?? NO_KEYS;
   }
 
-  /** Adds a subscription. False if the client has as many as it may. */
+  /** Adds a subscription. False if the client has the maximum number. */
   subscribe(client: Client, key: string): boolean {
     const keys = this.#subscriptions.get(client) ?? new Set<string>();
     if (!keys.has(key) && keys.size >= METADATA_SUBSCRIPTIONS) return false;
@@ -69,7 +69,7 @@ export class Metadata {
   }
 
   /**
-   * Takes a change from what the client may do.
+   * Counts a change against the client's limit.
    *
    * @param now Unix milliseconds
    * @returns milliseconds after which it may try again; 0 if it may now

@@ -9,18 +9,18 @@ import { RPL_KEYNOTSET, RPL_KEYVALUE, RPL_METADATASYNCLATER } from "../protocol/
 import type { Outbound } from "../outbound.ts";
 import type { ServerState } from "../state.ts";
 
-/** Values of one channel and its members that are told unasked; for more the client has to ask. */
+/** Most values of one channel and its members that are sent without a request. */
 const UNASKED_VALUES = 200;
 
 /** Who sees everything. */
 const EVERYBODY = "*";
 
-/** Whether the client asked for metadata, in either form. */
+/** Whether the client has a metadata capability, in either form. */
 export function takesMetadata(client: Client): boolean {
   return client.hasCapability(Cap.METADATA_2 | Cap.METADATA_3);
 }
 
-/** The name of a target for a client. */
+/** The name of a target, as a client sees it. */
 export function metadataName(target: MetadataTarget): string {
   return target instanceof Channel ? target.name : target.nick;
 }
@@ -39,7 +39,7 @@ export function valueNumeric(
     : state.messageFromServer(RPL_KEYVALUE.code, { params: [...params, EVERYBODY], text: value });
 }
 
-/** The notice of a value, or of its absence: sent unasked, or in answer to SYNC. */
+/** The notice of a value, or of its absence: sent on a change, or in answer to SYNC. */
 function valueNotice(
   state: ServerState,
   receiver: Client,
@@ -54,7 +54,7 @@ function valueNotice(
   return state.messageFromServer("METADATA", value === null ? { params } : { params, text: value });
 }
 
-/** Tells those who see the target and subscribed to the key of a change, except who made it. */
+/** Notifies those who see the target and subscribed to the key, except the author of the change. */
 export function tellChange(
   state: ServerState,
   actor: Client,
@@ -100,8 +100,8 @@ export function* sightOf(channel: Channel, client: Client): Generator<MetadataTa
 }
 
 /**
- * Adds to the answer what the client subscribed to, of targets that it now sees: as a batch under
- * the name of the first of them, or if that is too much the word that it has to ask (SYNC).
+ * Adds the subscribed values of newly visible targets to the answer: as a batch under the name of
+ * the first target, or, if there are too many, as a notice to request them (SYNC).
  */
 export function sendCurrent(
   { state, client, reply }: CommandCall,

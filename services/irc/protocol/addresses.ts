@@ -1,6 +1,6 @@
 /** IP addresses as text. */
 
-/** The address as it is, or null if the text is no IPv4 address. */
+/** The address unchanged, or null if the text is no IPv4 address. */
 export function canonicalIpv4(text: string): string | null {
   const parts = text.split(".");
   const isValid = parts.length === 4 &&

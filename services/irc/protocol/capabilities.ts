@@ -1,15 +1,15 @@
-/** The capabilities that clients can ask for. To add one is to add an entry here. */
+/** The capabilities that clients can request. To add one, add an entry here. */
 
 import type { Client } from "../client.ts";
 import type { ServerState } from "../state.ts";
 
-/** Keys that one user or channel may have; told as `max-keys`. */
+/** Keys that one user or channel may have; announced as `max-keys`. */
 export const METADATA_KEYS = 20;
 
-/** Keys that one client may subscribe to; told as `max-subs`. */
+/** Keys that one client may subscribe to; announced as `max-subs`. */
 export const METADATA_SUBSCRIPTIONS = 50;
 
-/** Longest value, in bytes; told as `max-value-bytes`. A classic line has room for it. */
+/** Longest value, in bytes; announced as `max-value-bytes`. A classic line has room for it. */
 export const METADATA_VALUE_BYTES = 300;
 
 /** One capability. A client's set of them is the sum of their bits. */
@@ -19,7 +19,7 @@ export interface Capability {
   readonly value?: string | ((state: ServerState, client: Client) => string);
   /** Whether the client is offered it; default yes. */
   readonly isOffered?: (state: ServerState, client: Client) => boolean;
-  /** Whether it only tells something by its value and cannot be asked for; default no. */
+  /** Whether it only announces its value and cannot be requested; default no. */
   readonly tellsOnly?: boolean;
 }
 
@@ -64,8 +64,8 @@ const METADATA_LIMITS = [
 ].join(",");
 
 /**
- * In the order in which they are listed. Some clients read only the first line of the list, so it
- * begins with what they cannot do without.
+ * In the order of the list. Some clients read only its first line, so it begins with the essential
+ * ones.
  */
 export const CAPABILITIES: ReadonlyMap<string, Capability> = new Map<string, Capability>([
   ["sasl", { bit: Cap.SASL, value: (state) => saslMechanisms(state).join(",") }],
@@ -130,7 +130,7 @@ export function saslMechanisms({ options }: ServerState): string[] {
   return options.accounts.scram ? ["PLAIN", "SCRAM-SHA-256"] : ["PLAIN"];
 }
 
-/** The capability of this name, if the client may ask for it. */
+/** The capability of this name, if the client may request it. */
 export function requestable(
   state: ServerState,
   client: Client,

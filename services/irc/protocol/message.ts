@@ -1,10 +1,10 @@
 /**
- * The form of an IRC message: one line of text, taken apart and put together.
+ * Parses and formats IRC messages, each one line of text.
  *
  * Follows modern.ircdocs.horse "Message format" and the IRCv3 document "Message Tags".
  */
 
-/** A message as it came from a client. */
+/** A message from a client. */
 export interface Message {
   /** Values with their escapes resolved; a tag without a value has the empty string. */
   readonly tags: ReadonlyMap<string, string>;
@@ -15,7 +15,7 @@ export interface Message {
   readonly params: readonly string[];
 }
 
-/** A message to be written; the last parameter may be any text. */
+/** A message to format; the last parameter may be any text. */
 export interface MessageParts {
   readonly tags?: ReadonlyMap<string, string>;
   readonly source?: string | null;
@@ -25,10 +25,10 @@ export interface MessageParts {
 
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
-/** Characters that no line may hold; every other one may stand in a last parameter. */
+/** Characters that no line may contain; a last parameter may contain all others. */
 const FORBIDDEN = /[\0\r\n]/;
 
-/** Wider than any command that there is, so that a wrong one can be named in the answer. */
+/** Longer than any command, so that an answer can name an unknown one. */
 const COMMAND = /^[\w-]+$/;
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -42,10 +42,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const UNESCAPES: Readonly<Record<string, string>> = { ":": ";", s: " ", r: "\r", n: "\n" };
 
 /**
- * Takes a line without its line break apart.
+ * Parses a line without its line break.
  *
- * Returns null for what is not a message: an empty line, one without a command, one with a NUL,
- * CR or LF in it. Never throws.
+ * Returns null for a line that is no message: it is empty, has no command, or contains NUL, CR or
+ * LF. Never throws.
  */
 export function parseMessage(line: string): Message | null {
   if (FORBIDDEN.test(line)) return null;
@@ -86,7 +86,7 @@ export function parseMessage(line: string): Message | null {
   return { tags, source, command: command.toUpperCase(), params };
 }
 
-/** Puts a message together, without a line break. The inverse of {@linkcode parseMessage}. */
+/** Formats a message, without a line break. The inverse of {@linkcode parseMessage}. */
 export function formatMessage(parts: MessageParts): string {
   const tags = parts.tags && parts.tags.size > 0 ? `@${formatTags(parts.tags)} ` : "";
   const source = parts.source ? `:${parts.source} ` : "";
@@ -94,11 +94,11 @@ export function formatMessage(parts: MessageParts): string {
 }
 
 /**
- * Writes parameters with a space before each.
+ * Formats parameters with a space before each.
  *
- * The last one gets its colon if it needs one, or always with `trailing`. A parameter before it
- * that cannot be sent as such (it is empty, holds a space or begins with a colon) becomes `*`, so
- * that what a client sent can be quoted in an error whatever it is.
+ * The last one gets a colon if it needs one, or always with `trailing`. An earlier parameter that
+ * is empty, contains a space or begins with a colon becomes `*`. So an error can quote anything
+ * that a client sent.
  */
 export function formatParams(params: readonly string[], trailing = false): string {
   let text = "";
@@ -112,7 +112,7 @@ export function formatParams(params: readonly string[], trailing = false): strin
   return trailing || !isMiddle(param) ? `${text} :${param}` : `${text} ${param}`;
 }
 
-/** Writes tags as they stand between `@` and the space. */
+/** Formats tags, without the `@` and the space after them. */
 export function formatTags(tags: Iterable<readonly [string, string]>): string {
   let text = "";
   for (const [key, value] of tags) {

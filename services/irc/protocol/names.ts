@@ -1,24 +1,25 @@
 /** Names of users and channels: which are valid, which are the same, and masks that match them. */
 
-/** Longest nick, in characters; told as `NICKLEN`. */
+/** Longest nick, in characters; announced as `NICKLEN`. */
 export const NICK_LENGTH = 64;
-/** Longest channel name, in characters; told as `CHANNELLEN`. */
+/** Longest channel name, in characters; announced as `CHANNELLEN`. */
 export const CHANNEL_LENGTH = 80;
-/** Longest real name, in characters; told as `NAMELEN`. */
+/** Longest real name, in characters; announced as `NAMELEN`. */
 export const REALNAME_LENGTH = 150;
-/** Longest user name, in characters; told as `USERLEN`. */
+/** Longest user name, in characters; announced as `USERLEN`. */
 export const USER_LENGTH = 32;
 
 /** The form of a nick: 1 to {@linkcode NICK_LENGTH} characters. */
 export const NICK_PATTERN = /^[A-Za-z[\]\\`_^{|}][A-Za-z0-9[\]\\`_^{|}-]{0,63}$/;
-// Everything but white space, controls, halves of surrogate pairs, and comma, which separates names.
+// Everything except white space, controls, halves of surrogate pairs, and the comma, which
+// separates names.
 const CHANNEL = /^#[^\s,\p{Cc}\p{Cs}]+$/u;
-// Like a channel's name nothing that would take a message apart, and a slash within.
+// The characters of a channel's name, with a slash inside.
 const RELAYED_NICK = /^(?![#~&@%+:$/])(?=.*.\/.)[^\s!@*?,\p{Cc}\p{Cs}]+$/u;
 const NON_ASCII = /\P{ASCII}/u;
 
 /**
- * The form under which a name is compared: casemapping `ascii`, only A to Z are folded.
+ * The form in which names are compared: casemapping `ascii` folds only A to Z.
  *
  * Not `toLowerCase` alone, which would make the Kelvin sign a `k`.
  */
@@ -32,7 +33,7 @@ export function isNick(text: string): boolean {
   return NICK_PATTERN.test(text);
 }
 
-/** Whether the text may be the nick of somebody on another network: no user can have it. */
+/** Whether the text may be a nick on another network, which no user here can have. */
 export function isRelayedNick(text: string): boolean {
   return text.length <= NICK_LENGTH && RELAYED_NICK.test(text);
 }
@@ -47,7 +48,7 @@ export const CHANNEL_ARGUMENT_PATTERN =
   "^(?:#[^\\s,\\u0000-\\u001f\\u007f-\\u009f]{1,79}|(?!#)[^\\s,\\u0000-\\u001f\\u007f-\\u009f]{1,79})$";
 
 /**
- * Brings the name of a channel, given with or without its `#`, to the form with it.
+ * Adds the `#` to the name of a channel if it is missing.
  *
  * @returns null if it is not the name of a channel
  */
@@ -62,8 +63,8 @@ export function looksLikeChannel(text: string): boolean {
 }
 
 /**
- * Makes a test out of a mask in which `*` stands for any text and `?` for one character.
- * Compared under {@linkcode foldCase}.
+ * Compiles a mask in which `*` stands for any text and `?` for one character. Compared under
+ * {@linkcode foldCase}.
  */
 export function compileMask(mask: string): (text: string) => boolean {
   const folded = foldCase(mask);
@@ -72,7 +73,7 @@ export function compileMask(mask: string): (text: string) => boolean {
   };
 }
 
-/** Brings a mask to the form nick!user@host; what is not given becomes `*`. */
+/** Converts a mask to the form nick!user@host, with `*` for missing parts. */
 export function completeMask(mask: string): string {
   const bang = mask.indexOf("!");
   const at = mask.indexOf("@", bang + 1);
@@ -82,7 +83,7 @@ export function completeMask(mask: string): string {
   return `${nick || "*"}!${user || "*"}@${host || "*"}`;
 }
 
-/** Linear in the text for every star: it steps back to the last star only, never further. */
+/** Takes linear time in the text for every star: it backtracks only to the last star. */
 function matchesGlob(pattern: string, text: string): boolean {
   let at = 0;
   let star = -1;

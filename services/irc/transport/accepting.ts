@@ -8,18 +8,18 @@ const REPORT_MILLISECONDS = 60_000;
 
 export interface AcceptOptions<Conn extends Deno.Conn> {
   readonly listener: { accept(): Promise<Conn> };
-  /** Takes a connection. It must not throw. */
+  /** Handles a connection. It must not throw. */
   readonly take: (conn: Conn) => void;
-  /** Whether the listener is still in use; a failure ends the loop once it is not. */
+  /** Whether the listener is still in use. If not, a failure ends the loop. */
   readonly isOpen: () => boolean;
-  /** Is told of every failure to accept. It must not throw. */
+  /** Called for every failure to accept. It must not throw. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Accepts connections until the listener is closed. An error of one connection (ECONNABORTED) or of
- * the whole process (EMFILE, ENFILE, ENOBUFS, ENOMEM) is reported; then accepting goes on after a
- * pause, in which what is queued waits.
+ * Accepts connections until the listener is closed. Reports an error of one connection
+ * (ECONNABORTED) or of the whole process (EMFILE, ENFILE, ENOBUFS, ENOMEM), then continues after a
+ * pause; queued connections wait meanwhile.
  */
 export async function acceptConnections<Conn extends Deno.Conn>(
   { listener, take, isOpen, onFailure }: AcceptOptions<Conn>,
@@ -44,11 +44,11 @@ const EXHAUSTED = /\(os error (?:23|24|4|10024)\)/;
 
 export interface AcceptFailuresOptions {
   readonly log: { warn(message: string, properties: Record<string, unknown>): void };
-  /** Is told when descriptors have run out. It must not throw. */
+  /** Called when descriptors have run out. It must not throw. */
   readonly onExhausted: () => void;
 }
 
-/** Counts the failures to accept of some listeners, and logs one of them a minute. */
+/** Counts the failures of some listeners to accept, and logs one failure a minute. */
 export class AcceptFailures {
   readonly #options: AcceptFailuresOptions;
   #count = 0;

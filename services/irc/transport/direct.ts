@@ -1,4 +1,4 @@
-/** Clients in this process whose commands and messages are never written as lines. */
+/** Clients in this process whose commands and messages are values, never lines. */
 
 import type { Message } from "../protocol/message.ts";
 import type { Outbound, ReplyTags } from "../outbound.ts";
@@ -7,12 +7,10 @@ import type { Transport, TransportClosed } from "./transport.ts";
 /** What a direct client sends. */
 export type DirectCommand = Pick<Message, "command" | "params" | "tags">;
 
-/**
- * Called with the lines for a direct client, never while {@linkcode DirectConnection.send} runs.
- */
+/** Receives messages for a direct client, never while {@linkcode DirectConnection.send} runs. */
 export interface DirectReceiver {
   /**
-   * Takes a message of the server, in order.
+   * Called with each message of the server, in order.
    *
    * @param tags mark an answer to a command of this client: with its label, or as part of a batch
    */
@@ -23,7 +21,7 @@ export interface DirectReceiver {
 
 /** A direct client's end of its connection. */
 export interface DirectConnection {
-  /** Carries out a command once those before it are done. A closed connection ignores it. */
+  /** Executes a command once the earlier ones are done. A closed connection ignores it. */
   send(command: DirectCommand): void;
   close(): void;
   readonly closed: boolean;
@@ -34,28 +32,28 @@ export interface DirectTransportOptions {
   readonly address: string;
   readonly receiver: DirectReceiver;
   readonly onClosed: TransportClosed;
-  /** Told of what the receiver threw. */
+  /** Called with what the receiver threw. */
   onError(error: unknown): void;
 }
 
 /** The server's side of a direct client. */
 export interface DirectServerEnd {
-  /** Carries out a command. A promise says that the next one has to wait. */
+  /** Executes a command. The next one waits for a returned promise. */
   run(command: DirectCommand): void | Promise<void>;
   disconnected(reason: string): void;
 }
 
 /**
- * Carries a direct client's commands and messages as the values that they are. A command runs at
- * once; a message reaches the client later, so that no command runs within another, but before the
- * running task ends. By then the writes to clients with a socket have been asked for.
+ * Transports a direct client's commands and messages as values. A command runs at once. A message
+ * reaches the client in a later microtask, so that no command runs inside another; by then, the
+ * writes to clients with a socket have been requested.
  */
 export class DirectTransport implements Transport {
   readonly address: string;
   readonly secure = true;
   readonly internal = true;
   readonly kind = "internal";
-  /** Whatever is queued reaches the client before anything else happens. */
+  /** Queued messages reach the client before anything else happens. */
   readonly queuedBytes = 0;
   readonly connection: DirectConnection;
 
@@ -83,7 +81,7 @@ export class DirectTransport implements Transport {
     };
   }
 
-  /** Names who carries the client's commands out. */
+  /** Sets the handler of the client's commands. */
   start(server: DirectServerEnd): void {
     this.#server = server;
   }
@@ -96,7 +94,7 @@ export class DirectTransport implements Transport {
     this.#schedule();
   }
 
-  /** A direct client takes no lines: it is sent messages by {@linkcode deliver}. */
+  /** A direct client receives no lines, only messages through {@linkcode deliver}. */
   send(): void {}
 
   drained(): null {
@@ -150,7 +148,7 @@ export class DirectTransport implements Transport {
         this.#options.onError(error);
       }
     }
-    // What came meanwhile is delivered by the next call, and the end after it.
+    // The next call delivers messages that came meanwhile, and then the end.
     if (this.#closeReason !== null && !this.#scheduled) this.#finish(this.#closeReason);
   }
 

@@ -1,4 +1,4 @@
-/** Bytes of a client that were not used yet, and the lines in them. */
+/** A client's unread bytes, and the lines in them. */
 
 const EMPTY = new Uint8Array(0);
 const LF = 0x0a;
@@ -7,10 +7,10 @@ const SPACE = 0x20;
 const AT = 0x40;
 
 /**
- * Cuts bytes into lines, without copying what comes as whole lines.
+ * Splits bytes into lines, without copying whole lines.
  *
- * Between {@linkcode append} and {@linkcode settle} the buffer looks at the caller's bytes; settle
- * copies what is left, so that the caller may use its memory again. An idle buffer holds nothing.
+ * Between {@linkcode append} and {@linkcode settle}, the buffer refers to the caller's bytes.
+ * Settle copies the rest, so that the caller may reuse its memory. An idle buffer holds no memory.
  */
 export class LineBuffer {
   readonly #limit: number;
@@ -18,7 +18,7 @@ export class LineBuffer {
   #position = 0;
   #overrun = false;
 
-  /** `limit`: bytes that no line reaches, and that may not be left over. */
+  /** `limit`: the bytes that a line, and the unread rest, must stay below. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -56,7 +56,7 @@ export class LineBuffer {
     return this.#bytes.subarray(start, this.#bytes[end - 1] === CR && end > start ? end - 1 : end);
   }
 
-  /** Keeps what is left for later. False when it is more than may wait, or a line too long. */
+  /** Keeps the rest for later. False if it exceeds the limit or contains an overlong line. */
   settle(): boolean {
     this.#bytes = this.#position === this.#bytes.length ? EMPTY : this.#bytes.slice(this.#position);
     this.#position = 0;

@@ -1,4 +1,4 @@
-/** Where clients come in: every port that the server listens on. */
+/** Every port that the server listens on. */
 
 import type { IrcLogger } from "../options.ts";
 import { acceptConnections, AcceptFailures } from "./accepting.ts";
@@ -14,15 +14,15 @@ import {
 /** Most connections of proxies that have not sent their PROXY header yet. */
 const MAX_INTRODUCTIONS = 1000;
 
-/** Where listeners listen to which only relays connect. */
+/** The address of listeners that only relays connect to. */
 const INNER = { hostname: "127.0.0.1", port: 0 } as const;
 
-/** TLS handshakes that may be under way on one port, once its relay can end them. */
+/** Most TLS handshakes at a time on one port, once its relay can end them. */
 const MOST_HANDSHAKES = 1000;
 
 export interface ListenOptions {
   hostname: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   port: number;
   /** Absent for plain TCP. */
   tls?: TlsCertificate;
@@ -33,13 +33,13 @@ export interface ListenOptions {
   proxies?: readonly string[];
 }
 
-/** A connection over TCP or TLS, ready for the first line. */
+/** A connection over TCP or TLS that is ready for its first line. */
 export interface AcceptedStream {
   readonly conn: Deno.Conn;
   readonly secure: boolean;
   /** IP address of the client, if it is not that of the connection. */
   readonly address?: string | undefined;
-  /** What was read of the connection already. */
+  /** Bytes that were already read from the connection. */
   readonly received?: Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface ListenersOptions {
   readonly mostRelayed: () => number;
   /** How long a TLS handshake may take. */
   readonly handshakeMilliseconds: () => number;
-  /** Is told when there are no file descriptors for more connections. */
+  /** Called when no file descriptors are left for connections. */
   readonly onExhausted: () => void;
   readonly log: IrcLogger;
 }
@@ -59,7 +59,7 @@ export interface ListenersOptions {
 interface Acceptance {
   readonly secure: boolean;
   readonly proxies: readonly string[];
-  /** Whether they all come from a relay of ours. */
+  /** Whether all come through one of our relays. */
   readonly isInner: boolean;
 }
 
@@ -69,9 +69,9 @@ type RelayWish =
   & { readonly tls?: TlsCertificate | undefined; readonly isInner?: boolean };
 
 /**
- * Listens on any number of ports. What the runtime cannot do on a port itself, a {@linkcode Relay}
- * does before it: take off the header of a proxy that comes before TLS or HTTP, bound the connections
- * that want to be WebSockets, and change the certificate without an end to those that are.
+ * Listens on any number of ports. A {@linkcode Relay} in front of a port does what the runtime
+ * cannot do: it strips a proxy header that precedes TLS or HTTP, bounds connections that want to
+ * become WebSockets, and replaces the certificate without ending open ones.
  */
 export class Listeners {
   readonly #options: ListenersOptions;
@@ -92,7 +92,7 @@ export class Listeners {
     this.#failures = new AcceptFailures(options);
   }
 
-  /** How often a connection could not be accepted. */
+  /** Failures to accept a connection. */
   get acceptFailures(): number {
     return this.#failures.count;
   }
@@ -127,9 +127,9 @@ export class Listeners {
   }
 
   /**
-   * Gives connections to come another certificate. A listener cannot change its own, so that each
-   * with TLS is replaced by one on the same address, which listens before the other is closed.
-   * Throws, and leaves all as it is, when the certificate is not one.
+   * Uses another certificate for new connections. A listener cannot change its own, so each TLS
+   * listener is replaced by one on the same address, which listens before the old one is closed.
+   * Throws, and changes nothing, if the certificate is invalid.
    */
   renewCertificate(tls: TlsCertificate): void {
     for (const [listener, acceptance] of [...this.#streams]) {
@@ -143,12 +143,12 @@ export class Listeners {
     for (const relay of this.#relays) if (relay.secure) relay.renewCertificate(tls);
   }
 
-  /** How many clients shake hands over TLS. */
+  /** The number of clients in a TLS handshake. */
   get handshakes(): number {
     return this.#tlsPorts.reduce((sum, port) => sum + port.handshakes, 0);
   }
 
-  /** Makes sure that no client can keep a descriptor whose connection is closed. */
+  /** Ensures that no client can keep the descriptor of a closed connection. */
   guard(): void {
     for (const port of this.#tlsPorts) port.guard();
   }
@@ -165,7 +165,7 @@ export class Listeners {
     await Promise.all(this.#introductions);
   }
 
-  /** Resolves when everything that came in here is closed; for after the clients were told. */
+  /** Resolves when every accepted connection is closed. Call it after notifying the clients. */
   async finish(): Promise<void> {
     await Promise.all(this.#webSockets.map((listener) => listener.close()));
     await Promise.all([...this.#relays, ...this.#tlsPorts].map((port) => port.close()));
@@ -249,7 +249,7 @@ export class Listeners {
     }
   }
 
-  /** Takes a connection in when it is known whose it is. */
+  /** Accepts a connection once its client's address is known. */
   #introduce(conn: Deno.Conn, find: () => Promise<AcceptedStream | null>): void {
     if (this.#introductions.size >= MAX_INTRODUCTIONS) return closeConnection(conn);
     this.#unintroduced.add(conn);
@@ -263,7 +263,9 @@ export class Listeners {
   }
 }
 
-/** Lets small writes go out at once; the runtime does so itself for TLS. False: it is gone. */
+/**
+ * Disables Nagle's algorithm; the runtime does so itself for TLS. False if the connection is gone.
+ */
 function disableDelay(conn: Deno.Conn, secure: boolean): boolean {
   try {
     if (!secure) (conn as Deno.TcpConn).setNoDelay(true);

@@ -9,8 +9,8 @@ import {
 /** The client's end of a connection inside this process. Lines have no CR LF. */
 export interface MemoryConnection {
   /**
-   * Sends a line. Throws TypeError when it holds a line break or NUL; a closed connection takes it
-   * and does nothing.
+   * Sends a line. Throws TypeError if it contains a line break or NUL. A closed connection ignores
+   * it.
    */
   send(line: string): void;
   /** Called for each line of the server, in order, never while `send` runs. */
@@ -24,20 +24,20 @@ export interface MemoryConnection {
 export interface MemoryTransportOptions {
   /** What stands for an IP address. */
   address: string;
-  /** UTF-16 units that may wait while nobody listens, or null for no limit. */
+  /** UTF-16 units that may wait without a listener; null for no limit. */
   sendQueueBytes: number | null;
   onClosed: TransportClosed;
-  /** Told of what a callback of the client threw. */
+  /** Called with what a callback of the client threw. */
   onError(error: unknown): void;
 }
 
-/** UTF-16 units that are passed on at once, so that none waits in a receive queue for the rest. */
+/** UTF-16 units passed on at once, so that they fit every receive queue. */
 const CHUNK_UNITS = 2048;
 
 const FORBIDDEN = /[\0\r\n]/;
 const encoder = new TextEncoder();
 
-/** A client in this process. Each direction is a queue that is emptied in a later microtask. */
+/** A client in this process. Each direction is a queue, emptied in a later microtask. */
 export class MemoryTransport implements Transport {
   readonly address: string;
   readonly secure = true;
@@ -64,7 +64,7 @@ export class MemoryTransport implements Transport {
     return this.#client.waiting;
   }
 
-  /** Begins to pass on what the client sends. */
+  /** Starts passing on what the client sends. */
   start(receiver: TransportReceiver): void {
     this.#receiver = receiver;
   }
@@ -101,7 +101,7 @@ export class MemoryTransport implements Transport {
   }
 }
 
-/** Puts lines together, as many as any receive queue holds; a longer line stands alone. */
+/** Joins as many lines as every receive queue has room for; a longer line stays alone. */
 function* chunksOf(lines: readonly string[]): Generator<string> {
   let chunk = "";
   for (const line of lines) {
@@ -172,7 +172,7 @@ class ClientEnd implements MemoryConnection {
     return this.#drained.promise;
   }
 
-  /** Takes lines of the server. */
+  /** Receives lines from the server. */
   queue(lines: readonly string[]): void {
     if (this.closed) return;
     for (const line of lines) {
@@ -180,7 +180,7 @@ class ClientEnd implements MemoryConnection {
       this.#waiting += line.length;
     }
     if (this.#waiting > (this.#options.sendQueueBytes ?? Infinity)) {
-      // Deferred, because the end is announced to others, whose connections may end in turn.
+      // Deferred, because announcing the end to others may end their connections in turn.
       this.#lines = [];
       queueMicrotask(() => this.#disconnect("SendQ exceeded"));
     } else if (this.#onLine) {

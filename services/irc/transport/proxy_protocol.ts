@@ -8,7 +8,7 @@ import { canonicalIpv4, canonicalIpv6 } from "../protocol/addresses.ts";
 /** Longest header of version 1, with CR LF. */
 const TEXT_BYTES = 107;
 
-/** Of version 2: what comes before its addresses, and how much may follow with extensions. */
+/** Version 2: the bytes before its addresses, and most bytes after, extensions included. */
 const FIXED_BYTES = 16;
 const MAX_BINARY_BYTES = 2048;
 
@@ -22,18 +22,18 @@ const TEXT_HEADER =
 export type ProxyHeader =
   /** More bytes are needed. */
   | { readonly kind: "partial" }
-  /** It is no header. */
+  /** Not a header. */
   | { readonly kind: "malformed" }
   /**
-   * It is one of so many bytes. `address` is the client's IP address; null if the proxy speaks for
-   * itself, or does not know.
+   * A header of this length. `address` is the client's IP address; null if the proxy speaks for
+   * itself or does not know it.
    */
   | { readonly kind: "complete"; readonly length: number; readonly address: string | null };
 
 const PARTIAL: ProxyHeader = { kind: "partial" };
 const MALFORMED: ProxyHeader = { kind: "malformed" };
 
-/** Reads the header at the beginning of a connection, given what has come of it. Never throws. */
+/** Reads the header from the first bytes of a connection. Never throws. */
 export function parseProxyHeader(bytes: Uint8Array): ProxyHeader {
   if (begins(bytes, SIGNATURE)) {
     return bytes.length < FIXED_BYTES ? PARTIAL : parseBinary(bytes);
@@ -42,7 +42,7 @@ export function parseProxyHeader(bytes: Uint8Array): ProxyHeader {
   return MALFORMED;
 }
 
-/** Whether bytes begin like a pattern, as far as both go. */
+/** Whether bytes and a pattern agree up to the end of the shorter one. */
 function begins(bytes: Uint8Array, pattern: Uint8Array): boolean {
   return pattern.every((value, index) => index >= bytes.length || bytes[index] === value);
 }
@@ -89,12 +89,12 @@ function addressIn(bytes: Uint8Array, family: number): string | null {
   return canonicalIpv6(groups.join(":"));
 }
 
-/** Whether an address is among those of proxies, also if the system writes it as one of IPv6. */
+/** Whether an address belongs to a proxy, also in its form as an IPv6 address. */
 export function isProxy(proxies: readonly string[], address: string): boolean {
   return proxies.includes(address.replace(/^::ffff:(?=\d+\.)/i, ""));
 }
 
-/** How long a proxy may take to say whose connection it is. */
+/** How long a proxy may take to send its header. */
 const HEADER_MILLISECONDS = 5000;
 
 /** A connection whose header has been read. */
@@ -105,7 +105,10 @@ export interface ProxiedConnection {
   readonly rest: Uint8Array<ArrayBuffer>;
 }
 
-/** Reads the header from a new connection. Null if none comes in time; then it is closed. */
+/**
+ * Reads the header of a new connection. Closes the connection and returns null if none arrives in
+ * time.
+ */
 export async function readProxyHeader(conn: Deno.Conn): Promise<ProxiedConnection | null> {
   const timer = setTimeout(() => closeConnection(conn), HEADER_MILLISECONDS);
   const buffer = new Uint8Array(FIXED_BYTES + MAX_BINARY_BYTES);
@@ -122,7 +125,7 @@ export async function readProxyHeader(conn: Deno.Conn): Promise<ProxiedConnectio
       }
     }
   } catch {
-    // It is closed: by the other side, or because its time is over.
+    // The other side closed it, or its time is over.
   } finally {
     clearTimeout(timer);
   }
@@ -135,6 +138,6 @@ export function closeConnection(conn: Deno.Conn): void {
   try {
     conn.close();
   } catch {
-    // It is closed.
+    // It is already closed.
   }
 }

@@ -1,4 +1,4 @@
-/** Listeners that pass the bytes of their clients on to a listener of this process. */
+/** Listeners that forward the bytes of their clients to a listener of this process. */
 
 import { acceptConnections, type AcceptFailures } from "./accepting.ts";
 import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
@@ -6,13 +6,13 @@ import { closeConnection, isProxy, readProxyHeader } from "./proxy_protocol.ts";
 /** Size of the read buffer for one direction of a connection. */
 const BUFFER_BYTES = 4096;
 
-/** How long a client may take until it has arrived, if nothing else is said. */
+/** The default time that a client may take to arrive. */
 const ARRIVAL_MILLISECONDS = 30_000;
 
-/** How long it may take until it is known whose a relayed connection is. */
+/** How long the origin of a relayed connection may take to become known. */
 const ORIGIN_MILLISECONDS = 5000;
 
-/** Whose the connections are that were relayed within this process, by the port that they came from. */
+/** The client addresses of connections that were relayed in this process, by their source port. */
 export class RelayedOrigins {
   readonly #addresses = new Map<number, string>();
   readonly #onArrived = new Map<number, () => void>();
@@ -36,14 +36,14 @@ export class RelayedOrigins {
     return address;
   }
 
-  /** @param onArrived is called once the connection is through to where it goes */
+  /** @param onArrived called once the connection has reached its destination */
   set(port: number, address: string, onArrived: () => void): void {
     this.#addresses.set(port, address);
     this.#onArrived.set(port, onArrived);
     this.#awaited.get(port)?.(address);
   }
 
-  /** Notes that a connection is through to where it goes. */
+  /** Records that a connection has reached its destination. */
   arrived(port: number): void {
     this.#onArrived.get(port)?.();
     this.#onArrived.delete(port);
@@ -57,33 +57,34 @@ export class RelayedOrigins {
 
 export interface RelayOptions {
   readonly hostname: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   readonly port: number;
   /** Whether another listener may have the same address; plain TCP only. */
   readonly reusePort?: boolean;
   /** Certificate chain and key in PEM; absent for plain TCP. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Addresses of those whose connections begin with a header of the PROXY protocol. */
+  /** Addresses of proxies, whose connections begin with a header of the PROXY protocol. */
   readonly proxies: readonly string[];
-  /** Where the bytes go. */
+  /** The destination of the bytes. */
   readonly target: Deno.NetAddr;
   readonly origins: RelayedOrigins;
-  /** Whether only what was relayed to it is taken. */
+  /** Whether the destination accepts only relayed connections. */
   readonly isInner: boolean;
   /** Most connections at once; above it, the oldest one that has not arrived is closed. */
   readonly most: () => number;
   /**
-   * Like `most`, but of those that have not arrived: TLS and the handshake of a WebSocket are done.
+   * Like `most`, for clients that have not arrived, that is, completed TLS and the WebSocket
+   * handshake.
    */
   readonly mostUnderway?: () => number;
-  /** How long a client may take until it has arrived, in milliseconds; default 30 s. */
+  /** How long a client may take to arrive, in milliseconds; default 30 s. */
   readonly arrivalMilliseconds?: () => number;
   readonly failures: AcceptFailures;
 }
 
 /**
- * Listens, takes off TLS or the header of a proxy, and passes the rest on. The address of the client
- * goes with the connection, in {@linkcode RelayedOrigins}.
+ * Listens, strips TLS or the header of a proxy, and forwards the rest. {@linkcode RelayedOrigins}
+ * holds the client's address.
  */
 export class Relay {
   readonly #options: RelayOptions;
@@ -110,12 +111,14 @@ export class Relay {
     return this.#options.tls !== undefined;
   }
 
-  /** How many clients have not arrived yet. */
+  /** The number of clients that have not arrived yet. */
   get underway(): number {
     return this.#underway.size;
   }
 
-  /** Gives connections to come another certificate. Throws, and changes nothing, if it is not one. */
+  /**
+   * Uses another certificate for new connections. Throws, and changes nothing, if it is invalid.
+   */
   renewCertificate(tls: { readonly cert: string; readonly key: string }): void {
     const old = this.#listener;
     this.#listener = this.#listen(this.addr, tls);
@@ -247,7 +250,7 @@ async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
       await writeAll(to, buffer.subarray(0, count));
     }
   } catch {
-    // One side is gone, which ends the other too.
+    // One side is gone; this ends the other.
   }
 }
 

@@ -7,10 +7,10 @@ import {
   type TransportReceiver,
 } from "./transport.ts";
 
-/** Small, because every idle connection holds one; a long line is read in several steps. */
+/** Small, because every idle connection holds one; a long line takes several reads. */
 const READ_BUFFER_BYTES = 2048;
 
-/** At most this much is joined into one write. */
+/** Most bytes joined into one write. */
 const WRITE_BYTES = 64 * 1024;
 
 /** How long a closing connection may take to accept what is still queued for it. */
@@ -20,7 +20,7 @@ export interface StreamTransportOptions {
   secure: boolean;
   /** IP address of the client, if it is not that of the connection. */
   address?: string | undefined;
-  /** What was read of the connection already. */
+  /** Bytes that were already read from the connection. */
   received?: Uint8Array<ArrayBuffer> | undefined;
   /** Bytes that may be queued, or null for no limit. */
   sendQueueBytes: number | null;
@@ -30,9 +30,8 @@ export interface StreamTransportOptions {
 /**
  * A client over TCP or TLS.
  *
- * Reads by hand into one small buffer. Everything to be sent goes into one queue; while a write is
- * under way the queue grows, and the next write takes all of it, so that the number of writes
- * adapts itself to how fast the client reads.
+ * Reads into one small buffer of its own. Outgoing lines go into one queue, which grows during a
+ * write; the next write takes all of it. So the number of writes adapts to the client's speed.
  */
 export class StreamTransport implements Transport {
   readonly address: string;
@@ -82,7 +81,7 @@ export class StreamTransport implements Transport {
     const bytes = wire.bytes;
     this.#queuedBytes += bytes.length;
     if (this.#queuedBytes > this.#sendQueueBytes) {
-      // Deferred, because the end is announced to others, whose connections may end in turn.
+      // Deferred, because announcing the end to others may end their connections in turn.
       this.#ending = true;
       this.#queue = [];
       queueMicrotask(() => this.#close(SEND_QUEUE_EXCEEDED));
@@ -123,7 +122,7 @@ export class StreamTransport implements Transport {
     }
   }
 
-  /** The first write waits for the end of the running task, and takes all that was queued by it. */
+  /** The first write runs after the current task, with everything that the task queued. */
   #startWriting(): void {
     this.#writing = true;
     queueMicrotask(() => this.#write());
@@ -146,7 +145,7 @@ export class StreamTransport implements Transport {
     if (this.#ending) this.#close("Connection closed");
   }
 
-  /** Takes lines from the queue as one piece of bytes, which nobody changes afterwards. */
+  /** Takes lines from the queue as one chunk of bytes, which never changes afterwards. */
   #takeBytes(): Uint8Array<ArrayBuffer> {
     const queue = this.#queue;
     const first = queue[0] as Uint8Array<ArrayBuffer>;
@@ -186,7 +185,7 @@ export class StreamTransport implements Transport {
     try {
       this.#conn.close();
     } catch {
-      // The runtime closed it already.
+      // The runtime has already closed it.
     }
     this.#receiver?.disconnected(reason);
     this.#onClosed(this);

@@ -1,10 +1,10 @@
-/** A port that listens with TLS, and outlasts clients who never finish its handshake. */
+/** A port that listens with TLS, and withstands clients that never finish the handshake. */
 
 import { acceptConnections, type AcceptFailures } from "./accepting.ts";
 import { closeConnection } from "./proxy_protocol.ts";
 import { Relay, RelayedOrigins } from "./relay.ts";
 
-/** Handshakes under way, and handshakes that came too late, at which the port gets a relay. */
+/** Concurrent handshakes, and late handshakes, at which the port gets a relay. */
 const MOST_UNDERWAY = 512;
 const MOST_LATE = 32;
 
@@ -19,18 +19,18 @@ export interface TlsCertificate {
 
 export interface TlsPortOptions {
   readonly hostname: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   readonly port: number;
   readonly tls: TlsCertificate;
   /** Protocols that are offered over ALPN. */
   readonly protocols?: string[];
   /** How long a handshake may take, in milliseconds. */
   readonly handshakeMilliseconds: () => number;
-  /** Most handshakes that may be under way, and most connections in all, once there is a relay. */
+  /** Most concurrent handshakes, and most connections in all, once there is a relay. */
   readonly most: () => { readonly underway: number; readonly connections: number };
-  /** Takes a connection whose handshake is done, and the IP address of its client. Must not throw. */
+  /** Called with a connection after its handshake, and its client's IP address. Must not throw. */
   readonly take: (conn: Deno.TlsConn, address: string) => void;
-  /** What the log and the failures call it. */
+  /** Its name in the log and in errors. */
   readonly name: string;
   readonly log: { warn(message: string, properties: Record<string, unknown>): void };
   readonly failures: AcceptFailures;
@@ -39,18 +39,17 @@ export interface TlsPortOptions {
 /**
  * Accepts connections over TLS and shakes hands with their clients.
  *
- * The runtime closes no socket during a handshake before its client does, whatever becomes of the
- * connection, so that a client that stalls keeps a descriptor for as long as it likes. Where many
- * do, the port puts a {@linkcode Relay} in front of itself: it accepts without TLS and passes the
- * bytes on to a TLS listener inside, so that its sockets can be closed at a deadline. As this costs
- * two more descriptors for a connection and about 20 µs for a request, a port without such clients
- * has no relay. A port that got one keeps it.
+ * The runtime never closes a socket during a handshake, so a client that stalls keeps its
+ * descriptor. If many clients stall, the port puts a {@linkcode Relay} in front of itself. The
+ * relay accepts without TLS and forwards the bytes to an inner TLS listener, so its sockets can be
+ * closed at a deadline. A relay costs two more descriptors per connection and about 20 µs per
+ * request, so a port without such clients has none. A port never drops its relay.
  */
 export class TlsPort {
   readonly #options: TlsPortOptions;
   readonly #origins = new RelayedOrigins();
   readonly #accepting = new Set<Promise<void>>();
-  /** Connections without a relay that shake hands. */
+  /** Connections in a handshake without a relay. */
   readonly #underway = new Set<Deno.TlsConn>();
   #tls: TlsCertificate;
   #listener: Deno.TlsListener;
@@ -58,7 +57,7 @@ export class TlsPort {
   #late = 0;
   #isOpen = true;
 
-  /** Listens. @throws what the runtime throws if it cannot */
+  /** Listens. @throws the runtime's error if it cannot */
   constructor(options: TlsPortOptions) {
     this.#options = options;
     this.#tls = options.tls;
@@ -71,16 +70,16 @@ export class TlsPort {
     return this.#relay?.addr ?? this.#listener.addr as Deno.NetAddr;
   }
 
-  /** How many clients shake hands. */
+  /** The number of clients in a handshake. */
   get handshakes(): number {
     return this.#underway.size + (this.#relay?.underway ?? 0);
   }
 
   /**
-   * Gives connections to come another certificate. A listener cannot change its own: another takes
-   * its place on the same address and listens before the first one stops accepting.
+   * Uses another certificate for new connections. A listener cannot change its own: a new one
+   * listens on the same address before the old one stops accepting.
    *
-   * @throws what the runtime throws if the certificate is not one; all stays as it is then
+   * @throws the runtime's error, and changes nothing, if the certificate is invalid
    */
   renewCertificate(tls: TlsCertificate): void {
     const renewed = this.#listen(this.#listener.addr as Deno.NetAddr, tls);
@@ -88,7 +87,7 @@ export class TlsPort {
     this.#replaceListener(renewed);
   }
 
-  /** Puts a relay in front from now on; connections that are open go on without one. */
+  /** Puts a relay in front from now on; open connections continue without it. */
   guard(): void {
     if (this.#relay !== null || !this.#isOpen) return;
     const { most, handshakeMilliseconds, failures, name, log } = this.#options;
@@ -108,7 +107,7 @@ export class TlsPort {
         failures,
       });
     } catch (error) {
-      // There are no descriptors for it, and another connection will try again.
+      // No descriptors are left for it; the next connection tries again.
       inner?.close();
       return failures.report(name, error);
     }
@@ -120,12 +119,12 @@ export class TlsPort {
     });
   }
 
-  /** Counts a client that may keep its descriptor although its connection was closed. */
+  /** Counts a client that may keep its descriptor after its connection was closed. */
   noteLate(): void {
     if (++this.#late >= MOST_LATE) this.guard();
   }
 
-  /** Stops listening, and gives up what shakes hands. Resolves when nothing more is taken. */
+  /** Stops listening and drops pending handshakes. Resolves when nothing more is accepted. */
   async stop(): Promise<void> {
     if (this.#isOpen) {
       this.#isOpen = false;
@@ -136,7 +135,7 @@ export class TlsPort {
     await Promise.all(this.#accepting);
   }
 
-  /** Resolves when everything that was relayed is closed; for after {@linkcode stop}. */
+  /** Resolves when every relayed connection is closed. Call it after {@linkcode stop}. */
   async close(): Promise<void> {
     await this.#relay?.close();
   }
@@ -170,7 +169,7 @@ export class TlsPort {
     });
   }
 
-  /** A connection that is late is not closed, so that it counts until its descriptor is back. */
+  /** A late connection is not closed; it counts until its descriptor is free. */
   async #admit(conn: Deno.TlsConn): Promise<void> {
     const { handshakeMilliseconds, take } = this.#options;
     const { hostname } = conn.remoteAddr as Deno.NetAddr;
@@ -206,7 +205,7 @@ async function shakeHands(conn: Deno.TlsConn): Promise<boolean> {
     await conn.handshake();
     return true;
   } catch {
-    // It is no TLS, or the client is gone.
+    // Not TLS, or the client is gone.
     return false;
   }
 }

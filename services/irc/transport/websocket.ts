@@ -7,10 +7,10 @@ import {
   type TransportReceiver,
 } from "./transport.ts";
 
-/** How often it is looked whether a slow client has read what waits for it. */
+/** How often a slow client's send buffer is checked. */
 const DRAIN_CHECK_MILLISECONDS = 10;
 
-/** How long a client may take to answer that the connection is closed. */
+/** How long a client may take to confirm the closing of the connection. */
 const CLOSING_MILLISECONDS = 1000;
 
 const encoder = new TextEncoder();
@@ -21,7 +21,7 @@ export interface WebSocketTransportOptions {
   secure: boolean;
   /** Whether lines are sent as binary messages (`binary.ircv3.net`), else as text. */
   binary: boolean;
-  /** A message that is longer ends the connection. */
+  /** A longer message ends the connection. */
   messageBytes: number;
   /** Bytes that may be queued, or null for no limit. */
   sendQueueBytes: number | null;
@@ -31,8 +31,8 @@ export interface WebSocketTransportOptions {
 /**
  * A client over an open WebSocket: one line in each message, without CR LF (IRCv3 "websocket").
  *
- * The runtime queues what is sent and hands over messages whole, however fast they come: nobody can
- * be kept waiting. What a client sends before its turn counts against its receive queue.
+ * The runtime queues outgoing messages, and delivers incoming ones whole and without back-pressure.
+ * So what a client sends before its turn counts against its receive queue.
  */
 export class WebSocketTransport implements Transport {
   readonly address: string;
@@ -61,7 +61,7 @@ export class WebSocketTransport implements Transport {
     return this.#socket.bufferedAmount;
   }
 
-  /** Begins to pass on what the client sends. */
+  /** Starts passing on what the client sends. */
   start(receiver: TransportReceiver): void {
     this.#receiver = receiver;
     this.#socket.binaryType = "arraybuffer";
@@ -102,15 +102,15 @@ export class WebSocketTransport implements Transport {
     const withBreak = new Uint8Array(line.length + 1);
     withBreak.set(line);
     withBreak[line.length] = 0x0a;
-    // As late as what is read from a stream, so that what came earlier there is not overtaken.
+    // As late as bytes from a stream, so that messages keep their order across transports.
     queueMicrotask(() => {
       if (!this.#ending) this.#receiver?.receive(withBreak);
     });
   }
 
   /**
-   * Ends a client that exceeds its limits. Deferred, because the end is announced to others, whose
-   * connections may end in turn.
+   * Ends a client that exceeds its limits. Deferred, because announcing the end to others may end
+   * their connections in turn.
    */
   #cut(reason: string): void {
     this.end();

@@ -6,16 +6,16 @@ const TEXT = "text.ircv3.net";
 
 export interface WebSocketListenOptions {
   hostname: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   port: number;
   /**
-   * Origins of web pages that may connect, or `*` for all. Clients that are no browsers name none
-   * and always may.
+   * Origins of web pages that may connect, or `*` for all. Clients other than browsers send no
+   * origin and may always connect.
    */
   origins: readonly string[];
   /** Certificate chain and key in PEM; absent for plain TCP. */
   tls?: { cert: string; key: string };
-  /** Addresses of those whose connections begin with a header of the PROXY protocol. */
+  /** Addresses of proxies, whose connections begin with a header of the PROXY protocol. */
   proxies?: readonly string[];
   /** The client's address, given the one of the connection and the request's headers. */
   addressOf?: (address: string, headers: Headers) => string;
@@ -25,13 +25,13 @@ export interface WebSocketListenOptions {
 export interface WebSocketSurroundings {
   /** Whether the clients' connections come over TLS. */
   readonly secure: boolean;
-  /** The address of the client, given the port of its relay; null refuses it. */
+  /** Returns the client's address for the port of its relay; null refuses it. */
   readonly peerOf: (port: number) => string | null;
-  /** Is told of a WebSocket, and of the port of its relay. */
+  /** Called with a WebSocket and the port of its relay. */
   readonly onOpen: (opened: OpenedWebSocket, port: number) => void;
 }
 
-/** A WebSocket that is open. */
+/** An open WebSocket. */
 export interface OpenedWebSocket {
   readonly socket: WebSocket;
   readonly address: string;
@@ -40,15 +40,15 @@ export interface OpenedWebSocket {
   readonly secure: boolean;
 }
 
-/** Answers of this listener end the connection, unless it becomes a WebSocket. */
+/** Headers of answers, which end a connection that does not become a WebSocket. */
 const LAST_ANSWER = { headers: { Connection: "close" } } as const;
 
-/** How long listening pauses after the runtime could not go on. */
+/** How long listening pauses after the runtime's server has failed. */
 const PAUSE_MILLISECONDS = 100;
 
 /**
- * Takes WebSockets of IRC clients, on a port to which only relays connect: `Deno.serve` has no bounds
- * on connections and time, and the relays have.
+ * Accepts WebSockets of IRC clients on a port that only relays connect to. `Deno.serve` does not
+ * bound connections and time; the relays do.
  */
 export class WebSocketListener {
   readonly addr: Deno.NetAddr;
@@ -71,7 +71,7 @@ export class WebSocketListener {
     this.addr = this.#server.addr;
   }
 
-  /** Closes the port. Resolves when the WebSockets that it opened are closed too. */
+  /** Closes the port. Resolves when its WebSockets are closed too. */
   close(): Promise<void> {
     this.#isOpen = false;
     return this.#server.shutdown();
@@ -86,7 +86,7 @@ export class WebSocketListener {
     return server;
   }
 
-  /** Goes on after the runtime could not accept a connection, which ends its server. */
+  /** Restarts the runtime's server, which ends when it cannot accept a connection. */
   async #listenAgain(error: unknown): Promise<void> {
     while (this.#isOpen) {
       this.#failures.report("irc websocket", error);
@@ -126,7 +126,7 @@ export class WebSocketListener {
   }
 }
 
-/** Answers what only looks like a handshake; the runtime would report it as a fault of ours. */
+/** Answers a malformed handshake, which the runtime would report as our error. */
 function refuseHandshake(): Response {
   return refusal(400, "This is no WebSocket handshake.");
 }

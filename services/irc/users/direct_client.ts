@@ -5,7 +5,7 @@ import type { ServerState } from "../state.ts";
 
 const NO_TAGS: ReplyTags = Object.freeze({});
 
-/** A client in this process that gets messages as they are, and none of them is written as lines. */
+/** A client in this process that receives messages as values, not lines. */
 export class DirectClient extends Client {
   readonly #transport: DirectTransport;
 

@@ -1,21 +1,21 @@
 import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
 
-/** Users that are remembered; the oldest goes first. */
+/** Most users remembered; the oldest is dropped first. */
 const REMEMBERED_USERS = 1000;
 
-/** Somebody who had a nick. */
+/** A former user of a nick. */
 export interface FormerUser {
   readonly nick: string;
   readonly user: string;
   readonly host: string;
   readonly address: string;
   readonly realname: string;
-  /** Unix time in milliseconds at which it had the nick for the last time. */
+  /** Unix time in milliseconds when it gave up the nick. */
   readonly leftAt: number;
 }
 
-/** Those who went, or took another nick, for WHOWAS. */
+/** Users who left or changed their nick, for WHOWAS. */
 export class FormerUsers {
   readonly #users: FormerUser[] = [];
 
@@ -24,7 +24,7 @@ export class FormerUsers {
     if (this.#users.length > REMEMBERED_USERS) this.#users.shift();
   }
 
-  /** Those who had the nick, the last one first; at most so many. */
+  /** Former users of the nick, the last one first, up to a limit. */
   find(nick: string, count: number): FormerUser[] {
     const folded = foldCase(nick);
     return this.#users.filter((user) => foldCase(user.nick) === folded).reverse().slice(0, count);

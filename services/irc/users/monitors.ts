@@ -1,7 +1,7 @@
 import type { Client } from "../client.ts";
 import { foldCase } from "../protocol/names.ts";
 
-/** Nicks that one client may watch; told as `MONITOR`. */
+/** Nicks that one client may watch; announced as `MONITOR`. */
 export const MONITORED_NICKS = 100;
 
 /** Who watches which nicks, used or not (IRCv3 monitor). */
@@ -11,7 +11,7 @@ export class Monitors {
   /** What each client watches: the nicks as it wrote them, by folded nick. */
   readonly #nicks = new Map<Client, Map<string, string>>();
 
-  /** Adds a nick. False if the client watches as many as it may. */
+  /** Adds a nick. False if the client watches the maximum number. */
   add(client: Client, nick: string): boolean {
     const folded = foldCase(nick);
     const nicks = this.#nicks.get(client) ?? new Map<string, string>();

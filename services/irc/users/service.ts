@@ -1,4 +1,4 @@
-/** Users of the server that do what others ask of them, such as NickServ. */
+/** Users of the server that execute the requests of others, such as NickServ. */
 
 import { Cap } from "../protocol/capabilities.ts";
 import type { Client } from "../client.ts";
@@ -10,15 +10,15 @@ import type { AccountRegistration, ObservedActor, Verification } from "../option
 import { VirtualClient } from "./virtual_client.ts";
 import type { ServerState } from "../state.ts";
 
-/** Somebody of the program around to whom users can say what they want. */
+/** A service of the embedding program, which users send requests to. */
 export interface Service {
   readonly nick: string;
   readonly realname: string;
   /**
-   * Carries out the request of a user. What the user sends next waits until it is done; what it
-   * throws is logged, and the user is told of an internal error.
+   * Executes the request of a user. The user's later commands wait until it is done. An exception
+   * is logged, and the user receives an internal error.
    *
-   * @param text what was said, never kept anywhere
+   * @param text the request, which is never stored
    */
   handle(text: string, caller: ServiceCaller): void | Promise<void>;
 }
@@ -58,12 +58,12 @@ export class ServiceCaller {
     return this.#call.client.isOperator;
   }
 
-  /** Whether it has gone while it was waited for. */
+  /** Whether it has left in the meantime. */
   get gone(): boolean {
     return this.#call.client.quitReason !== null;
   }
 
-  /** Tells the user something, one NOTICE for each line. */
+  /** Sends the user one NOTICE for each line. */
   reply(...lines: string[]): void {
     const { state, client, reply } = this.#call;
     for (const text of lines) {
@@ -72,8 +72,8 @@ export class ServiceCaller {
   }
 
   /**
-   * Logs the user in if a check finds the password right. An account that is disconnected while the
-   * check runs is `refused`.
+   * Logs the user in if the password is right. The result is `refused` if the account is
+   * disconnected during the check.
    */
   async logIn(name: string, check: () => Promise<Verification>): Promise<Verification> {
     const result = await guardLogin(this.#call.state, name, check);
@@ -81,7 +81,7 @@ export class ServiceCaller {
     return result;
   }
 
-  /** Makes an account and logs the user in to it. */
+  /** Creates an account and logs the user in to it. */
   async register(name: string, password: string): Promise<AccountRegistration> {
     const { state, client } = this.#call;
     const result = await registerAccount(state, client, name, password);
@@ -107,7 +107,7 @@ export class ServiceCaller {
     changeNick(this.#call, nick);
   }
 
-  /** Closes all other sessions of the user's account, and gives how many there were. */
+  /** Closes all other sessions of the user's account, and returns their number. */
   endOtherSessions(reason: string): number {
     const { state, client } = this.#call;
     if (client.account === null) return 0;
@@ -123,7 +123,7 @@ export class ServiceCaller {
   }
 }
 
-/** A service as the other users see it: a user without a connection that is counted nowhere. */
+/** A service as a user of the server: without a connection, and not counted. */
 export class ServiceUser extends VirtualClient {
   readonly service: Service;
 
@@ -135,8 +135,8 @@ export class ServiceUser extends VirtualClient {
 }
 
 /**
- * Has a service do what a message asks, and shows it to nobody else. A NOTICE or a TAGMSG asks for
- * nothing, so that nobody is answered for an answer.
+ * Passes a message to a service, and to nobody else. A NOTICE or TAGMSG is no request, so that
+ * answers are never answered.
  */
 export function askService(
   call: CommandCall,
@@ -151,7 +151,7 @@ export function askService(
   return user.service.handle(text, new ServiceCaller(call, user));
 }
 
-/** A command that stands for a message to a service, such as NS for one to NickServ. */
+/** A command that sends a message to a service, such as NS to NickServ. */
 export function serviceCommand(nick: string): (call: CommandCall) => void | Promise<void> {
   return function askByCommand(call) {
     const { state, command, params, reply } = call;

@@ -15,14 +15,14 @@ const NO_TRANSPORT: Transport = Object.freeze({
   end() {},
 });
 
-/** How a user without a connection shows itself. */
+/** The identity of a user without a connection. */
 export interface VirtualIdentity {
-  /** What stands between `!` and `@`. */
+  /** The user name, between `!` and `@`. */
   readonly user: string;
   readonly realname: string;
 }
 
-/** A user without a connection, registered from the start: nothing is made ready for it to read. */
+/** A user without a connection, registered from the start. No lines are serialised for it. */
 export class VirtualClient extends Client {
   override readonly virtual = true;
 
