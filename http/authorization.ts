@@ -7,7 +7,7 @@ export const CREDENTIALS_MISSING =
 /**
  * Reads an `Authorization` header of the schemes Bearer (RFC 6750) and Basic (RFC 7617).
  *
- * @returns null where there is none or it is of another scheme or form
+ * @returns null if it is absent, or has another scheme or form
  */
 export function readAuthorization(header: string | undefined): Credential | null {
   const match = /^(bearer|basic) +(\S+) *$/i.exec(header ?? "");

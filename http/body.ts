@@ -7,7 +7,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  * Decodes a body, which JSON requires to be UTF-8 (RFC 8259, section 8.1). A byte order mark is
  * dropped.
  *
- * @throws Invalid where it is not UTF-8
+ * @throws Invalid if it is not UTF-8
  */
 function decodeBody(bytes: ArrayBuffer | Uint8Array<ArrayBuffer>): string {
   try {
@@ -29,14 +29,14 @@ export function bodyLimitsOf({ limits }: Pick<Config, "limits">): BodyLimits {
   return { maxBytes: limits.body_bytes, stallMilliseconds: limits.body_seconds * 1000 };
 }
 
-/** Bodies up to this length are read at once, with one deadline for the whole. */
+/** Bodies up to this length are read in one piece, with one deadline. */
 const SMALL_BYTES = 65_536;
 
 /**
  * Reads the body of a request as text.
  *
- * @throws TooLarge as soon as it is longer than `maxBytes`, TooSlow where a part of it does not come
- *   in time, Invalid where it is not complete or not UTF-8
+ * @throws TooLarge as soon as it exceeds `maxBytes`, TooSlow if a part does not arrive in time,
+ * Invalid if it is incomplete or not UTF-8
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
   const { maxBytes, stallMilliseconds } = limits;
@@ -65,9 +65,9 @@ async function readParts(
 }
 
 /**
- * Waits for something that the client sends, but no longer than it may take.
+ * Waits for data from the client, up to a time limit.
  *
- * @throws TooSlow, and Invalid where the client leaves, or breaks the framing of the body
+ * @throws TooSlow, and Invalid if the client disconnects or breaks the framing of the body
  */
 async function inTime<Result>(sent: Promise<Result>, milliseconds: number): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -77,7 +77,7 @@ async function inTime<Result>(sent: Promise<Result>, milliseconds: number): Prom
   try {
     return await Promise.race([sent, late]);
   } catch (error) {
-    // The runtime has several errors for a body that ends early, and none of its own kind.
+    // The runtime has several errors for a body that ends early, but no class for them.
     throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
   } finally {
     clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { addressNetwork } from "../services/irc/mod.ts";
 
-/** What a connection is made of. */
+/** The properties of a new connection. */
 export interface HttpConnectionOptions {
   /** The client's address. */
   readonly address: string;
@@ -12,15 +12,15 @@ export interface HttpConnectionOptions {
   readonly onTrusted: (connection: HttpConnection) => void;
 }
 
-/** An HTTP connection: whose it is, and what it waits for. */
+/** An HTTP connection: its client, and what it waits for. */
 export class HttpConnection {
   /** The address of the socket. */
   readonly address: string;
   /** The port of this machine that it came to. */
   readonly port: number;
-  /** What counts as one client's place, of an address. */
+  /** The part of an address that counts as one client. */
   readonly network: string;
-  /** When it began to wait, by the clock of its table: for its first request, or for the next. */
+  /** When it began to wait for its first or next request, by the clock of its table. */
   waitsSince: number;
   readonly #clock: { readonly now: number };
   readonly #onTrusted: (connection: HttpConnection) => void;
@@ -38,7 +38,7 @@ export class HttpConnection {
     this.waitsSince = options.clock.now;
   }
 
-  /** Aborts when the connection is to be cut off. */
+  /** Aborts to close the connection. */
   get signal(): AbortSignal {
     return this.#cut.signal;
   }
@@ -65,19 +65,19 @@ export class HttpConnection {
     this.#onTrusted(this);
   };
 
-  /** Notes that the headers of a request are there. */
+  /** Records that the headers of a request have arrived. */
   begin(): void {
     this.#running++;
     this.#served = true;
   }
 
-  /** Notes that a request is answered. */
+  /** Records that a request has been answered. */
   readonly end = (): void => {
     this.#running--;
     this.waitsSince = this.#clock.now;
   };
 
-  /** Cuts it off, whatever it does. */
+  /** Closes it at once. */
   cut(): void {
     this.#cut.abort();
   }

@@ -3,18 +3,18 @@ import type { Log } from "../services/log.ts";
 import type { HttpStats } from "../services/metrics/mod.ts";
 import { HttpConnection } from "./connection.ts";
 
-/** The part of the connections that may be TLS handshakes, and the least of them. */
+/** The share of connections that may be TLS handshakes, and its minimum. */
 const HANDSHAKE_PART = 1 / 8;
 const LEAST_HANDSHAKES = 16;
 
-/** How often it is looked for connections that wait too long, in milliseconds. */
+/** How often connections are checked for deadlines, in milliseconds. */
 const SWEEP_MILLISECONDS = 250;
 
 /** The bounds of all HTTP connections together. */
 export interface ConnectionLimits {
-  /** Connections at once. */
+  /** Most concurrent connections. */
   readonly total: number;
-  /** Connections at once from one address that never showed a valid credential; null for no bound. */
+  /** Most concurrent connections from one address without a valid credential; null for no bound. */
   readonly perAddress: number | null;
   /** For a TLS handshake; then, to the end of the first request's headers. */
   readonly headerMilliseconds: number;
@@ -22,12 +22,12 @@ export interface ConnectionLimits {
   readonly idleMilliseconds: number;
 }
 
-/** Why a connection was closed, or never served. */
+/** Why a connection was closed or refused. */
 export type ClosedBecause = "full" | "address" | "headers" | "idle";
 
 export interface HttpConnectionsOptions {
   readonly limits: ConnectionLimits;
-  /** Whether an address may have any number of connections: proxies, and this machine's own. */
+  /** Whether an address may have any number of connections: a proxy, or this machine's own. */
   readonly isExempt: (address: string) => boolean;
   /** Is told when there are no file descriptors for more connections. */
   readonly onExhausted: () => void;
@@ -37,23 +37,23 @@ export interface HttpConnectionsOptions {
 /**
  * The HTTP connections of all listeners, within their bounds.
  *
- * A connection is a stranger's until one of its requests has shown a valid credential. Where there is
- * no room, the oldest stranger of the port that holds the most makes room for the newcomer, which may
- * be about to show one; nobody loses a connection that has. So a crowd of strangers only ever
- * displaces itself, and a burst on one port does not displace those who just came to the other.
+ * A connection is a stranger until one of its requests has shown a valid credential. At the limit,
+ * the oldest stranger on the port with the most strangers makes room for a new connection, which
+ * may be about to authenticate. Authenticated connections are never closed for this. So a crowd of
+ * strangers displaces only itself, and a burst on one port does not displace newcomers on another.
  */
 export class HttpConnections {
-  /** Counts what the servers cannot accept. */
+  /** Counts the servers' failures to accept. */
   readonly failures: AcceptFailures;
 
   readonly #closed: Record<ClosedBecause, number> = { full: 0, address: 0, headers: 0, idle: 0 };
 
   readonly #isExempt: (address: string) => boolean;
   readonly #open = new Set<HttpConnection>();
-  /** Those that showed no credential yet, the oldest first, by their port and by their network. */
+  /** The strangers, the oldest first, by port and by network. */
   readonly #strangersAt = new Map<number, Set<HttpConnection>>();
   readonly #strangersOf = new Map<string, Set<HttpConnection>>();
-  /** Read by every connection, so that a request need not ask for the time. */
+  /** Shared by all connections, so that a request need not read the clock. */
   readonly #clock = { now: performance.now() };
   #limits: ConnectionLimits;
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -65,23 +65,23 @@ export class HttpConnections {
     this.#isExempt = isExempt;
   }
 
-  /** The bounds in force. */
+  /** The current bounds. */
   get limits(): ConnectionLimits {
     return this.#limits;
   }
 
-  /** Most TLS handshakes that may be under way on one port, once its relay can end them. */
+  /** Most concurrent TLS handshakes on one port, once its relay can end them. */
   get mostHandshakes(): number {
     return Math.max(LEAST_HANDSHAKES, Math.floor(this.#limits.total * HANDSHAKE_PART));
   }
 
-  /** How many are open, and were closed since the start, by why. */
+  /** The number of open connections, and of closed ones since the start, by reason. */
   stats(): HttpStats {
     const { count: acceptFailures } = this.failures;
     return { connections: this.#open.size, closed: { ...this.#closed }, acceptFailures };
   }
 
-  /** Changes the bounds. Strangers beyond them are closed; the deadlines hold from now on. */
+  /** Changes the bounds. Closes surplus strangers; the deadlines apply from now on. */
   reconfigure(limits: ConnectionLimits): void {
     this.#limits = limits;
     while (this.#open.size > limits.total && this.#closeStranger(null));
@@ -91,9 +91,9 @@ export class HttpConnections {
   }
 
   /**
-   * Takes in a connection that an IP address opened to a port. {@linkcode leave} ends it.
+   * Adds a connection from an IP address to a port. Call {@linkcode leave} when it ends.
    *
-   * @returns null where there is no room for it
+   * @returns null if there is no room for it
    */
   enter(address: string, port: number): HttpConnection | null {
     if (this.#sweeper === undefined) {
@@ -113,7 +113,7 @@ export class HttpConnections {
     return connection;
   }
 
-  /** Notes that a connection is closed. */
+  /** Records that a connection is closed. */
   leave(connection: HttpConnection): void {
     if (!this.#open.delete(connection)) return;
     this.#forgetStranger(connection);
@@ -134,7 +134,10 @@ export class HttpConnections {
     return false;
   }
 
-  /** Closes the oldest stranger of the port that has the most; of several such ports, of the given one. */
+  /**
+   * Closes the oldest stranger on the port with the most strangers; of several such ports, on the
+   * given one.
+   */
   #closeStranger(port: number | null): boolean {
     let most = (port === null ? null : this.#strangersAt.get(port)) ?? new Set<HttpConnection>();
     for (const strangers of this.#strangersAt.values()) {
@@ -162,7 +165,7 @@ export class HttpConnections {
     removeFrom(this.#strangersOf, connection.network, connection);
   };
 
-  /** A deadline is kept to within a quarter of it, or of a second. */
+  /** A deadline is exact to a quarter of its length or of a second. */
   #startSweeper(): ReturnType<typeof setInterval> {
     const { headerMilliseconds, idleMilliseconds } = this.#limits;
     const shortest = Math.min(headerMilliseconds, idleMilliseconds);
@@ -173,7 +176,7 @@ export class HttpConnections {
 
   #sweep(): void {
     const now = performance.now();
-    // What happened since the last time is noted as of then, and must not end early.
+    // Events since the last tick carry its time, and must not end early.
     const lag = now - this.#clock.now;
     this.#clock.now = now;
     const { headerMilliseconds, idleMilliseconds } = this.#limits;

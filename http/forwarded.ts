@@ -3,7 +3,7 @@ import { formatNetwork, parseNetwork } from "../services/identity/mod.ts";
 /** A hop as proxies write it: an address, `v4:port`, `[v6]` or `[v6]:port`. */
 const HOP = /^(?:\[(?<bracketed>[^\]]*)\](?::\d{1,5})?|(?<v4>[\d.]+):\d{1,5}|(?<plain>.*))$/s;
 
-/** Forms in which systems write an address that {@link TrustedProxies} knows by another name. */
+/** Forms of an address that differ from the one {@link TrustedProxies} stores. */
 const UNUSUAL = /^::ffff:|%/i;
 
 /** The proxies whose `X-Forwarded-For` is believed. */
@@ -21,10 +21,10 @@ export class TrustedProxies {
   }
 
   /**
-   * Finds the client's address: that of the socket, or, where a trusted proxy has it, the last hop
-   * of `X-Forwarded-For` that is no trusted proxy. A hop may carry a port, brackets or a zone, and
-   * may write an IPv4 address as IPv6; the result is the plain address. Anything else is no address:
-   * the result is then the proxy that wrote it.
+   * Finds the client's address: that of the socket or, if the socket belongs to a trusted proxy,
+   * the last hop of `X-Forwarded-For` that is not a trusted proxy. A hop may have a port, brackets
+   * or a zone, and may write an IPv4 address as IPv6; the result is the plain address. If a hop is
+   * malformed, the result is the proxy that wrote it.
    *
    * @param socket the address of the socket
    * @param header the `X-Forwarded-For` header
@@ -51,7 +51,7 @@ function canonicalHop(text: string): string | null {
   return canonicalAddress(bracketed ?? v4 ?? plain ?? "");
 }
 
-/** The address in its shortest form, without its zone; null where the text is none. */
+/** The address in its shortest form, without its zone; null if the text is not an address. */
 function canonicalAddress(text: string): string | null {
   if (text.includes("/")) return null;
   const network = parseNetwork(text);

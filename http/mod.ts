@@ -1,6 +1,6 @@
 /**
- * What the HTTP doors, `routes/` and `mcp/`, have in common: who sends a request and from where,
- * requests that wait, what is noted of each, and the server itself.
+ * Shared by `routes/` and `mcp/`: the credentials and address of a request, waiting requests, the
+ * access log and metrics, and the server itself.
  */
 export { wantsEventStream } from "./accept.ts";
 export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";

@@ -2,27 +2,27 @@ import type { Principal } from "../services/identity/mod.ts";
 import type { Log } from "../services/log.ts";
 import type { Metrics } from "../services/metrics/mod.ts";
 
-/** A request and its answer, whose headers are there. */
+/** A request and its answer, once the headers are known. */
 export interface Answered {
   readonly method: string;
-  /** The pattern of the path; never the path itself, which may hold a secret as the query may. */
+  /** The pattern of the path; never the path or query itself, which may contain a secret. */
   readonly route: string;
   readonly status: number;
   readonly milliseconds: number;
   readonly requestId: string;
-  /** Undefined where it was not found out who calls. */
+  /** Undefined if the caller was not authenticated. */
   readonly principal: Principal | undefined;
   /** The client's address. */
   readonly address: string | undefined;
 }
 
-/** Where a request is noted. */
+/** If a request is recorded. */
 export interface Records {
   readonly metrics: Pick<Metrics, "requestAnswered">;
   readonly log: Log;
 }
 
-/** What machines ask every few seconds; it is logged at debug as long as all is well. */
+/** Polled by machines every few seconds; logged at debug level while it succeeds. */
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/v1/metrics"]);
 
 const METHODS: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-/** A connection that the runtime serves. */
+/** A connection served by the runtime. */
 export interface ServedConnection {
   /** Settles when the connection is closed, or was upgraded to another protocol. */
   readonly finished: Promise<void>;
@@ -6,16 +6,16 @@ export interface ServedConnection {
   shutdown(): Promise<void>;
 }
 
-/** What the runtime says of a request beside the request. */
+/** What the runtime passes along with a request. */
 export interface RequestInfo {
-  /** Settles when the answer was handed over, or the client is gone. */
+  /** Settles when the answer has been sent, or the client is gone. */
   readonly completed: Promise<void>;
 }
 
 /**
  * Serves HTTP/1.1 and HTTP/2 on one connection, with or without TLS.
  *
- * @param signal cuts the connection off when it aborts
+ * @param signal closes the connection when it aborts
  */
 export type ServeConnection = (
   conn: Deno.Conn,
@@ -27,10 +27,10 @@ export type ServeConnection = (
 
 /**
  * Finds the runtime's HTTP server for single connections. `Deno.serve` accepts connections itself:
- * it ends when it cannot (`Too many open files`), bounds nothing and times nothing out. What it runs
- * on each connection is the same, and lies behind `Deno.internal` from Deno 2.4 to 2.9 at least.
+ * it ends when it cannot (`Too many open files`), and has neither bounds nor timeouts. It uses this
+ * same server for each connection; `Deno.internal` exposes it from Deno 2.4 to 2.9 at least.
  *
- * @throws Error where this runtime has none
+ * @throws Error if this runtime has none
  */
 export function findServeConnection(): ServeConnection {
   const symbol: unknown = Reflect.get(Deno, "internal");

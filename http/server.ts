@@ -6,17 +6,20 @@ import type { HttpConnections } from "./connections.ts";
 import { RequestTargets } from "./request_targets.ts";
 import { findServeConnection, type RequestInfo, type ServedConnection } from "./runtime.ts";
 
-/** How long running requests may take once the server is to stop, in milliseconds. */
+/** How long running requests may take when the server stops, in milliseconds. */
 const GRACE = 10_000;
 
-/** Relayed connections beyond the limit, so that the limit decides which has to go. */
+/**
+ * Relayed connections beyond the limit, so that {@linkcode HttpConnections} decides which one to
+ * close.
+ */
 const MORE_RELAYED = 16;
 
-/** The connection that a request came by. */
+/** The connection of a request. */
 export interface RequestConnection {
   /** The address of the socket. */
   readonly address: string;
-  /** To be called once the request has shown a valid credential: its connection is then kept. */
+  /** Call this once the request has shown a valid credential; its connection is then kept. */
   trust(): void;
 }
 
@@ -35,14 +38,14 @@ export interface Certificate {
 export interface HttpServerOptions {
   readonly address: Address;
   readonly handler: HttpHandler;
-  /** Null where there is no TLS. */
+  /** Null without TLS. */
   readonly certificate: Certificate | null;
-  /** Those of all servers together. */
+  /** The connections of all servers together. */
   readonly connections: HttpConnections;
   readonly log: Log;
 }
 
-/** Where a server accepts connections: a {@linkcode TlsPort}, or one in clear text. */
+/** If a server accepts connections: a {@linkcode TlsPort}, or one in clear text. */
 interface Port {
   readonly addr: Deno.NetAddr;
   readonly handshakes: number;
@@ -53,8 +56,8 @@ interface Port {
 }
 
 /**
- * An HTTP server that listens. It accepts connections itself, within the bounds of
- * {@linkcode HttpConnections}, and goes on when it cannot accept one; the runtime serves each of them.
+ * A listening HTTP server. It accepts connections itself, within the bounds of {@linkcode
+ * HttpConnections}, and continues after a failure to accept; the runtime serves each connection.
  */
 export class HttpServer {
   readonly #options: HttpServerOptions;
@@ -64,7 +67,7 @@ export class HttpServer {
   readonly #port: Port;
   #isOpen = true;
 
-  /** Listens, with TLS where there is a certificate. */
+  /** Listens, with TLS if there is a certificate. */
   constructor(options: HttpServerOptions) {
     this.#options = options;
     const { address, certificate } = options;
@@ -79,21 +82,21 @@ export class HttpServer {
     return { hostname, port };
   }
 
-  /** How many clients shake hands. */
+  /** The number of clients in a TLS handshake. */
   get handshakes(): number {
     return this.#port.handshakes;
   }
 
   /**
-   * Gives connections to come another certificate. Connections that are open go on.
+   * Uses another certificate for new connections. Open connections continue.
    *
-   * @throws what the runtime throws where the certificate is not one; all stays as it is then
+   * @throws the runtime's error, and changes nothing, if the certificate is invalid
    */
   renewCertificate(certificate: Certificate): void {
     this.#port.renewCertificate?.(certificate);
   }
 
-  /** Makes sure that no client can keep a descriptor whose connection is closed. */
+  /** Ensures that no client can keep the descriptor of a closed connection. */
   guard(): void {
     this.#port.guard?.();
   }
@@ -155,7 +158,7 @@ export class HttpServer {
     else this.#serveOn(conn, connection);
   }
 
-  /** Serves a connection; one that is closed already is forgotten. */
+  /** Serves a connection; drops one that is already closed. */
   #serveOn(conn: Deno.Conn, connection: HttpConnection): void {
     try {
       if (this.#port instanceof TlsPort) this.#watch(connection, this.#port);
@@ -175,7 +178,7 @@ export class HttpServer {
     }
   }
 
-  /** A client that reads no answer keeps its descriptor over TLS although it was cut off. */
+  /** A client that reads no answer keeps its descriptor over TLS even after it is cut off. */
   #watch(connection: HttpConnection, port: TlsPort): void {
     connection.signal.addEventListener("abort", () => {
       if (!connection.waits) port.noteLate();
@@ -207,7 +210,7 @@ export class HttpServer {
     return await this.#options.handler(request, connection);
   }
 
-  /** The handler answers its own errors; whatever it lets through is a bug of its own. */
+  /** The handler answers its own errors; anything that it throws is a bug. */
   #answerBug(error: unknown): Response {
     const id = crypto.randomUUID();
     this.#options.log.error("A request failed on a bug", { requestId: id, error });
@@ -220,6 +223,6 @@ function closeQuietly(conn: Deno.Conn): void {
   try {
     conn.close();
   } catch {
-    // The runtime closed it already.
+    // The runtime has already closed it.
   }
 }

@@ -1,14 +1,14 @@
 import type { Ended, Principal } from "../services/identity/mod.ts";
 
-/** Requests that wait for something, so that they end with the credential that they came by. */
+/** Waiting requests, which end when their credential ends. */
 export class Waits {
   readonly #waiting = new Map<AbortController, Principal>();
 
   /**
-   * Runs something that waits.
+   * Runs a task that waits.
    *
    * @param closed aborts when the client closes the request
-   * @param wait gets a signal that aborts then, and when the principal's credential ends
+   * @param wait receives a signal that aborts then, and when the principal's credential ends
    */
   async run<Result>(
     principal: Principal,
@@ -24,7 +24,7 @@ export class Waits {
     }
   }
 
-  /** Ends the waiting of a credential that is good for nothing any more. */
+  /** Ends the waits of an ended credential. */
   abortEnded(ended: Ended): void {
     for (const [controller, principal] of this.#waiting) {
       if (ended.covers(principal)) controller.abort();

@@ -11,23 +11,23 @@ import {
   Unavailable,
 } from "../services/errors.ts";
 
-/** What to do about a kind of failure, as a sentence; what a tool leaves out is general advice. */
+/** What to do about a kind of failure, as a sentence; for missing kinds there is general advice. */
 export interface Advice {
   /** Something that the call names does not exist. */
   readonly notFound?: string;
   /** The present state does not allow it. */
   readonly conflict?: string;
-  /** There was no answer in time, so that nobody knows whether it was done. */
+  /** No answer came in time; it may or may not have been done. */
   readonly timedOut?: string;
 }
 
-/** Seconds after which to try again where nothing says when. */
+/** Default seconds after which to try again. */
 const PAUSE_SECONDS = 60;
 
 /**
- * Words a failure for a model: what is wrong, and what to do about it.
+ * Formulates a failure for a model: what is wrong, and what to do about it.
  *
- * @returns null where the failure is a bug, about which the caller may not know more
+ * @returns null for a bug, whose details the caller may not see
  */
 export function explain(error: unknown, advice: Advice): string | null {
   if (!(error instanceof ServiceError)) return null;
@@ -37,7 +37,7 @@ export function explain(error: unknown, advice: Advice): string | null {
   return `${error.message}${end} ${remedy}`;
 }
 
-/** Null where the message itself says what to change. */
+/** Null if the message itself says what to change. */
 function remedyFor(error: ServiceError, advice: Advice): string | null {
   if (error instanceof Forbidden) return "Ask the operator to allow it, or go on without it";
   if (error instanceof NotFound) return advice.notFound ?? "Check the name";

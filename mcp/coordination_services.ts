@@ -5,25 +5,25 @@ import { Unavailable } from "../services/errors.ts";
 import type { Identity } from "../services/identity/mod.ts";
 import type { Status } from "../services/metrics/mod.ts";
 
-/** What the tools of the coordination service act on. */
+/** The services behind the coordination tools. */
 export interface CoordinationServices {
   readonly status: Pick<Status, "read">;
   readonly identity: Pick<Identity, "onEnded">;
   readonly agents: Pick<Agents, "register" | "counts">;
   readonly inboxes: Pick<Inboxes, "read" | "reaches">;
   readonly directMessages: Pick<DirectMessages, "send">;
-  /** Null where the configuration turns the bridge off. */
+  /** Null if the configuration turns the bridge off. */
   readonly bridge:
     | Pick<Bridge, "nick" | "whenReady" | "summaries" | "messages" | "post" | "users">
     | null;
-  /** How many messages of a channel are kept. */
+  /** The number of messages kept per channel. */
   readonly bufferSize: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
 
 /**
- * The bridge, where there is one.
+ * The bridge, if it is turned on.
  *
  * @throws Unavailable
  */

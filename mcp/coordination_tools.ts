@@ -6,7 +6,7 @@ import { getHistory, readAgentsInbox, readOwnInbox } from "./reading_tools.ts";
 import { post, sendDirect, sendMessage } from "./speaking_tools.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-/** The five tools of the coordination service in the contract's order, and then three more. */
+/** The contract's five coordination tools in its order, and then three more. */
 export function coordinationTools(services: CoordinationServices): readonly Tool[] {
   const waits = new Waits();
   services.identity.onEnded((ended) => waits.abortEnded(ended));

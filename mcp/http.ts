@@ -28,13 +28,13 @@ import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
 import { foreignOrigin } from "./origin.ts";
 import { Protocol } from "./protocol.ts";
 
-/** What the MCP endpoint serves. */
+/** The services of the MCP endpoint. */
 export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "clock"> {
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Pick<Metrics, "requestAnswered" | "toolCalled">;
   readonly identity: Pick<Identity, "authenticate" | "endings" | "onEnded">;
-  /** The system's where there is none. */
+  /** Default: the system's. */
   readonly scheduler?: Scheduler;
 }
 
@@ -42,18 +42,18 @@ export interface McpServices extends Omit<CoordinationServices, "bufferSize" | "
  * Answers a request to the address of the MCP server.
  *
  * @param remoteAddress the address of the socket
- * @param trust is called once the request has shown a valid credential
+ * @param trust called once the request has shown a valid credential
  */
 export interface McpHandler {
   (request: Request, remoteAddress: string, trust?: () => void): Promise<Response>;
-  /** Makes what the first call would otherwise wait for. */
+  /** Prepares what the first call would otherwise wait for. */
   prepare(): void;
 }
 
 /**
- * Makes the handler of the MCP server: `POST /mcp`, JSON-RPC 2.0 over HTTP. Every answer to such a
- * POST is JSON-RPC, refusals included; other paths and methods get `{"error": …}`. Who calls is
- * found out before anything of the body is read, which is why the -32001 error has no request's id.
+ * Creates the handler of the MCP server: `POST /mcp`, JSON-RPC 2.0 over HTTP. Every answer to such
+ * a POST is JSON-RPC, including refusals; other paths and methods get `{"error": …}`. The caller is
+ * authenticated before the body is read, so the -32001 error has no request id.
  */
 export function createMcpHandler(services: McpServices): McpHandler {
   const endpoint = new Endpoint(services);
@@ -86,20 +86,20 @@ const PATH = /^\/mcp\/?$/;
 
 const ALLOW = "POST, OPTIONS";
 
-/** A request on its way to its answer. */
+/** A request that is being answered. */
 interface Exchange {
   readonly remoteAddress: string;
   readonly requestId: string;
   readonly trust?: () => void;
-  /** The path, if it is one that is there. */
+  /** The path, if it exists. */
   route: string;
-  /** Who calls, once that is found out. */
+  /** The caller, once authenticated. */
   caller?: Caller;
 }
 
 type ErrorClass = abstract new (...parameters: never[]) => ServiceError;
 
-/** What can fail before a tool is called. */
+/** The checks before a tool is called. */
 const REFUSALS: readonly (readonly [ErrorClass, number, RpcErrorCode])[] = [
   [Invalid, 400, RPC_ERROR.parse],
   [Unauthorized, 401, RPC_ERROR.unauthorized],
@@ -123,7 +123,7 @@ class Endpoint {
     this.#onLoopback = isLoopback(parseAddress(config.mcp_addr)?.hostname ?? "");
   }
 
-  /** Makes the protocol with its tools, once. */
+  /** Creates the protocol with its tools, once. */
   prepare(): Protocol {
     return this.#protocol ??= createProtocol(this.#services);
   }
@@ -171,7 +171,7 @@ class Endpoint {
     }
     const context = {
       caller,
-      // The runtime makes a request's signal when it is asked for, and most calls never ask.
+      // The runtime creates a request's signal on first access, and most calls never need it.
       get signal() {
         return request.signal;
       },

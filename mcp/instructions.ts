@@ -2,7 +2,7 @@ import type { Principal } from "../services/identity/mod.ts";
 
 const PLACE = "muster is where AI agents and people talk, in channels of an IRC server.";
 
-/** What a client may show its model of this server, beside the tools. */
+/** A description of this server for the model, beside the tools. */
 export function instructionsFor({ kind, name, scopes }: Principal): string {
   if (kind !== "agent") {
     const speaker = kind === "admin" ? `as the admin "${name}"` : "under the bridge's name";

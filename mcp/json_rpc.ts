@@ -7,13 +7,13 @@ export const RPC_ERROR = {
   internal: -32603,
   /** Any failure that has no code of its own. */
   server: -32000,
-  /** The credential is missing or not valid, or does not open this. */
+  /** The credential is missing or not valid, or does not permit this. */
   unauthorized: -32001,
 } as const;
 
 export type RpcErrorCode = (typeof RPC_ERROR)[keyof typeof RPC_ERROR];
 
-/** A JSON-RPC error as an HTTP response; `id` is null where no request's id is known. */
+/** A JSON-RPC error as an HTTP response; `id` is null if no request id is known. */
 export function rpcError(
   status: number,
   code: RpcErrorCode,

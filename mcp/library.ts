@@ -1,4 +1,4 @@
-/** The protocol as its official library speaks it. Imported late, because that takes its time. */
+/** The protocol in its official library. Imported on demand, because the import is slow. */
 
 import {
   createMcpHandler,
@@ -23,11 +23,11 @@ import {
   unknownTool,
 } from "./results.ts";
 
-/** Answers what is not plain, and the clients of the stateless revision. */
+/** Answers messages that are not plain, and clients of the stateless revision. */
 export class Library {
   readonly #results: Results;
   readonly #stateless: McpHttpHandler;
-  /** Who calls, by the request that the library was given. */
+  /** The caller, by the request that the library received. */
   readonly #sessions = new WeakMap<Request, Session>();
 
   constructor(results: Results) {
@@ -55,7 +55,7 @@ export class Library {
     return await exchange.ask(message);
   }
 
-  /** Answers a message of the stateless revision, or refuses one of no revision. */
+  /** Answers a message of the stateless revision, or refuses one without a revision. */
   respond(
     body: unknown,
     { url, method, headers }: Request,
@@ -72,7 +72,7 @@ export class Library {
     return this.#stateless.fetch(request, { parsedBody: body });
   }
 
-  /** A server for one request: the library's holds one client's state. */
+  /** A server for one request, because the library's server holds the state of one client. */
   #newServer(session: Session): Server {
     const instructions = this.#results.instructions(session);
     const server = new Server(SERVER_INFO, {
@@ -90,7 +90,7 @@ export class Library {
   }
 }
 
-/** Carries one request to a server and its answer back. */
+/** Transports one request to a server and its answer back. */
 class Exchange implements Transport {
   onmessage?: Transport["onmessage"];
   readonly #answer = Promise.withResolvers<JSONRPCMessage>();
@@ -104,7 +104,7 @@ class Exchange implements Transport {
     return this.#answer.promise;
   }
 
-  /** A server also sends what is no answer, such as progress; nobody listens to that here. */
+  /** A server also sends messages other than answers, such as progress; these are dropped. */
   send(message: JSONRPCMessage): Promise<void> {
     if (!("method" in message)) this.#answer.resolve(message);
     return Promise.resolve();

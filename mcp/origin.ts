@@ -1,17 +1,16 @@
 import { isLoopback } from "../services/irc/mod.ts";
 
 /**
- * Tells whether a request comes from a web page that has no business here. A browser names the
- * page's origin in every POST; a page of our own host is none of another origin. As a page can also
- * have its own host name point to this machine (DNS rebinding), a server that only this machine
- * reaches takes no other name than this machine's. Programs that are no browser send no `Origin`
- * and call the host by the name they connect to.
+ * Detects requests from foreign web pages. A browser sends the page's origin in every POST; a page
+ * of this server's own host has the same origin. Because a page can point its own host name at this
+ * machine (DNS rebinding), a server on loopback accepts only this machine's names. Programs other
+ * than browsers send no `Origin`, and use the name that they connect to.
  *
  * @param url of the request, with the host of the `Host` header
- * @param origin the `Origin` header; null where there is none
- * @param loopbackOnly whether only a name of this machine can be right: the server is bound to
- *   loopback, and no trusted proxy passed the request on
- * @returns why the request is refused, or null where it is not
+ * @param origin the `Origin` header; null if absent
+ * @param loopbackOnly whether to accept only this machine's names: the server is bound to loopback,
+ * and no trusted proxy forwarded the request
+ * @returns why the request is refused, or null if it is not
  */
 export function foreignOrigin(
   { host, hostname }: URL,

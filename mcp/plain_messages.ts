@@ -1,12 +1,12 @@
 /**
- * Tells the messages whose answer nobody has to look up in the protocol from all others. What is not
- * plain is left to the official library, which also finds the words for what is wrong with it.
+ * Separates plain messages, which need no protocol library, from all others. The official library
+ * answers the others, including their errors.
  */
 
 /** The id of a JSON-RPC request. */
 export type RequestId = string | number;
 
-/** A request that is just what the revisions with `initialize` describe. */
+/** A plain request of a revision with `initialize`. */
 export type PlainRequest =
   & { readonly id: RequestId }
   & (
@@ -27,7 +27,7 @@ export type PlainMessage = PlainRequest | PlainNotification;
 
 const MESSAGE_KEYS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
-/** The params of each method that is answered here, but `_meta`. */
+/** The parameters of each method answered here, except `_meta`. */
 const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["initialize", new Set(["protocolVersion", "capabilities", "clientInfo"])],
   ["ping", new Set<string>()],
@@ -35,12 +35,12 @@ const PARAMS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["tools/call", new Set(["name", "arguments"])],
 ]);
 
-/** What begins a member of `_meta` that the protocol gives a meaning. */
+/** The prefix of `_meta` members with a meaning in the protocol. */
 const RESERVED_PREFIX = /modelcontextprotocol|mcp/i;
 
 /**
- * Whether a message, made lenient, is a request or a notification that its revision leaves no doubt
- * about: it has nothing that belongs to another revision, and nothing that is to be refused.
+ * Whether a message, after leniency, is an unambiguous request or notification of its revision: it
+ * has no parts of another revision, and nothing to refuse.
  */
 export function isPlainMessage(message: unknown): message is PlainMessage {
   if (!isRecord(message) || message.jsonrpc !== "2.0" || typeof message.method !== "string") {
@@ -70,7 +70,7 @@ function hasPlainParams(method: string, params: Record<string, unknown>): boolea
   return input === undefined || isRecord(input) && !Object.hasOwn(input, "__proto__");
 }
 
-/** Whether `_meta` holds nothing but a token for progress, which nobody reports here. */
+/** Whether `_meta` has only a progress token, which is unused here. */
 function isPlainMeta(meta: unknown): boolean {
   if (!isRecord(meta)) return false;
   for (const key in meta) if (RESERVED_PREFIX.test(key)) return false;
@@ -87,7 +87,7 @@ function hasOnly(record: Record<string, unknown>, keys: ReadonlySet<string>): bo
   return true;
 }
 
-/** Whether a value is what JSON calls an object. */
+/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -27,15 +27,18 @@ import type { Tool, ToolContext } from "./tool.ts";
 const REVISION_HEADER = "MCP-Protocol-Version";
 /** Most messages of one batch. */
 const MAX_BATCH = 100;
-/** How long all waits of one batch may take, in milliseconds; a single call may take as long. */
+/**
+ * How long all waits of one batch may take together, in milliseconds; the limit of a single call is
+ * the same.
+ */
 const MAX_BATCH_WAIT = 60_000;
 
-/** An answer as JSON-RPC writes it. */
+/** A JSON-RPC answer. */
 type Answer = object;
 
-/** A session whose credential is looked at again between the messages of a batch. */
+/** A session whose credential is checked again between the messages of a batch. */
 interface CheckedSession extends Session {
-  /** @throws Unauthorized where the caller's credential has ended since */
+  /** @throws Unauthorized if the caller's credential has ended meanwhile */
   readonly recheck: () => Promise<void>;
 }
 
@@ -47,12 +50,12 @@ export interface ProtocolServices {
 }
 
 /**
- * Answers messages of the Model Context Protocol, each by itself: no request depends on one before.
- * Clients of the stateless revision 2026-07-28 say so in every request and are served by the
- * library as that revision says. All others are served in plain JSON, whether they opened with
- * `initialize` or not: as of the revision that `MCP-Protocol-Version` names, or of 2024-11-05
- * without that header. Their plain messages are answered here; for anything else the library is
- * loaded, which answers plain ones just so.
+ * Answers messages of the Model Context Protocol, each on its own: no request depends on an earlier
+ * one. Clients of the stateless revision 2026-07-28 say so in every request; the library answers
+ * them. All others get plain JSON, with or without `initialize`, in the revision that
+ * `MCP-Protocol-Version` names, or in 2024-11-05 without that header. Their plain messages are
+ * answered here. The library is loaded for anything else, and gives the same answers to plain
+ * messages.
  */
 export class Protocol {
   readonly #results: Results;
@@ -69,9 +72,9 @@ export class Protocol {
    * Answers the body of a request.
    *
    * @param body the parsed JSON
-   * @param request its headers tell the revision; its body was read
+   * @param request its headers name the revision; its body has been read
    * @param recheck called between the messages of a batch
-   * @throws what `recheck` throws; the rest of the batch is not begun then
+   * @throws what `recheck` throws; the rest of the batch is then skipped
    */
   async respond(
     body: unknown,
@@ -100,8 +103,8 @@ export class Protocol {
   }
 
   /**
-   * One after the other, so that what a batch sends arrives in its order. Calls that wait for news
-   * let the next ones begin, and all of them together have {@link MAX_BATCH_WAIT}.
+   * In turn, so that the messages of a batch arrive in order. Calls that wait for news let the next
+   * ones start; together they have {@link MAX_BATCH_WAIT}.
    */
   async #respondBatch(messages: readonly unknown[], session: CheckedSession): Promise<Response> {
     const { context } = session;
@@ -122,7 +125,7 @@ export class Protocol {
     }
   }
 
-  /** @param closed aborts when the client has gone: nothing more is begun then */
+  /** @param closed aborts when the client is gone; the rest is then skipped */
   async #answerAll(
     messages: readonly unknown[],
     session: CheckedSession,
@@ -135,7 +138,7 @@ export class Protocol {
       const answer = this.#answer(message, session);
       pending.push(answer);
       if (!this.#mayWait(message, session)) await answer;
-      // Promise.all takes its failure; until then it must not count as one that nobody handles.
+      // Promise.all handles its failure; until then, it must not count as unhandled.
       else answer.catch(() => {});
     }
     const answers = (await Promise.all(pending)).filter((answer) => answer !== null);
@@ -151,7 +154,7 @@ export class Protocol {
     return this.#results.find(String(name), session)?.mayWait(input) ?? false;
   }
 
-  /** The answer to a request; null for anything else, which needs none. */
+  /** The answer to a request; null for all other messages, which need none. */
   async #answer(message: unknown, session: Session): Promise<Answer | null> {
     if (!isPlainMessage(message)) {
       const library = await this.#load();
@@ -204,19 +207,19 @@ function resultOf(id: RequestId, result: object): Answer {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** Whether a body, made lenient, is a plain message or a batch of such. */
+/** Whether a body, after leniency, is a plain message or a batch of plain messages. */
 function isPlain(message: unknown): message is PlainMessage | readonly PlainMessage[] {
   if (Array.isArray(message)) return message.length > 0 && message.every(isPlainMessage);
   return isPlainMessage(message);
 }
 
-/** What the library wants to find in an `initialize` beside the revision; nothing depends on it. */
+/** What the library requires in an `initialize` beside the revision; nothing uses it. */
 const CLIENT = Object.freeze({
   capabilities: {},
   clientInfo: { name: "unknown", version: "0" },
 });
 
-/** Takes away what the library would refuse a client for though it does no harm. */
+/** Removes harmless parts for which the library would refuse a client. */
 function leniently(message: unknown): unknown {
   if (!isRecord(message)) return message;
   const { method } = message;
@@ -234,13 +237,13 @@ function leniently(message: unknown): unknown {
   return { ...message, params: others };
 }
 
-/** The revision that a client of these params of `initialize` is served as. */
+/** The revision for a client with these parameters of `initialize`. */
 function agreedRevision(params: unknown): string {
   const asked = isRecord(params) ? params.protocolVersion : undefined;
   return INITIALIZED_REVISIONS.find((revision) => revision === asked) ?? OLDEST_REVISION;
 }
 
-/** Refuses a request of a revision that this server does not know, as the revisions require. */
+/** Refuses a request of an unknown revision, as the revisions require. */
 function unknownRevision(revision: string): Response {
   const message = `The MCP-Protocol-Version "${revision.slice(0, MAX_SHOWN_NAME)}" is not known; ` +
     `this server speaks ${[...INITIALIZED_REVISIONS, STATELESS_REVISION].join(", ")}`;
@@ -256,7 +259,7 @@ function idOf({ id }: Record<string, unknown>): RequestId | null {
   return typeof id === "string" || typeof id === "number" ? id : null;
 }
 
-/** What a notification gets: it is taken, and there is nothing to say. */
+/** The response to a notification: accepted, without content. */
 function accepted(): Response {
   return new Response(null, { status: 202 });
 }

@@ -13,14 +13,14 @@ import {
 } from "./shown_messages.ts";
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from "./tool.ts";
 
-/** How many messages a tool gives where the call does not say. */
+/** How many messages a tool returns by default. */
 const DEFAULT_LIMIT = 20;
 /** How long a call may wait for news, in seconds. */
 const MAX_WAIT_SECONDS = 60;
 
 const REFERENCE = "next_since of the last answer, or the id or the timestamp of a message";
 
-/** What decides which messages a tool gives, of a log that keeps so many. */
+/** The arguments that select messages of a log with the given capacity. */
 function rangeShape(capacity: number) {
   return {
     limit: z.int().min(1).max(capacity).default(Math.min(DEFAULT_LIMIT, capacity))
@@ -107,14 +107,14 @@ export function readAgentsInbox(services: CoordinationServices, waits: Waits): T
   });
 }
 
-/** An inbox that is to be read. */
+/** An inbox to read. */
 interface Inbox {
   readonly services: Pick<CoordinationServices, "inboxes">;
   readonly waits: Waits;
   readonly agent: string;
 }
 
-/** Which of its messages, as the arguments say. */
+/** The selected messages. */
 interface InboxRange {
   readonly limit: number;
   readonly since?: string | undefined;
@@ -137,17 +137,17 @@ async function readInbox(
   };
 }
 
-/** From where a reader goes on that has got these messages. */
+/** The position from which a reader of these messages continues. */
 function nextSince(messages: readonly { readonly id: string }[], since: string | undefined) {
   return messages.at(-1)?.id ?? since ?? null;
 }
 
-/** Data as a result, and as a text: many clients show a model nothing but texts. */
+/** Data as a result and as a text, because many clients show a model only texts. */
 function shownTwice(data: Record<string, unknown>): Pick<ToolOutput, "data" | "more"> {
   return { data, more: JSON.stringify(data) };
 }
 
-/** Reads messages, and waits for them where the query says so. */
+/** Reads messages, and waits for them if the query says so. */
 async function readWaiting<Message>(
   waits: Waits,
   { caller, signal }: ToolContext,
@@ -159,10 +159,10 @@ async function readWaiting<Message>(
 }
 
 /**
- * The text shows an envelope under its own id, so a reference may be that one too.
+ * The text shows an envelope under its own id, so a reference may also be that id.
  *
- * @param read gives every message that is kept
- * @returns the id of the message that carried such an envelope, or the reference as it is
+ * @param read returns every stored message
+ * @returns the id of the message with such an envelope, or the reference unchanged
  */
 async function messageId(
   reference: string | undefined,

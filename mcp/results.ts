@@ -5,10 +5,7 @@ import { instructionsFor } from "./instructions.ts";
 import { callTool, type Tool, type ToolContext } from "./tool.ts";
 import { Toolbox } from "./toolbox.ts";
 
-/**
- * The revisions that a client may open with `initialize`. One that asks for none of them gets the
- * first.
- */
+/** The revisions that a client may request with `initialize`. The first is the default. */
 export const INITIALIZED_REVISIONS: readonly string[] = [
   "2024-11-05",
   "2025-03-26",
@@ -23,22 +20,22 @@ const STRUCTURED_REVISION = "2025-06-18";
 export const SERVER_INFO = { name: "muster", version: "0.1" };
 export const CAPABILITIES = { tools: {} };
 
-/** How much of a name that is not known an error repeats. */
+/** How much of an unknown name an error repeats. */
 export const MAX_SHOWN_NAME = 100;
 
-/** Who calls, and the revision of the protocol to answer with. */
+/** The caller, and the protocol revision of the answer. */
 export interface Session {
   readonly context: ToolContext;
   readonly revision: string;
 }
 
-/** What the methods of the protocol give, whoever carries it to the client. */
+/** The results of the protocol's methods, for any transport. */
 export class Results {
   readonly #tools: Toolbox;
   readonly #log: Log;
   readonly #metrics: Pick<Metrics, "toolCalled">;
 
-  /** @param tools as {@link Toolbox} takes them */
+  /** @param tools as for {@link Toolbox} */
   constructor(
     tools: readonly Tool[],
     services: { readonly log: Log; readonly metrics: Pick<Metrics, "toolCalled"> },
@@ -48,7 +45,7 @@ export class Results {
     this.#metrics = services.metrics;
   }
 
-  /** What a client is told to tell its model; the contract shows none to the oldest revision's. */
+  /** The instructions for the client's model; the contract has none for the oldest revision. */
   instructions({ context, revision }: Session): string | undefined {
     return revision === OLDEST_REVISION ? undefined : instructionsFor(context.caller.principal);
   }
@@ -65,7 +62,7 @@ export class Results {
     return this.#tools.find(name, context.caller.principal);
   }
 
-  /** Calls a tool. It never throws: a failure is a result too. */
+  /** Calls a tool. Never throws: a failure is also a result. */
   async call(
     tool: Tool,
     input: Record<string, unknown>,
@@ -81,7 +78,7 @@ export class Results {
   }
 }
 
-/** Why there is no answer to a call of a tool that does not exist. */
+/** The error for a call of an unknown tool. */
 export function unknownTool(name: string): string {
   return `There is no tool "${name.slice(0, MAX_SHOWN_NAME)}"; tools/list names all`;
 }

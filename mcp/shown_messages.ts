@@ -1,10 +1,10 @@
-/** Messages as a model reads them: a line of text for each, and the same as JSON. */
+/** Messages for a model: a line of text for each, and the same as JSON. */
 
 import { z } from "zod";
 import type { Addressed } from "../services/inboxes/mod.ts";
 import { type ChannelMessage, parseEnvelope } from "../services/bridge/mod.ts";
 
-/** What all messages have in common. */
+/** The properties of every message. */
 const messageShape = {
   id: z.string().describe('Give it as "since" or "before" to read on from here'),
   timestamp: z.string().describe("ISO 8601, UTC"),
@@ -25,14 +25,14 @@ const nextSince = z.string().nullable().describe(
   'Give it as "since" in the next call to read only what comes after; null: nothing so far',
 );
 
-/** What `get_history` gives. */
+/** The result of `get_history`. */
 export const historySchema = z.object({
   channel: z.string(),
   messages: z.array(z.object(messageShape)),
   next_since: nextSince,
 });
 
-/** What `read_inbox` gives. */
+/** The result of `read_inbox`. */
 export const inboxSchema = z.object({
   agent: z.string(),
   messages: z.array(z.object({
@@ -70,10 +70,10 @@ export function showAddressed({ from: nick, kind, channel, ...message }: Address
 }
 
 /**
- * A message as one line of text. Further lines of a text are set in, so that none of them can pass
- * for another message.
+ * A message as one line of text. Further lines of its text are indented, so that none can pass for
+ * another message.
  *
- * @param place the channel, or another word for where it was said
+ * @param place the channel, or another word for its place
  */
 export function messageLine(place: string, { nick, text, type, envelope_id }: Shown): string {
   const words = text === undefined

@@ -21,7 +21,7 @@ const addressee = z.string().refine((name) => isNick(name) || GROUP.test(name), 
     'with a star, such as "@build*"',
 });
 
-/** What to do where a message was not sent, or nobody knows. */
+/** What to do if a message was not sent, or may not have been sent. */
 const SENDING_ADVICE: Advice = {
   conflict: "To reach one agent alone, use send_direct; else ask an operator of the channel",
   timedOut: "It may have been sent all the same: look at get_history before you send it again",
@@ -84,7 +84,7 @@ export function sendMessage(services: CoordinationServices): Tool {
   });
 }
 
-/** What `send_message` says of a message that was sent. */
+/** The result of `send_message`. */
 function sentTo(
   channel: string,
   { id, missed }: { readonly id: string | undefined; readonly missed: readonly string[] },
@@ -148,7 +148,7 @@ export function post({ bridge }: CoordinationServices): Tool {
 
 const BLANK = /^[ \t\r]*$/;
 
-/** Puts the addressees in front of every line, as each line becomes a message of its own. */
+/** Puts the addressees in front of every line, because each line becomes a message of its own. */
 function addressed(text: string, to: readonly string[] | undefined): string {
   if (to === undefined) return text;
   const prefix = `${to.join(", ")}: `;
@@ -157,7 +157,7 @@ function addressed(text: string, to: readonly string[] | undefined): string {
 
 const GROUPS = new Set(["@all", ...AGENT_TYPES.flatMap((type) => [`@${type}`, `@${type}s`])]);
 
-/** The nicks among addressees, without those who stand for several. */
+/** The nicks among addressees, without names of groups. */
 function named(to: readonly string[] | undefined): string[] {
   return (to ?? []).filter((name) => !name.endsWith("*") && !GROUPS.has(name.toLowerCase()))
     .map((name) => name.replace(/^@/, ""))
@@ -165,7 +165,7 @@ function named(to: readonly string[] | undefined): string[] {
 }
 
 /**
- * Lets a message through whose addressees exist, so that a misspelt one is no silent loss.
+ * Checks that the addressees exist, so that a message to a misspelt one is not silently lost.
  *
  * @throws Invalid
  */

@@ -7,39 +7,42 @@ import { suggest } from "../services/spelling/mod.ts";
 import { describeIssue } from "../services/validation/mod.ts";
 import { type Advice, explain } from "./advice.ts";
 
-/** What a tool knows of the call besides its arguments. */
+/** The context of a call, beside its arguments. */
 export interface ToolContext {
   readonly caller: Caller;
-  /** Aborts when the client has gone. */
+  /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
 }
 
-/** What a tool gives back. */
+/** The result of a tool. */
 export interface ToolOutput {
   /** For the model to read. */
   readonly text: string;
   /** The result as JSON. */
   readonly data: Record<string, unknown>;
-  /** A second text, where there is more to say than a fixed form of the first allows. */
+  /** A second text, for what the fixed form of the first has no room for. */
   readonly more?: string;
 }
 
 /** A tool: its name, its input, its output and what it does. */
 export interface ToolDefinition<Input extends z.ZodRawShape> {
   readonly name: string;
-  /** What it does, when to use it and what to do next, for a model. */
+  /** What the tool does, when to use it and what to do next, for a model. */
   readonly description: string;
-  /** What it acts on: only those who may read it, or change it, see the tool in `tools/list`. */
+  /**
+   * The resource that it acts on: only callers who may read it, or change it, see the tool in
+   * `tools/list`.
+   */
   readonly resource: Exclude<Resource["kind"], "project">;
   /** Whether only agents may call it; absent: no. */
   readonly agentsOnly?: boolean;
-  /** Validates the arguments, and is what `tools/list` shows as `inputSchema`. */
+  /** Validates the arguments; `tools/list` shows it as `inputSchema`. */
   readonly input: Input;
-  /** What `data` is, as `outputSchema`. */
+  /** The schema of `data`, shown as `outputSchema`. */
   readonly output: z.ZodObject;
   /** Whether a call changes nothing, so that a client need not ask its user first. */
   readonly readOnly: boolean;
-  /** What to do about a failure, where this tool knows better than most. */
+  /** Advice about failures that is specific to this tool. */
   readonly advice?: Advice;
   /** @throws {ServiceError} The call fails for a reason that the caller may know. */
   run(input: z.output<z.ZodObject<Input>>, context: ToolContext): Promise<ToolOutput> | ToolOutput;
@@ -55,7 +58,7 @@ export interface Tool {
   /** Whether a principal may call it. */
   opens(principal: Principal): boolean;
   /**
-   * @param input the arguments as they came
+   * @param input the raw arguments
    * @throws {ServiceError} As {@link ToolDefinition.run}; {@link Invalid} names a bad argument,
    * {@link Forbidden} says why the caller may not use the tool.
    */
@@ -66,7 +69,7 @@ export interface Tool {
 
 const waitSchema = z.looseObject({ wait_seconds: z.number().positive() });
 
-/** Makes a tool whose arguments are validated by the very schema that it shows. */
+/** Creates a tool that validates its arguments by the schema that it shows. */
 export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefinition<Input>): Tool {
   const { name, description, agentsOnly = false, output, readOnly } = definition;
   const action = readOnly ? "read" : "write";
@@ -117,19 +120,19 @@ export function defineTool<Input extends z.ZodRawShape>(definition: ToolDefiniti
   };
 }
 
-/** Makes a value when it is first asked for: calls need no schema that only a list shows. */
+/** Computes a value on first use: calls do not need the schemas that only a list shows. */
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | null = null;
   return () => (made ??= { value: make() }).value;
 }
 
-/** The JSON Schema of an object, without `$schema`, which some clients' models do not take. */
+/** The JSON Schema of an object, without `$schema`, which some clients' models reject. */
 function jsonSchemaOf(schema: z.ZodObject, io: "input" | "output"): ToolListing["inputSchema"] {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io });
   return rest as ToolListing["inputSchema"];
 }
 
-/** A model that leaves an argument out may write null. */
+/** Models may write null for an omitted argument. */
 function withoutNulls(input: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 }
@@ -155,8 +158,8 @@ function describeError(error: z.ZodError | undefined): string {
 }
 
 /**
- * Calls a tool and words the outcome as the protocol does: a failure is a result too, with
- * `isError` and sentences that say what is wrong and what to do. It never throws.
+ * Calls a tool and formats the outcome for the protocol: a failure is a result with `isError` and
+ * sentences that say what is wrong and what to do. Never throws.
  */
 export async function callTool(
   tool: Tool,

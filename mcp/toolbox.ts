@@ -6,8 +6,8 @@ export class Toolbox {
   readonly #tools: readonly Tool[];
 
   /**
-   * @param tools in the order in which they are listed; several may have one name where no two of
-   * them are open to the same caller
+   * @param tools in the order of the list; several may share a name if no caller may call two of
+   * them
    */
   constructor(tools: readonly Tool[]) {
     this.#tools = tools;
@@ -18,9 +18,7 @@ export class Toolbox {
     return this.#tools.filter((tool) => tool.opens(principal));
   }
 
-  /**
-   * The tool of this name, or null. Where the principal may not call it, that is the tool's to say.
-   */
+  /** The tool of this name, or null. The tool itself refuses a principal that may not call it. */
   find(name: string, principal: Principal): Tool | null {
     const named = this.#tools.filter((tool) => tool.name === name);
     return named.find((tool) => tool.opens(principal)) ?? named[0] ?? null;

@@ -3,7 +3,7 @@ import type { Caller, Principal } from "../identity/mod.ts";
 import { type ChannelStanding, foldCase } from "../irc/mod.ts";
 import type { Speakers } from "./options.ts";
 
-/** A reader with an open stream, which ends if the channel shuts the reader out. */
+/** A reader with an open stream, which ends when the reader loses access to the channel. */
 interface Watched {
   readonly channel: string;
   readonly principal: Principal;
@@ -17,7 +17,7 @@ export class ChannelAccess {
   readonly #speakers: Speakers | null;
   /** Open streams of agents, by the channel's folded name. */
   readonly #watched = new Map<string, Set<Watched>>();
-  /** Folded names of channels whose readers are to be looked at. */
+  /** Folded names of channels whose readers must be checked. */
   readonly #changed = new Set<string>();
   readonly #stopListening: () => void;
 
@@ -38,7 +38,7 @@ export class ChannelAccess {
   }
 
   /**
-   * Passes if the caller may read the channel, or could if it existed.
+   * Checks that the caller may read the channel, or could if it existed.
    *
    * @throws NotFound if the caller may not know of it, Forbidden if the channel refuses the caller
    */
@@ -51,7 +51,7 @@ export class ChannelAccess {
   }
 
   /**
-   * Lets a caller through who could join a channel.
+   * Checks that the caller could join a channel.
    *
    * @throws Conflict
    */
@@ -61,7 +61,7 @@ export class ChannelAccess {
   }
 
   /**
-   * Ends a reader once it may read the channel no more.
+   * Ends a reader when it may no longer read the channel.
    *
    * @returns a function that ends the watch
    */
@@ -79,7 +79,7 @@ export class ChannelAccess {
     };
   }
 
-  /** How many streams of a channel an agent has open. */
+  /** The number of an agent's open streams of a channel. */
   watching(channel: string, agentId: string): number {
     let count = 0;
     for (const { principal } of this.#watched.get(foldCase(channel)) ?? []) {
@@ -97,7 +97,7 @@ export class ChannelAccess {
     return this.#speakers?.standing(caller.principal, channel) ?? null;
   }
 
-  /** Looks at the readers when what changes is done, which may be more than one thing. */
+  /** Checks the readers after the current task, which may change several things. */
   #note(channel: string): void {
     const folded = foldCase(channel);
     if (!this.#watched.has(folded)) return;

@@ -9,8 +9,8 @@ interface AwaitedLog {
 }
 
 /**
- * Makes the message logs of channels. A reader may wait for a channel that the bridge is not in:
- * when the bridge enters it, the channel takes over the log at which the reader waits.
+ * Creates the message logs of channels. A reader may wait for a channel that the bridge is not in;
+ * when the bridge enters it, the channel gets the log that the reader waits on.
  */
 export class AwaitedLogs {
   readonly #capacity: number;
@@ -25,7 +25,7 @@ export class AwaitedLogs {
   }
 
   /**
-   * The log of a channel that the bridge is not in, for a reader who waits until it is.
+   * The log of a channel that the bridge is not in, for a reader who waits for it.
    *
    * @returns the log, and a function that ends the wait
    */
@@ -41,7 +41,7 @@ export class AwaitedLogs {
     return { log: awaited.log, end };
   }
 
-  /** The log for a channel that the bridge enters: the one that readers wait at, or a new one. */
+  /** The log for a channel that the bridge enters: the one that readers wait on, or a new one. */
   take(name: string): MessageLog<ChannelText> {
     const key = foldCase(name);
     const log = this.#awaited.get(key)?.log ?? this.#newLog(name);

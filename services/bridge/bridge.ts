@@ -33,9 +33,9 @@ import { type Scheduler, systemScheduler } from "../scheduler.ts";
  * The bot that gives HTTP and MCP clients the channels of an IRC network: it keeps messages, lists
  * members, and posts for callers without an IRC client.
  *
- * Every method that takes a channel takes its name with or without `#` and throws Invalid where it
- * is none. Those that return a promise wait up to 5 seconds for the bridge to be up and then reject
- * with Unavailable.
+ * Every method that takes a channel accepts its name with or without `#`, and throws Invalid if the
+ * name is not valid. Methods that return a promise wait up to 5 seconds for the bridge to be up,
+ * then reject with Unavailable.
  */
 export class Bridge {
   readonly nick: string;
@@ -107,30 +107,30 @@ export class Bridge {
     this.#posting = new Posting({ ...parts, nick, entry: this.#entry, speakers });
   }
 
-  /** Whether it is connected and in its channels, and IRC sends back what it says. */
+  /** Whether it is connected and in its channels, and IRC echoes its messages. */
   get ready(): boolean {
     return this.#readiness.up && !this.#outbox.silent;
   }
 
-  /** Whether a nick is in one of the channels that the bridge is in, or in the one given. */
+  /** Whether a nick is in one of the bridge's channels, or in the given one. */
   sees(nick: string, channel?: string): boolean {
     if (channel !== undefined) return this.#channels.get(channel)?.hasMember(nick) ?? false;
     return this.#channels.list().some((one) => one.hasMember(nick));
   }
 
-  /** How a nick stands to a channel, as far as the bridge sees: it knows no modes. */
+  /** The relation of a nick to a channel, as far as the bridge sees; it knows no modes. */
   standing(nick: string, channel: string): ChannelStanding {
     const found = this.#channels.get(channel);
     const member = found?.hasMember(nick) ?? false;
     return { exists: found !== null, member, visible: true, refusal: null };
   }
 
-  /** Whether the bridge sees nobody in a channel but itself and this nick. */
+  /** Whether the bridge sees only itself and this nick in a channel. */
   isAlone(nick: string, channel: string): boolean {
     return !(this.#channels.get(channel)?.hasOthers(this.#link.nick, nick) ?? false);
   }
 
-  /** Connects, and from then on stays connected. */
+  /** Connects, and reconnects whenever the connection is lost. */
   start(): void {
     this.#link.start();
   }
@@ -159,8 +159,8 @@ export class Bridge {
   /**
    * Joins a channel, unless the bridge is in it. A caller that is a user of the server joins too.
    *
-   * @throws Conflict where the channel refuses it, Forbidden where it would be new and the caller
-   * is paused, TooMany, TimedOut
+   * @throws Conflict if the channel refuses it, Forbidden if it would be new and the caller is
+   * paused, TooMany, TimedOut
    */
   async join(channel: string, caller?: Caller): Promise<void> {
     const wanted = readChannelName(channel);
@@ -195,11 +195,11 @@ export class Bridge {
   }
 
   /**
-   * Reads messages, oldest first: without `since` the newest, with it the first ones that came
-   * after, with `before` the last ones that came before. What the bridge keeps no more it asks the
-   * IRC server for. Joins a channel that somebody is in; of one that nobody is in there are none.
+   * Reads messages, oldest first: by default the newest, with `since` the first ones after it, with
+   * `before` the last ones before it. Asks the IRC server for messages that the bridge no longer
+   * has. Joins the channel if it has members; an empty channel has no messages.
    *
-   * @throws Invalid, Forbidden or NotFound where the caller may not read it, and what {@link join}
+   * @throws Invalid, Forbidden or NotFound if the caller may not read it, and what {@link join}
    * throws
    */
   async messages(
@@ -211,12 +211,12 @@ export class Bridge {
   }
 
   /**
-   * Hands a channel's messages to a follower: what the buffer holds of what it wants before this
-   * resolves, then each new one; in order, without a gap, none twice. What came before the buffer
-   * begins it is given page by page, when it asks for more. Ends when the caller may read
-   * the channel no more. Joins a channel that somebody is in; one that nobody is in for the operator.
+   * Passes a channel's messages to a follower: the wanted ones in the buffer before this resolves,
+   * then each new one, in order, without gaps or duplicates. Messages from before the buffer come
+   * page by page, when the follower asks for more. Ends when the caller may no longer read the
+   * channel. Joins a channel with members; joins an empty channel only for the operator.
    *
-   * @throws Invalid, Forbidden or NotFound where the caller may not read it, and what {@link join}
+   * @throws Invalid, Forbidden or NotFound if the caller may not read it, and what {@link join}
    * throws
    */
   async follow(
@@ -232,25 +232,25 @@ export class Bridge {
    * Posts to a channel, and joins it first if the bridge is not in it. Resolves when IRC has
    * confirmed the post.
    *
-   * A caller that is a user of the server posts under its own nick. The bridge posts for others, line
-   * by line, with the speaker's name in front unless it is the bridge. An envelope is one line and
-   * stays as it is.
+   * A caller that is a user of the server posts under its own nick. For others, the bridge posts
+   * line by line, with the speaker's name in front unless the bridge is the speaker. An envelope is
+   * one line and stays unchanged.
    *
-   * @throws Invalid and TooLarge for the text, Forbidden where the caller may not use the nick or
-   * is paused, TooMany, Conflict where IRC refuses it, TimedOut where IRC did not confirm it, and
-   * what {@link join} throws
+   * @throws Invalid and TooLarge for the text, Forbidden if the caller may not use the nick or is
+   * paused, TooMany, Conflict if IRC refuses it, TimedOut if IRC does not confirm it, and what
+   * {@link join} throws
    */
   async post(channel: string, post: NewPost, caller: Caller): Promise<void> {
     await this.#posting.post(readChannelName(channel), post, caller);
   }
 
   /**
-   * Says something to one user, line by line, with the speaker's name in front unless it is the
-   * bridge. Resolves when IRC has it. It is taken from nobody's rate.
+   * Sends a private message, line by line, with the speaker's name in front unless the bridge is
+   * the speaker. Resolves when IRC has it. It counts against nobody's rate.
    *
    * @param nick a valid nick
-   * @throws TooLarge for an envelope, NotFound where nobody has the nick, Conflict where IRC refuses
-   * it, TimedOut where IRC did not confirm it
+   * @throws TooLarge for an envelope, NotFound if nobody has the nick, Conflict if IRC refuses it,
+   * TimedOut if IRC does not confirm it
    */
   async tell(nick: string, post: Composition): Promise<void> {
     await this.whenReady();
@@ -260,17 +260,17 @@ export class Bridge {
   /**
    * The nicks in a channel, sorted: the bridge, members on IRC, and recent visitors over HTTP.
    *
-   * @throws NotFound where the bridge is not in the channel or the caller may not know of it,
-   * Forbidden where the caller may not read it
+   * @throws NotFound if the bridge is not in the channel or the caller may not know of it,
+   * Forbidden if the caller may not read it
    */
   async users(channel: string, caller?: Caller): Promise<string[]> {
     return await this.#reading.users(readChannelName(channel), caller);
   }
 
   /**
-   * Notes that somebody is in a channel over HTTP. Where the bridge is not in it, nothing happens.
+   * Records presence over HTTP in a channel. Does nothing if the bridge is not in it.
    *
-   * @throws Invalid where the nick is none, Forbidden where the caller may not use it
+   * @throws Invalid if the nick is not valid, Forbidden if the caller may not use it
    */
   presence(channel: string, nick: string, caller: Caller): void {
     const name = readChannelName(channel);
@@ -301,7 +301,7 @@ export class Bridge {
     await this.#link.stop(reason);
   }
 
-  /** The caller as a user of the IRC server; null where the bridge has to speak for it. */
+  /** The caller as a user of the IRC server; null if the bridge has to speak for it. */
   #userOf(caller: Caller | undefined): Speaker | null {
     if (caller === undefined) return null;
     return this.#options.speakers?.speaker(caller.principal) ?? null;

@@ -4,13 +4,13 @@ import type { MessageLog } from "../messages/mod.ts";
 import type { LinkMessage } from "./link_events.ts";
 import type { ChannelText } from "./options.ts";
 
-/** Most people of the web that a channel remembers; the one seen longest ago is forgotten. */
+/** Most visitors over HTTP that a channel remembers; it forgets the one seen longest ago. */
 const MAX_PRESENT = 1000;
 
 /** Most agents whose last use a channel remembers; it forgets the one that used it longest ago. */
 const MAX_USERS = 100;
 
-/** A message that waits for those before it. */
+/** A message that waits for earlier ones. */
 export interface HeldMessage {
   readonly message: ChannelText;
   readonly heard: LinkMessage;
@@ -18,7 +18,7 @@ export interface HeldMessage {
   readonly isOurs: boolean;
 }
 
-/** A channel that the bridge is in, or is about to enter or to leave. */
+/** A channel that the bridge is in, is entering or is leaving. */
 export class Channel {
   /** With `#`, as the server writes it. */
   name: string;
@@ -26,23 +26,23 @@ export class Channel {
   topic = "";
   /** Whether the bridge has been in it. */
   entered = false;
-  /** Set while the bridge waits to be let in. */
+  /** Set while the bridge waits for its JOIN to be confirmed. */
   entering: Confirmation | null = null;
-  /** Resolves when what was said before has been read back; messages that come meanwhile wait. */
+  /** Resolves when earlier messages have been read back; new messages wait until then. */
   recalled: Promise<void> = Promise.resolve();
-  /** The messages that wait for that; null while none have to. */
+  /** The messages that wait for that; null while none need to wait. */
   held: HeldMessage[] | null = null;
   /** Set while the bridge waits for its PART to be confirmed. */
   leaving: Confirmation | null = null;
-  /** Whether it is only here because somebody on IRC invited it. */
+  /** Whether the bridge is here only because an IRC user invited it. */
   invited = false;
-  /** The internal id of the agent for which the bridge came; null for others. */
+  /** The internal id of the agent for whom the bridge joined; null for others. */
   opener: string | null = null;
-  /** Resolves when it is noted that the bridge comes back here; null where that is not asked for. */
+  /** Resolves when the store has recorded the channel; null if it is not to be recorded. */
   stored: Promise<void> | null = null;
-  /** When somebody last read, posted or joined, in Unix milliseconds. */
+  /** When the channel was last read, posted to or joined, in Unix milliseconds. */
   usedAt: number;
-  /** When each agent did so last, by internal id; null stands for the operator. */
+  /** The same for each agent, by internal id; null stands for the operator. */
   readonly #uses = new Map<string | null, number>();
   readonly #members = new Map<string, string>();
   readonly #present = new Map<string, { readonly nick: string; readonly seenAt: number }>();
@@ -53,13 +53,13 @@ export class Channel {
     this.usedAt = now;
   }
 
-  /** Has a message wait, at most so many of them: the oldest goes first, as in the log. */
+  /** Adds a waiting message; beyond the limit, drops the oldest, as the log does. */
   hold(message: HeldMessage, most: number): void {
     this.held?.push(message);
     if (this.held !== null && this.held.length > most) this.held.shift();
   }
 
-  /** Notes that an agent, or with null the operator, reads, posts or joins. */
+  /** Records that an agent, or with null the operator, reads, posts or joins. */
   use(agent: string | null, now: number): void {
     this.usedAt = now;
     this.#uses.delete(agent);
@@ -68,17 +68,17 @@ export class Channel {
     if (this.#uses.size > MAX_USERS) this.#uses.delete(oldest);
   }
 
-  /** Takes back what an agent did here. */
+  /** Forgets an agent's use of the channel. */
   forgetUse(agent: string): void {
     this.#uses.delete(agent);
   }
 
-  /** Whether anybody used it after this time. */
+  /** Whether it was used after this time. */
   isUsed(after: number): boolean {
     return [...this.#uses.values()].some((usedAt) => usedAt > after);
   }
 
-  /** Whether anybody else than these nicks is in it on IRC. */
+  /** Whether it has members on IRC other than these nicks. */
   hasOthers(...nicks: readonly string[]): boolean {
     const folded = new Set(nicks.map(foldCase));
     return [...this.#members.keys()].some((member) => !folded.has(member));
@@ -105,7 +105,7 @@ export class Channel {
     for (const nick of nicks) this.addMember(nick);
   }
 
-  /** Notes that somebody was here over HTTP at this time. */
+  /** Records a visit over HTTP at this time. */
   setPresent(nick: string, seenAt: number): void {
     const key = foldCase(nick);
     this.#present.delete(key);

@@ -9,12 +9,12 @@ export interface ChannelEntryOptions {
   readonly readiness: Readiness;
   readonly access: ChannelAccess;
   readonly channels: Channels;
-  /** Whether anybody is in a channel; absent where only the bridge's own channels are known. */
+  /** Whether a channel has members; absent if only the bridge's own channels are known. */
   readonly hasChannel?: ((channel: string) => boolean) | undefined;
 }
 
 /**
- * Takes callers into channels: it waits for the bridge to be up, asks whether the caller may, and has
+ * Enters channels for callers: waits for the bridge to be up, checks the caller's access, and lets
  * the bridge join.
  */
 export class ChannelEntry {
@@ -27,7 +27,7 @@ export class ChannelEntry {
   /**
    * Enters a channel for a caller that joins it or posts to it.
    *
-   * @throws Conflict where the channel refuses the caller or the bridge, TooMany, TimedOut,
+   * @throws Conflict if the channel refuses the caller or the bridge, TooMany, TimedOut,
    * Unavailable
    */
   async enter(name: string, caller: Caller | undefined): Promise<Channel> {
@@ -38,10 +38,10 @@ export class ChannelEntry {
   }
 
   /**
-   * Enters a channel for a caller that reads it. Returns null and does nothing if nobody is in it.
+   * Enters a channel for a caller that reads it. Returns null and does nothing if it is empty.
    *
-   * @throws NotFound where the caller may not know of it, Forbidden where it refuses the caller, and
-   * what {@link enter} throws
+   * @throws NotFound if the caller may not know of it, Forbidden if it refuses the caller, and what
+   * {@link enter} throws
    */
   async visit(name: string, caller: Caller | undefined): Promise<Channel | null> {
     const { readiness, access, channels } = this.#options;
@@ -54,10 +54,9 @@ export class ChannelEntry {
   }
 
   /**
-   * Enters a channel for a stream, which makes a new one for the operator only.
+   * Enters a channel for a stream. Only the operator's stream creates a new channel.
    *
-   * @throws NotFound where an agent asks for a channel that nobody is in, and what {@link visit}
-   * throws
+   * @throws NotFound if an agent asks for an empty channel, and what {@link visit} throws
    */
   async visitOrMake(name: string, caller: Caller | undefined): Promise<Channel> {
     const entered = await this.visit(name, caller);
@@ -66,14 +65,14 @@ export class ChannelEntry {
     throw new NotFound(`There is no channel ${name}: join it or speak in it first`);
   }
 
-  /** Whether anybody is in a channel, as far as the bridge knows. */
+  /** Whether a channel has members, as far as the bridge knows. */
   exists(name: string): boolean {
     const { channels, hasChannel } = this.#options;
     return channels.has(name) || (hasChannel?.(name) ?? false);
   }
 }
 
-/** The internal id of the agent that calls; null for others, whom the operator stands for. */
+/** The internal id of the calling agent; null for all others, who count as the operator. */
 export function agentOf(caller: Caller | undefined): ChannelUse["agent"] {
   const { kind, id = null } = caller?.principal ?? {};
   return kind === "agent" ? id : null;

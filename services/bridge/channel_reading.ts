@@ -11,7 +11,7 @@ import type { ChannelFollower, ChannelMessage, ChannelSummary, Following } from 
 import type { Playback } from "./playback.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** Most readers that wait at once. */
+/** Most readers that wait at the same time. */
 const MAX_WAITING = 5000;
 
 export interface ChannelReadingOptions {
@@ -20,9 +20,9 @@ export interface ChannelReadingOptions {
   readonly access: ChannelAccess;
   readonly channels: Channels;
   readonly playback: Playback;
-  /** Messages that a channel's log keeps; the most that one query may ask for. */
+  /** Messages kept in a channel's log, which is also the limit of one query. */
   readonly bufferSize: number;
-  /** How long presence over HTTP lasts at present. */
+  /** How long presence over HTTP currently lasts. */
   readonly webUserTtlMilliseconds: () => number;
   readonly scheduler: Scheduler;
 }
@@ -43,7 +43,7 @@ export class ChannelReading {
     return this.#readers.waiting;
   }
 
-  /** Followers that were cut because they fell behind. */
+  /** Followers disconnected because they fell behind. */
   get cut(): number {
     return this.#cut;
   }
@@ -131,7 +131,7 @@ export class ChannelReading {
     return missed.length > 0 ? missed : await this.#readers.read(entered.log, { ...query, limit });
   }
 
-  /** The first messages of a channel that is not there yet, for a caller who waits for them. */
+  /** The first messages of a channel that does not exist yet, for a waiting caller. */
   async #firstMessages(name: string, query: MessageQuery): Promise<ChannelMessage[]> {
     const { before, waitSeconds = 0, limit = this.#options.bufferSize } = query;
     if (waitSeconds === 0 || before !== undefined) return [];

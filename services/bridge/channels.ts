@@ -9,37 +9,37 @@ import type { LinkEvent } from "./link_events.ts";
 import type { ChannelText } from "./options.ts";
 import type { Scheduler } from "../scheduler.ts";
 
-/** How long the server has to let us into a channel, or out. */
+/** How long the server may take to confirm a JOIN or PART. */
 const CONFIRM_MILLISECONDS = 5000;
 
-/** A channel that nobody used for so long, and that is not configured, is left. */
+/** The bridge leaves an unused channel after this time, unless it is configured. */
 const IDLE_MILLISECONDS = 60 * 60 * 1000;
 
-/** How often it is looked for such channels. */
+/** How often the bridge checks for such channels. */
 const SWEEP_MILLISECONDS = 60 * 1000;
 
 /**
- * Most channels that the bridge is in because somebody on IRC invited it and nobody has used it
- * there since: invitations cannot use up the places of everybody else.
+ * Most channels that the bridge is in only by invitation and that nobody uses, so that invitations
+ * cannot take all places.
  */
 const MAX_INVITED = 10;
 
-/** What the channels need of the connection. */
+/** The connection, as the channels use it. */
 export interface ChannelLink {
   /** Our nick. */
   readonly nick: string;
   readonly up: boolean;
-  /** Milliseconds until a line would go out. */
+  /** Milliseconds until a new line would be sent. */
   readonly delay: number;
   join(channel: string): void;
   part(channel: string, reason: string): void;
 }
 
-/** On whose behalf the bridge enters a channel, and for how long. */
+/** For whom the bridge enters a channel, and for how long. */
 export interface ChannelUse {
   /** The internal id of an agent; null for the operator. */
   readonly agent: string | null;
-  /** Whether the bridge comes back to it after a restart: not where somebody only reads. */
+  /** Whether the bridge rejoins it after a restart; not for readers. */
   readonly lasting: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface ChannelsOptions extends LastingChannelsOptions {
   /** Messages kept for each. */
   readonly bufferSize: number;
   readonly link: ChannelLink;
-  /** Reads back what was said in a channel that the bridge has entered. Must not reject. */
+  /** Reads back earlier messages of a channel that the bridge has entered. Must not reject. */
   readonly recall: (channel: Channel) => Promise<void>;
   readonly scheduler: Scheduler;
 }
@@ -77,7 +77,7 @@ export class Channels {
     return channel === undefined || channel.entering !== null ? null : channel;
   }
 
-  /** All that {@link get} would find, sorted by name. */
+  /** All channels that {@link get} would find, sorted by name. */
   list(): Channel[] {
     return [...this.#channels.values()]
       .filter(({ entering }) => entering === null)
@@ -90,9 +90,9 @@ export class Channels {
   }
 
   /**
-   * Joins a channel, unless the bridge is in it. Where the use lasts, resolves when it is noted.
+   * Joins a channel, unless the bridge is in it. Resolves when a lasting use is recorded.
    *
-   * @throws Conflict where the channel refuses, TooMany, TimedOut, Unavailable
+   * @throws Conflict if the channel refuses, TooMany, TimedOut, Unavailable
    */
   async enter(name: string, use: ChannelUse): Promise<Channel> {
     const key = foldCase(name);
@@ -110,7 +110,7 @@ export class Channels {
   /**
    * Forgets that an agent used a channel.
    *
-   * @param own how many readers of the channel are the agent's
+   * @param own the number of the agent's readers of the channel
    * @returns whether nobody else uses it, and the configuration does not name it
    */
   release(name: string, agent: { readonly id: string; readonly nick: string }, own: number) {
@@ -129,7 +129,7 @@ export class Channels {
   }
 
   /**
-   * Leaves a channel, if the bridge is in it, and does not come back by itself.
+   * Leaves a channel, if the bridge is in it, and does not rejoin on its own.
    *
    * @throws TimedOut
    */
@@ -151,7 +151,10 @@ export class Channels {
     }
   }
 
-  /** Enters what the bridge was in and what it keeps. Resolves when each was answered. */
+  /**
+   * Enters the channels that the bridge was in and those that it keeps. Resolves when each JOIN is
+   * answered.
+   */
   async enterAll(): Promise<void> {
     for (const name of this.#lasting.kept) {
       if (!this.has(name)) this.#create(name);
@@ -162,7 +165,7 @@ export class Channels {
     this.#scheduleSweep();
   }
 
-  /** Ends what waits for a server that is gone. What the bridge was in stays, with its readers. */
+  /** Ends every wait for the lost server. The channels stay, with their readers. */
   linkLost(): void {
     this.#cancelSweep();
     const error = new Unavailable("The IRC connection was lost");
@@ -273,7 +276,7 @@ export class Channels {
     return channel;
   }
 
-  /** @throws TooMany where an agent keeps as many channels alive as it may */
+  /** @throws TooMany if an agent keeps as many channels alive as it may */
   #assertFew(agent: string, name: string): void {
     const { maxPerAgent, keepsAlone } = this.#options;
     const isCounted = (channel: string) =>
@@ -288,7 +291,7 @@ export class Channels {
     );
   }
 
-  /** Makes the channels of the time before the restart, to be entered with the others. */
+  /** Restores the channels from before the restart, to be entered with the others. */
   #restore(): void {
     const { max, scheduler } = this.#options;
     for (const { name, opener } of this.#lasting.takeRestored()) {
@@ -306,7 +309,7 @@ export class Channels {
     return channel;
   }
 
-  /** Asks to be let in. The promise never rejects: a channel that we are not let into is dropped. */
+  /** Sends JOIN. The promise never rejects: a channel that refuses is dropped. */
   async #request(channel: Channel): Promise<void> {
     const entering = this.#confirmation(
       `IRC did not confirm in time that the bridge is in ${channel.name}`,
@@ -340,7 +343,7 @@ export class Channels {
     this.#cancelSweep = this.#options.scheduler.after(SWEEP_MILLISECONDS, () => this.#sweep());
   }
 
-  /** Leaves what nobody uses, and enters again what the bridge keeps and was removed from. */
+  /** Leaves unused channels, and rejoins kept channels that the bridge was removed from. */
   #sweep(): void {
     const { scheduler, log } = this.#options;
     this.#scheduleSweep();

@@ -5,12 +5,12 @@ import { parseEnvelope } from "./envelope.ts";
 import type { NewPost } from "./options.ts";
 import { byteLength, linesOf, splitLine } from "./text.ts";
 
-/** Room for text that is left in a line however long the names are. */
+/** Minimum room for text in a line, however long the names are. */
 const LEAST_ROOM_BYTES = 64;
 
-/** A post that was read and found to be one. */
+/** A parsed post. */
 export interface Composition {
-  /** Under whose name it is said; null for the bridge's own. */
+  /** The speaker's name; null for the bridge itself. */
   readonly speaker: string | null;
   /** The account of the caller; null for the API token, which belongs to nobody. */
   readonly account: string | null;
@@ -20,10 +20,10 @@ export interface Composition {
 }
 
 /**
- * Reads what somebody wants to say.
+ * Parses a post.
  *
- * @throws Invalid where the nick or the text is none, TooLarge, Forbidden where the principal may not
- * speak under the nick or in the name that an envelope gives
+ * @throws Invalid if the nick or the text is not valid, TooLarge, Forbidden if the principal may
+ * not use the nick, or the sender's name in an envelope
  */
 export function compose({ nick, text }: NewPost, principal: Principal): Composition {
   if (nick !== undefined && !isNick(nick)) {
@@ -44,7 +44,7 @@ export function compose({ nick, text }: NewPost, principal: Principal): Composit
  * Cuts a post into IRC messages.
  *
  * @param space bytes of text that one message can have
- * @throws TooLarge where an envelope does not fit into one
+ * @throws TooLarge if an envelope does not fit into one
  */
 export function cut({ lines, isEnvelope }: Composition, space: number): string[] {
   const room = Math.max(space, LEAST_ROOM_BYTES);

@@ -1,6 +1,6 @@
 import type { Scheduler } from "../scheduler.ts";
 
-/** Something that another party has to confirm in time, or refuses. Settles once. */
+/** A confirmation or refusal that another party owes in time. Settles once. */
 export class Confirmation {
   /** Rejects with the error of {@link refuse} or of the time limit; may be left unobserved. */
   readonly promise: Promise<void>;
@@ -9,8 +9,8 @@ export class Confirmation {
   readonly #cancelTimer: () => void;
 
   /**
-   * @param milliseconds how long the other party has
-   * @param late makes the error for when that time is over
+   * @param milliseconds how long the other party may take
+   * @param late creates the error for the time limit
    */
   constructor(scheduler: Scheduler, milliseconds: number, late: () => Error) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();

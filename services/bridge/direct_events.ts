@@ -15,10 +15,10 @@ import {
   SPEAKER_TAG,
 } from "./link_events.ts";
 
-/** An answer of several messages that is under way. */
+/** An incomplete answer of several messages. */
 interface Batch {
   readonly label: string;
-  /** What is played back; null where the batch is another one. */
+  /** The messages played back; null for any other batch. */
   readonly past: Past | null;
 }
 
@@ -30,34 +30,34 @@ interface Past {
   last: PlaybackMark | null;
 }
 
-/** What the events tell of the bridge itself. */
+/** The bridge's own identity, from the events. */
 export interface DirectSelf {
   nick: string;
   /** As `user@host`; empty before the bridge is in a channel. */
   userHost: string;
-  /** The account that we are logged in to; null where we are not. */
+  /** The bridge's account; null if it is not logged in. */
   account: string | null;
 }
 
-/** What stands before a member with a status, and before a channel whose operators are meant. */
+/** The prefixes of members with a status, and of STATUSMSG targets. */
 const STATUS_PREFIX = /^[@+]/;
 
-/** Turns what the server in this process tells the bridge into the events that it acts on. */
+/** Converts messages of the server in this process into events for the bridge. */
 export class DirectEvents {
   readonly #self: DirectSelf;
   readonly #onEvent: (event: LinkEvent) => void;
-  /** The answers that are not complete, by the reference of their batch. */
+  /** Incomplete answers, by the reference of their batch. */
   readonly #batches = new Map<string, Batch>();
-  /** Members of the channels whose lists are not complete. */
+  /** Members of the channels with incomplete lists. */
   readonly #names = new Map<string, string[]>();
 
-  /** @param self kept up to date by what comes */
+  /** @param self updated by incoming messages */
   constructor(self: DirectSelf, onEvent: (event: LinkEvent) => void) {
     this.#self = self;
     this.#onEvent = onEvent;
   }
 
-  /** Takes in a message of the server. */
+  /** Handles a message of the server. */
   take(message: Outbound, { label, batch: reference }: ReplyTags): void {
     const batch = reference === undefined ? null : this.#batches.get(reference) ?? null;
     const { command } = message;
@@ -136,7 +136,7 @@ export class DirectEvents {
     if (batch?.past) this.#onEvent({ kind: "playback", label: batch.label, ...batch.past });
   }
 
-  /** Reports a message, line by line; only the first line of several has an id. */
+  /** Reports a message line by line; only its first line has an id. */
   #hear(message: Outbound, label: string | null, past: Past | null): void {
     if (past !== null) count(past, message);
     const { text } = message;
@@ -166,7 +166,7 @@ export class DirectEvents {
     const shown = text.startsWith(CTCP) ? actionIn(text, command, nick) : text;
     if (shown === null) return;
     const account = tags.relayer === undefined ? tags.account ?? null : null;
-    // At present nobody else can have our nick; in the past only the account tells who spoke.
+    // Nobody else can have our nick now. In the past, only the account identifies the speaker.
     const isOurs = past === null
       ? nick === this.#self.nick
       : isSameAccount(account, this.#self.account);
@@ -186,7 +186,7 @@ export class DirectEvents {
   }
 }
 
-/** Counts a message that is played back, shown or not, by which another part can be asked for. */
+/** Counts a played-back message, shown or not, as a reference for the next page. */
 function count(past: Past, { tags: { msgid, time } }: Outbound): void {
   if (msgid === undefined) return;
   past.count++;
@@ -194,7 +194,7 @@ function count(past: Past, { tags: { msgid, time } }: Outbound): void {
   past.first ??= past.last;
 }
 
-/** An ACTION as it is shown, also one whose end is missing; null for any other CTCP. */
+/** The shown form of an ACTION, even without its end; null for any other CTCP. */
 function actionIn(text: string, command: string, nick: string): string | null {
   if (command === "NOTICE") return null;
   if (!text.endsWith(CTCP)) {
@@ -204,7 +204,7 @@ function actionIn(text: string, command: string, nick: string): string | null {
   return kind.toUpperCase() === "ACTION" ? `* ${nick} ${words.join(" ")}` : null;
 }
 
-/** For whom the bridge says something, by the tags that it gave it. */
+/** For whom the bridge speaks, according to the tags that it set. */
 function spokenFor(tags: Outbound["tags"]["client"]): LinkSpeaker | null {
   let nick: string | null = null;
   let account: string | null = null;

@@ -10,7 +10,7 @@ import {
   UPKEEP_MILLISECONDS,
 } from "./session.ts";
 
-/** What the bridge makes use of. */
+/** The capabilities that the bridge uses. */
 const CAPABILITIES = [
   "account-tag batch chghost draft/chathistory draft/message-redaction echo-message",
   "extended-join labeled-response message-tags server-time",
@@ -18,7 +18,7 @@ const CAPABILITIES = [
 
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
-/** The last thing of a server's greeting: with the message of the day, and without. */
+/** The end of a server's greeting, with a message of the day and without. */
 const GREETED = new Set(["376", "422"]);
 const NICK_IN_USE = "433";
 const ISUPPORT = "005";
@@ -30,8 +30,8 @@ export interface DirectSessionOptions extends SessionOptions {
 }
 
 /**
- * The bridge's connection to the IRC server in this process: an IRC client like any other, but what
- * it sends and gets are values that nobody writes as lines or parses. It waits for no rate.
+ * The bridge's connection to the IRC server in this process: an ordinary IRC client, except that it
+ * exchanges messages as values, without writing or parsing lines, and has no rate limit.
  */
 export class DirectSession implements Session {
   readonly #options: DirectSessionOptions;
@@ -132,7 +132,7 @@ export class DirectSession implements Session {
     this.#connection?.send({ command, params, tags });
   }
 
-  /** Takes in what the server says before it has let us in. */
+  /** Handles the server's messages before registration is complete. */
   #greet(command: string, params: readonly string[]): void {
     if (command === NICK_IN_USE) return this.#tryOtherNick();
     if (command === ISUPPORT) return this.#noteSupported(params);

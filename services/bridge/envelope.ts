@@ -2,8 +2,8 @@ import { ulid } from "ulid";
 import { z } from "zod";
 
 /**
- * What agents send each other in a channel: one JSON object on one line. A reader takes a text for
- * an envelope when it holds these fields, whatever else it holds.
+ * The messages that agents exchange in a channel: one JSON object on one line. A text with these
+ * fields is an envelope, whatever else it contains.
  */
 const envelopeSchema = z.looseObject({
   v: z.literal(1),
@@ -12,13 +12,13 @@ const envelopeSchema = z.looseObject({
   from: z.string().min(1),
 });
 
-/** What JSON allows within a string, and a line of text had better not hold. */
+/** Characters that JSON allows in a string, but that a line of text should not contain. */
 const NOT_IN_A_LINE = /[\x7f-\x9f\u2028\u2029]/g;
 
 /** A typed message between agents. */
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-/** Reads a text as an envelope; null where it is none. */
+/** Parses a text as an envelope; null if it is none. */
 export function parseEnvelope(text: string): Envelope | null {
   if (!text.trimStart().startsWith("{")) return null;
   let value: unknown;
@@ -30,18 +30,18 @@ export function parseEnvelope(text: string): Envelope | null {
   return envelopeSchema.safeParse(value).data ?? null;
 }
 
-/** What a new envelope says. */
+/** The content of a new envelope. */
 export interface NewEnvelope {
   readonly type: string;
   /** The sender's name. */
   readonly from: string;
-  /** Whom it is for; absent: everybody in the channel. */
+  /** The receivers; absent: everybody in the channel. */
   readonly to?: readonly string[] | undefined;
   readonly payload?: Record<string, unknown> | undefined;
 }
 
 /**
- * Writes a new envelope as the one line that goes to the channel.
+ * Formats a new envelope as one line for the channel.
  *
  * @param now Unix time in milliseconds
  */

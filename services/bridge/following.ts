@@ -2,16 +2,16 @@ import { formatMicroseconds, parseMicroseconds, unknownSince } from "../messages
 import type { ChannelFollower } from "./options.ts";
 import type { Playback, PlaybackChannel } from "./playback.ts";
 
-/** Messages that a follower is given at once of what came before the log begins. */
+/** Messages per page from before the start of the log. */
 const PAGE = 100;
 
-/** Where somebody begins to follow a channel. */
+/** If a follower starts. */
 export interface FollowingStart {
-  /** A timestamp or the id of a message; absent: with what comes from now on. */
+  /** A timestamp or the id of a message; absent: new messages only. */
   readonly since?: string | undefined;
   /**
-   * The id of the last message that an event stream has shown, which goes before `since`. Where
-   * nobody knows the message any more, it begins with all that is kept.
+   * The id of the last message that an event stream has shown; it takes precedence over `since`. If
+   * the message is no longer known, the follower starts with everything kept.
    */
   readonly lastEventId?: string | undefined;
 }
@@ -23,13 +23,12 @@ export interface ChannelFollowingOptions {
 }
 
 /**
- * One reader's way through a channel: from the past, where it began before the channel's log does,
- * into the log. Of the past it is given a page each time that it asks for more; the log gives it
- * what comes.
+ * One reader's way through a channel: from messages before the channel's log into the log. The
+ * follower asks for each page of the past; the log passes it new messages.
  */
 export class ChannelFollowing {
   readonly #options: ChannelFollowingOptions;
-  /** The timestamp after which it goes on; undefined for what comes from now on. */
+  /** The timestamp after which it continues; undefined for new messages only. */
   #cursor: string | undefined;
   #unfollow: (() => void) | null = null;
   #wanted = false;
@@ -43,11 +42,11 @@ export class ChannelFollowing {
   }
 
   /**
-   * Begins to follow. What the log holds of it, or else the first page of the past, is handed over
+   * Starts following. Passes the wanted messages of the log, or else the first page of the past,
    * before this resolves.
    *
-   * @throws Invalid where `since` is neither a time nor the id of a message that is kept, and what
-   * {@link Playback} throws
+   * @throws Invalid if `since` is neither a time nor the id of a kept message, and what {@link
+   * Playback} throws
    */
   static async open(
     options: ChannelFollowingOptions,
@@ -59,24 +58,24 @@ export class ChannelFollowing {
     return following;
   }
 
-  /** Whether it has come to the log: then messages come without being asked for. */
+  /** Whether it has reached the log, which passes messages without a request. */
   get live(): boolean {
     return this.#unfollow !== null;
   }
 
-  /** The follower has room for more. */
+  /** Call this when the follower has room for more. */
   more(): void {
     if (this.live || this.#closed) return;
     void this.#readOn();
   }
 
-  /** Ends it; the follower is not told. */
+  /** Ends it without notifying the follower. */
   close(): void {
     this.#closed = true;
     this.#unfollow?.();
   }
 
-  /** Hands over the next page of the past, or comes to the log. */
+  /** Passes the next page of the past, or continues with the log. */
   async #readOn(): Promise<void> {
     this.#wanted = true;
     if (this.#reading) return;
@@ -94,7 +93,7 @@ export class ChannelFollowing {
         if (isAtEnd || this.#isCovered()) this.#goLive();
       }
     } catch {
-      // The follower comes back, and is then told why.
+      // The follower will reconnect, and then receives the error.
       if (!this.#closed) follower.end("The past of the channel could not be read");
       this.close();
     } finally {
@@ -102,7 +101,7 @@ export class ChannelFollowing {
     }
   }
 
-  /** Whether the log holds everything that is still to come. */
+  /** Whether the log has all remaining messages. */
   #isCovered(): boolean {
     const { channel: { log }, playback } = this.#options;
     if (this.#cursor === undefined || !playback.available) return true;
@@ -115,7 +114,7 @@ export class ChannelFollowing {
   }
 }
 
-/** The timestamp after which somebody is to go on; undefined for what comes from now on. */
+/** The timestamp after which the follower continues; undefined for new messages only. */
 async function cursorOf(
   { channel, playback }: ChannelFollowingOptions,
   { since, lastEventId }: FollowingStart,

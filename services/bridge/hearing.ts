@@ -1,10 +1,10 @@
 import type { Log } from "../log.ts";
 import type { Outbox } from "./outbox.ts";
 
-/** How often the bridge says something to itself before it takes the connection for dead. */
+/** How often the bridge sends a message to itself before it considers the connection dead. */
 const PROBES = 3;
 
-/** What it says. */
+/** The text of that message. */
 const PROBE = "Do I hear myself?";
 
 export interface HearingOptions {
@@ -19,8 +19,8 @@ export interface HearingOptions {
 }
 
 /**
- * Finds out, when IRC does not send a message of ours back, whether it sends back any: the bridge
- * says something to itself. Where that does not come back either, it connects again.
+ * Checks a missing echo: the bridge sends a message to itself. If that is not echoed either, it
+ * reconnects.
  */
 export class Hearing {
   readonly #options: HearingOptions;
@@ -30,7 +30,7 @@ export class Hearing {
     this.#options = options;
   }
 
-  /** Takes in that nothing has come back. */
+  /** Call this when an echo is missing. */
   doubt(): void {
     if (!this.#isProbing) this.#probe();
   }

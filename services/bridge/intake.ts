@@ -14,16 +14,16 @@ export interface IntakeOptions {
   readonly playback: Playback;
   /** Messages kept per channel. */
   readonly bufferSize: number;
-  /** Told of each message of somebody else. Must not throw. */
+  /** Called with each message of another user. Must not throw. */
   readonly onHeard?: ((message: HeardMessage) => void) | undefined;
-  /** Told of each message that the bridge said. Must not throw. */
+  /** Called with each message of the bridge. Must not throw. */
   readonly onPosted?: ((channel: string, message: ChannelMessage) => void) | undefined;
-  /** Told the server's id of each message that was redacted. Must not throw. */
+  /** Called with the server's id of each redacted message. Must not throw. */
   readonly onRedacted?: ((id: string) => void) | undefined;
   readonly log: Log;
 }
 
-/** Takes what IRC sends into the logs of its channels, in order. */
+/** Adds messages from IRC to the logs of their channels, in order. */
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #ids = new MessageIds();
@@ -34,17 +34,17 @@ export class Intake {
     this.#options = options;
   }
 
-  /** Messages that were taken into a log. */
+  /** Messages added to a log. */
   get received(): number {
     return this.#received;
   }
 
-  /** Messages that IRC confirmed to have taken from us. */
+  /** Messages of the bridge that IRC confirmed. */
   get posted(): number {
     return this.#posted;
   }
 
-  /** Takes a message in for its channel: one of ours under the name that it was sent for. */
+  /** Handles a message to a channel; one of the bridge's appears under the name it was sent for. */
   receive(heard: LinkMessage): void {
     const { channels, outbox, bufferSize } = this.#options;
     const { label } = heard;
@@ -63,7 +63,7 @@ export class Intake {
     if (heard.id !== null) outbox.arrived(heard.id);
   }
 
-  /** Takes a message out of its channel's log. */
+  /** Removes a message from its channel's log. */
   redact(channel: string, redacted: string): void {
     const { channels, onRedacted } = this.#options;
     onRedacted?.(redacted);
@@ -71,8 +71,8 @@ export class Intake {
   }
 
   /**
-   * Reads back what was said in a channel before the bridge came, or while it was away; what is said
-   * meanwhile follows. Where the server plays nothing back, the log goes on where it is.
+   * Reads back the messages of a channel from before the bridge joined or while it was away; new
+   * messages follow them. If the server plays nothing back, the log continues as it is.
    */
   async recall(channel: Channel): Promise<void> {
     const { playback, bufferSize, log: report } = this.#options;
@@ -90,7 +90,7 @@ export class Intake {
     }
   }
 
-  /** Takes a message into its channel's log. */
+  /** Adds a message to its channel's log. */
   #keep(channel: Channel, { message, heard, isOurs }: HeldMessage): void {
     const { onPosted, onHeard } = this.#options;
     const logged = channel.log.append(message, heard.time);

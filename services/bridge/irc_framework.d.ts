@@ -1,10 +1,10 @@
-/** What the bridge uses of irc-framework 4.14, which brings no types of its own. */
+/** Types of the parts of irc-framework 4.14 that the bridge uses; it has none of its own. */
 
 import type { EventEmitter } from "node:events";
 
-/** What every message from the network carries; a malformed line leaves parts undefined. */
+/** The properties of every message from the network; a malformed line leaves some undefined. */
 interface Sourced {
-  /** Empty where a server speaks. */
+  /** Empty for a message from a server. */
   readonly nick: string;
   readonly ident: string;
   readonly hostname: string;
@@ -21,20 +21,23 @@ interface ChannelMessageEvent extends Sourced {
   readonly batch?: { readonly id: string; readonly type: string };
 }
 
-/** The events of a client and what their listeners get. */
+/** The events of a client and their arguments. */
 export interface ClientEvents {
-  /** The message of the day, or that there is none. */
+  /** The end of the message of the day, or its absence. */
   motd: unknown;
   close: boolean;
-  /** The transport ended, with an error where it did not end by itself. */
+  /** The transport ended, with an error if it failed. */
   "socket close": Error | undefined;
-  /** The server refuses something; with error `irc` it closes the connection (ERROR). */
+  /** The server refused something; with error `irc`, it closes the connection (ERROR). */
   "irc error": { readonly error: string; readonly reason?: string | undefined };
   loggedin: { readonly account: string | undefined };
   loggedout: unknown;
-  /** Reason `fail`, `nick_locked`, `too_long`, or that the server offers no such login. */
+  /**
+   * The reason: `fail`, `nick_locked`, `too_long`, or one that says that the server offers no such
+   * login.
+   */
   "sasl failed": { readonly reason: string };
-  /** Another host of a user is shown from now on. */
+  /** A user's visible host changed. */
   "displayed host": { readonly nick: string; readonly hostname: string };
   raw: { readonly line: string; readonly from_server: boolean };
   "nick in use": { readonly nick: string | undefined };
@@ -63,7 +66,7 @@ export interface ClientEvents {
   };
 }
 
-/** A line taken apart. */
+/** A parsed line. */
 export interface ParsedLine {
   readonly command: string;
   readonly params: readonly string[];
@@ -71,7 +74,8 @@ export interface ParsedLine {
 }
 
 /**
- * The way to a server. Emits `open`, `line` with a line, and `close` with an error where it was one.
+ * A connection to a server. Emits `open`, `line` with a line, and `close` with an error if it
+ * failed.
  */
 export interface Transport extends EventEmitter {
   connect(): void;
@@ -91,13 +95,13 @@ export interface ClientOptions {
   enable_echomessage: boolean;
   /** Seconds between PINGs to the server; 0 sends none. */
   ping_interval: number;
-  /** Seconds without a word of the server after which the connection is closed; 0 never. */
+  /** Seconds of silence from the server after which the connection is closed; 0 for never. */
   ping_timeout: number;
   /** Answer to CTCP VERSION; null gives none. */
   version: string | null;
-  /** For PASS; empty where the server asks for none. */
+  /** For PASS; empty if the server requires none. */
   password: string;
-  /** What to log in with (SASL PLAIN); without a name it does not. */
+  /** Credentials for SASL PLAIN; without a name there is no login. */
   account: { readonly account?: string; readonly password?: string };
   /** Whether a refused login ends the connection. */
   sasl_disconnect_on_fail: boolean;
@@ -109,10 +113,10 @@ export class Client {
   readonly network: {
     readonly cap: {
       isEnabled(capability: string): boolean;
-      /** What the server offers, with values. */
+      /** The capabilities that the server offers, with values. */
       readonly available: ReadonlyMap<string, string>;
     };
-    /** The value of an ISUPPORT token, or true where it has none. */
+    /** The value of an ISUPPORT token; true if it has none. */
     supports(token: string): string | true | undefined;
   };
   requestCap(capability: string): void;
@@ -123,7 +127,7 @@ export class Client {
   connect(): void;
   join(channel: string): void;
   part(channel: string, reason?: string): void;
-  /** Sends a line as it is. */
+  /** Sends a line unchanged. */
   raw(line: string): void;
   quit(reason: string): void;
 }

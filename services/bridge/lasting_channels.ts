@@ -4,22 +4,22 @@ import type { Channel } from "./channel.ts";
 import type { ChannelStore, StoredChannel } from "./stored_channels.ts";
 
 export interface LastingChannelsOptions {
-  /** Names of the channels to be in always. */
+  /** Names of the channels that the bridge is always in. */
   readonly kept: readonly string[];
-  /** Where the others are noted; null: nowhere. */
+  /** The store of the others; null for none. */
   readonly store: ChannelStore | null;
-  /** What the store held at the start. */
+  /** The content of the store at the start. */
   readonly restored: readonly StoredChannel[];
   readonly log: Log;
 }
 
-/** The channels that the bridge comes back to: those that it keeps, and those that the store notes. */
+/** The channels that the bridge rejoins: those that it always keeps, and those in the store. */
 export class LastingChannels {
   readonly #store: ChannelStore | null;
   readonly #log: Log;
-  /** The names of those that it keeps, by folded name. */
+  /** The names of the kept channels, by folded name. */
   readonly #kept: Map<string, string>;
-  /** What the bridge was in before the restart, until it is asked for. */
+  /** The channels from before the restart, until they are requested. */
   #restored: readonly StoredChannel[];
 
   constructor(options: LastingChannelsOptions) {
@@ -39,7 +39,7 @@ export class LastingChannels {
     return this.#kept.has(foldCase(name));
   }
 
-  /** The channels from before the restart; none when it has been called before. */
+  /** The channels from before the restart; none after the first call. */
   takeRestored(): readonly StoredChannel[] {
     const restored = this.#restored;
     this.#restored = [];
@@ -47,11 +47,11 @@ export class LastingChannels {
   }
 
   /**
-   * Notes that the bridge comes back to a channel. One that the operator uses no longer counts as
-   * the agent's for which the bridge came.
+   * Records that the bridge rejoins a channel. Once the operator uses a channel, it no longer
+   * counts as the agent's.
    *
    * @param agent the internal id of the agent that uses it; null for the operator
-   * @throws Unavailable where it cannot be noted
+   * @throws Unavailable if it cannot be recorded
    */
   async note(channel: Channel, agent: string | null): Promise<void> {
     if (this.#store === null || this.keeps(channel.name)) return;
@@ -66,16 +66,16 @@ export class LastingChannels {
   }
 
   /**
-   * Notes that the bridge does not come back to a channel, even one that it keeps.
+   * Records that the bridge does not rejoin a channel, even a kept one.
    *
-   * @throws Unavailable where it cannot be noted
+   * @throws Unavailable if it cannot be recorded
    */
   async forget(name: string): Promise<void> {
     await this.#store?.remove(name);
     this.#kept.delete(foldCase(name));
   }
 
-  /** Notes that somebody on IRC has removed the bridge from a channel. */
+  /** Records that an IRC user removed the bridge from a channel. */
   removedFrom(channel: Channel): void {
     if (channel.stored === null) return;
     this.#store?.remove(channel.name).catch((error: unknown) => {

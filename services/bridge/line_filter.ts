@@ -1,33 +1,33 @@
 import { hasTag, headOf } from "./line_head.ts";
 
-/** Most lines of one list, or of batches that are open, that the IRC client may have to keep. */
+/** Most lines of one list, or of open batches, that the IRC client may have to buffer. */
 const MAX_KEPT_LINES = 20_000;
 
 /** Most batches open at once. */
 const MAX_BATCHES = 100;
 
-/** What the bridge listens to; the IRC client collects much else, some of it without an end. */
+/** The messages that the bridge uses; the IRC client collects many others, some without a bound. */
 const COMMANDS = new Set([
   ..."001 002 004 005 331 332 353 366 376 396 421 422".split(" "),
   ..."AUTHENTICATE BATCH CAP ERROR FAIL INVITE JOIN KICK MODE NICK".split(" "),
   ..."NOTICE PART PING PONG PRIVMSG QUIT REDACT TOPIC".split(" "),
 ]);
 
-/** Refusals of any kind, and how a login went. */
+/** Refusals of any kind, and results of logins. */
 const REFUSAL_OR_LOGIN = /^(?:[45]\d\d|90\d)$/;
 
 /**
- * Keeps from the IRC client what nobody asked for, and ends a connection on which it would have to
- * collect without bound.
+ * Keeps unused messages away from the IRC client, and ends a connection that would make it buffer
+ * without bound.
  */
 export class LineFilter {
   readonly #batches = new Set<string>();
   #kept = 0;
 
   /**
-   * Whether the client may see a line.
+   * Whether to pass a line to the client.
    *
-   * @throws Error where it would have to keep too much
+   * @throws Error if it would have to buffer too much
    */
   admits(line: string): boolean {
     const { tags, command, rest } = headOf(line);

@@ -1,14 +1,13 @@
 /**
- * What decides about a line of a server, and where it stands. Only the space U+0020 separates the
- * parts of a line (modern.ircdocs.horse "Message format"): whatever else Unicode calls white space
- * or the end of a line is text.
+ * The head of a server's line. Only the space U+0020 separates the parts of a line
+ * (modern.ircdocs.horse "Message format"); all other white space and line ends of Unicode are text.
  */
 export interface LineHead {
-  /** As they stand between `@` and the space, escapes and all; empty where there are none. */
+  /** The text between `@` and the space, with escapes; empty if there are no tags. */
   readonly tags: string;
   /** As the server writes it. */
   readonly command: string;
-  /** What follows the command. */
+  /** The text after the command. */
   readonly rest: string;
 }
 
@@ -16,7 +15,7 @@ const SPACE = 0x20;
 const AT = 0x40;
 const COLON = 0x3a;
 
-/** Takes the head of a line apart. Never throws. */
+/** Parses the head of a line. Never throws. */
 export function headOf(line: string): LineHead {
   let position = skipSpaces(line, 0);
   let tags = "";

@@ -11,11 +11,11 @@ import { type Connect, transportOver } from "./transport.ts";
 export interface LinkOptions {
   readonly nick: string;
   readonly connect: Connect | DirectConnect;
-  /** Asked before each connection: what to log in with, null for nothing. */
+  /** Called before each connection; returns the login, or null for none. */
   readonly login: () => Promise<BridgeLogin | null>;
-  /** What the server asks of everybody who connects, or null. */
+  /** The password for PASS, or null. */
   readonly serverPassword: string | null;
-  /** How fast lines go out; null for as fast as they come. */
+  /** The rate of outgoing lines; null for no limit. */
   readonly pace: Pace | null;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
@@ -28,14 +28,14 @@ export interface LinkOptions {
 const FIRST_RETRY_MILLISECONDS = 250;
 const LAST_RETRY_MILLISECONDS = 30_000;
 
-/** A connection that lasted this long was a good one: the next retry is a first one again. */
+/** A connection that lasted this long resets the delay between retries. */
 const STABLE_MILLISECONDS = 10_000;
 
-/** How the bridge shows itself on IRC. */
+/** The bridge's identity on IRC. */
 const USER_NAME = "bridge";
 const REAL_NAME = "muster bridge";
 
-/** What IRCv3 offers that the bridge makes use of, beside what the client asks for by itself. */
+/** IRCv3 capabilities that the bridge uses, beside those that the client requests itself. */
 const CAPABILITIES = [
   "labeled-response",
   "draft/message-redaction",
@@ -43,8 +43,8 @@ const CAPABILITIES = [
 ] as const;
 
 /**
- * The bridge's connection to IRC: direct to the server in this process, and through irc-framework to
- * any other. It comes back by itself, after a time that doubles with each failure and is cut at
+ * The bridge's connection to IRC: direct to the server in this process, and through irc-framework
+ * to any other. It reconnects after a delay that doubles with each failure and is shortened at
  * random by up to a half.
  */
 export class Link {
@@ -68,7 +68,7 @@ export class Link {
     return this.#session?.nick ?? this.#options.nick;
   }
 
-  /** Milliseconds until a line would go out. */
+  /** Milliseconds until a new line would be sent. */
   get delay(): number {
     return this.#session?.delay ?? 0;
   }
@@ -90,7 +90,7 @@ export class Link {
     await promise;
   }
 
-  /** Closes the connection and makes another one. */
+  /** Reconnects. */
   reconnect(reason: string): void {
     this.#session?.abandon(reason);
   }
@@ -155,7 +155,7 @@ export class Link {
     });
   }
 
-  /** Null where the link was stopped meanwhile. */
+  /** Null if the link was stopped meanwhile. */
   async #lineSession(connect: Connect): Promise<Session | null> {
     const { Client, ircLineParser } = await import("./irc_framework.ts");
     const { nick, serverPassword, log } = this.#options;

@@ -4,20 +4,20 @@ import { hasTag, headOf } from "./line_head.ts";
 import { isMessageId } from "./message_ids.ts";
 import type { Scheduler } from "../scheduler.ts";
 
-/** What happens on the IRC side, as far as the bridge wants to know. */
+/** The events on IRC that the bridge uses. */
 export type LinkEvent =
   /** Logged in to the network; in no channel yet. */
   | { readonly kind: "up" }
-  /** The connection is gone; another one is tried for. */
+  /** The connection is lost; the bridge tries to reconnect. */
   | { readonly kind: "down" }
   | { readonly kind: "join"; readonly channel: string; readonly nick: string }
   | { readonly kind: "part"; readonly channel: string; readonly nick: string }
   | { readonly kind: "quit"; readonly nick: string }
   | { readonly kind: "nick"; readonly from: string; readonly to: string }
-  /** All members of a channel: the last thing a server says when it lets somebody in. */
+  /** All members of a channel, the server's last message about a JOIN. */
   | { readonly kind: "names"; readonly channel: string; readonly nicks: readonly string[] }
   | { readonly kind: "topic"; readonly channel: string; readonly topic: string }
-  /** Somebody asks us into a channel. */
+  /** The bridge is invited to a channel. */
   | { readonly kind: "invite"; readonly channel: string }
   | LinkMessage
   | PlaybackPage
@@ -25,7 +25,7 @@ export type LinkEvent =
   | { readonly kind: "redaction"; readonly channel: string; readonly id: string }
   | LinkRefusal;
 
-/** The server would not do something; the label says what, or else the channel. */
+/** The server refused something: the command with this label, or else one about this channel. */
 export interface LinkRefusal {
   readonly kind: "refusal";
   readonly label: string | null;
@@ -41,16 +41,16 @@ export interface LinkMessage {
   readonly kind: "message";
   readonly channel: string;
   readonly nick: string;
-  /** The speaker's account; null if there is none or the server does not tell. */
+  /** The speaker's account; null if there is none or the server does not say. */
   readonly account: string | null;
-  /** For whom the bridge said it; null where it speaks for itself, or somebody else does. */
+  /** For whom the bridge spoke; null if it spoke for itself or is not the speaker. */
   readonly speaker: LinkSpeaker | null;
-  /** As it shall be shown: an ACTION as `* nick text`. */
+  /** The text to show: an ACTION as `* nick text`. */
   readonly text: string;
   readonly id: string | null;
   /** Unix milliseconds. */
   readonly time: number;
-  /** The label of our own message that this echoes. */
+  /** The label of the bridge's message that this echoes. */
   readonly label: string | null;
 }
 
@@ -61,27 +61,27 @@ export interface LinkSpeaker {
   readonly account: string | null;
 }
 
-/** Messages of a channel that the server was asked for. */
+/** Requested messages of a channel. */
 export interface PlaybackPage {
   readonly kind: "playback";
   /** The label of the request. */
   readonly label: string;
   readonly messages: readonly LinkMessage[];
-  /** How many messages it is, those included that are not shown. */
+  /** The number of messages, including those that are not shown. */
   readonly count: number;
   /** The first and the last of these. */
   readonly first: PlaybackMark | null;
   readonly last: PlaybackMark | null;
 }
 
-/** A message by which another part can be asked for. */
+/** A message that the next request can refer to. */
 export interface PlaybackMark {
   readonly id: string;
   /** Unix milliseconds. */
   readonly time: number;
 }
 
-/** The tags of what the bridge says for somebody: who that is, and with which account. */
+/** The tags of messages that the bridge sends for a caller: its nick and account. */
 export const SPEAKER_TAG = "+muster/nick";
 export const SPEAKER_ACCOUNT_TAG = "+muster/account";
 
@@ -97,32 +97,35 @@ export function speakerTags({ nick, account }: LinkSpeaker): [string, string][] 
   return tags;
 }
 
-/** The numbers of replies by which a server refuses something. */
+/** The numerics of refusals. */
 export const REFUSAL = /^[45]\d\d$/;
 
-/** The batches in which a server plays old messages back without being asked for them. */
+/** The batch of an unrequested playback. */
 const UNASKED_PLAYBACK = "znc.in/playback";
 
-/** The batch of what it was asked for. */
+/** The batch of a requested playback. */
 export const PLAYBACK = "chathistory";
 
-/** The batch of an answer that has several lines. */
+/** The batch of an answer with several lines. */
 export const LABELLED_ANSWER = "labeled-response";
 
-/** Who tells of joins and the like in what Ergo plays back, to clients that want messages alone. */
+/**
+ * The nick that reports joins and the like in Ergo's playback, for clients that support only
+ * messages.
+ */
 export const EVENT_TELLER = "HistServ";
 
 /** Where {@linkcode reportEvents} reports to. */
 export interface EventSink {
   event(event: LinkEvent): void;
-  /** The server told our `user@host`. */
+  /** The server sent our `user@host`. */
   ownHost(userHost: string): void;
   /** The server answered a PING of ours. */
   pong(token: string): void;
 }
 
 /**
- * Reports what a client hears, except that it is connected or not.
+ * Reports a client's events, except for the state of its connection.
  *
  * @param parseLine takes a line of the server apart
  */
@@ -159,9 +162,9 @@ export function reportEvents(
   });
 }
 
-/** What the server says of us. */
+/** The bridge's own state on the server. */
 interface Self {
-  /** The account that we are logged in to; null where we are not, or it is not told. */
+  /** The bridge's account; null if it is not logged in, or the server does not say. */
   account: string | null;
 }
 
@@ -198,8 +201,8 @@ function reportMembers(client: Client, sink: EventSink): void {
 }
 
 /**
- * Reports messages that shall be shown: neither CTCP other than ACTION, nor what is meant for the
- * operators of a channel alone (STATUSMSG). What a server plays back goes to `playback`.
+ * Reports messages to show: no CTCP except ACTION, and no messages to channel operators only
+ * (STATUSMSG). Played-back messages go to `playback`.
  */
 function reportMessages(
   client: Client,
@@ -217,7 +220,7 @@ function reportMessages(
     const nick = speakerOf(event);
     const account = tags["account"] ?? null;
     const isPast = batch?.type === PLAYBACK;
-    // At present nobody else can have our nick; in the past only the account tells who spoke.
+    // Nobody else can have our nick now. In the past, only the account identifies the speaker.
     const isOurs = isPast ? isSameAccount(account, self.account) : nick === client.user.nick;
     const message: LinkMessage = {
       kind: "message",
@@ -237,7 +240,7 @@ function reportMessages(
     if (!event.message.startsWith(CTCP)) report(event, event.message);
   }
   client.on("privmsg", (event) => {
-    // A client that leaves the end of an ACTION out is understood all the same.
+    // Some clients omit the end of an ACTION.
     if (!event.message.startsWith(ACTION)) return reportPlain(event);
     report(event, `* ${speakerOf(event)} ${event.message.slice(ACTION.length)}`);
   });
@@ -254,7 +257,7 @@ class BatchLabels {
     client.on("batch end labeled-response", ({ id }) => this.end(id));
   }
 
-  /** Takes the first line of a batch that has a label. */
+  /** Handles the first line of a labelled batch. */
   begin({ tags, params: [reference = "", type = ""] }: ParsedLine): void {
     const label = tags["label"];
     if (label === undefined || !reference.startsWith("+")) return;
@@ -271,7 +274,7 @@ class BatchLabels {
   }
 }
 
-/** What the server plays back because it was asked to, page by page. */
+/** Collects the requested playback, page by page. */
 class Playback {
   readonly #labels: BatchLabels;
   readonly #sink: EventSink;
@@ -302,17 +305,17 @@ class Playback {
   }
 }
 
-/** What begins a CTCP message, also one whose end is missing. */
+/** The start of a CTCP message, even without its end. */
 export const CTCP = "\x01";
-/** What begins an ACTION. */
+/** The start of an ACTION. */
 export const ACTION = `${CTCP}ACTION `;
 
-/** A server that speaks has a host name and no nick. */
+/** A server as the source has a host name and no nick. */
 function speakerOf({ nick, hostname }: ClientEvents["privmsg"]): string {
   return nick || hostname;
 }
 
-/** For whom the bridge says something, by the tags that it gave it. */
+/** For whom the bridge speaks, according to the tags that it set. */
 function spokenFor(tags: ClientEvents["privmsg"]["tags"]): LinkSpeaker | null {
   const nick = tags[SPEAKER_TAG];
   return nick === undefined ? null : { nick, account: tags[SPEAKER_ACCOUNT_TAG] ?? null };

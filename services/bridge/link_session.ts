@@ -20,16 +20,16 @@ import {
 } from "./session.ts";
 import { byteLength } from "./text.ts";
 
-/** How long the server has to let us in. */
+/** How long the server may take to register the bridge. */
 const REGISTRATION_MILLISECONDS = 30_000;
 
-/** How long NickServ has to log us in. */
+/** How long NickServ may take to log the bridge in. */
 const IDENTIFY_MILLISECONDS = 5000;
 
 /** The same while services are away: they come back soon after a restart of the network. */
 const SERVICES_AWAY_MILLISECONDS = 5000;
 
-/** How long the server has to close the connection after QUIT. */
+/** How long the server may take to close the connection after QUIT. */
 const QUIT_MILLISECONDS = 1000;
 
 /** A post that waits longer than this for its turn is refused. */
@@ -44,15 +44,15 @@ const NICK_SERVICE = "NickServ";
 
 export interface LinkSessionOptions extends SessionOptions {
   readonly client: Client;
-  /** Takes a line of the server apart. */
+  /** Parses a line of the server. */
   readonly parseLine: (line: string) => ParsedLine;
   readonly login: BridgeLogin | null;
   readonly pace: Pace | null;
 }
 
 /**
- * One connection of the bridge. Where the server echoes and labels our messages (IRCv3), it tells
- * what became of each; elsewhere the order of its lines and its answers to PING do.
+ * One connection of the bridge. If the server echoes and labels our messages (IRCv3), that shows
+ * the fate of each; otherwise the order of its lines and its answers to PING do.
  */
 export class LinkSession implements Session {
   readonly #options: LinkSessionOptions;
@@ -109,7 +109,7 @@ export class LinkSession implements Session {
     this.#options.client.quit(reason);
   }
 
-  /** Asks to be let into a channel; where lines are paced, together with others in one line. */
+  /** Joins a channel; if lines are paced, several channels share one JOIN. */
   join(channel: string): void {
     this.#joining.push(channel);
     if (this.#options.pace === null) return this.#sendJoins();
@@ -184,7 +184,7 @@ export class LinkSession implements Session {
 
   #listen(): void {
     const { client, parseLine, scheduler } = this.#options;
-    // The last thing of a server's greeting: by then it has told its limits (005).
+    // The end of a server's greeting: its limits (005) have arrived.
     client.on("motd", () => {
       if (!this.#up) this.#greeted();
     });
@@ -248,7 +248,7 @@ export class LinkSession implements Session {
     this.#options.onUp();
   }
 
-  /** Logs in after the greeting: by SASL, or by NickServ where the server knows no SASL. */
+  /** Logs in after the greeting: by SASL, or by NickServ if the server has no SASL. */
   #identify({ account, password, nickServ = NICK_SERVICE }: BridgeLogin): void {
     const { client } = this.#options;
     if (this.#has("sasl")) return client.raw("AUTHENTICATE PLAIN");
@@ -257,7 +257,7 @@ export class LinkSession implements Session {
     client.raw(`PRIVMSG ${nickServ} :IDENTIFY ${account} ${password}`);
   }
 
-  /** Nobody answers to the name of NickServ. */
+  /** There is no NickServ. */
   #missServices(): void {
     if (this.#options.login === null) return;
     this.#areServicesAway = true;
@@ -287,7 +287,7 @@ export class LinkSession implements Session {
     this.#scheduleUpkeep();
   }
 
-  /** Passes on what happened; where the server labels nothing, with the label found out here. */
+  /** Passes on an event. If the server does not label, adds the label that is determined here. */
   #take(event: LinkEvent): void {
     const { onEvent } = this.#options;
     if (event.kind === "message" && event.label === null && event.nick === this.nick) {
@@ -302,7 +302,7 @@ export class LinkSession implements Session {
     onEvent(event);
   }
 
-  /** The server has dealt with all that went out before this PING. */
+  /** The server has handled everything sent before this PING. */
   #passed(token: string): void {
     const { scheduler, onEvent } = this.#options;
     const isEchoing = this.#has("echo-message");

@@ -11,14 +11,13 @@ interface HeardLine {
 }
 
 /**
- * The ids under which the lines of messages are kept: the server's; for the further lines of a
- * message that has several (IRCv3 multiline), which come right after the first and have none, one
- * made of it.
+ * The ids of stored lines. The first line of a message has the server's id. The further lines of a
+ * multiline message (IRCv3) follow it without an id, and get one derived from it.
  */
 export class MessageIds {
   #last: { readonly message: HeardLine; readonly id: string; lines: number } | null = null;
 
-  /** The id of the next line that was heard. */
+  /** The id of the next received line. */
   of(heard: HeardLine): string {
     if (heard.id !== null) {
       this.#last = { message: heard, id: heard.id, lines: 1 };
@@ -36,8 +35,8 @@ export class MessageIds {
 const MESSAGE_ID = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * Whether a text can be the id of a message: it goes as it is into a line of IRC, a header of HTTP
- * and an event stream.
+ * Whether a text can be the id of a message, which is used unchanged in IRC lines, HTTP headers and
+ * event streams.
  */
 export function isMessageId(text: string): boolean {
   return MESSAGE_ID.test(text);

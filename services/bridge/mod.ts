@@ -10,10 +10,10 @@
  * `LinkEvent`s; each of its connections is a `Session`. To the server in this process that is a
  * `DirectSession`: messages pass as values, which nobody writes as lines (`DirectEvents`). To any
  * other it is a `LinkSession`, which logs in, lets lines out at the network's `Pace` (`Pacer`) and
- * finds out by `PendingAcks` what became of a message where the server does not label its answers.
+ * finds out by `PendingAcks` what became of a message if the server does not label its answers.
  * There irc-framework speaks IRC, over whatever carries lines (`transportOver`), and sees what
- * `LineFilter` lets through. The `Outbox` knows which echo belongs to which post, and `Hearing` finds
- * out whether any come.
+ * `LineFilter` lets through. The `Outbox` knows which echo belongs to which post, and `Hearing`
+ * finds out whether any come.
  */
 export { Bridge } from "./bridge.ts";
 export type {

@@ -2,10 +2,10 @@ import { Invalid } from "../errors.ts";
 import { channelName } from "../irc/mod.ts";
 
 /**
- * Reads the name of a channel as a request gives it, with or without its `#`.
+ * Parses the name of a channel in a request, with or without its `#`.
  *
  * @returns the name with `#`
- * @throws Invalid where it is no name of a channel
+ * @throws Invalid if it is not the name of a channel
  */
 export function readChannelName(text: string): string {
   const name = channelName(text);

@@ -1,4 +1,4 @@
-/** What the bridge takes and gives, beside messages. */
+/** The bridge's options and results, beside messages. */
 
 import type { Principal } from "../identity/mod.ts";
 import type { ChannelStanding } from "../irc/mod.ts";
@@ -11,25 +11,25 @@ import type { Connect } from "./transport.ts";
 
 /** A message of a channel and its speaker. */
 export interface ChannelText {
-  /** The IRC server's id of the message, where it gives one. */
+  /** The IRC server's id of the message, if it has one. */
   readonly id: string;
   readonly nick: string;
   /** The speaker's proven account; null if there is none. */
   readonly account: string | null;
   readonly text: string;
-  /** `bridge` where the operator said it under the name of somebody else; absent elsewhere. */
+  /** `bridge` if the operator sent it under another name; otherwise absent. */
   readonly via?: "bridge";
 }
 
-/** One message of a channel, as it is kept. */
+/** A stored message of a channel. */
 export type ChannelMessage = Logged<ChannelText>;
 
-/** A message of somebody else in a channel that the bridge is in. */
+/** Another user's message in a channel that the bridge is in. */
 export interface HeardMessage {
   readonly id: string;
   readonly channel: string;
   readonly nick: string;
-  /** The speaker's account; null if there is none or the network does not tell. */
+  /** The speaker's account; null if there is none or the network does not say. */
   readonly account: string | null;
   readonly text: string;
   /** Unix milliseconds. */
@@ -40,62 +40,62 @@ export interface HeardMessage {
 export interface BridgeLogin {
   readonly account: string;
   readonly password: string;
-  /** The nick of the service that is told the password where there is no SASL; `NickServ`. */
+  /** The nick of the service that gets the password if there is no SASL; default `NickServ`. */
   readonly nickServ?: string;
 }
 
 /** A reader that follows a channel. */
 export type ChannelFollower = Follower<ChannelText>;
 
-/** A user of the IRC server who needs no bridge to speak there. */
+/** A user of the IRC server, who can speak there without the bridge. */
 export interface Speaker {
-  /** Joins a channel. Gives the reason where the channel refuses it. */
+  /** Joins a channel. Returns the reason if the channel refuses. */
   join(channel: string): string | null;
   part(channel: string): void;
-  /** Resolves when it is noted which channels it comes back to. */
+  /** Resolves when the channels to rejoin are recorded. */
   settled(): Promise<void>;
   /** Bytes of text that one line to a channel or a nick can have. */
   room(target: string): number;
   /**
-   * Says something in a channel, line by line.
+   * Sends texts to a channel, line by line.
    *
    * @returns the ids of the messages
-   * @throws Conflict where the channel refuses it
+   * @throws Conflict if the channel refuses it
    */
   say(channel: string, texts: readonly string[]): readonly string[];
 }
 
 /** Decides who may speak, and how much. */
 export interface Speakers {
-  /** The principal as a user of the IRC server; null where the bridge has to speak for it. */
+  /** The principal as a user of the IRC server; null if the bridge has to speak for it. */
   speaker(principal: Principal): Speaker | null;
-  /** @throws Forbidden where the principal may say nothing, and so may name no new channel */
+  /** @throws Forbidden if the principal is muted, and so may not create a channel */
   requireVoice(principal: Principal): void;
   /**
-   * Takes messages from the principal's rate.
+   * Counts messages against the principal's rate.
    *
-   * @throws Forbidden where it may say nothing, TooMany where it says too much
+   * @throws Forbidden if it is muted, TooMany if it exceeds the rate
    */
   admit(principal: Principal, messages: number): void;
-  /** How the principal stands to a channel; null where all channels are open to it. */
+  /** The principal's relation to a channel; null if all channels are open to it. */
   standing(principal: Principal, channel: string): ChannelStanding | null;
-  /** Whether an agent keeps a channel alive alone: nobody else is in it, and it is not muster's. */
+  /** Whether only an agent keeps a channel alive: nobody else is in it, and it is not muster's. */
   keepsAlone(agentId: string, channel: string): boolean;
   /** Whether this is the nick of an agent. */
   isAgent(nick: string): boolean;
   /**
-   * Calls back with a channel that somebody may not be able to read any more.
+   * Calls a listener with each channel that may have lost readers.
    *
    * @returns a function that ends the subscription
    */
   onAccessChanged(listener: (channel: string) => void): () => void;
 }
 
-/** A rate of lines, as the operators of a network allow one. */
+/** A rate of lines that the operators of a network allow. */
 export interface Pace {
   /** Above 0. */
   readonly perSecond: number;
-  /** How many may go out at once after a silence, at least 1. */
+  /** How many lines may be sent at once after a silence, at least 1. */
   readonly burst: number;
 }
 
@@ -108,81 +108,81 @@ export interface BridgeOptions {
   readonly maxChannels: number;
   /** Channels that one agent may keep alive alone. */
   readonly maxChannelsPerAgent: number;
-  /** Where its channels are noted; absent: nowhere. */
+  /** The store of its channels; absent for none. */
   readonly store?: ChannelStore;
-  /** The channels that the store holds, to come back to. */
+  /** The channels in the store, to rejoin. */
   readonly restored?: readonly StoredChannel[];
-  /** Whether anybody is in a channel; absent where only the bridge's own channels are known. */
+  /** Whether a channel has members; absent if only the bridge's own channels are known. */
   readonly hasChannel?: (channel: string) => boolean;
-  /** How long presence over HTTP lasts at present. */
+  /** How long presence over HTTP currently lasts. */
   readonly webUserTtlMilliseconds: () => number;
   /** Opens a connection to an IRC server: by lines, or direct to the one in this process. */
   readonly connect: Connect | DirectConnect;
-  /** For PASS, where the server asks for one. */
+  /** For PASS, if the server requires one. */
   readonly serverPassword?: string | null;
   /**
-   * Asked before each connection: the account that the bridge logs in to, null for none. Where it
-   * rejects, that counts as a failed attempt.
+   * Called before each connection; returns the bridge's login, or null for none. A rejection counts
+   * as a failed attempt.
    */
   readonly login?: () => Promise<BridgeLogin | null>;
-  /** How fast lines go out; as fast as they come where it is absent or null. */
+  /** The rate of outgoing lines; absent or null for no limit. */
   readonly pace?: Pace | null;
-  /** Told each time that the bridge is up. Must not throw. */
+  /** Called each time the bridge comes up. Must not throw. */
   readonly onUp?: () => void;
-  /** Told of each message of somebody else. Must not throw. */
+  /** Called with each message of another user. Must not throw. */
   readonly onHeard?: (message: HeardMessage) => void;
-  /** Told the server's id of each message that was redacted. Must not throw. */
+  /** Called with the server's id of each redacted message. Must not throw. */
   readonly onRedacted?: (id: string) => void;
   readonly log: Log;
-  /** Where it is absent, the bridge speaks for everybody, as much as they like. */
+  /** If absent, the bridge speaks for all callers, without limits. */
   readonly speakers?: Speakers;
-  /** Told of each message that the bridge said, under the name that it was said for. Must not throw. */
+  /** Called with each message of the bridge, under the name of its speaker. Must not throw. */
   readonly onPosted?: (channel: string, message: ChannelMessage) => void;
   readonly scheduler?: Scheduler;
   /** A number from 0 to 1, for jitter. */
   readonly random?: () => number;
 }
 
-/** What is to be posted. */
+/** A post. */
 export interface NewPost {
-  /** Under whose name; the bridge's where it is absent and the caller is the operator. */
+  /** The speaker's name; if absent and the caller is the operator, the bridge's. */
   readonly nick?: string | undefined;
   readonly text: string;
 }
 
-/** A channel as a list shows it. */
+/** A channel in a list. */
 export interface ChannelSummary {
   readonly name: string;
   /** How many users it has. */
   readonly members: number;
-  /** Empty where it has none. */
+  /** Empty if it has none. */
   readonly topic: string;
 }
 
-/** Figures since the start, and how things are at present. */
+/** Counters since the start, and the current state. */
 export interface BridgeStats {
   readonly channels: number;
-  /** Messages that were taken into a log. */
+  /** Messages added to a log. */
   readonly received: number;
-  /** Messages that IRC confirmed to have taken from us. */
+  /** Messages of the bridge that IRC confirmed. */
   readonly posted: number;
   /** How often the connection was lost. */
   readonly disconnects: number;
   /** Readers that wait for a message. */
   readonly waiting: number;
-  /** Followers that were cut because they fell behind. */
+  /** Followers disconnected because they fell behind. */
   readonly cut: number;
 }
 
-/** The end of a {@link Bridge.follow} that its reader holds. */
+/** A reader's handle on a {@link Bridge.follow}. */
 export interface Following {
-  /** Ends it; the follower is not told. */
+  /** Ends it without notifying the follower. */
   close(): void;
   /**
-   * Ends it because the reader cannot keep up, which is counted. False, and nothing happens, while
-   * the reader is given what it asks for.
+   * Ends it because the reader cannot keep up, and counts that. Does nothing and returns false
+   * while the reader receives pages that it asked for.
    */
   cut(): boolean;
-  /** The reader has room for more of what was said before. */
+  /** Call this when the reader has room for more earlier messages. */
   more(): void;
 }

@@ -2,7 +2,7 @@ import { TimedOut, TooMany } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Sent } from "./shown.ts";
 
-/** How long the server has to send a message back to us. */
+/** How long the server may take to echo a message. */
 export const ECHO_MILLISECONDS = 5000;
 
 /** Most bytes of messages whose echo is awaited. */
@@ -14,11 +14,11 @@ const MAX_LATE_BYTES = 1024 * 1024;
 /** What is kept beside a message's length, in bytes. */
 const ENTRY_BYTES = 256;
 
-/** Messages that were given to us together, and what waits for them. */
+/** The messages of one post, and its confirmation. */
 interface Post {
   /** Unconfirmed messages by label. */
   readonly open: Map<string, Sent>;
-  /** How many echoes had come when it went out. */
+  /** The number of echoes received when it was sent. */
   readonly echoesBefore: number;
   /** When it is late, in Unix milliseconds. */
   readonly dueAt: number;
@@ -28,33 +28,34 @@ interface Post {
 }
 
 /**
- * Messages of ours whose echo has not come yet, by the label that the echo will carry. The label
- * comes back to us alone and nobody else can set it, so what a message is shown as never depends on
- * its text.
+ * The bridge's messages without an echo yet, by the label of the echo. Only the bridge receives the
+ * label, and nobody else can set it, so the speaker shown for a message never depends on its text.
  *
- * A message whose time is over makes room for others. The newest of those are remembered, so that
- * an echo that comes late is still shown as the post that it is.
+ * An overdue message makes room for others. The newest overdue ones are remembered, so that a late
+ * echo is still shown as its post.
  */
 export class Outbox {
   readonly #scheduler: Scheduler;
   readonly #onSilent: () => void;
-  /** The posts of labels whose echo is awaited. */
+  /** The posts with missing echoes, by label. */
   readonly #awaited = new Map<string, Post>();
   #awaitedBytes = 0;
   readonly #late = new Map<string, Sent>();
   #lateBytes = 0;
-  /** What others were made to say and is not here yet, by the server's id. */
+  /** Messages sent as other users and not received yet, by the server's id. */
   readonly #expected = new Map<string, Post>();
-  /** Every post that waits, in the order of their coming. */
+  /** Every waiting post, in order. */
   readonly #open = new Set<Post>();
-  /** One timer for all posts: it is set for the first that may be late, and asks then who is. */
+  /** One timer for all posts, set for the earliest deadline. */
   #cancelTimer: () => void = () => {};
   #timerAt = Infinity;
   #lastLabel = 0;
   #echoes = 0;
   #silent = false;
 
-  /** @param onSilent called when an echo is late, each time that none has come since it was due */
+  /**
+   * @param onSilent called each time an echo is late and none has come since its message was sent
+   */
   constructor(scheduler: Scheduler, onSilent: () => void) {
     this.#scheduler = scheduler;
     this.#onSilent = onSilent;
@@ -66,12 +67,12 @@ export class Outbox {
   }
 
   /**
-   * Notes the messages of one post.
+   * Records the messages of one post.
    *
-   * @param delay milliseconds until the last of them goes out
+   * @param delay milliseconds until the last of them is sent
    * @returns a label for each, and a promise of the last echo, which rejects with TimedOut, or with
    * the error of {@link refuse} or {@link clear}
-   * @throws TooMany where the server is far behind with echoes
+   * @throws TooMany if the server is far behind with echoes
    */
   add(messages: readonly Sent[], delay = 0): { labels: string[]; confirmed: Promise<void> } {
     const bytes = messages.reduce((sum, message) => sum + bytesOf(message), 0);
@@ -88,7 +89,7 @@ export class Outbox {
     return { labels: [...post.open.keys()], confirmed };
   }
 
-  /** Takes the echo of a message; null where the label is none of ours. */
+  /** Handles the echo of a message; null if the label is unknown. */
   confirm(label: string): Sent | null {
     const post = this.#awaited.get(label);
     const sent = post === undefined ? this.#takeLate(label) : this.#take(label, post);
@@ -98,7 +99,7 @@ export class Outbox {
   }
 
   /**
-   * Waits for a message that the server has taken and that is on its way to us.
+   * Waits for a message that the server has accepted and sends to the bridge.
    *
    * @param id the server's id of it
    * @throws TimedOut, or the error of {@link clear}
@@ -113,7 +114,7 @@ export class Outbox {
     }
   }
 
-  /** Notes that a message is here. */
+  /** Records that a message has arrived. */
   arrived(id: string): void {
     const post = this.#expected.get(id);
     if (post === undefined) return;
@@ -122,7 +123,7 @@ export class Outbox {
     post.confirm();
   }
 
-  /** Ends the post whose message the server would not take, with this error. */
+  /** Rejects the post of a refused message with this error. */
   refuse(label: string, error: Error): void {
     const post = this.#awaited.get(label);
     if (post === undefined) return;
@@ -131,7 +132,7 @@ export class Outbox {
     post.refuse(error);
   }
 
-  /** Ends everything: echoes will not come any more. */
+  /** Rejects everything: no more echoes will come. */
   clear(error: Error): void {
     this.#cancelTimer();
     this.#timerAt = Infinity;
@@ -159,7 +160,7 @@ export class Outbox {
     return { post, confirmed: promise };
   }
 
-  /** Has the timer run by then at the latest. */
+  /** Sets the timer to run at that time at the latest. */
   #lookAt(time: number): void {
     if (this.#timerAt <= time) return;
     this.#cancelTimer();
@@ -179,7 +180,7 @@ export class Outbox {
     for (const post of late) post.onLate();
   }
 
-  /** Takes a message off those whose echo is awaited. */
+  /** Removes a message from those with missing echoes. */
   #take(label: string, post: Post): Sent | null {
     const sent = post.open.get(label);
     if (sent === undefined) return null;
@@ -190,7 +191,7 @@ export class Outbox {
     return sent;
   }
 
-  /** Makes the room free that a post takes whose time is over. */
+  /** Frees the room of an overdue post. */
   #giveUp(post: Post): void {
     for (const label of [...post.open.keys()]) {
       const sent = this.#take(label, post);
@@ -226,7 +227,7 @@ export class Outbox {
   }
 }
 
-/** When the first of these posts is late that is not late now. */
+/** The earliest deadline among these posts that is not over. */
 function earliest(posts: readonly Post[], now: number): number {
   let first = Infinity;
   for (const { dueAt } of posts) {

@@ -2,8 +2,8 @@ import type { Pace } from "./options.ts";
 import type { Scheduler } from "../scheduler.ts";
 
 /**
- * Lets lines out no faster than a network allows, in their order. A silence earns up to a burst of
- * lines that may go at once.
+ * Sends lines in order, no faster than a network allows. After a silence, a burst may be sent at
+ * once.
  */
 export class Pacer {
   readonly #pace: Pace | null;
@@ -13,7 +13,7 @@ export class Pacer {
   #countedAt: number;
   #cancelTimer: (() => void) | null = null;
 
-  /** @param pace null lets everything out at once */
+  /** @param pace null for no limit */
   constructor(pace: Pace | null, scheduler: Scheduler) {
     this.#pace = pace;
     this.#scheduler = scheduler;
@@ -26,7 +26,7 @@ export class Pacer {
     return this.#queue.length === 0;
   }
 
-  /** Milliseconds until the last of so many further lines would be out. */
+  /** Milliseconds until the last of this many further lines would be sent. */
   delay(lines: number): number {
     if (this.#pace === null) return 0;
     this.#count(this.#pace);
@@ -34,14 +34,14 @@ export class Pacer {
     return Math.max(0, Math.ceil(missing / this.#pace.perSecond * 1000));
   }
 
-  /** Has a task that sends one line run when its turn comes. */
+  /** Queues a task that sends one line. */
   send(task: () => void): void {
     if (this.#pace === null) return task();
     this.#queue.push(task);
     if (this.#cancelTimer === null) this.#drain(this.#pace);
   }
 
-  /** Forgets what waits. */
+  /** Drops the queue. */
   clear(): void {
     this.#queue = [];
     this.#cancelTimer?.();

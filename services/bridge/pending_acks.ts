@@ -6,7 +6,7 @@ export interface Unanswered {
   readonly channel: string;
 }
 
-/** A message, or a PING that went out between messages. */
+/** A message, or a PING sent between messages. */
 type Entry = Unanswered | { readonly token: string };
 
 /**
@@ -18,33 +18,33 @@ const NOT_ABOUT_MESSAGES = new Set(
 );
 
 /**
- * Tells which message an answer is about where the server labels none: it takes our lines in their
- * order, so the first unanswered message to a channel is meant, and a PING that it has answered
- * tells that all before it have been dealt with.
+ * Finds the message that an unlabelled answer is about. The server handles lines in order, so the
+ * answer concerns the first unanswered message to its channel, and an answered PING means that all
+ * messages before it are handled.
  */
 export class PendingAcks {
   #entries: Entry[] = [];
   #lastToken = 0;
 
-  /** Notes that a message goes out. */
+  /** Records an outgoing message. */
   sent(message: Unanswered): void {
     this.#entries.push(message);
   }
 
-  /** Notes that a PING goes out after all that were sent; gives what it shall carry. */
+  /** Records a PING after all messages so far; returns its token. */
   barrier(): string {
     const token = `b${++this.#lastToken}`;
     this.#entries.push({ token });
     return token;
   }
 
-  /** The label of the message that came back from a channel, or null. */
+  /** The label of the message that a channel echoed, or null. */
   echoed(channel: string): string | null {
     return this.#takeFirst(channel);
   }
 
   /**
-   * The label of the message that a reply refuses, or null where it is about something else.
+   * The label of the message that a reply refuses, or null if it is about something else.
    *
    * @param code the number of the reply
    */

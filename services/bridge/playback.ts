@@ -7,50 +7,50 @@ import { isMessageId, MessageIds, messageOfLine } from "./message_ids.ts";
 import type { ChannelMessage, ChannelText } from "./options.ts";
 import { textOf } from "./shown.ts";
 
-/** How long the server has to play back a page. */
+/** How long the server may take to play back a page. */
 const PAGE_MILLISECONDS = 10_000;
 
-/** Messages that are asked for at once: what else the bridge has to say waits for no more. */
+/** Messages in one request: other messages of the bridge wait for at most these. */
 const PAGE = 256;
 
-/** Beside those that are wanted: to find out where the first one's millisecond begins. */
+/** Messages requested in addition, to find the start of the first one's millisecond. */
 const SPARE = 16;
 
 /** Readers that may wait for the server. */
 const MAX_WAITING = 1000;
 
-/** What the past needs of the connection. */
+/** The connection, as the playback uses it. */
 export interface PlaybackLink {
-  /** How many messages the server plays back at once; 0 where it does not. */
+  /** How many messages the server plays back in one answer; 0 if it has no playback. */
   readonly playback: number;
   playBack(part: string, limit: number, label: string): void;
 }
 
-/** A channel, and what is kept of it already. */
+/** A channel and its log. */
 export interface PlaybackChannel {
   readonly name: string;
   readonly log: MessageLog<ChannelText>;
 }
 
 interface PastMessage extends ChannelText {
-  /** When the server took it, in Unix milliseconds. */
+  /** When the server accepted it, in Unix milliseconds. */
   readonly time: number;
 }
 
 /**
- * What was said in a channel before the bridge's log of it begins, asked of the server (CHATHISTORY),
- * one page at a time.
+ * Reads messages from before the start of a channel's log from the server (CHATHISTORY), one page
+ * at a time.
  *
- * The timestamps are those that the log would have given: they count the messages of a millisecond,
- * so that what is read begins with a whole one.
+ * Their timestamps are those that the log would assign. These count the messages within a
+ * millisecond, so each read starts with a whole millisecond.
  */
 export class Playback {
   readonly #link: PlaybackLink;
   readonly #scheduler: Scheduler;
   readonly #requests = new Map<string, { done: Confirmation; page: PlaybackPage | null }>();
-  /** The last of the pages that were asked for: the next one is asked for after it. */
+  /** The last requested page; the next request waits for it. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Of the connection: with what error it ended, once it has. */
+  /** The error with which the connection ended, if it has. */
   #session: { ended: Error | null } = { ended: null };
   #waiting = 0;
   #lastLabel = 0;
@@ -66,8 +66,8 @@ export class Playback {
   }
 
   /**
-   * Takes the newest messages into a channel's log, as many as `limit` or some more, unless the log
-   * has them or goes on after them.
+   * Adds the newest messages to a channel's log, `limit` or a few more, unless the log has them or
+   * already continues after them.
    *
    * @throws TimedOut, TooMany, and the error of {@link clear}
    */
@@ -80,10 +80,10 @@ export class Playback {
   }
 
   /**
-   * The last `limit` messages before a timestamp or the id of a message, from the log or from before
-   * it; oldest first.
+   * The last `limit` messages before a timestamp or message id, from the log or from before it;
+   * oldest first.
    *
-   * @throws Invalid where it is neither, TimedOut, TooMany, and the error of {@link clear}
+   * @throws Invalid if it is neither, TimedOut, TooMany, and the error of {@link clear}
    */
   async readBefore(
     { name, log }: PlaybackChannel,
@@ -101,8 +101,8 @@ export class Playback {
   }
 
   /**
-   * The first `limit` messages after a timestamp or the id of a message, where a channel's log does
-   * not reach back to it; else none.
+   * The first `limit` messages after a timestamp or message id, if a channel's log does not reach
+   * back to it; otherwise none.
    *
    * @throws TimedOut, TooMany, and the error of {@link clear}
    */
@@ -118,8 +118,8 @@ export class Playback {
   }
 
   /**
-   * What a timestamp or the id of a message stands for, in microseconds since 1970; null where it is
-   * neither a time nor the id of a message that the log or the server keeps.
+   * The time of a timestamp or message id, in microseconds since 1970; null if it is neither a time
+   * nor the id of a message in the log or on the server.
    *
    * @throws TimedOut, TooMany, and the error of {@link clear}
    */
@@ -127,7 +127,7 @@ export class Playback {
     return log.microsecondsOf(reference) ?? await this.#lookUp(name, reference);
   }
 
-  /** Takes in what the server plays back. */
+  /** Handles a page from the server. */
   take(page: PlaybackPage): void {
     const request = this.#requests.get(page.label);
     if (request === undefined) return;
@@ -135,14 +135,17 @@ export class Playback {
     request.done.confirm();
   }
 
-  /** Notes that the server plays nothing back for this label. Whether the label is one of ours. */
+  /**
+   * Records that the server refuses the request with this label. Returns whether the label is
+   * known.
+   */
   refuse(label: string): boolean {
     const request = this.#requests.get(label);
     request?.done.confirm();
     return request !== undefined;
   }
 
-  /** Ends everything: answers will not come any more. */
+  /** Rejects everything: no more answers will come. */
   clear(error: Error): void {
     this.#session.ended = error;
     this.#session = { ended: null };
@@ -153,7 +156,7 @@ export class Playback {
   async #before(channel: string, microseconds: number, limit: number): Promise<ChannelMessage[]> {
     const millisecond = Math.floor(microseconds / 1000);
     const part = `BEFORE ${channel} ${timestamp(millisecond + 1)}`;
-    // Those of the last millisecond that are not before the time are read in vain.
+    // The messages of the last millisecond at or after the time are read but not used.
     for (let wanted = limit;; wanted *= 2) {
       const heard = await this.#backwards(channel, part, wanted);
       const found = stamped(heard).filter((one) => one.microseconds < microseconds);
@@ -177,7 +180,7 @@ export class Playback {
     }
   }
 
-  /** The time of a message, in microseconds since 1970; null where the server does not know it. */
+  /** The time of a message, in microseconds since 1970; null if the server does not know it. */
   async #lookUp(channel: string, id: string): Promise<number | null> {
     if (!this.available || !isMessageId(id)) return null;
     for (const message of new Set([id, messageOfLine(id)])) {
@@ -195,8 +198,8 @@ export class Playback {
   }
 
   /**
-   * Reads backwards until there are so many messages, the first of them at the beginning of its
-   * millisecond, or no more.
+   * Reads backwards until there are enough messages, starting with a whole millisecond, or no more
+   * messages.
    */
   async #backwards(channel: string, part: string, limit: number): Promise<LinkMessage[]> {
     let heard: LinkMessage[] = [];
@@ -215,7 +218,7 @@ export class Playback {
     return Math.min(Math.max(wanted, SPARE), PAGE, this.#link.playback);
   }
 
-  /** Asks for a page when those before it have come. */
+  /** Requests a page once the earlier ones have arrived. */
   async #page(part: string, limit: number): Promise<PlaybackPage> {
     if (this.#waiting >= MAX_WAITING) throw new TooMany("Too many readers wait for the IRC server");
     this.#waiting++;
@@ -264,7 +267,7 @@ interface Stamped {
   readonly message: ChannelText;
 }
 
-/** Messages with their times; the first has to be the first of its millisecond. */
+/** Messages with their timestamps; the first one must be the first of its millisecond. */
 function stamped(heard: readonly LinkMessage[]): Stamped[] {
   const stamps = new Stamps();
   return textsOf(heard).map(({ time, ...message }) => {
@@ -278,7 +281,7 @@ function messagesOf(found: readonly Stamped[]): ChannelMessage[] {
   });
 }
 
-/** A time as CHATHISTORY takes it, given in Unix milliseconds. */
+/** Formats Unix milliseconds for CHATHISTORY. */
 function timestamp(milliseconds: number): string {
   return `timestamp=${new Date(milliseconds).toISOString()}`;
 }

@@ -10,21 +10,21 @@ import type { NewPost, Speaker, Speakers } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
 import { byteLength } from "./text.ts";
 
-/** The number of the reply that tells that nobody has a nick. */
+/** ERR_NOSUCHNICK: nobody has the nick. */
 const NO_SUCH_NICK = "401";
 
 export interface PostingOptions {
-  /** The bridge's nick, as it is configured. */
+  /** The bridge's configured nick. */
   readonly nick: string;
   readonly link: Link;
   readonly outbox: Outbox;
   readonly entry: ChannelEntry;
-  /** Absent: the bridge speaks for everybody, as much as they like. */
+  /** If absent, the bridge speaks for all callers, without limits. */
   readonly speakers?: Speakers | undefined;
   readonly scheduler: Scheduler;
 }
 
-/** Says what callers want to say, as they are or in their place, and sees that IRC has it. */
+/** Posts for callers, as their own user or in their place, and waits for IRC's confirmation. */
 export class Posting {
   readonly #options: PostingOptions;
 
@@ -52,11 +52,11 @@ export class Posting {
   }
 
   /**
-   * Says something to a channel or a nick in the place of its speaker. Resolves when IRC has it.
+   * Sends a post to a channel or a nick in the place of its speaker. Resolves when IRC has it.
    *
-   * @param payer whose rate it is taken from; null for nobody's
-   * @throws TooLarge for an envelope, NotFound where nobody has the nick, Conflict where IRC refuses
-   * it, TimedOut where IRC did not confirm it, and what the rate's limit throws
+   * @param payer whose rate it counts against; null for nobody's
+   * @throws TooLarge for an envelope, NotFound if nobody has the nick, Conflict if IRC refuses it,
+   * TimedOut if IRC does not confirm it, and what the rate's limit throws
    */
   async say(target: string, post: Composition, payer: Principal | null): Promise<void> {
     const { nick, link, outbox, speakers } = this.#options;
@@ -75,18 +75,18 @@ export class Posting {
     await confirmed;
   }
 
-  /** Takes in that the server would not take the message with this label. */
+  /** Handles the refusal of the message with this label. */
   refuse(label: string, refusal: LinkRefusal): void {
     this.#options.outbox.refuse(label, refusalError(refusal));
   }
 
-  /** Has a user say something; over when the bridge has heard it. */
+  /** Sends a post as a user; resolves when the bridge has received it. */
   async #sayAs(user: Speaker, channel: string, texts: readonly string[]): Promise<void> {
     const last = user.say(channel, texts).at(-1);
     if (last !== undefined) await this.#options.outbox.arrival(last);
   }
 
-  /** @throws Conflict where the name is an agent's, and no channel has it */
+  /** @throws Conflict if the name belongs to an agent and no such channel exists */
   #assertChannel(name: string): void {
     const { entry, speakers } = this.#options;
     const nick = name.slice(1);
@@ -98,7 +98,7 @@ export class Posting {
   }
 }
 
-/** Why the server would not take a message. */
+/** The error for a refused message. */
 function refusalError({ code, channel: target, reason }: LinkRefusal): Error {
   if (code === NO_SUCH_NICK && isNick(target)) {
     return new NotFound(`Nobody on IRC has the nick "${target}"`);

@@ -5,7 +5,7 @@ import { Confirmation } from "./confirmation.ts";
 /** How long a request waits for the bridge to be up. */
 const READY_MILLISECONDS = 5000;
 
-/** Whether the bridge is up, and the callers that wait until it is. */
+/** Whether the bridge is up, and the callers that wait for it. */
 export class Readiness {
   readonly #scheduler: Scheduler;
   readonly #waiting = new Set<Confirmation>();
@@ -20,14 +20,14 @@ export class Readiness {
     return this.#up;
   }
 
-  /** Notes that the bridge is up, unless it has been stopped, and lets in the callers that wait. */
+  /** Marks the bridge as up, unless it has been stopped, and resumes the waiting callers. */
   begin(): void {
     if (this.#ended !== null) return;
     this.#up = true;
     for (const waiting of this.#waiting) waiting.confirm();
   }
 
-  /** Notes that the bridge is down for now. */
+  /** Marks the bridge as down. */
   interrupt(): void {
     this.#up = false;
   }

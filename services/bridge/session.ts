@@ -4,35 +4,35 @@ import type { Scheduler } from "../scheduler.ts";
 import type { LinkEvent, LinkSpeaker } from "./link_events.ts";
 import { byteLength } from "./text.ts";
 
-/** One connection of the bridge, be it to a network or to the server in this process. */
+/** One connection of the bridge, to a network or to the server in this process. */
 export interface Session {
   readonly up: boolean;
   /** Our nick on the network. */
   readonly nick: string;
-  /** Milliseconds until a line would go out. */
+  /** Milliseconds until a new line would be sent. */
   readonly delay: number;
-  /** How many messages the server plays back at once; 0 where it does not. */
+  /** How many messages the server plays back in one answer; 0 if it has no playback. */
   readonly playback: number;
   connect(): void;
-  /** Leaves; the server is given a moment to confirm it. */
+  /** Leaves, and gives the server a moment to confirm it. */
   leave(reason: string): void;
   /** Closes the connection without waiting for the server. */
   abandon(reason: string): void;
-  /** Asks to be let into a channel. */
+  /** Sends JOIN for a channel. */
   join(channel: string): void;
   part(channel: string, reason: string): void;
   /**
-   * Whether so many messages can be said at present.
+   * Checks whether this many messages can be sent now.
    *
-   * @returns milliseconds until the last of them is out
-   * @throws Unavailable where too much waits already
+   * @returns milliseconds until the last of them is sent
+   * @throws Unavailable if too many lines are waiting
    */
   admit(messages: number): number;
   /**
-   * Posts to a channel, line by line. The events about the fate of a line carry its label.
+   * Posts to a channel, line by line. Events about a line carry its label.
    *
    * @param texts each at most {@link room} bytes
-   * @param speaker for whom it is said; null for the bridge itself
+   * @param speaker for whom the bridge speaks; null for itself
    */
   say(
     channel: string,
@@ -41,7 +41,7 @@ export interface Session {
     speaker: LinkSpeaker | null,
   ): void;
   /**
-   * Asks for messages of a channel. The event that brings them carries the label.
+   * Requests messages of a channel. The event with the answer carries the label.
    *
    * @param part subcommand, channel and references of CHATHISTORY
    * @param limit at most {@link playback}
@@ -65,28 +65,28 @@ export interface SessionOptions {
   readonly onEvent: (event: LinkEvent) => void;
 }
 
-/** A way to the IRC server in this process, on which nothing is written as lines. */
+/** A connection to the IRC server in this process that carries values instead of lines. */
 export interface DirectConnect {
   direct(receiver: DirectReceiver): DirectConnection;
 }
 
-/** Nicks that are tried where ours is in use: ours with so many underscores. */
+/** Alternative nicks if ours is in use: ours with up to this many underscores. */
 export const MAX_UNDERSCORES = 3;
 
-/** How often it is tried again to have our own nick and our account. */
+/** How often the bridge tries to regain its nick and its login. */
 export const UPKEEP_MILLISECONDS = 60_000;
 
-/** Longest line where the server names none (RFC 1459), with CR LF. */
+/** Longest line with CR LF, unless the server announces another length (RFC 1459). */
 const CLASSIC_LINE_BYTES = 512;
 
-/** `user@host` of ours before the server has told it: as long as one can be. */
+/** The longest possible `user@host`, used until the server has sent ours. */
 const LONGEST_USER_HOST = 32 + 1 + 64;
 
 /**
  * Bytes of text that one message of ours can have.
  *
- * @param lineLength what the server allows; 0 where it does not tell
- * @param userHost ours; empty as long as the server has not told it
+ * @param lineLength the server's limit; 0 if unknown
+ * @param userHost ours; empty if unknown
  */
 export function roomFor(
   target: string,

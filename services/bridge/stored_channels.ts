@@ -1,15 +1,15 @@
 import { type Database, statement } from "../database/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
-/** A channel that the bridge comes back to after a restart. */
+/** A channel that the bridge rejoins after a restart. */
 export interface StoredChannel {
   /** With `#`. */
   readonly name: string;
-  /** The internal id of the agent for which the bridge is in it; null for the operator. */
+  /** The internal id of the agent for whom the bridge is in it; null for the operator. */
   readonly opener: string | null;
 }
 
-/** Where the bridge notes its channels. */
+/** The store of the bridge's channels. */
 export interface ChannelStore {
   /** Resolves when it is on disk. */
   put(channel: StoredChannel): Promise<void>;
@@ -32,10 +32,10 @@ export class StoredChannels implements ChannelStore {
     return rows.map(({ name, opener_id: opener }) => ({ name, opener }));
   }
 
-  /** @throws Unavailable where the database cannot be written */
+  /** @throws Unavailable if the database cannot be written */
   async put({ name, opener }: StoredChannel): Promise<void> {
     const { tables } = this.#database;
-    // An agent that was deleted meanwhile is nobody.
+    // An agent that was deleted meanwhile counts as none.
     const known = tables.selectFrom("accounts").select("id").where("id", "=", opener ?? "");
     const insertion = tables.insertInto("bridge_channels")
       .values({ name_folded: foldCase(name), name, opener_id: known })
@@ -43,7 +43,7 @@ export class StoredChannels implements ChannelStore {
     await this.#database.commit({ statements: [statement(insertion)] });
   }
 
-  /** @throws Unavailable where the database cannot be written */
+  /** @throws Unavailable if the database cannot be written */
   async remove(name: string): Promise<void> {
     const removal = this.#database.tables.deleteFrom("bridge_channels")
       .where("name_folded", "=", foldCase(name));

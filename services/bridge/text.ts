@@ -5,10 +5,10 @@ const MAX_TEXT_BYTES = 65_536;
 /** Most lines of one post. */
 const MAX_LINES = 100;
 
-/** The control characters that a post may hold: tab, and what IRC clients read as formatting. */
+/** The control characters that a post may contain: tab, and IRC formatting. */
 const FORMATTING = new Set("\t\x02\x03\x04\x0f\x11\x16\x1d\x1e\x1f");
 
-/** Other characters that Unicode calls white space are text like any other. */
+/** All other white space of Unicode is ordinary text. */
 const BLANK = /^[ \t]*$/;
 
 const encoder = new TextEncoder();
@@ -19,10 +19,10 @@ export function byteLength(text: string): number {
 }
 
 /**
- * Takes the text of a post apart into its lines; blank ones, which show nothing, fall away.
+ * Splits the text of a post into lines, without blank ones.
  *
- * @throws TooLarge where it is over 64 KiB or 100 lines
- * @throws Invalid where nothing is in it, or a control character, or half a surrogate pair
+ * @throws TooLarge if it exceeds 64 KiB or 100 lines
+ * @throws Invalid if it is blank, or contains a control character or half a surrogate pair
  */
 export function linesOf(text: string): string[] {
   if (text.length > MAX_TEXT_BYTES || byteLength(text) > MAX_TEXT_BYTES) {
@@ -51,7 +51,7 @@ function isPlain(line: string): boolean {
 
 /**
  * Cuts a line into pieces of at most `room` bytes of UTF-8: at the last space that fits, which is
- * left out, or within a word that is longer than a piece, but never within a character.
+ * dropped, or inside a word that is longer than a piece, but never inside a character.
  *
  * @param room at least 4, the longest character
  */

@@ -14,8 +14,7 @@ export interface LineConnection {
 }
 
 /**
- * Opens a connection: to the server in this process at once, to another one when it is there.
- * Throws or rejects where none can be had.
+ * Opens a connection, synchronously to the server in this process. Throws or rejects if that fails.
  */
 export type Connect = () => LineConnection | Promise<LineConnection>;
 
@@ -74,7 +73,7 @@ class LineTransport extends EventEmitter implements Transport {
     this.#connection = null;
   }
 
-  /** IRC is UTF-8 here, and the connection has decoded it. */
+  /** IRC is UTF-8 here; the connection has already decoded it. */
   setEncoding(encoding: string): boolean {
     return encoding === "utf8";
   }
