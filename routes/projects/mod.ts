@@ -12,6 +12,7 @@ import { archiveRoutes } from "./archives.ts";
 import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
 import { checkinRoutes } from "./checkins.ts";
+import { claimRoutes } from "./claims.ts";
 import { newProjectRoutes } from "./context.ts";
 import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
@@ -21,6 +22,7 @@ import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import type { ProjectGroup } from "./table.ts";
+import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { wikiRoutes } from "./wiki.ts";
 
@@ -46,6 +48,8 @@ export function createProjectGroups(
     search: searchRoutes(services),
     documents: documentRoutes(services),
     batch: batchRoutes(services, whole),
+    tickets: ticketRoutes(services),
+    claims: claimRoutes(services),
   };
 }
 

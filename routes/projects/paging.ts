@@ -4,7 +4,7 @@ const MAX_PER_PAGE = 100;
 const PER_PAGE = 25;
 
 /** Reads a number of a query as the contract does: out of range means the nearest, no number means the default. */
-function lenientNumber(description: string, fallback: number, maximum: number) {
+export function boundedNumber(description: string, fallback: number, maximum: number) {
   return z.string().optional().transform((text) => {
     const number = text !== undefined && /^-?\d{1,15}$/.test(text) ? Number(text) : fallback;
     return Math.min(Math.max(number, 1), maximum);
@@ -13,8 +13,8 @@ function lenientNumber(description: string, fallback: number, maximum: number) {
 
 /** The parameters of a list that has pages; spread them into the query's object. */
 export const pageParameters = {
-  page: lenientNumber("The page, from 1", 1, 1_000_000),
-  per_page: lenientNumber(`How many per page, at most ${MAX_PER_PAGE}`, PER_PAGE, MAX_PER_PAGE),
+  page: boundedNumber("The page, from 1", 1, 1_000_000),
+  per_page: boundedNumber(`How many per page, at most ${MAX_PER_PAGE}`, PER_PAGE, MAX_PER_PAGE),
 };
 
 /** A page that was asked for. */

@@ -6,7 +6,7 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { Claims } from "../tickets/mod.ts";
+import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
 
 export interface HostingOptions {
@@ -27,6 +27,8 @@ export interface Hosting {
   readonly claims: Claims;
   readonly wikis: Wikis;
   readonly feeds: Feeds;
+  readonly tickets: Tickets;
+  readonly submissions: Submissions;
 }
 
 /**
@@ -56,10 +58,12 @@ export async function openHosting(
     strikes: config.strikes,
   });
   started.defer(() => claims.close());
+  const tickets = new Tickets({ repositories, claims });
+  const submissions = new Submissions({ repositories, claims, tickets });
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
   claims.start();
   const wikis = new Wikis({ repositories });
-  return { projects, repositories, claims, wikis, feeds };
+  return { projects, repositories, claims, tickets, submissions, wikis, feeds };
 }

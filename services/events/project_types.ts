@@ -65,6 +65,8 @@ export interface ProjectEventTypes {
     /** Claims of the ticket that ended without a result. */
     strikes: number;
   };
+  /** Somebody offers a ticket to agents again, although so many claims ended without a result. */
+  "project.strikes_forgotten": InProject & { ticket: string; strikes: number };
   "project.workspace": InProject & { name: string; branch: string; status: string; agent: string };
   "project.review": InProject & {
     id: number;

@@ -79,6 +79,7 @@ export {
   resolveArtifact,
   resolveCheckin,
   type Resolved,
+  type TicketFields,
   type TicketListOptions,
   type TimelineOptions,
   type TreeOptions,

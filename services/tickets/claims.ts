@@ -4,8 +4,15 @@ import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import { type Origin, SYSTEM } from "../events/mod.ts";
 import type { TicketRef } from "../fossil/mod.ts";
 import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import { foldCase } from "../irc/mod.ts";
 import type { Log } from "../log.ts";
-import type { Actor, Project, ProjectRepositories, Projects } from "../projects/mod.ts";
+import {
+  type Actor,
+  type Project,
+  projectEvent,
+  type ProjectRepositories,
+  type Projects,
+} from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
@@ -104,14 +111,27 @@ export class Claims {
     return claim !== null && this.#isLive(claim) ? claim : null;
   }
 
-  /** The claims of a project that hold now, the one that was made first at the beginning. */
-  list(project: Pick<Project, "id">): readonly Claim[] {
-    return this.book.of(project.id).filter((claim) => this.#isLive(claim));
+  /** The claims of a project that hold now, the oldest first; of one holder, if it is named. */
+  list(project: Pick<Project, "id">, holder?: string): readonly Claim[] {
+    const name = holder === undefined ? null : foldCase(holder.trim());
+    return this.book.of(project.id).filter((claim) =>
+      this.#isLive(claim) && (name === null || foldCase(claim.holder.name) === name)
+    );
   }
 
   /** Tickets that wait for a person: too many claims of them ended without a result. */
   struck(project: Pick<Project, "id">): readonly string[] {
-    return this.book.struck(project.id, this.#options.strikes);
+    const { strikes: limit } = this.#options;
+    const ending = this.book.of(project.id).filter((claim) => !this.#isLive(claim))
+      .map(({ ticket }) => ticket).filter((ticket) => this.strikes(project, ticket) >= limit);
+    return [...new Set([...this.book.struck(project.id, limit), ...ending])];
+  }
+
+  /** How many claims of a ticket ended without a result, with one whose end is being written. */
+  strikes({ id }: Pick<Project, "id">, ticket: string): number {
+    const claim = this.book.find(id, ticket);
+    const isEnding = claim !== null && !this.#isLive(claim);
+    return this.book.strikes(id, ticket) + (isEnding ? 1 : 0);
   }
 
   /** A page of the tickets of a status (of any, where it is absent) that nobody holds and nobody gave up. */
@@ -215,6 +235,18 @@ export class Claims {
   }
 
   /**
+   * What {@link fence} does for writes that anybody may make, such as a comment: the holder's renews the
+   * lease. Only a request that names a generation must come from the holder.
+   *
+   * @throws Conflict as {@link fence} does, where a generation is named
+   */
+  async touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
+    if (request.generation !== undefined) await this.fence(project, request);
+    const claim = this.active(project, request.ticket);
+    if (claim !== null && claim.holder.key === request.actor.key) await this.#renew(claim);
+  }
+
+  /**
    * What a merge of a ticket's work writes: the claim ends as merged, with its event. Computed from the
    * database alone, so `settle` of an intention can return it.
    *
@@ -243,10 +275,24 @@ export class Claims {
     return row === undefined ? null : claimOf(row);
   }
 
+  /** Whether somebody has ever held a ticket. */
+  async hasHeld({ id }: Pick<Project, "id">, ticket: string, { key }: Holder): Promise<boolean> {
+    const row = await this.#options.database.tables.selectFrom("claims").select("id")
+      .where("project_id", "=", id).where("ticket", "=", ticket).where("holder_key", "=", key)
+      .limit(1).executeTakeFirst();
+    return row !== undefined;
+  }
+
   /** Gives a ticket back to everybody: what claims of it ended without a result is forgotten. */
-  async forgetStrikes(project: Pick<Project, "id">, ticket: string): Promise<void> {
-    const { database } = this.#options;
-    await database.commit({ statements: [this.statements.strikes(project.id, ticket, 0)] });
+  async forgetStrikes(project: Project, ticket: string, caller: Caller): Promise<void> {
+    const strikes = this.book.strikes(project.id, ticket);
+    if (strikes === 0) return;
+    const { database, scheduler } = this.#options;
+    const when = { origin: originOf(caller), time: scheduler.now() };
+    await database.commit({
+      statements: [this.statements.strikes(project.id, ticket, 0)],
+      events: [projectEvent(project, "project.strikes_forgotten", { ticket, strikes }, when)],
+    });
   }
 
   /** Whether a claim still holds: its time may have run out, or its holder was revoked. */

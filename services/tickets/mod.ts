@@ -1,9 +1,19 @@
-/** Tickets and the claims on them: leases with a fence. */
+/** Tickets and the claims on them: leases with a fence. README.md says how others use the fence. */
 export { type ClaimRequest, Claims, type ClaimsOptions, type FenceRequest } from "./claims.ts";
 export {
   type Claim,
   type ClaimOutcome,
   type ClaimView,
   type Holder,
+  isoOf,
   viewOfClaim,
 } from "./records.ts";
+export {
+  newCommentSchema,
+  newFieldSchema,
+  newTicketSchema,
+  submissionSchema,
+  ticketChangeSchema,
+} from "./schemas.ts";
+export { type Submission, type SubmissionPart, Submissions } from "./submissions.ts";
+export { Tickets, type TicketView, type TicketWriter } from "./tickets.ts";

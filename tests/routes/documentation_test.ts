@@ -64,7 +64,9 @@ Deno.test("the page of the API renders the Markdown of its texts", async () => {
 Deno.test("the document has the bounds that the server enforces on waits, limits and texts", async () => {
   await withApi(async (api) => {
     const document = await api.answer("GET /openapi.json") as Document;
-    const numbers = endpointsOf(document).flatMap(({ method, path, parameters = [] }) =>
+    // The repository API takes the nearest number within the bounds, as its contract says.
+    const strict = endpointsOf(document).filter(({ path }) => path.startsWith("/v1/"));
+    const numbers = strict.flatMap(({ method, path, parameters = [] }) =>
       parameters.filter(({ name }) => name === "limit" || name === "wait_seconds")
         .map(({ name, schema = {} }) => ({ request: `${method} ${path}`, name, ...schema }))
     );

@@ -28,8 +28,10 @@ export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
 export {
   listTickets,
   readTicket,
+  readTicketFields,
   readTicketRef,
   resolveTicket,
+  type TicketFields,
   type TicketListOptions,
 } from "./tickets.ts";
 export {

@@ -17,6 +17,8 @@ export interface TicketListOptions extends Paging {
   readonly status?: string;
   /** Ids of tickets that are left out. */
   readonly without?: readonly string[];
+  /** Ids of the only tickets that are listed. */
+  readonly only?: readonly string[];
 }
 
 type TicketRow = Readonly<Record<string, SqlValue>>;
@@ -24,6 +26,8 @@ type TicketRow = Readonly<Record<string, SqlValue>>;
 /** Shortest prefix of a ticket's id. */
 const MIN_PREFIX = 4;
 const ID_LENGTH = 40;
+/** The ids of a JSON array, as a list of SQL. */
+const LISTED = "(SELECT value FROM json_each(?))";
 const PLAIN_TEXT = "text/plain";
 
 /** A page of tickets, the newest first. */
@@ -34,16 +38,13 @@ export function listTickets(reader: Reader, options: TicketListOptions = {}): Ti
     const columns = new Set(db.columns("ticket"));
     if (columns.size === 0) return { tickets: [], total: 0 };
     if (options.status !== undefined && !columns.has("status")) return { tickets: [], total: 0 };
-    const { status, without = [] } = options;
-    const conditions = [
-      ...(status === undefined ? [] : ["status=?"]),
-      ...(without.length === 0 ? [] : ["tkt_uuid NOT IN (SELECT value FROM json_each(?))"]),
-    ];
-    const where = conditions.join(" AND ") || "1";
-    const values = [
-      ...(status === undefined ? [] : [status]),
-      ...(without.length === 0 ? [] : [JSON.stringify(without)]),
-    ];
+    const { status, without = [], only } = options;
+    const filters: [condition: string, value: string][] = [];
+    if (status !== undefined) filters.push(["status=?", status]);
+    if (without.length > 0) filters.push([`tkt_uuid NOT IN ${LISTED}`, JSON.stringify(without)]);
+    if (only !== undefined) filters.push([`tkt_uuid IN ${LISTED}`, JSON.stringify(only)]);
+    const where = filters.map(([condition]) => condition).join(" AND ") || "1";
+    const values = filters.map(([, value]) => value);
     const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
     const tickets = db.rows<TicketRow>(
       `SELECT * FROM ticket WHERE ${where} ORDER BY ${created} DESC, tkt_id DESC LIMIT ? OFFSET ?`,
@@ -54,6 +55,21 @@ export function listTickets(reader: Reader, options: TicketListOptions = {}): Ti
     const total = db.value<number>(`SELECT count(*) FROM ticket WHERE ${where}`, ...values) ?? 0;
     return { tickets, total };
   });
+}
+
+/** The fields that tickets of a repository have. */
+export interface TicketFields {
+  /** Fields of the ticket itself, in the order of its table. */
+  readonly ticket: readonly string[];
+  /** Fields that belong to a change, such as its comment. */
+  readonly change: readonly string[];
+}
+
+/** The fields that tickets of this repository have, by its own schema. */
+export function readTicketFields(reader: Reader): TicketFields {
+  const own = (table: string) =>
+    reader.repository.db.columns(table).filter((column) => !column.startsWith("tkt_"));
+  return reader.read(() => ({ ticket: own("ticket"), change: own("ticketchng") }));
 }
 
 /**

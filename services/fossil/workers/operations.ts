@@ -45,6 +45,7 @@ import {
   readStatistics,
   readTechnote,
   readTicket,
+  readTicketFields,
   readTimeline,
   readTree,
   readWikiHistory,
@@ -119,6 +120,8 @@ export const READS = {
   ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
   /** The ticket that an id or a prefix stands for, in one line. */
   resolveTicket: ({ reader }: Context, id: string) => resolveTicket(reader, id),
+  /** The fields that its tickets have. */
+  ticketFields: ({ reader }: Context) => readTicketFields(reader),
   technotes: ({ reader }: Context, paging: Paging) => listTechnotes(reader, paging),
   technote: ({ reader }: Context, { id, version }: { id: string; version?: string }) =>
     readTechnote(reader, id, version),

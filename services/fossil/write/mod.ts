@@ -24,5 +24,5 @@ export {
   type TagChange,
   writeTags,
 } from "./tags.ts";
-export { type NewTicketChange, writeTicketChange } from "./ticket.ts";
+export { type NewTicketChange, writeTicketChange, type WrittenTicketChange } from "./ticket.ts";
 export type { FileChange, PutFile } from "./tree.ts";

@@ -12,9 +12,17 @@ export interface NewTicketChange extends Author {
   readonly fields: readonly TicketField[];
 }
 
+/** A change of a ticket that was written. */
+export interface WrittenTicketChange {
+  readonly ticket: string;
+  readonly hash: string;
+  /** Unix milliseconds: the author's date, or later where an older change has that. */
+  readonly date: number;
+}
+
 /**
- * Writes a change of a ticket. Returns the id of the ticket and the hash of the change. Values of
- * fields whose names begin with "private_" are concealed: the artifact has only their SHA1.
+ * Writes a change of a ticket. Values of fields whose names begin with "private_" are concealed: the
+ * artifact has only their SHA1.
  *
  * @throws {FossilError} `missing` if the ticket is unknown; `invalid` if the repository has no such
  * field.
@@ -22,7 +30,7 @@ export interface NewTicketChange extends Author {
 export function writeTicketChange(
   repository: Repository,
   change: NewTicketChange,
-): { ticket: string; hash: string } {
+): WrittenTicketChange {
   return writeAs(repository, change, () => {
     const ticket = change.ticket ?? randomBytes(20).toString("hex");
     checkFields(repository, change.fields);
@@ -33,14 +41,15 @@ export function writeTicketChange(
     if (change.ticket !== undefined && newest === null) {
       throw new FossilError("missing", `Ticket "${ticket}" is unknown`);
     }
+    const date = dateAfter(change, newest);
     const hash = repository.add({
       kind: "ticket",
-      date: dateAfter(change, newest),
+      date,
       fields: change.fields.map((field) => conceal(repository, field)),
       ticket,
       user: change.user,
     });
-    return { ticket, hash };
+    return { ticket, hash, date };
   });
 }
 

@@ -1,0 +1,167 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Services } from "../../services/daemon/mod.ts";
+import { actorOf } from "../../services/projects/mod.ts";
+import { isoOf, submissionSchema, viewOfClaim } from "../../services/tickets/mod.ts";
+import { type AppEnv, callerOf } from "../context.ts";
+import { optionalBody } from "../middleware/body.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { generationField, generationOf } from "./generation.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+import { idSchema, timestampSchema } from "./schemas.ts";
+import { claimRefusalSchema, claimSchema } from "./ticket_schemas.ts";
+
+const params = z.object({ uuid: idSchema });
+
+const acting = z.object({
+  agent_id: z.string().max(200, { error: "must have at most 200 characters" }).optional().openapi({
+    description: "Who claims; you where it is absent. Only admins may name another",
+  }),
+  generation: generationField,
+});
+
+const refused = json(claimRefusalSchema, "The claim, or the state of the project, refuses it");
+
+const listClaims = projectRoute("GET /api/claims", {
+  summary: "Who holds which ticket",
+  request: {
+    query: z.object({
+      page: pageParameters.page,
+      per_page: pageParameters.per_page,
+      agent_id: z.string().optional().openapi({ description: "Only the claims of this holder" }),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        claims: z.array(claimSchema).readonly(),
+        total: pageFields.total,
+        page: pageFields.page,
+        per_page: pageFields.per_page,
+        total_pages: pageFields.total_pages,
+      }).openapi("ClaimList"),
+      "A page of claims, the oldest first",
+    ),
+    ...projectErrors(400),
+  },
+});
+
+const claimTicket = projectRoute("POST /api/tickets/{uuid}/claim", {
+  summary: "Claim a ticket for yourself, or renew your claim",
+  request: {
+    params,
+    body: jsonRequest(
+      acting.extend({
+        workspace: z.string().trim().max(200, { error: "must have at most 200 characters" })
+          .optional().openapi({ description: "The workspace in which you will work" }),
+      }),
+      { agent_id: "builder" },
+    ),
+  },
+  responses: {
+    201: json(claimSchema, "The ticket is yours"),
+    200: json(claimSchema.extend({ message: z.string() }), "It was yours; the lease is renewed"),
+    ...projectErrors(400, 413),
+    409: refused,
+  },
+});
+
+const releaseTicket = projectRoute("POST /api/tickets/{uuid}/release", {
+  summary: "Give a ticket back unfinished; an admin can end the claim of anybody",
+  request: {
+    params,
+    body: { content: { "application/json": { schema: acting, example: {} } }, required: false },
+  },
+  responses: {
+    200: json(
+      claimSchema.extend({ released_at: timestampSchema }).openapi("ReleasedClaim"),
+      "Nobody holds the ticket",
+    ),
+    ...projectErrors(400, 413),
+    409: refused,
+  },
+}, optionalBody());
+
+const submitTicket = projectRoute("POST /api/tickets/{uuid}/submit", {
+  summary: "Submit your work: the ticket gets a comment and the status Review",
+  request: {
+    params,
+    body: jsonRequest(submissionSchema.extend(acting.shape), {
+      summary: "Empty lines are skipped.",
+      workspace: "fix-parser",
+    }),
+  },
+  responses: {
+    200: json(
+      claimSchema.extend({ summary: z.string(), files_changed: z.array(z.string()).readonly() })
+        .loose().openapi("SubmittedClaim"),
+      "The claim has ended with its work",
+    ),
+    ...projectErrors(400, 413),
+    409: refused,
+  },
+});
+
+/** `/api/claims`, and claim, release and submit of a ticket. */
+export function claimRoutes(
+  { hosting: { tickets, claims, submissions }, accounts }: Pick<Services, "hosting" | "accounts">,
+) {
+  const writerOf = (
+    context: Context<AppEnv>,
+    { agent_id, generation }: z.infer<typeof acting>,
+  ) => ({
+    caller: callerOf(context),
+    actor: actorOf(context.get("access"), agent_id, accounts),
+    generation: generationOf(context, generation),
+  });
+  return newProjectRoutes()
+    .openapi(listClaims, (context) => {
+      const { page, per_page, agent_id } = context.req.valid("query");
+      const asked = { page, per_page };
+      const { limit, offset } = rangeOf(asked);
+      const found = claims.list(context.get("access").project, agent_id);
+      const shown = found.slice(offset, offset + limit).map(viewOfClaim);
+      return context.json(Object.assign(pageOf(asked, found.length), { claims: shown }), 200);
+    })
+    .openapi(claimTicket, async (context) => {
+      const body = context.req.valid("json");
+      const { project } = context.get("access");
+      const writer = writerOf(context, body);
+      const id = context.req.valid("param").uuid;
+      const ticket = await tickets.resolve(project, id, "Ticket not found in repository");
+      const { workspace } = body;
+      const { caller, actor, generation } = writer;
+      const request = { caller, actor, generation, workspace: workspace || undefined };
+      const { claim, isNew } = await claims.claim(project, ticket, request);
+      const view = viewOfClaim(claim);
+      return isNew
+        ? context.json(view, 201)
+        : context.json(Object.assign(view, { message: "Already claimed by you" }), 200);
+    })
+    .openapi(releaseTicket, async (context) => {
+      const body = context.req.valid("json");
+      const { project, isAdmin } = context.get("access");
+      const { caller, actor, generation } = writerOf(context, body);
+      const id = context.req.valid("param").uuid;
+      const ticket = await tickets.resolve(project, id, "No active claim for this ticket");
+      const request = { caller, actor, generation, isAdmin };
+      const claim = await claims.release(project, ticket.uuid, request);
+      const released_at = isoOf(claim.endedAt ?? claim.expiresAt);
+      const view = viewOfClaim(claim);
+      return context.json(Object.assign(view, { status: "released", released_at }), 200);
+    })
+    .openapi(submitTicket, async (context) => {
+      const { agent_id, generation, ...work } = context.req.valid("json");
+      const { project } = context.get("access");
+      const writer = writerOf(context, { agent_id, generation });
+      const id = context.req.valid("param").uuid;
+      const { claim, answer } = await submissions.submit(project, id, work, writer);
+      const { summary, files_changed } = work;
+      return context.json(
+        Object.assign(viewOfClaim(claim), { summary, files_changed }, answer),
+        200,
+      );
+    });
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { textSchema } from "../validation/mod.ts";
+
+/** Longest text of a description, a comment or any other field, in characters. */
+const MAX_TEXT = 100_000;
+
+/** Most fields that one request sets beside those with a name of their own. */
+const MAX_FIELDS = 50;
+
+const long = z.string().max(MAX_TEXT, { error: `must have at most ${MAX_TEXT} characters` });
+const title = z.string().trim().pipe(textSchema(1, 500));
+const word = textSchema(0, 100);
+
+/** Texts that a client names by how they are written. */
+const mimetype = z.enum(["text/plain", "text/x-markdown", "text/x-fossil-wiki"], {
+  error: 'must be "text/plain", "text/x-markdown" or "text/x-fossil-wiki"',
+});
+
+const comment = z.string().trim().min(1, { error: "must not be empty" }).max(MAX_TEXT, {
+  error: `must have at most ${MAX_TEXT} characters`,
+});
+
+const fields = z.record(z.string().regex(/^[A-Za-z_]\w{0,99}$/, { error: "is no field" }), long)
+  .refine((record) => Object.keys(record).length <= MAX_FIELDS, {
+    error: `must have at most ${MAX_FIELDS} fields`,
+  }).describe(
+    "Other fields that the repository's tickets have; GET /api/tickets/fields lists them",
+  );
+
+const words = {
+  status: word.optional(),
+  type: word.optional(),
+  severity: word.optional(),
+  priority: word.optional(),
+  subsystem: word.optional(),
+  resolution: word.optional(),
+};
+
+/** What a ticket is made with. */
+export const newTicketSchema = z.object({
+  title,
+  comment: long.default("").describe("What the ticket says: its description"),
+  ...words,
+  fields: fields.optional(),
+});
+
+/** What can be changed of a ticket. */
+export const ticketChangeSchema = z.object({
+  title: title.optional(),
+  body: long.optional().describe("The description, in place of the one that there is"),
+  comment: comment.optional().describe("Appended as a comment; the description stays"),
+  ...words,
+  fields: fields.optional(),
+});
+
+export const newCommentSchema = z.object({ comment, mimetype: mimetype.default("text/plain") });
+
+/** Longest list of changed files that a submission names. */
+const MAX_FILES = 1000;
+
+/** Work that is submitted. */
+export const submissionSchema = z.object({
+  summary: long.default(""),
+  workspace: z.string().trim().max(200, { error: "must have at most 200 characters" }).optional(),
+  files_changed: z.array(textSchema(1, 1000)).max(MAX_FILES, {
+    error: `must have at most ${MAX_FILES} entries`,
+  }).default([]),
+});
+
+export const newFieldSchema = z.object({
+  name: z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, {
+    error: "must be 1 to 63 lower-case letters, digits and underscores, and begin with a letter",
+  }),
+});
+
+export type NewTicket = z.infer<typeof newTicketSchema>;
+export type TicketEdit = z.infer<typeof ticketChangeSchema>;
+export type NewComment = z.infer<typeof newCommentSchema>;
+export type SubmittedWork = z.infer<typeof submissionSchema>;

@@ -1,0 +1,192 @@
+import type { Change } from "../database/mod.ts";
+import { Conflict, Forbidden, NotFound } from "../errors.ts";
+import type { Origin } from "../events/mod.ts";
+import type { TicketRef } from "../fossil/mod.ts";
+import type { Caller } from "../identity/mod.ts";
+import type { Actor, Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
+import type { Claims } from "./claims.ts";
+import { type Claim, isResult } from "./records.ts";
+import { claimRefusal, refusalOf } from "./refusals.ts";
+import type { SubmittedWork } from "./schemas.ts";
+import { commentFields, setting } from "./ticket_fields.ts";
+import type { Tickets, TicketWriter } from "./tickets.ts";
+
+/** Work that is about to be submitted. */
+export interface Submission {
+  readonly project: Project;
+  readonly ticket: TicketRef;
+  readonly claim: Claim;
+  readonly caller: Caller;
+  readonly actor: Actor;
+  readonly summary: string;
+  /** The workspace with the work, or null. */
+  readonly workspace: string | null;
+}
+
+/** What a submission does beside ending the claim, such as opening a review. */
+export interface SubmissionPart {
+  /**
+   * Checks and computes, before anything is written, what `settle` will need.
+   *
+   * @returns a plan that survives JSON, and fields for the answer; null where there is nothing to do
+   * @throws ServiceError where the work cannot be submitted
+   */
+  prepare(submission: Submission): Promise<
+    { readonly plan: unknown; readonly answer: Readonly<Record<string, unknown>> } | null
+  >;
+  /** State and events, committed with the end of the claim. What an intention's `settle` may use. */
+  settle(plan: unknown, settling: {
+    readonly project: Project;
+    readonly origin: Origin;
+    /** Unix milliseconds. */
+    readonly now: number;
+  }): Change | Promise<Change>;
+}
+
+/** What stays on disk while the work is being submitted. */
+interface Submitting {
+  readonly ticket: string;
+  readonly generation: number;
+  readonly summary: string;
+  readonly filesChanged: readonly string[];
+  readonly workspace: string | null;
+  /** The plan of each part, in their order. */
+  readonly plans: readonly unknown[];
+}
+
+export interface SubmissionsOptions {
+  readonly repositories: ProjectRepositories;
+  readonly claims: Claims;
+  readonly tickets: Tickets;
+}
+
+/** The end of a claim with its work done: a comment on the ticket, and what others add. */
+export class Submissions {
+  readonly #options: SubmissionsOptions;
+  readonly #kind: RegisteredKind<Submitting>;
+  readonly #parts: SubmissionPart[] = [];
+
+  constructor(options: SubmissionsOptions) {
+    this.#options = options;
+    this.#kind = options.repositories.intentions.register<Submitting>({
+      name: "ticket.submit",
+      settle: ({ project, body, origin, now }) => this.#settle(project, body, { origin, now }),
+    });
+  }
+
+  /** Adds what every submission does. To be called before anything is settled, in the same order always. */
+  extend(part: SubmissionPart): void {
+    this.#parts.push(part);
+  }
+
+  /**
+   * Ends a claim with its work: comments on the ticket, and sets it to "Review".
+   *
+   * @param id the ticket, whole or a prefix
+   * @throws NotFound where nobody claimed the ticket; Forbidden where another did; Conflict
+   */
+  async submit(
+    project: Project,
+    id: string,
+    work: SubmittedWork,
+    writer: TicketWriter,
+  ): Promise<{ readonly claim: Claim; readonly answer: Readonly<Record<string, unknown>> }> {
+    const { tickets, repositories } = this.#options;
+    const { caller, actor } = writer;
+    const ticket = await tickets.resolve(project, id, "No active claim for this ticket");
+    const claim = await this.#requireClaim(project, ticket.uuid, writer);
+    const workspace = work.workspace || claim.workspace;
+    const submission = { project, ticket, claim, caller, actor, summary: work.summary, workspace };
+    const prepared = [];
+    for (const part of this.#parts) prepared.push(await part.prepare(submission));
+    const body: Submitting = {
+      ticket: ticket.uuid,
+      generation: claim.generation,
+      summary: work.summary,
+      filesChanged: work.files_changed,
+      workspace,
+      plans: prepared.map((part) => part?.plan ?? null),
+    };
+    await repositories.write(project, {
+      caller,
+      user: actor.name,
+      intention: { kind: this.#kind, body },
+      write: async (repository, stamp) => {
+        await this.#requireClaim(project, ticket.uuid, writer);
+        const columns = await repository.ticketFields();
+        const comment = commentOf(body);
+        const fields = [
+          ...(columns.ticket.includes("status") ? setting({ status: "Review" }) : []),
+          ...(comment === "" ? [] : commentFields(columns, { comment, user: actor.name })),
+        ];
+        return await repository.changeTicket({ ...stamp, ticket: ticket.uuid, fields });
+      },
+    });
+    const answer = Object.assign({}, ...prepared.map((part) => part?.answer ?? {}));
+    return { claim: { ...claim, outcome: "submitted", workspace }, answer };
+  }
+
+  async #requireClaim(
+    project: Project,
+    ticket: string,
+    { actor, generation }: TicketWriter,
+  ): Promise<Claim> {
+    const { claims } = this.#options;
+    const active = claims.active(project, ticket);
+    if (active !== null) {
+      if (active.holder.key === actor.key) {
+        return await claims.fence(project, { ticket, actor, generation });
+      }
+      if (await claims.hasHeld(project, ticket, actor)) {
+        throw claimRefusal(`"${active.holder.name}" holds the claim of this ticket`, active);
+      }
+      throw new Forbidden("Only the claiming agent can submit work for this ticket");
+    }
+    const newest = await claims.newest(project, ticket);
+    if (newest === null) throw new NotFound("No active claim for this ticket");
+    const { outcome } = newest;
+    const isOwn = newest.holder.key === actor.key;
+    if (isResult(outcome)) {
+      if (!isOwn) throw new Forbidden("Only the claiming agent can submit work for this ticket");
+      throw new Conflict(`Claim is already ${outcome}`);
+    }
+    if (!isOwn || outcome === "released") throw new NotFound("No active claim for this ticket");
+    throw refusalOf(newest, outcome ?? "lapsed");
+  }
+
+  async #settle(
+    project: Project,
+    { ticket, generation, summary, filesChanged, workspace, plans }: Submitting,
+    { origin, now }: { readonly origin: Origin; readonly now: number },
+  ): Promise<Change> {
+    const { claims } = this.#options;
+    const claim = await claims.newest(project, ticket);
+    const ends = claim !== null && claim.generation === generation && claim.outcome === null;
+    const changes: Change[] = ends
+      ? [claims.statements.end(project, claim, {
+        outcome: "submitted",
+        now,
+        origin,
+        submission: { summary, filesChanged, workspace },
+      })]
+      : [];
+    for (const [index, part] of this.#parts.entries()) {
+      const plan = plans[index] ?? null;
+      if (plan !== null) changes.push(await part.settle(plan, { project, origin, now }));
+    }
+    return {
+      statements: changes.flatMap(({ statements = [] }) => statements),
+      events: changes.flatMap(({ events = [] }) => events),
+    };
+  }
+}
+
+/** What the ticket says of the work: the summary, the workspace and the files. */
+function commentOf({ summary, workspace, filesChanged }: Submitting): string {
+  const files = filesChanged.map((file) => `- ${file}`).join("\n");
+  return [
+    summary.trim(),
+    workspace === null ? "" : `Workspace: ${workspace}`,
+    files === "" ? "" : `Files changed:\n${files}`,
+  ].filter((part) => part !== "").join("\n\n");
+}
