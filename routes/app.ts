@@ -25,6 +25,7 @@ import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware
 import { openApiRoutes } from "./openapi.ts";
 import { mountProjects } from "./projects/mod.ts";
 import { projectRoutes } from "./v1/projects.ts";
+import { protectionRoutes } from "./v1/protection.ts";
 import { settingsRoutes } from "./v1/settings.ts";
 import { statusRoutes } from "./v1/status.ts";
 import { type Group, type QueryToken, ROUTES } from "./table.ts";
@@ -79,6 +80,7 @@ export function createGroups(
     settings: settingsRoutes(services.policies),
     events: eventRoutes({ eventLog, streams }),
     projects: projectRoutes(services),
+    protection: protectionRoutes(services),
   };
 }
 

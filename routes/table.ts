@@ -87,6 +87,8 @@ export const ROUTES = {
   "DELETE /v1/projects/{slug}/members/{name}": ["projects", "server"],
   "GET /v1/projects/{slug}/repository": ["projects", "server"],
   "PUT /v1/projects/{slug}/repository": ["projects", "server"],
+  "GET /v1/projects/{slug}/protection": ["protection", "server"],
+  "PUT /v1/projects/{slug}/protection": ["protection", "server"],
 
   "GET /v1/llm/backends": ["llm", "server"],
   "POST /v1/llm/backends": ["llm", "server"],

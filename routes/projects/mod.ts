@@ -13,6 +13,7 @@ import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
 import { checkinRoutes } from "./checkins.ts";
 import { claimRoutes } from "./claims.ts";
+import { checkRoutes } from "./checks.ts";
 import { newProjectRoutes } from "./context.ts";
 import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
@@ -21,6 +22,7 @@ import { indexRoutes } from "./index.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
+import { protectionRoutes } from "./protection.ts";
 import type { ProjectGroup } from "./table.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
@@ -50,6 +52,8 @@ export function createProjectGroups(
     batch: batchRoutes(services, whole),
     tickets: ticketRoutes(services),
     claims: claimRoutes(services),
+    checks: checkRoutes(services),
+    protection: protectionRoutes(services),
   };
 }
 

@@ -46,6 +46,12 @@ export const PROJECT_ROUTES = {
   "GET /api/attachments": ["documents", "read"],
   "GET /api/attachments/content": ["documents", "read"],
   "GET /api/events": ["events", "read"],
+  "GET /api/status": ["checks", "read"],
+  "POST /api/status": ["checks", "status"],
+  "GET /api/status/{checkin}/history": ["checks", "read"],
+  "GET /api/status/{checkin}/badge.svg": ["checks", "read"],
+  "GET /api/protection": ["protection", "read"],
+  "PUT /api/protection": ["protection", "admin"],
 } as const satisfies Record<string, readonly [group: string, needs: Action]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

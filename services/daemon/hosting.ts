@@ -1,3 +1,4 @@
+import { Checks } from "../checks/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
@@ -5,6 +6,7 @@ import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
+import { Protection } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
@@ -29,6 +31,8 @@ export interface Hosting {
   readonly feeds: Feeds;
   readonly tickets: Tickets;
   readonly submissions: Submissions;
+  readonly checks: Checks;
+  readonly protection: Protection;
 }
 
 /**
@@ -47,6 +51,8 @@ export async function openHosting(
   const repositories = await ProjectRepositories.open(options);
   started.defer(() => repositories.close());
   const projects = await Projects.open({ database, accounts, repositories, clock });
+  const checks = new Checks({ database, repositories, clock });
+  const protection = await Protection.open({ database, checks, clock });
   const claims = await Claims.open({
     database,
     projects,
@@ -65,5 +71,5 @@ export async function openHosting(
   started.defer(() => watch.close());
   claims.start();
   const wikis = new Wikis({ repositories });
-  return { projects, repositories, claims, tickets, submissions, wikis, feeds };
+  return { projects, repositories, claims, tickets, submissions, wikis, feeds, checks, protection };
 }

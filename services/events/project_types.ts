@@ -77,7 +77,15 @@ export interface ProjectEventTypes {
     /** What happened: created, commented, approved, changes_requested, round, merged, closed … */
     action: string;
   };
-  "project.status": InProject & { checkin: string; context: string; state: string };
+  /** A report of CI. */
+  "project.status": InProject & {
+    checkin: string;
+    context: string;
+    state: string;
+    description: string;
+    target_url: string;
+    reporter: string;
+  };
   "project.release": InProject & { tag_name: string; name: string; status: string };
   "project.landing": InProject & {
     review: number;

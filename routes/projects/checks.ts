@@ -1,0 +1,163 @@
+import { z } from "@hono/zod-openapi";
+import {
+  badgeOf,
+  CHECK_STATES,
+  renderBadge,
+  reportSchema,
+  viewOfCheck,
+} from "../../services/checks/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { NotFound, Unauthorized } from "../../services/errors.ts";
+import { actorOf, type Project } from "../../services/projects/mod.ts";
+import { callerOf } from "../context.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+
+const stateSchema = z.enum(CHECK_STATES);
+
+const checkFields = {
+  checkin: z.string().openapi({ description: "The whole id of the check-in" }),
+  context: z.string(),
+  state: stateSchema,
+  description: z.string(),
+  target_url: z.string(),
+  reporter: z.string(),
+};
+
+const checkSchema = z.object({
+  id: z.int(),
+  ...checkFields,
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+}).openapi("Check");
+
+const checkinParam = z.string().min(1).openapi({
+  description: "The check-in: an id, a prefix of one, a branch or a tag",
+});
+
+const reportCheck = projectRoute("POST /api/status", {
+  summary: "Report how a check (CI) of a check-in went; the newest report of a context counts",
+  request: {
+    body: jsonRequest(reportSchema.meta({ id: "CheckReport" }), {
+      checkin: "5c3f9a1b20",
+      context: "ci/build",
+      state: "success",
+      description: "All 214 tests passed",
+      target_url: "https://ci.example.com/builds/7",
+    }),
+  },
+  responses: {
+    201: json(checkSchema.extend({ created: z.boolean() }), "The first report of this context"),
+    200: json(checkSchema.extend({ created: z.boolean() }), "It replaces the report before it"),
+    ...projectErrors(400, 409, 413),
+  },
+});
+
+const listChecks = projectRoute("GET /api/status", {
+  summary: "The checks of a check-in",
+  request: {
+    query: z.object({
+      checkin: z.string({ error: "checkin parameter required" }).min(1, {
+        error: "checkin parameter required",
+      }).openapi({ description: "An id, a prefix of one, a branch or a tag" }),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        checkin: z.string(),
+        state: z.enum(["unknown", "failing", "pending", "passing"]),
+        checks: z.array(checkSchema),
+      }).openapi("CheckinStatus"),
+      "The newest report of each context, by context",
+    ),
+    ...projectErrors(400),
+  },
+});
+
+const listReports = projectRoute("GET /api/status/{checkin}/history", {
+  summary: "Every report of a check-in, newest first",
+  request: {
+    params: z.object({ checkin: checkinParam }),
+    query: z.object({
+      context: z.string().optional().openapi({ description: "Only reports of this context" }),
+      ...pageParameters,
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        checkin: z.string(),
+        reports: z.array(z.object({ ...checkFields, reported_at: z.iso.datetime() })),
+        ...pageFields,
+      }).openapi("CheckHistory"),
+      "The reports",
+    ),
+    ...projectErrors(400),
+  },
+});
+
+const getBadge = projectRoute("GET /api/status/{checkin}/badge.svg", {
+  summary: "The state of a check-in as a badge: passing, failing, pending or unknown",
+  request: { params: z.object({ checkin: checkinParam }) },
+  responses: {
+    200: { content: { "image/svg+xml": { schema: z.string() } }, description: "The badge" },
+    ...projectErrors(400),
+  },
+});
+
+/** `/api/status`: what CI reports. */
+export function checkRoutes({ hosting, accounts }: Pick<Services, "hosting" | "accounts">) {
+  const { checks, repositories } = hosting;
+  const resolve = async (project: Project, name: string) => {
+    const { uuid } = await repositories.read(
+      project,
+      (repository) => repository.resolveCheckin(name),
+    );
+    return uuid;
+  };
+  return newProjectRoutes()
+    .openapi(reportCheck, async (context) => {
+      if (context.get("session") !== undefined) {
+        throw new Unauthorized("A report needs a token in the Authorization header");
+      }
+      const access = context.get("access");
+      const { check, isNew } = await checks.report(access.project, context.req.valid("json"), {
+        caller: callerOf(context),
+        actor: actorOf(access, undefined, accounts),
+      });
+      return context.json({ ...viewOfCheck(check), created: isNew }, isNew ? 201 : 200);
+    })
+    .openapi(listChecks, async (context) => {
+      const { project } = context.get("access");
+      const checkin = await resolve(project, context.req.valid("query").checkin);
+      const found = await checks.list(project, checkin);
+      const { message: state } = badgeOf(found.map((check) => check.state));
+      return context.json({ checkin, state, checks: found.map(viewOfCheck) }, 200);
+    })
+    .openapi(listReports, async (context) => {
+      const { project } = context.get("access");
+      const { context: name, ...page } = context.req.valid("query");
+      const checkin = await resolve(project, context.req.valid("param").checkin);
+      const { reports, total } = await checks.history(project, checkin, {
+        context: name,
+        ...rangeOf(page),
+      });
+      return context.json({ checkin, reports, ...pageOf(page, total) }, 200);
+    })
+    .openapi(getBadge, async (context) => {
+      const { project } = context.get("access");
+      // A badge in a page must show something, whatever becomes of the check-in.
+      const checkin = await resolve(project, context.req.valid("param").checkin).catch((error) => {
+        if (error instanceof NotFound) return null;
+        throw error;
+      });
+      const states = checkin === null ? [] : (await checks.statesOf(project, checkin)).values();
+      return context.body(renderBadge(badgeOf(states)), 200, {
+        "Content-Type": "image/svg+xml",
+        "Cache-Control": "no-cache, no-store, must-revalidate",
+      });
+    });
+}

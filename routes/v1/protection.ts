@@ -1,0 +1,35 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { PROTECTION_EXAMPLE, protectionBody } from "../projects/protection.ts";
+import { route } from "../route.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
+
+const params = z.object({ slug: z.string() });
+
+const getProtection = route("GET /v1/projects/{slug}/protection", {
+  summary: "Show the rules of a project's protected branches",
+  request: { params },
+  responses: { 200: json(protectionBody, "The rules, in order"), ...errors(404) },
+});
+
+const setProtection = route("PUT /v1/projects/{slug}/protection", {
+  summary: "Replace the rules of a project's protected branches",
+  request: { params, body: jsonRequest(protectionBody, PROTECTION_EXAMPLE) },
+  responses: { 200: json(protectionBody, "The rules, in order"), ...errors(400, 404, 413, 503) },
+});
+
+/** `/v1/projects/{slug}/protection`: what branches demand. */
+export function protectionRoutes({ hosting }: Pick<Services, "hosting">) {
+  const { projects, protection } = hosting;
+  return newRoutes()
+    .openapi(getProtection, (context) => {
+      const { project } = projects.require(context.req.valid("param").slug);
+      return context.json([...protection.rulesOf(project)], 200);
+    })
+    .openapi(setProtection, async (context) => {
+      const { project } = projects.require(context.req.valid("param").slug);
+      await protection.set(project, context.req.valid("json"), callerOf(context));
+      return context.json([...protection.rulesOf(project)], 200);
+    });
+}

@@ -1,0 +1,303 @@
+import type { Selectable } from "kysely";
+import { monotonicFactory } from "ulid";
+import {
+  type Database,
+  Duplicate,
+  type Statement,
+  statement,
+  type Tables,
+  Unchanged,
+} from "../database/mod.ts";
+import { Conflict, NotFound } from "../errors.ts";
+import { type Caller, originOf } from "../identity/mod.ts";
+import {
+  type Actor,
+  type Project,
+  projectEvent,
+  type ProjectRepositories,
+} from "../projects/mod.ts";
+import type { CHECK_STATES, Report } from "./schemas.ts";
+
+export type { Report } from "./schemas.ts";
+
+/** How a check went. */
+export type CheckState = (typeof CHECK_STATES)[number];
+
+/** The newest report of a check. */
+export interface Check {
+  /** Counts from 1 in the project. */
+  readonly number: number;
+  /** The whole id. */
+  readonly checkin: string;
+  readonly context: string;
+  readonly state: CheckState;
+  readonly description: string;
+  readonly targetUrl: string;
+  readonly reporter: string;
+  /** Unix milliseconds, as all times here. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A check as it is told to callers. */
+export interface StatusView {
+  readonly id: number;
+  readonly checkin: string;
+  readonly context: string;
+  readonly state: CheckState;
+  readonly description: string;
+  readonly target_url: string;
+  readonly reporter: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A report of the history as it is told to callers. */
+export interface PastReport extends Omit<StatusView, "id" | "created_at" | "updated_at"> {
+  readonly reported_at: string;
+}
+
+export interface ChecksOptions {
+  readonly database: Database;
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Contexts of one check-in. */
+const MAX_CONTEXTS = 200;
+
+/** A whole id of a check-in, or a prefix. */
+const ID = /^[0-9a-f]{4,64}$/;
+
+/** Turns of a report whose check appears, or goes with its project, meanwhile. */
+const TRIES = 3;
+
+/** What CI reports of check-ins. */
+export class Checks {
+  readonly #database: Database;
+  readonly #repositories: ChecksOptions["repositories"];
+  readonly #clock: () => number;
+  /** Ids of the history, which sort as they were made within one millisecond too. */
+  readonly #nextId = monotonicFactory();
+
+  constructor(options: ChecksOptions) {
+    this.#database = options.database;
+    this.#repositories = options.repositories;
+    this.#clock = options.clock;
+  }
+
+  /**
+   * Takes a report. It replaces the one before it of the same context and check-in.
+   *
+   * @returns the check, and whether it is the first report of it
+   * @throws NotFound where there is no such check-in, Invalid where the prefix fits several
+   */
+  async report(
+    project: Project,
+    report: Report,
+    { caller, actor }: { readonly caller: Caller; readonly actor: Actor },
+  ): Promise<{ readonly check: Check; readonly isNew: boolean }> {
+    const checkin = await this.#resolve(project, report.checkin);
+    const { context, state } = report;
+    for (let left = TRIES;; left--) {
+      const known = await this.find(project, checkin, context);
+      const isNew = known === null;
+      if (isNew) await this.#requireRoom(project, checkin);
+      const now = this.#clock();
+      const row = rowOf({ project, checkin, report, actor });
+      try {
+        await this.#database.commit({
+          statements: [
+            isNew ? this.#insertion(row, now) : this.#update(row, now),
+            this.#keeping(row, now),
+          ],
+          events: [
+            projectEvent(project, "project.status", {
+              checkin,
+              context,
+              state,
+              description: row.description,
+              target_url: row.target_url,
+              reporter: actor.name,
+            }, { origin: originOf(caller), time: now }),
+          ],
+        });
+      } catch (error) {
+        if (left > 1 && (error instanceof Duplicate || error instanceof Unchanged)) continue;
+        throw error;
+      }
+      const check = await this.find(project, checkin, context);
+      if (check === null) throw new NotFound(`There is no project "${project.slug}"`);
+      return { check, isNew };
+    }
+  }
+
+  /** The check of a context, or null. */
+  async find(
+    project: Pick<Project, "id">,
+    checkin: string,
+    context: string,
+  ): Promise<Check | null> {
+    const row = await this.#ofProject(project).where("checkin", "=", checkin)
+      .where("context", "=", context).executeTakeFirst();
+    return row === undefined ? null : checkOf(row);
+  }
+
+  /**
+   * The checks of a check-in, by context.
+   *
+   * @param checkin its whole id
+   */
+  async list(project: Pick<Project, "id">, checkin: string): Promise<Check[]> {
+    const rows = await this.#ofProject(project).where("checkin", "=", checkin)
+      .orderBy("context").execute();
+    return rows.map(checkOf);
+  }
+
+  /**
+   * The state of each context of a check-in.
+   *
+   * @param checkin its whole id
+   */
+  async statesOf(
+    project: Pick<Project, "id">,
+    checkin: string,
+  ): Promise<ReadonlyMap<string, CheckState>> {
+    const rows = await this.#database.tables.selectFrom("checks").select(["context", "state"])
+      .where("project_id", "=", project.id).where("checkin", "=", checkin).execute();
+    return new Map(rows.map(({ context, state }) => [context, state]));
+  }
+
+  /** Every report of a check-in, newest first. */
+  async history(
+    project: Pick<Project, "id">,
+    checkin: string,
+    { context, limit, offset }: {
+      readonly context?: string | undefined;
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): Promise<{ readonly reports: PastReport[]; readonly total: number }> {
+    let query = this.#database.tables.selectFrom("check_history")
+      .where("project_id", "=", project.id).where("checkin", "=", checkin);
+    if (context !== undefined) query = query.where("context", "=", context);
+    const { total } = await query.select(({ fn }) => fn.countAll<number>().as("total"))
+      .executeTakeFirstOrThrow();
+    const rows = await query.selectAll().orderBy("id", "desc").limit(limit).offset(offset)
+      .execute();
+    const reports = rows.map((row): PastReport => ({
+      checkin: row.checkin,
+      context: row.context,
+      state: row.state as CheckState,
+      description: row.description,
+      target_url: row.target_url,
+      reporter: row.reporter_name,
+      reported_at: new Date(row.reported_at).toISOString(),
+    }));
+    return { reports, total: Number(total) };
+  }
+
+  /** The whole id of a reported check-in. Only ids count: a branch's tip may move meanwhile. */
+  async #resolve(project: Project, checkin: string): Promise<string> {
+    const id = checkin.toLowerCase();
+    const missing = new NotFound(`There is no check-in "${checkin}"`);
+    if (!ID.test(id)) throw missing;
+    const { uuid } = await this.#repositories.read(
+      project,
+      (repository) => repository.resolveCheckin(id),
+    );
+    // Digits alone may be a date.
+    if (!uuid.startsWith(id)) throw missing;
+    return uuid;
+  }
+
+  async #requireRoom(project: Project, checkin: string): Promise<void> {
+    const states = await this.statesOf(project, checkin);
+    if (states.size < MAX_CONTEXTS) return;
+    throw new Conflict(`A check-in has at most ${MAX_CONTEXTS} contexts`);
+  }
+
+  #ofProject({ id }: Pick<Project, "id">) {
+    return this.#database.tables.selectFrom("checks").selectAll().where("project_id", "=", id);
+  }
+
+  #insertion(row: ReportRow, now: number): Statement {
+    const insertion = this.#database.tables.insertInto("checks").values(({ selectFrom }) => ({
+      ...row,
+      number: selectFrom("checks").where("project_id", "=", row.project_id)
+        .select(({ fn, eb, lit }) => eb(fn.coalesce(fn.max("number"), lit(0)), "+", 1).as("next")),
+      created_at: now,
+      updated_at: now,
+    }));
+    return statement(insertion);
+  }
+
+  #update({ project_id, checkin, context, ...row }: ReportRow, now: number): Statement {
+    const update = this.#database.tables.updateTable("checks").set({ ...row, updated_at: now })
+      .where("project_id", "=", project_id).where("checkin", "=", checkin)
+      .where("context", "=", context);
+    return statement(update, { mustChange: true });
+  }
+
+  #keeping(row: ReportRow, now: number): Statement {
+    return statement(
+      this.#database.tables.insertInto("check_history")
+        .values({ ...row, id: this.#nextId(now), reported_at: now }),
+    );
+  }
+}
+
+type ReportRow = ReturnType<typeof rowOf>;
+
+function rowOf(
+  { project, checkin, report, actor }: {
+    readonly project: Project;
+    readonly checkin: string;
+    readonly report: Report;
+    readonly actor: Actor;
+  },
+) {
+  const { context, state, description, target_url } = report;
+  const project_id = project.id;
+  return {
+    project_id,
+    checkin,
+    context,
+    state,
+    description,
+    target_url,
+    reporter_name: actor.name,
+  };
+}
+
+function checkOf(row: Selectable<Tables["checks"]>): Check {
+  const { number, checkin, context, state, description } = row;
+  return {
+    number,
+    checkin,
+    context,
+    state,
+    description,
+    targetUrl: row.target_url,
+    reporter: row.reporter_name,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** A check as it is told to callers. */
+export function viewOfCheck(check: Check): StatusView {
+  const { number: id, checkin, context, state, description, reporter } = check;
+  return {
+    id,
+    checkin,
+    context,
+    state,
+    description,
+    target_url: check.targetUrl,
+    reporter,
+    created_at: new Date(check.createdAt).toISOString(),
+    updated_at: new Date(check.updatedAt).toISOString(),
+  };
+}

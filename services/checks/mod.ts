@@ -1,0 +1,11 @@
+/** Checks: what CI reports of check-ins. README.md says how other modules use them. */
+export { badgeOf, renderBadge } from "./badge.ts";
+export {
+  type Check,
+  Checks,
+  type CheckState,
+  type Report,
+  type StatusView,
+  viewOfCheck,
+} from "./checks.ts";
+export { CHECK_STATES, reportSchema } from "./schemas.ts";

@@ -1,0 +1,41 @@
+import { z } from "zod";
+
+export const CHECK_STATES = ["pending", "success", "failure", "error"] as const;
+
+const MAX_CONTEXT = 200;
+const MAX_DESCRIPTION = 500;
+const MAX_URL = 2000;
+
+function text(name: string, maximum: number) {
+  return z.string({ error: `${name} must be a string` }).trim().max(maximum, {
+    error: `${name} must be ${maximum} characters or fewer`,
+  });
+}
+
+function isWebAddress(address: string): boolean {
+  if (address === "") return true;
+  const scheme = URL.parse(address)?.protocol;
+  return scheme === "http:" || scheme === "https:";
+}
+
+/** What CI reports of a check-in. */
+export const reportSchema = z.object({
+  checkin: z.string({ error: "checkin is required" }).trim().min(1, {
+    error: "checkin is required",
+  }).max(64, { error: "checkin must be 64 characters or fewer" }).describe(
+    "The id of the check-in, or a prefix of at least 4 digits",
+  ),
+  context: z.string({ error: "context is required" }).trim().min(1, {
+    error: "context is required",
+  }).max(MAX_CONTEXT, { error: `context must be ${MAX_CONTEXT} characters or fewer` }).describe(
+    "Which check it is, such as ci/build",
+  ),
+  state: z.enum(CHECK_STATES, { error: `state must be one of: ${CHECK_STATES.join(", ")}` }),
+  description: text("description", MAX_DESCRIPTION).default(""),
+  target_url: text("target_url", MAX_URL).refine(isWebAddress, {
+    error: "target_url must use http or https scheme",
+  }).default(""),
+});
+
+/** A report of CI. */
+export type Report = z.infer<typeof reportSchema>;

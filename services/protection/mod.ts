@@ -1,0 +1,12 @@
+/** Branch protection: rules per branch pattern, and one judge of every door. See README.md. */
+export { matchesGlob } from "./glob.ts";
+export {
+  type BranchRule,
+  type Judged,
+  type Judgement,
+  type ProtectedAction,
+  Protection,
+  type ReviewStanding,
+} from "./protection.ts";
+export { ruleOf } from "./rules.ts";
+export { protectionSchema, type Rule } from "./schemas.ts";

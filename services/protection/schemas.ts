@@ -1,0 +1,37 @@
+import { z } from "zod";
+
+const MAX_RULES = 100;
+const MAX_CONTEXTS = 50;
+const MAX_TEXT = 200;
+const MAX_APPROVALS = 20;
+
+const text = z.string().trim().min(1, { error: "must not be empty" }).max(MAX_TEXT, {
+  error: `must have at most ${MAX_TEXT} characters`,
+});
+
+const approvals = z.int({ error: "must be a whole number" }).min(0).max(MAX_APPROVALS).default(0);
+
+/** A rule of the branches that a pattern fits. */
+export const ruleSchema = z.object({
+  pattern: text.describe("Names of branches; * stands for any characters, ? for one"),
+  contexts: z.array(text).max(MAX_CONTEXTS, { error: `must name at most ${MAX_CONTEXTS}` })
+    .default([]).describe("Checks that must be success on what is merged"),
+  approvals: z.object({
+    any: approvals.describe("Approvals of the review by anybody but its author"),
+    people: approvals.describe("Approvals by people and admins"),
+  }).prefault({}),
+  push: z.enum(["write", "admin", "nobody"], {
+    error: 'must be "write", "admin" or "nobody"',
+  }).default("write").describe("Who may push check-ins"),
+  merge: z.enum(["write", "admin"], { error: 'must be "write" or "admin"' }).default("write")
+    .describe("Who may merge"),
+  landing: z.enum(["optional", "required"], { error: 'must be "optional" or "required"' })
+    .default("optional").describe("Whether changes come through the landing queue alone"),
+});
+
+/** All rules of a project. */
+export const protectionSchema = z.array(ruleSchema).max(MAX_RULES, {
+  error: `A project has at most ${MAX_RULES} rules`,
+});
+
+export type Rule = z.infer<typeof ruleSchema>;
