@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { json } from "../schemas.ts";
+import { answerJson, notModified } from "./answers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
@@ -23,10 +24,14 @@ const tagSchema = z.object({
   checkin_count: z.int(),
 }).openapi("Tag");
 
+const branchesSchema = z.object({ branches: z.array(branchSchema).readonly() });
+const tagsSchema = z.object({ tags: z.array(tagSchema).readonly() });
+
 const listBranches = projectRoute("GET /api/branches", {
   summary: "Every branch, open or closed, the one with the newest check-in first",
   responses: {
-    200: json(z.object({ branches: z.array(branchSchema).readonly() }), "The branches"),
+    200: json(branchesSchema, "The branches"),
+    ...notModified,
     ...projectErrors(),
   },
 });
@@ -34,22 +39,25 @@ const listBranches = projectRoute("GET /api/branches", {
 const listTags = projectRoute("GET /api/tags", {
   summary: "Every tag, newest first",
   responses: {
-    200: json(z.object({ tags: z.array(tagSchema).readonly() }), "The tags"),
+    200: json(tagsSchema, "The tags"),
+    ...notModified,
     ...projectErrors(),
   },
 });
 
 /** `/api/branches` and `/api/tags`: what check-ins are called. */
-export function nameRoutes({ hosting: { repositories } }: Pick<Services, "hosting">) {
+export function nameRoutes(services: Pick<Services, "hosting">) {
   return newProjectRoutes()
-    .openapi(listBranches, async (context) => {
-      const { project } = context.get("access");
-      const branches = await repositories.read(project, (repository) => repository.branches());
-      return context.json({ branches }, 200);
-    })
-    .openapi(listTags, async (context) => {
-      const { project } = context.get("access");
-      const tags = await repositories.read(project, (repository) => repository.tags());
-      return context.json({ tags }, 200);
-    });
+    .openapi(listBranches, (context) =>
+      answerJson<z.infer<typeof branchesSchema>>(
+        context,
+        services,
+        async (repository) => ({ branches: await repository.branches() }),
+      ))
+    .openapi(listTags, (context) =>
+      answerJson<z.infer<typeof tagsSchema>>(
+        context,
+        services,
+        async (repository) => ({ tags: await repository.tags() }),
+      ));
 }

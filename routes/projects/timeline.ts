@@ -1,10 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
 import { json } from "../schemas.ts";
+import { answerJson, notModified } from "./answers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { checkinSchema } from "./schemas.ts";
+
+const timelineSchema = z.object({ checkins: z.array(checkinSchema).readonly(), ...pageFields })
+  .openapi("Timeline");
 
 const getTimeline = projectRoute("GET /api/timeline", {
   summary: "Check-ins, newest first",
@@ -15,23 +19,22 @@ const getTimeline = projectRoute("GET /api/timeline", {
     }),
   },
   responses: {
-    200: json(
-      z.object({ checkins: z.array(checkinSchema).readonly(), ...pageFields }).openapi("Timeline"),
-      "A page of check-ins",
-    ),
+    200: json(timelineSchema, "A page of check-ins"),
+    ...notModified,
     ...projectErrors(400),
   },
 });
 
 /** `/api/timeline`. */
-export function timelineRoutes({ hosting: { repositories } }: Pick<Services, "hosting">) {
-  return newProjectRoutes().openapi(getTimeline, async (context) => {
+export function timelineRoutes(services: Pick<Services, "hosting">) {
+  return newProjectRoutes().openapi(getTimeline, (context) => {
     const { branch, ...page } = context.req.valid("query");
-    const { checkins, total } = await repositories.read(
-      context.get("access").project,
-      (repository) =>
-        repository.timeline({ ...rangeOf(page), ...(branch === undefined ? {} : { branch }) }),
-    );
-    return context.json({ checkins, ...pageOf(page, total) }, 200);
+    return answerJson<z.infer<typeof timelineSchema>>(context, services, async (repository) => {
+      const { checkins, total } = await repository.timeline({
+        ...rangeOf(page),
+        ...(branch === undefined ? {} : { branch }),
+      });
+      return { checkins, ...pageOf(page, total) };
+    });
   });
 }

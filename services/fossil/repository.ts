@@ -319,8 +319,8 @@ export class Repository implements Disposable {
   }
 
   /** Like `checkpoint`, without waiting: pages that somebody still reads stay in the log. */
-  settle(): void {
-    this.db.settle();
+  settle(): boolean {
+    return this.db.settle();
   }
 
   /** Closes the file. */

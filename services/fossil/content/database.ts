@@ -92,9 +92,15 @@ export class Database {
     this.#connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
-  /** Like `checkpoint`, without waiting for anybody; the log keeps its size. */
-  settle(): void {
-    this.#connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  /**
+   * Like `checkpoint`, without waiting for anybody; the log keeps its size. Returns whether readers
+   * let everything be moved.
+   */
+  settle(): boolean {
+    const result = this.row<{ log: number; checkpointed: number }>(
+      "PRAGMA wal_checkpoint(PASSIVE)",
+    );
+    return result === undefined || result.log === result.checkpointed;
   }
 
   #statement(sql: string): StatementSync {

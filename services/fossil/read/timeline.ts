@@ -181,6 +181,18 @@ function select(
   const { limit, offset } = pageOf(paging);
   const where = conditions.map(({ sql }) => sql).join(" AND ") || "1";
   const values = conditions.flatMap((condition) => condition.values);
+  if (conditions.length > 1) {
+    // A condition is looked at for every event, so all pages come from one look.
+    const all = reader.cached(`events ${where} ${JSON.stringify(values)}`, () => {
+      const rows = db.rows<{ objid: number }>(
+        `SELECT objid FROM event WHERE ${where} ORDER BY mtime DESC, objid DESC`,
+        ...values,
+      );
+      const value = Int32Array.from(rows, ({ objid }) => objid);
+      return { value, bytes: 200 + value.byteLength };
+    });
+    return { rids: [...all.subarray(offset, offset + limit)], total: all.length };
+  }
   const total = reader.cached(`total ${where} ${JSON.stringify(values)}`, () => {
     const count = db.value<number>(`SELECT count(*) FROM event WHERE ${where}`, ...values) ?? 0;
     return { value: count, bytes: 200 };

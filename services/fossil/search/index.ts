@@ -62,7 +62,15 @@ export class SearchIndex implements Disposable {
    * Indexes new artifacts; rebuilds the index if it does not match the repository or is damaged.
    */
   update(): void {
-    this.#repaired(() => new Updater(this.#db, this.#reader, this.#maxFileBytes).update());
+    this.#repaired(() =>
+      this.#reader.read(() =>
+        // Once is enough until somebody writes to the repository.
+        this.#reader.cached("search index is current", () => {
+          new Updater(this.#db, this.#reader, this.#maxFileBytes).update();
+          return { value: true, bytes: 100 };
+        })
+      )
+    );
   }
 
   /**

@@ -81,6 +81,12 @@ export class Lane {
     });
   }
 
+  /** Closes a repository after the earlier jobs, if the worker may have it open. */
+  async forget(path: string): Promise<void> {
+    if (this.#worker === null || this.#isClosed) return;
+    await this.submit(path, { kind: "close", path });
+  }
+
   /** Ends the worker. Refuses waiting jobs; the running one finishes, or ends at its next check. */
   async close(): Promise<void> {
     if (this.#isClosed) return;

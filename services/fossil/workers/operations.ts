@@ -218,3 +218,16 @@ function writeFile<T>(target: string, chunks: Generator<Uint8Array, T>, watch: W
 export const OPERATIONS = { ...READS, ...WRITES, ...WHOLE } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
+
+/**
+ * Operations that only read and may take long, and the worker on the side that does them. The index
+ * has one worker, its only writer.
+ */
+export const SIDE: ReadonlyMap<OperationName, "search" | "long"> = new Map([
+  ["search", "search"],
+  ["searchEach", "search"],
+  ["blame", "long"],
+  ["archive", "long"],
+  ["exportGit", "long"],
+  ["verify", "long"],
+]);

@@ -6,7 +6,7 @@ import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane } from "./lane.ts";
 import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
-import type { OperationName } from "./operations.ts";
+import { type OperationName, SIDE } from "./operations.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
 
 /** Options of {@link RepositoryPool}. */
@@ -69,13 +69,16 @@ const DEFAULTS: Required<PoolOptions> = {
 };
 
 /**
- * Repositories with an asynchronous interface. Each is pinned to one worker. Only that worker opens
- * the file, so it is the only writer in this process.
+ * Repositories with an asynchronous interface. Each is pinned to one worker, the only writer in this
+ * process. What takes long goes to workers on the side, which read, so that nothing waits for it.
  */
 export class RepositoryPool {
   readonly #settings: WorkerSettings;
   readonly #lanes: readonly Lane[];
+  readonly #sides: Readonly<Record<Side, Lane>>;
   readonly #timeLimits: TimeLimits;
+  /** What calls on the side wait for, by path. */
+  readonly #held = new Map<string, Promise<unknown>>();
   /** By path. */
   readonly #pins = new Map<string, Lane>();
 
@@ -86,10 +89,9 @@ export class RepositoryPool {
     };
     this.#timeLimits = { ...TIME_LIMITS_MS, ...timeLimits };
     this.#settings = settings;
-    this.#lanes = Array.from(
-      { length: workers },
-      () => new Lane({ settings, maxQueued, graceMs, startWorker }),
-    );
+    const newLane = () => new Lane({ settings, maxQueued, graceMs, startWorker });
+    this.#lanes = Array.from({ length: workers }, newLane);
+    this.#sides = { search: newLane(), long: newLane() };
   }
 
   /**
@@ -101,7 +103,7 @@ export class RepositoryPool {
     const real = await realPath(path);
     const lane = this.#laneOf(real);
     await lane.submit(real, { kind: "open", path: real }, options);
-    return handle(real, lane, this.#timeLimits);
+    return this.#handle(real, lane);
   }
 
   /**
@@ -136,7 +138,7 @@ export class RepositoryPool {
   }
 
   get load(): PoolLoad {
-    const loads = this.#lanes.map(({ load }) => load);
+    const loads = this.#allLanes.map(({ load }) => load);
     return {
       repositories: this.#pins.size,
       running: loads.filter(({ running }) => running).length,
@@ -146,7 +148,15 @@ export class RepositoryPool {
 
   /** Refuses waiting calls, ends running ones if possible, and closes every file. */
   async close(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#allLanes.map((lane) => lane.close()));
+  }
+
+  get #allLanes(): readonly Lane[] {
+    return [...this.#lanes, ...Object.values(this.#sides)];
+  }
+
+  #handle(path: string, lane: Lane): PooledRepository {
+    return handle({ path, lane, sides: this.#sides, held: this.#held, limits: this.#timeLimits });
   }
 
   /** Makes a file. Forgets its name if that fails. */
@@ -160,7 +170,7 @@ export class RepositoryPool {
     const lane = this.#laneOf(real);
     try {
       const result = await lane.submit(real, request(real), callOptions);
-      return { repository: handle(real, lane, this.#timeLimits), result };
+      return { repository: this.#handle(real, lane), result };
     } catch (error) {
       if (!isPinned) this.#pins.delete(real);
       throw error;
@@ -195,38 +205,58 @@ async function realPath(path: string): Promise<string> {
   }
 }
 
-function handle(path: string, lane: Lane, limits: TimeLimits): PooledRepository {
+function handle(door: Omit<Door, "asJson">): PooledRepository {
+  const { path, lane, sides, held } = door;
+  const closeSides = () => Promise.all(Object.values(sides).map((side) => side.forget(path)));
   return Object.freeze({
-    ...operationsOf({ path, lane, limits, asJson: false }) as Operations,
-    json: operationsOf({ path, lane, limits, asJson: true }) as JsonOperations,
+    ...operationsOf({ ...door, asJson: false }) as Operations,
+    json: operationsOf({ ...door, asJson: true }) as JsonOperations,
     path,
     backUp: async (target: string, options?: CallOptions) => {
-      await lane.submit(path, { kind: "backup", path, target }, options);
+      // The copy may be made only while nothing else of this process has the file open.
+      const copying = closeSides()
+        .then(() => lane.submit(path, { kind: "backup", path, target }, options));
+      const ended = copying.catch(() => {}).finally(() => {
+        if (held.get(path) === ended) held.delete(path);
+      });
+      held.set(path, ended);
+      await copying;
     },
     close: async () => {
-      await lane.submit(path, { kind: "close", path });
+      await Promise.all([lane.submit(path, { kind: "close", path }), closeSides()]);
     },
   });
 }
+
+/** A worker on the side. */
+type Side = "search" | "long";
 
 /** The context of a repository's methods. */
 interface Door {
   readonly path: string;
   readonly lane: Lane;
+  readonly sides: Readonly<Record<Side, Lane>>;
+  /** What calls on the side wait for, by path. */
+  readonly held: Map<string, Promise<unknown>>;
   readonly limits: TimeLimits;
   /** Whether the caller wants results as JSON. */
   readonly asJson: boolean;
 }
 
 /** One method per operation; `limits.ts` has their types. */
-function operationsOf({ path, lane, limits, asJson }: Door): Record<string, unknown> {
+function operationsOf({ path, lane, sides, held, limits, asJson }: Door): Record<string, unknown> {
   const names = Object.keys(limits) as OperationName[];
   return Object.fromEntries(names.map((operation) => {
     const submit = (hashing: HashMemory | null, input: unknown, options?: CallOptions) => {
       const limitMs = limits[operation];
       const wantsProgress = options?.onProgress !== undefined;
       const request = { operation, input, asJson, limitMs, wantsProgress, hashing };
-      return lane.submit(path, { kind: "run", path, ...request }, options);
+      const job = { kind: "run", path, ...request } as const;
+      const side = SIDE.get(operation);
+      if (side === undefined) return lane.submit(path, job, options);
+      const waiting = held.get(path);
+      if (waiting === undefined) return sides[side].submit(path, job, options);
+      return waiting.then(() => sides[side].submit(path, job, options));
     };
     const call = (input: unknown, options?: CallOptions) => submit(null, input, options);
     const callHelped = async (input: unknown, options?: CallOptions) => {

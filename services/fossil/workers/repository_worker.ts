@@ -114,7 +114,7 @@ class RepositoryWorker {
       if (this.#watch !== null) return this.#settleSoon(open);
       this.#settleTimers.delete(path);
       try {
-        repository.settle();
+        if (!repository.settle()) this.#settleSoon(open);
       } catch {
         // The log keeps the rest until the disk accepts it.
       }

@@ -228,6 +228,33 @@ Deno.test("who waits for a worker that breaks is told, and the next call has a n
   });
 });
 
+Deno.test("nothing else waits for a blame, an archive or a search", async () => {
+  let count = 0;
+  const silent = URL.createObjectURL(new Blob(["self.onmessage = () => {};"]));
+  const startWorker = () => {
+    count++;
+    const url = count === 1
+      ? new URL("../../../services/fossil/workers/repository_worker.ts", import.meta.url)
+      : silent;
+    return new Worker(url, { type: "module" });
+  };
+  const timeLimits = { blame: 1, searchEach: 1 };
+  await withPool({ workers: 1, graceMs: 500, timeLimits, startWorker }, async (_, repository) => {
+    await commit(repository, "a", encodeUtf8("a"), 1);
+    let ended = 0;
+    const slow = [
+      repository.blame({ path: "a" }),
+      repository.searchEach({ query: "a", kinds: ["wiki"] }),
+    ].map((call) => refused("unavailable", call.finally(() => ended++)));
+    assert.equal((await repository.timeline({})).total, 2);
+    await commit(repository, "a", encodeUtf8("b"), 2);
+    assert.equal(ended, 0);
+    assert.equal(count, 3);
+    await Promise.all(slow);
+  });
+  URL.revokeObjectURL(silent);
+});
+
 Deno.test("a backup is whole while the repository is in use", async () => {
   await withPool({}, async (_, repository) => {
     const target = `${repository.path}.backup`;

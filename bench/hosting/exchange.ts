@@ -1,0 +1,119 @@
+import { HttpClient } from "../client/mod.ts";
+import { measure } from "../process_usage.ts";
+import type { Figure } from "../scenario.ts";
+import { percentile } from "../statistics.ts";
+import { delay } from "../delay.ts";
+import { BASE, type HostedProject } from "./project.ts";
+
+/** Connections that ask at the same time. */
+const CONNECTIONS = 16;
+/** How many times fossilrepo's rate is the aim. */
+const FACTOR = 50;
+/** What the 99th percentile of reads may be at half load, in milliseconds. */
+const P99_AIM = 10;
+
+/** A kind of request. */
+export interface Exchange {
+  readonly name: string;
+  readonly method: "GET" | "POST";
+  /** Path and query below the base, of each request in turn. */
+  path(index: number): string;
+  body?(index: number): unknown;
+  readonly status: number;
+  /** Requests per second that fossilrepo answers on two such cores. */
+  readonly fossilrepo?: number;
+  /** Requests per second that muster must answer. */
+  readonly least?: number;
+}
+
+/** What many requests of a kind gave. */
+interface Outcome {
+  readonly perSecond: number;
+  readonly p99: number;
+  readonly micros: number;
+}
+
+/** Measures a kind of request: first as fast as it is answered, then at half that rate. */
+export async function figuresOf(
+  project: HostedProject,
+  exchange: Exchange,
+  seconds: number,
+): Promise<Figure[]> {
+  const { name, fossilrepo, least } = exchange;
+  let next = 0;
+  const indexes = () => next++;
+  await run(project, exchange, { seconds: 0.5, interval: 0, indexes });
+  const full = await run(project, exchange, { seconds, interval: 0, indexes });
+  const interval = 1000 * CONNECTIONS * 2 / full.perSecond;
+  const half = await run(project, exchange, { seconds, interval, indexes });
+  const wanted = least ?? (fossilrepo === undefined ? null : fossilrepo * FACTOR);
+  return [
+    { name: `${name}: requests`, value: full.perSecond, unit: "/s" },
+    ...wanted === null ? [] : [{
+      name: `${name}: ${wanted}/s in parts of it`,
+      value: wanted / full.perSecond,
+      unit: "×",
+      aim: 1,
+    }],
+    { name: `${name}: p99`, value: full.p99, unit: "ms" },
+    { name: `${name}: p99 at half load`, value: half.p99, unit: "ms", aim: P99_AIM },
+    { name: `${name}: CPU`, value: full.micros, unit: "µs" },
+  ];
+}
+
+/** Asks from every connection until the time is over. */
+async function run(
+  { server, token }: HostedProject,
+  exchange: Exchange,
+  options: {
+    readonly seconds: number;
+    /** Milliseconds from one request of a connection to its next; 0 for at once. */
+    readonly interval: number;
+    indexes(): number;
+  },
+): Promise<Outcome> {
+  const { seconds, interval, indexes } = options;
+  await using open = new AsyncDisposableStack();
+  const clients: HttpClient[] = [];
+  for (let index = 0; index < CONNECTIONS; index++) {
+    clients.push(open.use(await HttpClient.open(server.api)));
+  }
+  const latencies: number[] = [];
+  const { seconds: taken, serverSeconds } = await measure(server.pids, async () => {
+    const startedAt = performance.now();
+    const end = startedAt + seconds * 1000;
+    await Promise.all(clients.map(async (client, connection) => {
+      let due = startedAt + interval * connection / CONNECTIONS;
+      while (Math.max(due, performance.now()) < end) {
+        if (interval > 0 && due > performance.now()) await delay(due - performance.now());
+        latencies.push(await ask(client, exchange, { token, index: indexes() }));
+        due += interval;
+      }
+    }));
+  });
+  return {
+    perSecond: latencies.length / taken,
+    p99: percentile(Float32Array.from(latencies), 0.99),
+    micros: serverSeconds * 1e6 / latencies.length,
+  };
+}
+
+/** Milliseconds from a request to the end of its answer. */
+async function ask(
+  client: HttpClient,
+  exchange: Exchange,
+  { token, index }: { readonly token: string; readonly index: number },
+): Promise<number> {
+  const { name, method, status } = exchange;
+  const request = HttpClient.format({
+    method,
+    path: BASE + exchange.path(index),
+    token,
+    ...(exchange.body === undefined ? {} : { body: exchange.body(index) }),
+  });
+  const startedAt = performance.now();
+  const answer = await client.ask(request, false);
+  const latency = performance.now() - startedAt;
+  if (answer.status !== status) throw new Error(`${name} was answered ${answer.status}`);
+  return latency;
+}

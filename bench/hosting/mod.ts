@@ -1,0 +1,116 @@
+/** Repository hosting over HTTP, on a real repository with many tickets. */
+import type { Figure, Scenario } from "../scenario.ts";
+import { chatBesideReads } from "./chat.ts";
+import { type Exchange, figuresOf } from "./exchange.ts";
+import { HostedProject } from "./project.ts";
+
+const TICKETS = 10_000;
+/** Words of the repository's comments, so that searches differ. */
+const WORDS = [
+  "router",
+  "request",
+  "deps",
+  "fix",
+  "test",
+  "send",
+  "json",
+  "cookie",
+  "docs",
+  "node",
+];
+
+/** Reads and writes of one project over HTTP; a chat message beside a blame and a search. */
+export const HOSTING: Scenario = {
+  name: "hosting",
+  anyIrcServer: false,
+  describe: ({ seconds, repository }) =>
+    `requests to one project with ${TICKETS} tickets over 16 connections, ${seconds} s each; ` +
+    repository,
+  obstacle: ({ repository }) =>
+    isFile(repository) ? null : `there is no ${repository}; --repository names one`,
+  measure: async ({ seconds, repository }) => {
+    await using project = await HostedProject.start(repository, TICKETS);
+    const figures: Figure[] = [];
+    for (const exchange of (await exchangesOf(project)).filter(({name}) => !/^(tickets|claim|batch)/.test(name) || Deno.env.has("ALL"))) {
+      figures.push(...await figuresOf(project, exchange, seconds));
+    }
+    return [...figures, ...await chatBesideReads(project, seconds * 2)];
+  },
+};
+
+async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
+  const { checkins } = JSON.parse(await project.ask("GET", "/api/timeline?per_page=100"));
+  const checkin = (index: number): string => checkins[index % checkins.length].uuid;
+  const read = { method: "GET", status: 200 } as const;
+  return [
+    { ...read, name: "timeline of 50", path: () => "/api/timeline?per_page=50", fossilrepo: 71 },
+    {
+      ...read,
+      name: "timeline, each another page",
+      path: (index) => `/api/timeline?per_page=50&page=${index % 120 + 1}&branch=master`,
+    },
+    { ...read, name: "branches", path: () => "/api/branches", fossilrepo: 44 },
+    { ...read, name: "tickets of 50", path: () => "/api/tickets?per_page=50", fossilrepo: 66 },
+    { ...read, name: "tree", path: () => "/api/tree" },
+    {
+      ...read,
+      name: "tree, each another check-in",
+      path: (index) => `/api/tree?checkin=${checkin(index)}&path=lib`,
+    },
+    { ...read, name: "file", path: () => "/api/file?path=lib/response.js" },
+    {
+      ...read,
+      name: "file, each another check-in",
+      path: (index) => `/api/file?path=package.json&checkin=${checkin(index)}`,
+    },
+    { ...read, name: "search", path: () => "/api/search?q=router", fossilrepo: 70 },
+    {
+      ...read,
+      name: "search, each another",
+      path: (index) => `/api/search?q=${WORDS[index % WORDS.length]}+case+${index % 10_000}`,
+    },
+    {
+      name: "batch of 5",
+      method: "POST",
+      status: 200,
+      path: () => "/api/batch",
+      body: () => ({ requests: batchOf(5) }),
+      fossilrepo: 18,
+    },
+    {
+      name: "batch of 25",
+      method: "POST",
+      status: 200,
+      path: () => "/api/batch",
+      body: () => ({ requests: batchOf(25) }),
+    },
+    {
+      name: "claim",
+      method: "POST",
+      status: 201,
+      path: (index) => `/api/tickets/${project.tickets[index]}/claim`,
+      body: () => ({}),
+      least: 500,
+    },
+  ];
+}
+
+/** Items of a batch: the lists that an agent looks at first. */
+function batchOf(count: number): { readonly path: string }[] {
+  const paths = [
+    "/api/project",
+    "/api/timeline?per_page=25",
+    "/api/tickets?per_page=25",
+    "/api/branches",
+    "/api/tree",
+  ];
+  return Array.from({ length: count }, (_, index) => ({ path: paths[index % paths.length] ?? "" }));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { Repository, writeTicketChange } from "../../services/fossil/mod.ts";
+import { HttpClient } from "../client/mod.ts";
+import { MusterProcess } from "../servers/mod.ts";
+
+const SLUG = "bench";
+/** The base of the project's API. */
+export const BASE = `/projects/${SLUG}/fossil`;
+/** The agent that asks. */
+export const AGENT = "worker";
+
+/** A muster that serves one project with many tickets. */
+export class HostedProject implements AsyncDisposable {
+  readonly server: MusterProcess;
+  /** Of an agent that may write. */
+  readonly token: string;
+  readonly tickets: readonly string[];
+
+  private constructor(server: MusterProcess, token: string, tickets: readonly string[]) {
+    this.server = server;
+    this.token = token;
+    this.tickets = tickets;
+  }
+
+  /** @param source the repository that is imported, with so many tickets added */
+  static async start(source: string, tickets: number): Promise<HostedProject> {
+    const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
+    const server = await MusterProcess.start();
+    try {
+      const path = join(folder, "source.fossil");
+      await Deno.copyFile(source, path);
+      await Deno.chmod(path, 0o600);
+      const ids = addTickets(path, tickets);
+      const call = (method: string, path: string, body: unknown) =>
+        ask(server, method, path, JSON.stringify(body));
+      await call("POST", "/v1/projects", { slug: SLUG, name: "Bench" });
+      await ask(server, "PUT", `/v1/projects/${SLUG}/repository`, await Deno.readFile(path));
+      await call("POST", "/v1/agents/register", { nick: AGENT });
+      await call("PUT", `/v1/projects/${SLUG}/members/${AGENT}`, { role: "write" });
+      const issued = await call("POST", "/v1/tokens", {
+        owner: AGENT,
+        name: "bench",
+        scopes: ["read", "write"],
+      });
+      return new HostedProject(server, JSON.parse(issued).token, ids);
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  }
+
+  /** Sends one request in the agent's name; gives its text. */
+  async ask(method: "GET" | "POST", path: string, body?: unknown): Promise<string> {
+    using client = await HttpClient.open(this.server.api);
+    const { token } = this;
+    const request = HttpClient.format({ method, path: BASE + path, token, body });
+    const { status, text } = await client.ask(request, true);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 200)}`);
+    return text;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+  }
+}
+
+/** Adds tickets in one transaction; gives their ids. */
+function addTickets(path: string, count: number): string[] {
+  using repository = Repository.open(path);
+  const from = Date.parse("2026-01-01T00:00:00Z");
+  return repository.write(
+    { user: "bench", ip: null },
+    () =>
+      Array.from({ length: count }, (_, index) => {
+        const fields = Object.entries({
+          title: `Ticket ${index} of the bench`,
+          status: "Open",
+          type: "Code_Defect",
+          priority: "Medium",
+          comment: `What happens in case ${index}, in a sentence or two of text.`,
+        }).map(([name, value]) => ({ name, value, append: false }));
+        return writeTicketChange(repository, { user: "bench", date: from + index, fields }).ticket;
+      }),
+  );
+}
+
+async function ask(
+  { api, token }: MusterProcess,
+  method: string,
+  path: string,
+  body: BodyInit,
+): Promise<string> {
+  const response = await fetch(`http://${api.hostname}:${api.port}${path}`, {
+    method,
+    body,
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text;
+}
