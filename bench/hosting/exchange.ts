@@ -20,6 +20,8 @@ export interface Exchange {
   path(index: number): string;
   body?(index: number): unknown;
   readonly status: number;
+  /** The endpoint, where a version may lack it; it is not measured then. */
+  readonly endpoint?: string;
   /** Requests per second that fossilrepo answers on two such cores. */
   readonly fossilrepo?: number;
   /** Requests per second that muster must answer. */

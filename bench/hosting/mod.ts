@@ -31,7 +31,7 @@ export const HOSTING: Scenario = {
   measure: async ({ seconds, repository }) => {
     await using project = await HostedProject.start(repository, TICKETS);
     const figures: Figure[] = [];
-    for (const exchange of (await exchangesOf(project)).filter(({name}) => !/^(tickets|claim|batch)/.test(name) || Deno.env.has("ALL"))) {
+    for (const exchange of await exchangesOf(project)) {
       figures.push(...await figuresOf(project, exchange, seconds));
     }
     return [...figures, ...await chatBesideReads(project, seconds * 2)];
@@ -41,8 +41,12 @@ export const HOSTING: Scenario = {
 async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
   const { checkins } = JSON.parse(await project.ask("GET", "/api/timeline?per_page=100"));
   const checkin = (index: number): string => checkins[index % checkins.length].uuid;
+  const { endpoints } = JSON.parse(await project.ask("GET", "/api"));
+  const offered = new Set(
+    endpoints.map(({ method, path }: Record<string, string>) => `${method} ${path}`),
+  );
   const read = { method: "GET", status: 200 } as const;
-  return [
+  const exchanges: Exchange[] = [
     { ...read, name: "timeline of 50", path: () => "/api/timeline?per_page=50", fossilrepo: 71 },
     {
       ...read,
@@ -50,7 +54,13 @@ async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
       path: (index) => `/api/timeline?per_page=50&page=${index % 120 + 1}&branch=master`,
     },
     { ...read, name: "branches", path: () => "/api/branches", fossilrepo: 44 },
-    { ...read, name: "tickets of 50", path: () => "/api/tickets?per_page=50", fossilrepo: 66 },
+    {
+      ...read,
+      name: "tickets of 50",
+      path: () => "/api/tickets?per_page=50",
+      fossilrepo: 66,
+      endpoint: "GET /api/tickets",
+    },
     { ...read, name: "tree", path: () => "/api/tree" },
     {
       ...read,
@@ -91,8 +101,10 @@ async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
       path: (index) => `/api/tickets/${project.tickets[index]}/claim`,
       body: () => ({}),
       least: 500,
+      endpoint: "POST /api/tickets/{uuid}/claim",
     },
   ];
+  return exchanges.filter(({ endpoint }) => endpoint === undefined || offered.has(endpoint));
 }
 
 /** Items of a batch: the lists that an agent looks at first. */

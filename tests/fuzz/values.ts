@@ -21,6 +21,13 @@ const POOLS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
   ["api_key_env", ["", "FUZZ_KEY"]],
   ["password", ["correct horse", "short", ""]],
   ["text", ["hello", "two\nlines", '{"v":1}', "\u0000", ""]],
+  ["slug", ["fuzz", "fuzz", "none"]],
+  ["checkin", ["trunk", "tip", "prev", "root:trunk", "2026-11-20", "abcd", "nowhere", ""]],
+  ["uuid", ["trunk", "tip", "abcd", "0000", "nowhere"]],
+  ["archive", ["trunk.zip", "tip.tar.gz", "nowhere.zip", "trunk"]],
+  ["path", ["README.md", "src", "src/a.txt", "none", "", "../x"]],
+  ["q", ["hello", '"two words" -not', "pre*", "*", ""]],
+  ["target", ["Home", "none"]],
   ["since", ["2026-11-20T00:00:00.000000Z", "2126-11-20T00:00:00.000000Z", "never"]],
 ]);
 

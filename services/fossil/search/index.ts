@@ -31,6 +31,8 @@ export class SearchIndex implements Disposable {
   readonly #path: string;
   readonly #reader: Reader;
   readonly #maxFileBytes: number;
+  /** Under which the reader keeps that this index is current; a reader may have several. */
+  readonly #currentKey = `search index ${crypto.randomUUID()}`;
   #db: Database;
 
   private constructor(path: string, reader: Reader, maxFileBytes: number) {
@@ -65,7 +67,7 @@ export class SearchIndex implements Disposable {
     this.#repaired(() =>
       this.#reader.read(() =>
         // Once is enough until somebody writes to the repository.
-        this.#reader.cached("search index is current", () => {
+        this.#reader.cached(this.#currentKey, () => {
           new Updater(this.#db, this.#reader, this.#maxFileBytes).update();
           return { value: true, bytes: 100 };
         })
