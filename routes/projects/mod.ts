@@ -27,6 +27,7 @@ import type { ProjectGroup } from "./table.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
 import { wikiRoutes } from "./wiki.ts";
+import { workspaceRoutes } from "./workspaces.ts";
 
 /** The routes of each group of the table. */
 export function createProjectGroups(
@@ -39,6 +40,7 @@ export function createProjectGroups(
   return {
     index: indexRoutes({ scm, summaryOf }),
     project: projectRoutes(services),
+    workspaces: workspaceRoutes(services),
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
     events: eventRoutes(services, streams),

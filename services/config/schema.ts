@@ -140,6 +140,8 @@ export const configSchema = z.strictObject({
     dir: z.string().default(""),
     claim_seconds: z.int().min(1).max(31_536_000).default(86_400),
     strikes: positive.default(3),
+    workspaces: positive.default(500),
+    workspaces_per_agent: positive.default(50),
   }).prefault({}),
   llm: llm.prefault({}),
   limits: z.strictObject({

@@ -10,6 +10,7 @@ import { Protection } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
+import { Workspaces } from "../workspaces/mod.ts";
 
 export interface HostingOptions {
   /** Where the repository files are. */
@@ -24,6 +25,7 @@ export interface HostingOptions {
 
 /** The services of repository hosting. */
 export interface Hosting {
+  readonly workspaces: Workspaces;
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
@@ -66,10 +68,29 @@ export async function openHosting(
   started.defer(() => claims.close());
   const tickets = new Tickets({ repositories, claims });
   const submissions = new Submissions({ repositories, claims, tickets });
+  const workspaces = new Workspaces({
+    database,
+    repositories,
+    accounts,
+    claims,
+    scheduler,
+    limits: { perAgent: config.workspaces_per_agent, perProject: config.workspaces },
+  });
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
   claims.start();
   const wikis = new Wikis({ repositories });
-  return { projects, repositories, claims, tickets, submissions, wikis, feeds, checks, protection };
+  return {
+    projects,
+    repositories,
+    claims,
+    tickets,
+    submissions,
+    wikis,
+    feeds,
+    checks,
+    protection,
+    workspaces,
+  };
 }

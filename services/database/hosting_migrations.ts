@@ -136,10 +136,11 @@ export const WORK_TABLES = `
     owner_name TEXT NOT NULL,
     ticket TEXT,
     generation INTEGER,
+    started_as TEXT NOT NULL,
     base TEXT NOT NULL,
+    tip TEXT,
     merged_as TEXT,
     target_branch TEXT,
-    commits_made INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
   ) STRICT;

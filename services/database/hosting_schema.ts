@@ -145,10 +145,14 @@ export interface WorkspacesTable {
   owner_name: string;
   ticket: string | null;
   generation: number | null;
+  /** The check-in that starts its branch. */
+  started_as: Fixed<string>;
+  /** Where it branched off; once it is merged, what its last changes were changes of. */
   base: string;
+  /** The check-in that was merged; null before. */
+  tip: string | null;
   merged_as: string | null;
   target_branch: string | null;
-  commits_made: number;
   created_at: Fixed<number>;
   updated_at: number;
 }

@@ -67,7 +67,25 @@ export interface ProjectEventTypes {
   };
   /** Somebody offers a ticket to agents again, although so many claims ended without a result. */
   "project.strikes_forgotten": InProject & { ticket: string; strikes: number };
-  "project.workspace": InProject & { name: string; branch: string; status: string; agent: string };
+  /** `status`: active, merged or abandoned. */
+  "project.workspace": InProject & {
+    name: string;
+    branch: string;
+    status: string;
+    /** The owner. */
+    agent_id: string;
+    /** What happened: created, merged, abandoned, restored or taken_over. */
+    action: string;
+    /** The branch into which it was merged, and the merge; null before. */
+    target_branch: string | null;
+    checkin: string | null;
+  };
+  /** Two workspaces begin to conflict. */
+  "project.overlap": InProject & {
+    workspaces: readonly { name: string; agent_id: string }[];
+    paths: readonly string[];
+    conflicts: readonly { path: string; kind: string }[];
+  };
   "project.review": InProject & {
     id: number;
     title: string;

@@ -1,9 +1,9 @@
 /** Commits planned merges. */
-import { type FileCard, parseArtifact } from "../artifact/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
-import { type Author, branchOf, type MakeTree, manifestOf, writeTree } from "../write/mod.ts";
-import { type MergePlan, planMerge, planPick } from "./plan.ts";
+import { type Author, branchOf, isOpenLeaf, manifestOf, writeTree } from "../write/mod.ts";
+import { planMerge, planPick } from "./plan.ts";
+import { resolvedTree, treeOf, unresolvedConflicts } from "./resolution.ts";
 import type { MergeResult, NewMerge, NewPick } from "./types.ts";
 
 /** Digits of a hash in a generated comment. */
@@ -20,25 +20,41 @@ const SHOWN_DIGITS = 10;
 export function writeMerge(repository: Repository, merge: NewMerge): MergeResult {
   return atomically(repository, merge, () => {
     const plan = planMerge(repository, merge);
-    const { ours, theirs } = merge;
+    const { theirs } = merge;
     if (plan.preview.isMerged) {
       throw new FossilError("conflict", `"${theirs}" is merged already`);
     }
-    if (!plan.preview.isClean) return { checkin: null, preview: plan.preview };
-    const comment = merge.comment ?? mergeComment(repository, merge);
-    const merged = [theirs];
-    const integrated = [...merge.integrate === true ? merged : [], ...merge.closes ?? []];
-    const options = {
-      parent: ours,
-      comment,
-      merged,
-      integrated,
-      allowFork: merge.allowFork ?? false,
-      ...(merge.branch === undefined ? {} : { branch: merge.branch }),
-    };
-    const checkin = writeTree(repository, { ...authorOf(merge), ...options }, treeOf(plan));
+    if (merge.onlyTip === true) requireTip(repository, theirs);
+    const { resolutions = [] } = merge;
+    const unresolved = unresolvedConflicts(plan, resolutions);
+    if (unresolved.length > 0) {
+      return { checkin: null, preview: { ...plan.preview, conflicts: unresolved } };
+    }
+    const checkin = writeTree(
+      repository,
+      { ...authorOf(merge), ...checkinOf(repository, merge) },
+      resolutions.length === 0 ? treeOf(plan) : resolvedTree(plan, resolutions),
+    );
     return { checkin, preview: plan.preview };
   });
+}
+
+function checkinOf(repository: Repository, merge: NewMerge) {
+  const { ours: parent, theirs } = merge;
+  return {
+    parent,
+    comment: merge.comment ?? mergeComment(repository, merge),
+    merged: [theirs],
+    integrated: [...merge.integrate === true ? [theirs] : [], ...merge.closes ?? []],
+    allowFork: merge.allowFork ?? false,
+    ...(merge.branch === undefined ? {} : { branch: merge.branch }),
+    followParents: merge.followParents ?? false,
+  };
+}
+
+function requireTip(repository: Repository, hash: string): void {
+  if (isOpenLeaf(repository, hash)) return;
+  throw new FossilError("conflict", `"${hash}" is not the open tip of its branch`);
 }
 
 /**
@@ -75,19 +91,4 @@ function mergeComment(repository: Repository, { ours, theirs }: NewMerge): strin
   const [into, from] = [ours, theirs].map((hash) => branchOf(repository, hash));
   const what = from === undefined || from === into ? `[${theirs.slice(0, SHOWN_DIGITS)}]` : from;
   return into === undefined ? `Merge ${what}` : `Merge ${what} into ${into}`;
-}
-
-/** The files of the result: stores merged contents, records renames. */
-function treeOf({ files, contents }: MergePlan): MakeTree {
-  return (_, put) =>
-    files.map(({ path, hash, mode, oursPath, isCombined }): FileCard => {
-      if (isCombined) {
-        const content = contents.read(hash);
-        if (parseArtifact(content) !== null) {
-          throw new FossilError("invalid", `File "${path}" is a valid artifact of Fossil itself`);
-        }
-        put(content);
-      }
-      return { name: path, hash, mode, oldName: oursPath === path ? null : oursPath };
-    });
 }

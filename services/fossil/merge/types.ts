@@ -1,6 +1,6 @@
 /** Inputs and results of merges: plain data. */
 import type { FileMode } from "../artifact/mod.ts";
-import type { Author } from "../write/mod.ts";
+import type { Author, FileChange } from "../write/mod.ts";
 
 /** One version of a file that takes part in a merge. */
 export interface MergeVersion {
@@ -86,6 +86,15 @@ export interface NewMerge extends Author, MergeSides {
   /** Hashes of further check-ins whose branch ends with the merge. */
   readonly closes?: readonly string[];
   readonly allowFork?: boolean;
+  /** Dates the result just after its parents where a parent's date lies in the future. */
+  readonly followParents?: boolean;
+  /** Refuses to merge what is not, or no longer, the open tip of its branch. */
+  readonly onlyTip?: boolean;
+  /**
+   * Changes to the merged files. If they have something to say about the path of every conflict, the
+   * merge is committed with them; otherwise the remaining conflicts are the result.
+   */
+  readonly resolutions?: readonly FileChange[];
 }
 
 /** Changes of one check-in, or of a range, to apply to another. */

@@ -313,3 +313,17 @@ export interface Received {
   readonly place: ReceivedPlace;
   readonly more: boolean;
 }
+
+/** A line of check-ins: one branch from a certain start. */
+export interface Line {
+  /** The newest leaf, an open one if there is one. */
+  readonly tip: string;
+  /** Newest first; several if the line was forked. */
+  readonly leaves: readonly string[];
+  /** The tip is closed. */
+  readonly is_closed: boolean;
+  /** How many check-ins it has, the start included. */
+  readonly checkins: number;
+  /** The check-in that its changes are changes of: where it starts, or what it merged last. */
+  readonly base: string;
+}

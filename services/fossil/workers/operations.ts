@@ -22,6 +22,7 @@ import {
   type BlameOptions,
   type DiffOptions,
   type HistoryOptions,
+  type LineOptions,
   listAttachments,
   listBranches,
   listForumThreads,
@@ -35,12 +36,14 @@ import {
   readArchive,
   readAttachment,
   readBlame,
+  readBranchTip,
   readCheckin,
   readDiff,
   type Reader,
   readFile,
   readForumThread,
   readHistory,
+  readLines,
   readReceived,
   readStatistics,
   readTechnote,
@@ -111,6 +114,10 @@ export const READS = {
   blame: ({ reader }: Context, options: BlameOptions) => readBlame(reader, options),
   diff: ({ reader }: Context, options: DiffOptions) => readDiff(reader, options),
   branches: ({ reader }: Context) => listBranches(reader),
+  /** Lines of check-ins, each from its start. */
+  lines: ({ reader }: Context, lines: readonly LineOptions[]) => readLines(reader, lines),
+  /** The newest open leaf of a branch; null where the branch has none. */
+  branchTip: ({ reader }: Context, branch: string) => readBranchTip(reader, branch),
   tags: ({ reader }: Context) => listTags(reader),
   wikiPages: ({ reader }: Context, options: WikiListOptions) => listWikiPages(reader, options),
   wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>

@@ -34,6 +34,8 @@ export interface NewCheckin extends Author {
   readonly allowFork?: boolean;
   /** Accepts a date before the parent's. */
   readonly allowOlder?: boolean;
+  /** Dates the check-in just after its parents where a parent's date lies in the future. */
+  readonly followParents?: boolean;
   /** Accepts a check-in that changes no file. */
   readonly allowEmpty?: boolean;
 }
@@ -56,10 +58,11 @@ export type MakeTree = (before: readonly FileCard[], put: PutFile) => readonly F
 /** Like `writeCheckin`, for a complete tree instead of a list of changes. */
 export function writeTree(
   repository: Repository,
-  checkin: Omit<NewCheckin, "changes">,
+  request: Omit<NewCheckin, "changes">,
   makeTree: MakeTree,
 ): string {
-  return writeAs(repository, checkin, () => {
+  return writeAs(repository, request, () => {
+    const checkin = { ...request, date: dateOf(repository, request) };
     const parent = checkin.parent === null ? null : manifestOf(repository, checkin.parent);
     if (parent !== null) checkParent(repository, checkin, parent);
     const options = { isPrivate: checkin.isPrivate ?? false };
@@ -74,6 +77,16 @@ export function writeTree(
     }
     return repository.add(manifestFrom(repository, checkin, files), options);
   });
+}
+
+/** The date of a check-in: its author's, or the first after its parents where it follows them. */
+function dateOf(
+  repository: Repository,
+  { date, parent, merged = [], followParents = false }: Omit<NewCheckin, "changes">,
+): number {
+  if (!followParents) return date;
+  const parents = parent === null ? merged : [parent, ...merged];
+  return Math.max(date, ...parents.map((hash) => manifestOf(repository, hash).date + 1));
 }
 
 function manifestFrom(
@@ -119,13 +132,22 @@ function checkParent(
     throw new FossilError("conflict", "The check-in would be older than its parent");
   }
   if (checkin.allowFork === true || checkin.branch !== undefined) return;
-  if (!db.exists("SELECT 1 FROM leaf WHERE rid=?", rid)) {
+  if (!db.exists(LEAF, rid)) {
     throw new FossilError("conflict", "The check-in would fork its branch");
   }
-  const closed = "SELECT 1 FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
-  if (db.exists(closed, TAG.closed, rid)) {
+  if (db.exists(CLOSED, TAG.closed, rid)) {
     throw new FossilError("conflict", "The branch is closed");
   }
+}
+
+const LEAF = "SELECT 1 FROM leaf WHERE rid=?";
+const CLOSED = "SELECT 1 FROM tagxref WHERE tagid=? AND rid=? AND tagtype>0";
+
+/** Whether a check-in is the tip of its branch, and the branch is open there. */
+export function isOpenLeaf(repository: Repository, hash: string): boolean {
+  const { db } = repository;
+  const rid = repository.ridOf(hash);
+  return db.exists(LEAF, rid) && !db.exists(CLOSED, TAG.closed, rid);
 }
 
 function isEmpty(
@@ -198,12 +220,15 @@ export interface NewBranch extends Author {
   readonly from: string;
   /** Background colour in the program's own web pages. */
   readonly color?: string;
+  /** As in {@link NewCheckin}. */
+  readonly followParents?: boolean;
 }
 
 /** Starts a branch with a new check-in. Returns its hash. */
 export function writeBranch(repository: Repository, branch: NewBranch): string {
   return writeAs(repository, branch, () => {
-    const { user, date, name, from: parent } = branch;
+    const { user, name, from: parent, followParents = false } = branch;
+    const date = dateOf(repository, { ...branch, parent, comment: "", followParents });
     const comment = `Create new branch named "${name}"`;
     const checkin = { user, date, parent, comment, changes: [], branch: name };
     const manifest = manifestFrom(

@@ -2,6 +2,7 @@
 export { type NewAttachment, writeAttachment } from "./attachment.ts";
 export type { Author } from "./author.ts";
 export {
+  isOpenLeaf,
   type MakeTree,
   manifestOf,
   type NewBranch,
@@ -25,4 +26,4 @@ export {
   writeTags,
 } from "./tags.ts";
 export { type NewTicketChange, writeTicketChange, type WrittenTicketChange } from "./ticket.ts";
-export type { FileChange, PutFile } from "./tree.ts";
+export { changeTree, type FileChange, type PutFile } from "./tree.ts";

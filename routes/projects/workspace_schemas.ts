@@ -1,0 +1,174 @@
+import { z } from "@hono/zod-openapi";
+import { MAX_CHANGES, MAX_COMMIT_BYTES, MAX_PATH } from "../../services/workspaces/mod.ts";
+import { DESCRIPTIONS, errorSchema, json } from "../schemas.ts";
+import { generationField } from "./generation.ts";
+import { timestampSchema } from "./schemas.ts";
+
+const status = z.enum(["active", "merged", "abandoned"]);
+
+/** A file that a workspace changes. */
+const fileSchema = z.object({
+  name: z.string(),
+  change_type: z.enum(["added", "modified", "deleted", "renamed"]),
+  prev_name: z.string().nullable().openapi({ description: "Where it was before it was moved" }),
+  uuid: z.string().nullable(),
+  prev_uuid: z.string().nullable(),
+}).openapi("WorkspaceFile");
+
+/** A workspace as every answer about one shows it. */
+export const workspaceSchema = z.object({
+  name: z.string(),
+  branch: z.string(),
+  status,
+  agent_id: z.string().openapi({ description: "Whose it is" }),
+  description: z.string(),
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+  ticket: z.string().nullable(),
+  generation: z.int().nullable().openapi({
+    description: "The claim of the ticket under which its owner has it",
+  }),
+  base: z.string().openapi({ description: "The check-in that its changes are changes of" }),
+  tip: z.string().openapi({ description: "Its newest check-in" }),
+  commits_made: z.int(),
+  target_branch: z.string().nullable().openapi({ description: "Into which it was merged" }),
+  merged_as: z.string().nullable().openapi({ description: "The merge" }),
+});
+
+/** A workspace in the list. */
+export const listedSchema = workspaceSchema.extend({
+  files_changed: z.int(),
+}).openapi("Workspace");
+
+/** A workspace with its files. */
+export const detailedSchema = workspaceSchema.extend({
+  files_changed: z.int(),
+  files: z.array(fileSchema).readonly().openapi({
+    description: "What differs between the base and the tip",
+  }),
+}).openapi("WorkspaceDetails");
+
+const conflictSchema = z.object({ path: z.string(), kind: z.string() }).openapi("MergeConflict");
+
+/** 409, with what else the answer to a refused change of a workspace tells. */
+export const conflictResponse = {
+  409: json(
+    errorSchema.extend({
+      conflicts: z.array(conflictSchema).optional().openapi({
+        description: "Why the two cannot be merged",
+      }),
+      tip: z.string().optional().openapi({ description: "The tip of the workspace now" }),
+      claimed_by: z.string().nullable().optional(),
+      claimed_at: z.string().nullable().optional(),
+      generation: z.int().optional(),
+      expires_at: z.string().optional(),
+    }).openapi("WorkspaceConflict"),
+    DESCRIPTIONS[409],
+  ),
+};
+
+const agent_id = z.string().max(200).optional().openapi({
+  description: "In whose name; your own where it is absent. Only an admin may name another",
+});
+
+/** What every change of a workspace may say. */
+export const workFields = { agent_id, generation: generationField };
+
+export const creationSchema = z.object({
+  name: z.string().openapi({
+    description:
+      "1 to 199 letters, digits, dots, underscores and hyphens, the first one a letter " +
+      "or digit. The name of a merged or abandoned workspace may be used again",
+  }),
+  description: z.string().max(500).default(""),
+  ticket: z.string().max(64).optional().openapi({
+    description: "The ticket that it is for, whose claim must be yours",
+  }),
+  from: z.string().min(1).max(200).optional().openapi({
+    description: "The branch from which it starts; trunk where it is absent",
+  }),
+  ...workFields,
+}).meta({ id: "WorkspaceRequest" });
+
+const path = z.string().min(1).max(MAX_PATH);
+
+const changeSchema = z.object({
+  path,
+  content: z.string().optional(),
+  content_base64: z.string().optional(),
+  delete: z.boolean().optional(),
+  rename_to: path.optional(),
+  executable: z.boolean().optional(),
+}).strict().meta({ id: "FileChange" });
+
+const changes = z.array(changeSchema).max(MAX_CHANGES, {
+  error: `must have at most ${MAX_CHANGES} entries`,
+}).openapi({
+  description: `At most ${MAX_CHANGES}, with ${MAX_COMMIT_BYTES} bytes of content together`,
+});
+
+const message = z.string().max(20_000);
+
+const parent = z.string().regex(/^[0-9a-f]{4,64}$/, {
+  error: "must be 4 to 64 lower-case hexadecimal digits",
+}).optional();
+
+export const commitSchema = z.object({
+  message,
+  changes: changes.default([]),
+  parent: parent.openapi({
+    description: "The tip that you know, or a prefix of it; 409 if the workspace has moved on",
+  }),
+  ...workFields,
+}).meta({ id: "WorkspaceCommit" });
+
+export const updateSchema = z.object({
+  source: z.string().min(1).max(200).default("trunk"),
+  message: message.optional(),
+  changes: changes.default([]).openapi({
+    description: "Decide the conflicts that the first try lists: one change for each of its paths",
+  }),
+  parent,
+  ...workFields,
+}).meta({ id: "WorkspaceUpdate" });
+
+export const mergeSchema = z.object({
+  target_branch: z.string().min(1).max(200).default("trunk"),
+  tip: parent.openapi({ description: "The tip that you mean; 409 if the workspace has moved on" }),
+  message: message.optional(),
+  ...workFields,
+}).meta({ id: "WorkspaceMerge" });
+
+/** A check-in that was written to a workspace. */
+export const committedSchema = z.object({
+  name: z.string(),
+  branch: z.string(),
+  uuid: z.string().openapi({ description: "The new check-in" }),
+  parent: z.string(),
+  commits_made: z.int(),
+  message: z.string(),
+  output: z.string(),
+}).openapi("WorkspaceCheckin");
+
+/** A workspace that was merged. */
+export const mergedSchema = z.object({
+  name: z.string(),
+  branch: z.string(),
+  status: z.literal("merged"),
+  target_branch: z.string(),
+  uuid: z.string().openapi({ description: "The merge" }),
+  tip: z.string().openapi({ description: "The check-in that was merged" }),
+  merge_output: z.string(),
+  commit_output: z.string(),
+}).openapi("WorkspaceMerged");
+
+export const stateSchema = z.object({
+  name: z.string(),
+  branch: z.string(),
+  status,
+  agent_id: z.string(),
+}).openapi("WorkspaceState");
+
+export const statusFilter = z.enum(["active", "merged", "abandoned", "all"], {
+  error: 'must be "active", "merged", "abandoned" or "all"',
+}).default("active");

@@ -1,0 +1,273 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Services } from "../../services/daemon/mod.ts";
+import { actorOf } from "../../services/projects/mod.ts";
+import {
+  branchOf,
+  fileChangesOf,
+  type OpenedWorkspace,
+  type WorkRequest,
+  type Workspace,
+  type WrittenCommit,
+} from "../../services/workspaces/mod.ts";
+import { type AppEnv, callerOf } from "../context.ts";
+import { optionalBody } from "../middleware/body.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { generationOf } from "./generation.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+import {
+  commitSchema,
+  committedSchema,
+  conflictResponse,
+  creationSchema,
+  detailedSchema,
+  listedSchema,
+  mergedSchema,
+  mergeSchema,
+  stateSchema,
+  statusFilter,
+  updateSchema,
+  workFields,
+  workspaceSchema,
+} from "./workspace_schemas.ts";
+
+const params = z.object({ name: z.string() });
+const workBody = jsonRequest(z.object(workFields).meta({ id: "WorkspaceWork" }), {});
+
+const listWorkspaces = projectRoute("GET /api/workspaces", {
+  summary: "The workspaces, newest first",
+  request: { query: z.object({ status: statusFilter, ...pageParameters }) },
+  responses: {
+    200: json(
+      z.object({ workspaces: z.array(listedSchema).readonly(), ...pageFields }),
+      "The workspaces",
+    ),
+    ...projectErrors(400),
+  },
+});
+
+const createWorkspace = projectRoute("POST /api/workspaces/create", {
+  summary: "Begin a workspace, which is a branch of your own",
+  request: {
+    body: jsonRequest(creationSchema, { name: "fix-login", description: "Log in without cookies" }),
+  },
+  responses: {
+    201: json(workspaceSchema.openapi("NewWorkspace"), "The workspace"),
+    ...projectErrors(400, 413, 429),
+    ...conflictResponse,
+  },
+});
+
+const getWorkspace = projectRoute("GET /api/workspaces/{name}", {
+  summary: "A workspace with the files that it changes",
+  request: { params },
+  responses: { 200: json(detailedSchema, "The workspace"), ...projectErrors() },
+});
+
+const commitWorkspace = projectRoute("POST /api/workspaces/{name}/commit", {
+  summary: "Commit changes of files to a workspace",
+  request: {
+    params,
+    body: jsonRequest(commitSchema, {
+      message: "Log in without cookies",
+      changes: [{ path: "src/login.ts", content: "export {};\n" }, {
+        path: "old.ts",
+        delete: true,
+      }],
+    }),
+  },
+  responses: {
+    200: json(committedSchema, "The check-in"),
+    ...projectErrors(400, 413),
+    ...conflictResponse,
+  },
+});
+
+const updateWorkspace = projectRoute("POST /api/workspaces/{name}/update", {
+  summary: "Merge another branch into a workspace, and decide what conflicts",
+  request: { params, body: jsonRequest(updateSchema, { source: "trunk" }) },
+  responses: {
+    200: json(committedSchema, "The merge"),
+    ...projectErrors(400, 413),
+    ...conflictResponse,
+  },
+}, optionalBody());
+
+const mergeWorkspace = projectRoute("POST /api/workspaces/{name}/merge", {
+  summary: "Merge a workspace into another branch, and close it",
+  request: { params, body: jsonRequest(mergeSchema, { target_branch: "trunk" }) },
+  responses: {
+    200: json(mergedSchema, "The merge"),
+    ...projectErrors(400, 413),
+    ...conflictResponse,
+  },
+}, optionalBody());
+
+const changedResponses = {
+  200: json(stateSchema, "The workspace as it is now"),
+  ...projectErrors(400, 413),
+  ...conflictResponse,
+};
+
+const abandonWorkspace = projectRoute("DELETE /api/workspaces/{name}/abandon", {
+  summary: "Close a workspace without merging it; nothing is erased",
+  request: { params, body: workBody, query: z.object({ agent_id: workFields.agent_id }) },
+  responses: changedResponses,
+}, optionalBody());
+
+const restoreWorkspace = projectRoute("POST /api/workspaces/{name}/restore", {
+  summary: "Open an abandoned workspace again",
+  request: { params, body: workBody },
+  responses: { ...changedResponses, ...projectErrors(400, 413, 429) },
+}, optionalBody());
+
+const takeOverWorkspace = projectRoute("POST /api/workspaces/{name}/takeover", {
+  summary: "Take over the workspace of a ticket whose claim is yours now",
+  request: { params, body: workBody },
+  responses: { ...changedResponses, ...projectErrors(400, 413, 429) },
+}, optionalBody());
+
+/** `/api/workspaces…`. */
+export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" | "accounts">) {
+  const { workspaces, repositories } = hosting;
+  const workOf = (
+    context: Context<AppEnv>,
+    body: { readonly agent_id?: string | undefined; readonly generation?: number | undefined },
+  ): WorkRequest => {
+    const access = context.get("access");
+    return {
+      caller: callerOf(context),
+      actor: actorOf(access, body.agent_id, accounts),
+      isAdmin: access.isAdmin,
+      generation: generationOf(context, body.generation),
+    };
+  };
+  const ticketOf = async (context: Context<AppEnv>, id: string | undefined) => {
+    if (id === undefined) return {};
+    const { project } = context.get("access");
+    const found = await repositories.read(project, (repository) => repository.resolveTicket(id));
+    return { ticket: found.uuid };
+  };
+  return newProjectRoutes()
+    .openapi(listWorkspaces, async (context) => {
+      const { status, ...page } = context.req.valid("query");
+      const { project } = context.get("access");
+      const { workspaces: opened, total } = await workspaces.list(project, {
+        status: status === "all" ? null : status,
+        ...rangeOf(page),
+      });
+      const counts = await workspaces.fileCounts(project, opened);
+      const listed = opened.map((one, index) => ({
+        ...viewOf(one),
+        files_changed: counts[index] ?? 0,
+      }));
+      return context.json({ workspaces: listed, ...pageOf(page, total) }, 200);
+    })
+    .openapi(createWorkspace, async (context) => {
+      const { ticket, agent_id, generation, ...request } = context.req.valid("json");
+      const work = workOf(context, { agent_id, generation });
+      const workspace = { ...request, ...await ticketOf(context, ticket) };
+      const created = await workspaces.create(context.get("access").project, workspace, work);
+      return context.json(viewOf(created), 201);
+    })
+    .openapi(getWorkspace, async (context) => {
+      const { project } = context.get("access");
+      const workspace = await workspaces.find(project, context.req.valid("param").name);
+      const line = await workspaces.line(project, workspace);
+      const files = (await workspaces.files(project, line)).map((
+        { name, change_type, prev_name, uuid, prev_uuid },
+      ) => ({ name, change_type, prev_name, uuid, prev_uuid }));
+      const view = viewOf({ workspace, line });
+      return context.json({ ...view, files_changed: files.length, files }, 200);
+    })
+    .openapi(commitWorkspace, async (context) => {
+      const { message, changes, parent, ...body } = context.req.valid("json");
+      const commit = { message, changes: fileChangesOf(changes), parent };
+      const { project } = context.get("access");
+      const { name } = context.req.valid("param");
+      const request = { ...workOf(context, body), ...commit };
+      const written = await workspaces.commit(project, name, request);
+      return context.json({ ...checkinView(written), message }, 200);
+    })
+    .openapi(updateWorkspace, async (context) => {
+      const { message, changes, parent, source, ...body } = context.req.valid("json");
+      const update = { message, changes: fileChangesOf(changes), parent, source };
+      const { project } = context.get("access");
+      const { name } = context.req.valid("param");
+      const request = { ...workOf(context, body), ...update };
+      const written = await workspaces.update(project, name, request);
+      return context.json({ ...checkinView(written), message: message ?? "" }, 200);
+    })
+    .openapi(mergeWorkspace, async (context) => {
+      const { target_branch, tip, message, ...body } = context.req.valid("json");
+      const { project } = context.get("access");
+      const merge = { target: target_branch, tip, message };
+      const request = { ...workOf(context, body), ...merge };
+      const merged = await workspaces.merge(project, context.req.valid("param").name, request);
+      return context.json({
+        name: merged.workspace.name,
+        branch: branchOf(merged.workspace),
+        status: "merged" as const,
+        target_branch: merged.target,
+        uuid: merged.uuid,
+        tip: merged.tip,
+        merge_output: `Merged ${merged.tip}`,
+        commit_output: `New_Version: ${merged.uuid}`,
+      }, 200);
+    })
+    .openapi(abandonWorkspace, async (context) => {
+      const { agent_id = context.req.valid("query").agent_id, generation } = context.req.valid(
+        "json",
+      );
+      const { project } = context.get("access");
+      const work = workOf(context, { agent_id, generation });
+      const { name } = context.req.valid("param");
+      return context.json(stateOf(await workspaces.abandon(project, name, work)), 200);
+    })
+    .openapi(restoreWorkspace, async (context) => {
+      const { project } = context.get("access");
+      const work = workOf(context, context.req.valid("json"));
+      const { name } = context.req.valid("param");
+      return context.json(stateOf(await workspaces.restore(project, name, work)), 200);
+    })
+    .openapi(takeOverWorkspace, async (context) => {
+      const { project } = context.get("access");
+      const work = workOf(context, context.req.valid("json"));
+      const { name } = context.req.valid("param");
+      return context.json(stateOf(await workspaces.takeOver(project, name, work)), 200);
+    });
+}
+
+function viewOf({ workspace, line }: OpenedWorkspace) {
+  return {
+    ...stateOf(workspace),
+    description: workspace.description,
+    created_at: new Date(workspace.createdAt).toISOString(),
+    updated_at: new Date(workspace.updatedAt).toISOString(),
+    ticket: workspace.ticket,
+    generation: workspace.generation,
+    base: line.base,
+    tip: line.tip,
+    commits_made: line.commitsMade,
+    target_branch: workspace.targetBranch,
+    merged_as: workspace.mergedAs,
+  };
+}
+
+function stateOf(workspace: Workspace) {
+  const { name, status, owner } = workspace;
+  return { name, branch: branchOf(workspace), status, agent_id: owner.name };
+}
+
+function checkinView({ workspace, uuid, parent, commitsMade }: WrittenCommit) {
+  return {
+    name: workspace.name,
+    branch: branchOf(workspace),
+    uuid,
+    parent,
+    commits_made: commitsMade,
+    output: `New_Version: ${uuid}`,
+  };
+}

@@ -1,0 +1,96 @@
+import { TAG } from "../content/mod.ts";
+import { ancestryOf } from "./ancestry.ts";
+import type { Reader } from "./reader.ts";
+import { resolveCheckin } from "./resolve.ts";
+import type { Line } from "./shapes.ts";
+
+/** A line of check-ins to find. */
+export interface LineOptions {
+  readonly branch: string;
+  /** Full hash of the check-in that starts the line. */
+  readonly start: string;
+  /** Branch to which the line will be merged; `base` is what the two have in common. */
+  readonly target?: string;
+}
+
+interface LineRow {
+  readonly rid: number;
+  readonly uuid: string;
+  readonly isLeaf: number;
+  readonly isClosed: number;
+  readonly isMerge: number;
+}
+
+/** SQL of whether the check-in of a column is closed. */
+const isClosed = (rid: string) =>
+  `EXISTS(SELECT 1 FROM tagxref WHERE tagid=${TAG.closed} AND tagtype>0 AND tagxref.rid=${rid})`;
+
+/** The check-ins of a branch that descend from its start, without those of a line of the same name. */
+const LINE = `WITH RECURSIVE line(rid) AS (
+    SELECT ? UNION SELECT cid FROM line CROSS JOIN plink ON pid=line.rid AND isprim
+      CROSS JOIN tagxref ON tagxref.rid=cid AND tagid=${TAG.branch} AND tagtype>0 AND value=?
+  ) SELECT line.rid, uuid, EXISTS(SELECT 1 FROM leaf WHERE leaf.rid=line.rid) AS isLeaf,
+      ${isClosed("line.rid")} AS isClosed,
+      EXISTS(SELECT 1 FROM plink WHERE cid=line.rid AND NOT isprim) AS isMerge
+    FROM line CROSS JOIN blob ON blob.rid=line.rid CROSS JOIN event ON objid=line.rid
+    ORDER BY event.mtime DESC, line.rid DESC`;
+
+/**
+ * Lines of check-ins: each is one branch from a certain start. So two branches of one name, one after
+ * the other, are two lines.
+ *
+ * @throws {FossilError} `missing` if a start is unknown
+ */
+export function readLines(reader: Reader, lines: readonly LineOptions[]): readonly Line[] {
+  return reader.read(() => lines.map((line) => readLine(reader, line)));
+}
+
+function readLine(reader: Reader, { branch, start, target }: LineOptions): Line {
+  const { rid } = resolveCheckin(reader, start);
+  const rows = reader.repository.db.rows<LineRow>(LINE, rid, branch);
+  const leaves = rows.filter((row) => row.isLeaf === 1);
+  const tip = leaves.find((row) => row.isClosed === 0) ?? leaves[0] ?? rows[0];
+  const isMerged = rows.some((row) => row.isMerge === 1);
+  const base = isMerged && target !== undefined
+    ? commonWith(reader, tip?.rid ?? rid, target)
+    : null;
+  return {
+    tip: tip?.uuid ?? start,
+    leaves: leaves.map(({ uuid }) => uuid),
+    is_closed: tip?.isClosed === 1,
+    checkins: rows.length,
+    base: hashOf(reader, base ?? ancestryOf(reader).primaryParent(rid)) ?? start,
+  };
+}
+
+/** The newest check-in that a check-in and a branch have in common; null for none. */
+function commonWith(reader: Reader, rid: number, target: string): number | null {
+  const other = tipOf(reader, target);
+  if (other === null) return null;
+  const select = "SELECT mtime FROM event WHERE objid=?";
+  const day = (common: number) => reader.repository.db.value<number>(select, common) ?? 0;
+  return ancestryOf(reader).commonAncestors(rid, other)
+    .toSorted((one, two) => day(two) - day(one))[0] ?? null;
+}
+
+/** The newest open leaf of a branch; null where the branch has none. */
+export function readBranchTip(reader: Reader, branch: string): string | null {
+  return reader.read(() => {
+    const rid = tipOf(reader, branch);
+    return rid === null ? null : hashOf(reader, rid) ?? null;
+  });
+}
+
+function tipOf({ repository: { db } }: Reader, branch: string): number | null {
+  return db.value<number>(
+    `SELECT leaf.rid FROM leaf CROSS JOIN tagxref ON tagxref.rid=leaf.rid
+       AND tagxref.tagid=${TAG.branch} AND tagtype>0 AND value=?
+      CROSS JOIN event ON objid=leaf.rid
+      WHERE NOT ${isClosed("leaf.rid")} ORDER BY event.mtime DESC, leaf.rid DESC LIMIT 1`,
+    branch,
+  ) ?? null;
+}
+
+function hashOf({ repository }: Reader, rid: number): string | undefined {
+  return rid === 0 ? undefined : repository.store.hashOf(rid);
+}

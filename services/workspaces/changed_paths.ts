@@ -1,0 +1,61 @@
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { WorkspaceLine } from "./records.ts";
+
+/** What a workspace changes. */
+export interface Changed {
+  /** How many files. */
+  readonly files: number;
+  /** Their paths, the old ones of moved files too. */
+  readonly paths: readonly string[];
+}
+
+/** Paths kept in memory, for all projects together. */
+const MAX_KEPT = 200_000;
+
+/**
+ * The paths that differ between two check-ins. Check-ins never change,
+ * so what was computed once is kept, the least recently used dropped first.
+ */
+export class ChangedPaths {
+  readonly #repositories: Pick<ProjectRepositories, "read">;
+  readonly #kept = new Map<string, Changed>();
+  #count = 0;
+
+  constructor(repositories: Pick<ProjectRepositories, "read">) {
+    this.#repositories = repositories;
+  }
+
+  async of(
+    project: Project,
+    { base, tip }: Pick<WorkspaceLine, "base" | "tip">,
+  ): Promise<Changed> {
+    const key = `${project.id} ${base} ${tip}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) {
+      this.#kept.delete(key);
+      this.#kept.set(key, known);
+      return known;
+    }
+    const { files } = await this.#repositories.read(
+      project,
+      (repository) => repository.diff({ from: base, to: tip, maxBytes: 0 }),
+    );
+    const paths = files.flatMap(({ name, prev_name }) =>
+      prev_name === null ? [name] : [name, prev_name]
+    );
+    const changed = { files: files.length, paths };
+    this.#keep(key, changed);
+    return changed;
+  }
+
+  #keep(key: string, changed: Changed): void {
+    if (this.#kept.has(key)) return;
+    this.#kept.set(key, changed);
+    this.#count += changed.paths.length + 1;
+    for (const [oldest, { paths }] of this.#kept) {
+      if (this.#count <= MAX_KEPT) return;
+      this.#kept.delete(oldest);
+      this.#count -= paths.length + 1;
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { Conflict } from "../errors.ts";
+import type { PooledRepository, TagChange } from "../fossil/mod.ts";
+import type { Project, RegisteredKind } from "../projects/mod.ts";
+import type { WorkRequest } from "./interfaces.ts";
+import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import { lineOf } from "./permits.ts";
+import type { Workspace } from "./records.ts";
+import { changed, hasClosedTag } from "./settling.ts";
+
+interface ClosingBody {
+  readonly workspaceId: string;
+}
+
+/** Closes the branches of workspaces that nobody wants to merge, and opens them again. */
+export class Closing {
+  readonly #parts: WorkspaceParts;
+  readonly #abandoning: RegisteredKind<ClosingBody>;
+  readonly #restoring: RegisteredKind<ClosingBody>;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+    const register = (action: "abandoned" | "restored", sign: "+" | "-") =>
+      parts.settling.register<ClosingBody>(action, async ({ body, artifacts, now }) => {
+        if (!hasClosedTag(artifacts, sign)) return null;
+        const status = action === "abandoned" ? "abandoned" : "active";
+        const workspace = changed(await parts.store.get(body.workspaceId), { status }, now);
+        return workspace === null ? null : { workspace, checkin: null };
+      });
+    this.#abandoning = register("abandoned", "+");
+    this.#restoring = register("restored", "-");
+  }
+
+  /**
+   * Closes a workspace and its branch. Nothing is erased.
+   *
+   * @throws NotFound, Conflict where it is closed already, Forbidden
+   */
+  async abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
+    const { store, permits } = this.#parts;
+    const find = async () => {
+      const workspace = await store.require(project, name);
+      if (workspace.status !== "active") {
+        throw new Conflict(`Workspace is already ${workspace.status}`);
+      }
+      permits.requireOwner(workspace, request);
+      return workspace;
+    };
+    const { id } = await find();
+    return await this.#write(project, request, { kind: this.#abandoning, id, sign: "+" }, find);
+  }
+
+  /**
+   * Opens an abandoned workspace again.
+   *
+   * @throws NotFound, Forbidden, Conflict where it is not abandoned
+   */
+  async restore(
+    project: Project,
+    name: string,
+    request: WorkRequest,
+    requireRoom: (owner: string) => Promise<void>,
+  ): Promise<Workspace> {
+    const { store, permits } = this.#parts;
+    const find = async () => {
+      const workspace = await store.require(project, name);
+      if (workspace.status !== "abandoned") {
+        throw new Conflict(`Workspace is ${workspace.status}, cannot restore`);
+      }
+      permits.requireOwner(workspace, request);
+      await permits.fence(project, workspace, request);
+      await requireRoom(workspace.owner.key);
+      return workspace;
+    };
+    const { id } = await find();
+    return await this.#write(project, request, { kind: this.#restoring, id, sign: "-" }, find);
+  }
+
+  async #write(
+    project: Project,
+    { caller, actor }: WorkRequest,
+    { kind, id, sign }: {
+      readonly kind: RegisteredKind<ClosingBody>;
+      readonly id: string;
+      readonly sign: "+" | "-";
+    },
+    find: () => Promise<Workspace>,
+  ): Promise<Workspace> {
+    return await this.#parts.repositories.write(project, {
+      caller,
+      user: actor.name,
+      intention: { kind, body: { workspaceId: id } },
+      write: async (repository, stamp) => {
+        const workspace = await find();
+        const changes = await closedTags(repository, workspace, sign);
+        await repository.changeTags({ ...stamp, changes });
+        return { ...workspace, status: sign === "+" ? "abandoned" : "active" };
+      },
+    });
+  }
+}
+
+async function closedTags(
+  repository: PooledRepository,
+  workspace: Workspace,
+  sign: "+" | "-",
+): Promise<TagChange[]> {
+  const { leaves } = await lineOf(repository, workspace, DEFAULT_TARGET);
+  return leaves.map((target) => ({ sign, name: "closed", target }));
+}

@@ -1,0 +1,127 @@
+import { Conflict, Invalid } from "../errors.ts";
+import type { FileChange, PooledRepository } from "../fossil/mod.ts";
+import type { Project, RegisteredKind, Stamp } from "../projects/mod.ts";
+import type { WorkRequest } from "./interfaces.ts";
+import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import { lineOf } from "./permits.ts";
+import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
+import { changed, checkinOn } from "./settling.ts";
+import { mergeConflict, requireBranchTip, requireTip } from "./tips.ts";
+
+/** What a commit writes. */
+export interface NewCommit {
+  readonly message: string;
+  readonly changes: readonly FileChange[];
+  /** The check-in that the caller takes for the tip, or a prefix of its hash. */
+  readonly parent?: string | undefined;
+}
+
+/** A merge of another branch into a workspace; its changes decide what conflicts. */
+export interface UpdateRequest extends WorkRequest, Omit<NewCommit, "message"> {
+  readonly source: string;
+  readonly message?: string | undefined;
+}
+
+/** A commit that was written. */
+export interface WrittenCommit {
+  readonly workspace: Workspace;
+  readonly uuid: string;
+  readonly parent: string;
+  readonly commitsMade: number;
+}
+
+interface CommitBody {
+  readonly workspaceId: string;
+}
+
+/** Writes check-ins to the branches of workspaces. */
+export class Committing {
+  readonly #parts: WorkspaceParts;
+  readonly #kind: RegisteredKind<CommitBody>;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+    this.#kind = parts.settling.register("committed", async ({ body, artifacts, now }) => {
+      const workspace = changed(await parts.store.get(body.workspaceId), {}, now);
+      if (workspace === null) return null;
+      const checkin = checkinOn(artifacts, branchOf(workspace));
+      return checkin === undefined ? null : { workspace, checkin: checkin.uuid };
+    });
+  }
+
+  /**
+   * Commits changes of files.
+   *
+   * @throws Invalid where the engine refuses a path or a content; NotFound, Forbidden
+   * @throws Conflict where the workspace is not active, has moved on from `parent`, or would not change
+   */
+  commit(
+    project: Project,
+    name: string,
+    { message, changes, parent, ...request }: WorkRequest & NewCommit,
+  ): Promise<WrittenCommit> {
+    if (message.trim() === "") throw new Invalid("Commit message is required");
+    return this.#write(project, name, { ...request, parent }, async (repository, stamp, line) => {
+      if (changes.length === 0) throw new Conflict("Nothing to commit");
+      const checkin = { ...stamp, parent: line.tip, comment: message, changes };
+      try {
+        return await repository.commit({ ...checkin, followParents: true });
+      } catch (error) {
+        throw isEmptyCommit(error) ? new Conflict("Nothing to commit") : error;
+      }
+    });
+  }
+
+  /**
+   * Merges a branch into a workspace, so that its changes apply to what is there now.
+   *
+   * @throws Conflict with `conflicts` where `changes` do not decide all of them; else as `commit`
+   */
+  update(
+    project: Project,
+    name: string,
+    { message, changes, parent, source, ...request }: UpdateRequest,
+  ): Promise<WrittenCommit> {
+    return this.#write(project, name, { ...request, parent }, async (repository, stamp, line) => {
+      const { checkin, preview } = await repository.merge({
+        ...stamp,
+        ours: line.tip,
+        theirs: await requireBranchTip(repository, source),
+        resolutions: changes,
+        followParents: true,
+        ...(message === undefined ? {} : { comment: message }),
+      });
+      if (checkin === null) throw mergeConflict(preview);
+      return checkin;
+    });
+  }
+
+  async #write(
+    project: Project,
+    name: string,
+    { parent, ...request }: WorkRequest & Pick<NewCommit, "parent">,
+    write: (repository: PooledRepository, stamp: Stamp, line: WorkspaceLine) => Promise<string>,
+  ): Promise<WrittenCommit> {
+    const { repositories, permits } = this.#parts;
+    const { id } = await permits.requireActive(project, name, "commit");
+    return await repositories.write(project, {
+      caller: request.caller,
+      user: request.actor.name,
+      intention: { kind: this.#kind, body: { workspaceId: id } },
+      write: async (repository, stamp) => {
+        const workspace = await permits.requireActive(project, name, "commit");
+        permits.requireOwner(workspace, request);
+        await permits.fence(project, workspace, request);
+        const line = await lineOf(repository, workspace, DEFAULT_TARGET);
+        requireTip(line, parent);
+        const uuid = await write(repository, stamp, line);
+        return { workspace, uuid, parent: line.tip, commitsMade: line.commitsMade + 1 };
+      },
+    });
+  }
+}
+
+/** The engine's answer to a commit after which every file is as it was before. */
+function isEmptyCommit(error: unknown): boolean {
+  return error instanceof Error && error.message === "The check-in changes nothing";
+}

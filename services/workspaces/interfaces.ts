@@ -1,0 +1,69 @@
+/** What workspaces need from their neighbours, and what neighbours hear of them. */
+import type { Change } from "../database/mod.ts";
+import type { Origin } from "../events/mod.ts";
+import type { Caller } from "../identity/mod.ts";
+import type { Actor, Project } from "../projects/mod.ts";
+import type { Claim, FenceRequest, Holder } from "../tickets/mod.ts";
+import type { Workspace } from "./records.ts";
+
+/** The part of `Claims` that fences a workspace. */
+export interface WorkFence {
+  /** @throws Conflict where somebody's claim does not carry a write */
+  fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim>;
+  merged(project: Project, merge: {
+    readonly ticket: string;
+    readonly owner?: Holder | undefined;
+    readonly origin: Origin;
+    readonly now: number;
+  }): Promise<Change>;
+}
+
+/** Who asks for a change of a workspace. */
+export interface WorkRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  /** Whether the caller may administer the project. */
+  readonly isAdmin: boolean;
+  /** The generation of the claim that the caller believes in. */
+  readonly generation?: number | undefined;
+}
+
+/** A merge before it is made. */
+export interface GatedMerge {
+  readonly project: Project;
+  readonly workspace: Workspace;
+  readonly target: string;
+  /** The check-in that will be merged. */
+  readonly tip: string;
+  readonly actor: Actor;
+  readonly isAdmin: boolean;
+  /** What the caller of `mergeExactly` gave as `extra`; null for the workspace's own endpoint. */
+  readonly extra: unknown;
+}
+
+/**
+ * Lets a merge pass, or throws: Forbidden where a rule forbids it, Conflict where the state does.
+ * It is called while nothing else is written to the project's repository; it must not write there.
+ */
+export type MergeGate = (merge: GatedMerge) => Promise<void>;
+
+/** A change of a workspace, as its settling sees it. */
+export interface WorkspaceChange {
+  readonly action: "created" | "committed" | "merged" | "abandoned" | "restored" | "taken_over";
+  readonly project: Project;
+  /** As it is after the change. */
+  readonly workspace: Workspace;
+  /** The check-in that the change made; null for none. */
+  readonly checkin: string | null;
+  /** What the caller of `mergeExactly` gave as `extra`, after a trip through JSON; else null. */
+  readonly extra: unknown;
+  readonly origin: Origin;
+  readonly now: number;
+}
+
+/**
+ * Adds statements and events to the transaction that settles a change of a workspace. As `settle` of
+ * an intention, it may be called after a crash: it uses its argument and the database only, and none
+ * of its statements is `mustChange`.
+ */
+export type WorkspaceListener = (change: WorkspaceChange) => Change | Promise<Change>;

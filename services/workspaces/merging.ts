@@ -1,0 +1,157 @@
+import type { Change } from "../database/mod.ts";
+import { Invalid } from "../errors.ts";
+import type { Origin } from "../events/mod.ts";
+import type { Project, RegisteredKind } from "../projects/mod.ts";
+import type { MergeGate, WorkFence, WorkRequest } from "./interfaces.ts";
+import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import { lineOf } from "./permits.ts";
+import { branchOf, type Workspace } from "./records.ts";
+import { changed, checkinOn } from "./settling.ts";
+import { mergeConflict, requireBranchTip, requireTip } from "./tips.ts";
+
+/** A merge of a workspace. */
+export interface MergeRequest extends WorkRequest {
+  /** The check-in to merge, whole or a prefix of it: 409 if it is not the tip any more. */
+  readonly tip?: string | undefined;
+  readonly target?: string | undefined;
+  readonly message?: string | undefined;
+  /** Whether the caller may merge what is another's, because a review of it says so. */
+  readonly forOwner?: boolean;
+  /** Passed on to gates and listeners; must survive JSON. */
+  readonly extra?: unknown;
+}
+
+/** A workspace that was merged. */
+export interface WrittenMerge {
+  readonly workspace: Workspace;
+  readonly target: string;
+  readonly tip: string;
+  /** The merge. */
+  readonly uuid: string;
+}
+
+/** A merge that is in the repository. */
+export interface SettledMerge {
+  readonly project: Project;
+  readonly tip: string;
+  /** What the changes of the tip are changes of. */
+  readonly base: string;
+  readonly target: string;
+  /** The merge. */
+  readonly checkin: string;
+  readonly extra: unknown;
+  readonly origin: Origin;
+  readonly now: number;
+}
+
+interface MergeBody {
+  readonly workspaceId: string;
+  readonly tip: string;
+  readonly target: string;
+  readonly base: string;
+  readonly extra: unknown;
+}
+
+/** Merges workspaces into other branches. */
+export class Merging {
+  readonly #parts: WorkspaceParts;
+  readonly #gates: MergeGate[] = [];
+  readonly #kind: RegisteredKind<MergeBody>;
+
+  constructor(parts: WorkspaceParts, claims: WorkFence) {
+    this.#parts = parts;
+    const { settling, store } = parts;
+    this.#kind = settling.register("merged", async ({ body, artifacts, now }) => {
+      const { workspaceId, tip, target, base, extra } = body;
+      const checkin = checkinOn(artifacts, target);
+      if (checkin === undefined || !checkin.parents.includes(tip)) return null;
+      const workspace = changed(await store.get(workspaceId), {
+        status: "merged",
+        tip,
+        base,
+        mergedAs: checkin.uuid,
+        targetBranch: target,
+      }, now);
+      return workspace === null ? null : { workspace, checkin: checkin.uuid, extra };
+    });
+    settling.onChanged(({ action, workspace: { ticket, owner }, project, origin, now }) =>
+      action === "merged" && ticket !== null
+        ? claims.merged(project, { ticket, owner, origin, now })
+        : {}
+    );
+  }
+
+  /** What the app database gets for a merge that another service made. */
+  async settled(
+    workspaceId: string,
+    { tip, base, target, checkin, now, ...change }: SettledMerge,
+  ): Promise<Change> {
+    const { store, settling } = this.#parts;
+    const workspace = changed(
+      await store.get(workspaceId),
+      { status: "merged", tip, base, mergedAs: checkin, targetBranch: target },
+      now,
+    );
+    if (workspace === null) return {};
+    return await settling.changeOf({ ...change, action: "merged", workspace, checkin, now });
+  }
+
+  /** Asks a gate before each merge from now on. */
+  addGate(gate: MergeGate): void {
+    this.#gates.push(gate);
+  }
+
+  /**
+   * Merges exactly one check-in of a workspace, its tip, and closes the workspace and its branch. Either
+   * all of it happens, or nothing.
+   *
+   * @throws Conflict with `conflicts` where the two cannot be merged, with `tip` where the workspace has
+   *   moved on; Forbidden, NotFound, Invalid, and what gates throw
+   */
+  async merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
+    const { repositories, permits } = this.#parts;
+    const { target = DEFAULT_TARGET, extra = null, caller, actor } = request;
+    const found = await permits.requireActive(project, name, "merge");
+    if (target === branchOf(found)) throw new Invalid("A branch cannot be merged into itself");
+    const { tip, base } = await repositories.read(project, async (repository) => {
+      await requireBranchTip(repository, target);
+      return await lineOf(repository, found, target);
+    });
+    const body = { workspaceId: found.id, tip, target, base, extra };
+    return await repositories.write(project, {
+      caller,
+      user: actor.name,
+      intention: { kind: this.#kind, body },
+      write: async (repository, stamp) => {
+        const workspace = await this.#permit(project, name, request);
+        const line = await lineOf(repository, workspace, target);
+        requireTip(line, request.tip);
+        requireTip(line, tip);
+        const { isAdmin } = request;
+        for (const gate of this.#gates) {
+          await gate({ project, workspace, target, tip, actor, isAdmin, extra });
+        }
+        const comment = request.message?.trim();
+        const { checkin, preview } = await repository.merge({
+          ...stamp,
+          ours: await requireBranchTip(repository, target),
+          theirs: tip,
+          comment: comment || `Merge ${branchOf(workspace)} into ${target}`,
+          integrate: true,
+          onlyTip: true,
+          followParents: true,
+        });
+        if (checkin === null) throw mergeConflict(preview);
+        return { workspace, target, tip, uuid: checkin };
+      },
+    });
+  }
+
+  async #permit(project: Project, name: string, request: MergeRequest): Promise<Workspace> {
+    const { permits } = this.#parts;
+    const workspace = await permits.requireActive(project, name, "merge");
+    if (request.forOwner !== true) permits.requireOwner(workspace, request);
+    await permits.fence(project, workspace, request);
+    return workspace;
+  }
+}

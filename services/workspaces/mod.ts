@@ -1,0 +1,25 @@
+/** Workspaces: branches on which agents work, without a checkout. */
+export {
+  fileChangesOf,
+  MAX_CHANGES,
+  MAX_COMMIT_BYTES,
+  MAX_PATH,
+  type RequestedChange,
+} from "./changes.ts";
+export type { NewCommit, UpdateRequest, WrittenCommit } from "./committing.ts";
+export type {
+  GatedMerge,
+  MergeGate,
+  WorkFence,
+  WorkRequest,
+  WorkspaceChange,
+  WorkspaceListener,
+} from "./interfaces.ts";
+export type { MergeRequest, SettledMerge, WrittenMerge } from "./merging.ts";
+export { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
+export {
+  type NewWorkspace,
+  type OpenedWorkspace,
+  Workspaces,
+  type WorkspacesOptions,
+} from "./workspaces.ts";

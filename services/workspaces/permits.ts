@@ -1,0 +1,104 @@
+import { Conflict, Forbidden } from "../errors.ts";
+import type { PooledRepository } from "../fossil/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import type { Project } from "../projects/mod.ts";
+import type { WorkFence, WorkRequest } from "./interfaces.ts";
+import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
+import type { WorkspaceStore } from "./store.ts";
+
+/** Accounts have ULIDs as ids; keys of other actors are words, or have a colon. */
+const ACCOUNT_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Judges who may change a workspace, and finds its line in the repository. */
+export class Permits {
+  readonly #store: WorkspaceStore;
+  readonly #claims: WorkFence;
+  readonly #accounts: Pick<AccountDirectory, "get">;
+
+  constructor(
+    { store, claims, accounts }: {
+      readonly store: WorkspaceStore;
+      readonly claims: WorkFence;
+      readonly accounts: Pick<AccountDirectory, "get">;
+    },
+  ) {
+    this.#store = store;
+    this.#claims = claims;
+    this.#accounts = accounts;
+  }
+
+  /**
+   * The active workspace, as it is now.
+   *
+   * @param verb what cannot be done where it is not active
+   * @throws NotFound, Conflict
+   */
+  async requireActive(project: Project, name: string, verb: string): Promise<Workspace> {
+    const workspace = await this.#store.require(project, name);
+    if (workspace.status !== "active") {
+      throw new Conflict(`Workspace is ${workspace.status}, cannot ${verb}`);
+    }
+    return workspace;
+  }
+
+  /** @throws Forbidden where the workspace is another's */
+  requireOwner({ owner }: Workspace, { actor, isAdmin }: WorkRequest): void {
+    if (owner.key === actor.key || isAdmin) return;
+    throw new Forbidden("Only the owning agent can modify this workspace");
+  }
+
+  /**
+   * Lets a write for the workspace's owner pass if the claim of its ticket carries it. An admin who is
+   * not the owner needs no claim.
+   *
+   * @throws Conflict
+   */
+  async fence(project: Project, workspace: Workspace, request: WorkRequest): Promise<void> {
+    const { ticket, owner } = workspace;
+    const { actor, isAdmin, generation } = request;
+    if (ticket === null || (isAdmin && actor.key !== owner.key)) return;
+    const given = actor.key === owner.key ? { generation } : {};
+    await this.#claims.fence(project, { ticket, actor: owner, ...given });
+  }
+
+  /** Whether the account of the owner is gone or revoked. */
+  isOrphan({ owner: { key } }: Workspace): boolean {
+    if (!ACCOUNT_ID.test(key)) return false;
+    const account = this.#accounts.get(key);
+    return account === null || account.revokedAt !== null;
+  }
+}
+
+/** The lines of workspaces, in their order. */
+export async function linesOf(
+  repository: PooledRepository,
+  workspaces: readonly Workspace[],
+  target: string,
+): Promise<WorkspaceLine[]> {
+  if (workspaces.length === 0) return [];
+  const lines = await repository.lines(
+    workspaces.map((workspace) => ({
+      branch: branchOf(workspace),
+      start: workspace.startedAs,
+      ...(workspace.status === "merged" ? {} : { target }),
+    })),
+  );
+  return lines.map(({ tip, base, checkins, leaves, is_closed }, index): WorkspaceLine => ({
+    tip: workspaces[index]?.tip ?? tip,
+    base: workspaces[index]?.status === "merged" ? workspaces[index].base : base,
+    commitsMade: checkins - 1,
+    leaves,
+    isClosed: is_closed,
+  }));
+}
+
+/** The line of one workspace. */
+export async function lineOf(
+  repository: PooledRepository,
+  workspace: Workspace,
+  target: string,
+): Promise<WorkspaceLine> {
+  const [line] = await linesOf(repository, [workspace], target);
+  if (line === undefined) throw new Error("A line is missing from the answer");
+  return line;
+}

@@ -1,0 +1,64 @@
+import type { Selectable } from "kysely";
+import type { Tables } from "../database/mod.ts";
+import type { Holder } from "../tickets/mod.ts";
+
+export type WorkspaceStatus = "active" | "merged" | "abandoned";
+
+/** A branch on which an agent works. Times are Unix milliseconds. */
+export interface Workspace {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly status: WorkspaceStatus;
+  readonly owner: Holder;
+  /** The whole id of the ticket that it was made for, or null. */
+  readonly ticket: string | null;
+  /** The generation of the claim under which its owner has it. */
+  readonly generation: number | null;
+  /** The check-in that starts its branch. */
+  readonly startedAs: string;
+  /** Where it branched off; once it is merged, what its last changes were changes of. */
+  readonly base: string;
+  /** The check-in that was merged, the merge, and its branch; null before. */
+  readonly tip: string | null;
+  readonly mergedAs: string | null;
+  readonly targetBranch: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** What the repository says of a workspace. */
+export interface WorkspaceLine {
+  readonly tip: string;
+  /** What its changes are changes of. */
+  readonly base: string;
+  readonly commitsMade: number;
+  readonly leaves: readonly string[];
+  readonly isClosed: boolean;
+}
+
+/** The branch of a workspace. */
+export function branchOf({ name }: Pick<Workspace, "name">): string {
+  return `workspace/${name}`;
+}
+
+export function workspaceOf(row: Selectable<Tables["workspaces"]>): Workspace {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    owner: { key: row.owner_key, name: row.owner_name },
+    ticket: row.ticket,
+    generation: row.generation,
+    startedAs: row.started_as,
+    base: row.base,
+    tip: row.tip,
+    mergedAs: row.merged_as,
+    targetBranch: row.target_branch,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

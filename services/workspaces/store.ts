@@ -1,0 +1,113 @@
+import { type Database, type Statement, statement } from "../database/mod.ts";
+import { NotFound } from "../errors.ts";
+import type { Project } from "../projects/mod.ts";
+import { type Workspace, workspaceOf, type WorkspaceStatus } from "./records.ts";
+
+/** Reads and writes the table of workspaces. */
+export class WorkspaceStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * The newest workspace of a name. A name may have been used before.
+   *
+   * @throws NotFound
+   */
+  async require({ id }: Pick<Project, "id">, name: string): Promise<Workspace> {
+    const row = await this.#rows().where("project_id", "=", id).where("name", "=", name)
+      .orderBy("id", "desc").limit(1).executeTakeFirst();
+    if (row === undefined) throw new NotFound("Workspace not found");
+    return workspaceOf(row);
+  }
+
+  /** The workspace of an id, or null. */
+  async get(id: string): Promise<Workspace | null> {
+    const row = await this.#rows().where("id", "=", id).executeTakeFirst();
+    return row === undefined ? null : workspaceOf(row);
+  }
+
+  /** The active workspace of a name, or null. */
+  async active({ id }: Pick<Project, "id">, name: string): Promise<Workspace | null> {
+    const row = await this.#rows().where("project_id", "=", id).where("name", "=", name)
+      .where("status", "=", "active").executeTakeFirst();
+    return row === undefined ? null : workspaceOf(row);
+  }
+
+  /** A page of the workspaces of a status (of any, where it is null), newest first. */
+  async page(
+    { id }: Pick<Project, "id">,
+    { status, limit, offset }: {
+      readonly status: WorkspaceStatus | null;
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): Promise<{ readonly workspaces: readonly Workspace[]; readonly total: number }> {
+    const where = this.#rows().where("project_id", "=", id)
+      .$if(status !== null, (query) => query.where("status", "=", status ?? "active"));
+    const rows = await where.orderBy("id", "desc").limit(limit).offset(offset).execute();
+    const counted = await this.#database.tables.selectFrom("workspaces")
+      .select(({ fn }) => fn.countAll<number>().as("total")).where("project_id", "=", id)
+      .$if(status !== null, (query) => query.where("status", "=", status ?? "active"))
+      .executeTakeFirstOrThrow();
+    return { workspaces: rows.map(workspaceOf), total: Number(counted.total) };
+  }
+
+  /** How many active workspaces a project and an owner have. */
+  async counts(
+    { id }: Pick<Project, "id">,
+    ownerKey: string,
+  ): Promise<{ readonly ofProject: number; readonly ofOwner: number }> {
+    const count = this.#database.tables.selectFrom("workspaces")
+      .select(({ fn }) => fn.countAll<number>().as("total")).where("status", "=", "active");
+    const ofProject = await count.where("project_id", "=", id).executeTakeFirstOrThrow();
+    const ofOwner = await count.where("owner_key", "=", ownerKey).executeTakeFirstOrThrow();
+    return { ofProject: Number(ofProject.total), ofOwner: Number(ofOwner.total) };
+  }
+
+  insertion(workspace: Workspace): Statement {
+    return statement(
+      this.#database.tables.insertInto("workspaces").values({
+        id: workspace.id,
+        project_id: workspace.projectId,
+        name: workspace.name,
+        description: workspace.description,
+        status: workspace.status,
+        owner_key: workspace.owner.key,
+        owner_name: workspace.owner.name,
+        ticket: workspace.ticket,
+        generation: workspace.generation,
+        started_as: workspace.startedAs,
+        base: workspace.base,
+        tip: workspace.tip,
+        merged_as: workspace.mergedAs,
+        target_branch: workspace.targetBranch,
+        created_at: workspace.createdAt,
+        updated_at: workspace.updatedAt,
+      }),
+    );
+  }
+
+  /** Writes what can change of a workspace. */
+  update(workspace: Workspace): Statement {
+    return statement(
+      this.#database.tables.updateTable("workspaces").set({
+        status: workspace.status,
+        owner_key: workspace.owner.key,
+        owner_name: workspace.owner.name,
+        generation: workspace.generation,
+        base: workspace.base,
+        tip: workspace.tip,
+        merged_as: workspace.mergedAs,
+        target_branch: workspace.targetBranch,
+        updated_at: workspace.updatedAt,
+      }).where("id", "=", workspace.id),
+    );
+  }
+
+  #rows() {
+    return this.#database.tables.selectFrom("workspaces").selectAll();
+  }
+}

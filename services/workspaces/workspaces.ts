@@ -1,0 +1,375 @@
+import { ulid } from "ulid";
+import type { Change, Database } from "../database/mod.ts";
+import { Conflict, Forbidden, Invalid, TooMany } from "../errors.ts";
+import type { Diff, FileDiff } from "../fossil/mod.ts";
+import { type AccountDirectory, originOf } from "../identity/mod.ts";
+import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Holder } from "../tickets/mod.ts";
+import { ChangedPaths } from "./changed_paths.ts";
+import { Closing } from "./closing.ts";
+import {
+  Committing,
+  type NewCommit,
+  type UpdateRequest,
+  type WrittenCommit,
+} from "./committing.ts";
+import type { MergeGate, WorkFence, WorkRequest, WorkspaceListener } from "./interfaces.ts";
+import { type MergeRequest, Merging, type SettledMerge, type WrittenMerge } from "./merging.ts";
+import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
+import { lineOf, linesOf, Permits } from "./permits.ts";
+import { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
+import { checkinOn, WorkspaceSettling } from "./settling.ts";
+import { WorkspaceStore } from "./store.ts";
+import { requireBranchTip } from "./tips.ts";
+
+export interface WorkspacesOptions {
+  readonly database: Database;
+  readonly repositories: ProjectRepositories;
+  readonly accounts: Pick<AccountDirectory, "get">;
+  readonly claims: WorkFence;
+  readonly scheduler: Scheduler;
+  /** Active workspaces of one owner and of one project. */
+  readonly limits: { readonly perAgent: number; readonly perProject: number };
+}
+
+/** A workspace to begin. */
+export interface NewWorkspace {
+  readonly name: string;
+  readonly description: string;
+  /** The whole id of the ticket that the workspace is for; its claim must be the actor's. */
+  readonly ticket?: string | undefined;
+  /** The branch from which it starts. */
+  readonly from?: string | undefined;
+}
+
+/** A workspace with what the repository says of it. */
+export interface OpenedWorkspace {
+  readonly workspace: Workspace;
+  readonly line: WorkspaceLine;
+}
+
+interface CreationBody extends Pick<NewWorkspace, "name" | "description"> {
+  readonly id: string;
+  readonly owner: Holder;
+  readonly ticket: string | null;
+  readonly generation: number | null;
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,198}$/;
+
+/**
+ * Workspaces: each is a branch `workspace/NAME`, without a checkout. What is on the branch is asked
+ * of the repository each time; the database holds whose it is, for what, and how it ended.
+ */
+export class Workspaces {
+  readonly #committing: Committing;
+  readonly #options: WorkspacesOptions;
+  readonly #parts: WorkspaceParts;
+  readonly #merging: Merging;
+  readonly #closing: Closing;
+  readonly #paths: ChangedPaths;
+  readonly #creating: RegisteredKind<CreationBody>;
+
+  constructor(options: WorkspacesOptions) {
+    const { database, repositories, claims, accounts } = options;
+    const store = new WorkspaceStore(database);
+    const settling = new WorkspaceSettling(store, repositories);
+    const permits = new Permits({ store, claims, accounts });
+    this.#options = options;
+    this.#parts = { repositories, store, settling, permits };
+    this.#merging = new Merging(this.#parts, claims);
+    this.#committing = new Committing(this.#parts);
+    this.#closing = new Closing(this.#parts);
+    this.#paths = new ChangedPaths(repositories);
+    this.#creating = settling.register<CreationBody>(
+      "created",
+      ({ project, body, artifacts, now }) => {
+        const checkin = checkinOn(artifacts, branchOf(body));
+        if (checkin === undefined) return null;
+        const workspace: Workspace = {
+          ...body,
+          projectId: project.id,
+          status: "active",
+          startedAs: checkin.uuid,
+          base: checkin.parents[0] ?? checkin.uuid,
+          tip: null,
+          mergedAs: null,
+          targetBranch: null,
+          createdAt: now,
+          updatedAt: now,
+        };
+        return { workspace, checkin: checkin.uuid };
+      },
+    );
+  }
+
+  /** Asks a gate before each merge: reviews, checks and branch protection. */
+  addGate(gate: MergeGate): void {
+    this.#merging.addGate(gate);
+  }
+
+  /** Adds statements and events of others to each change of a workspace. */
+  onChanged(listener: WorkspaceListener): void {
+    this.#parts.settling.onChanged(listener);
+  }
+
+  /** The workspace of an id, or null. */
+  get(id: string): Promise<Workspace | null> {
+    return this.#parts.store.get(id);
+  }
+
+  /**
+   * The newest workspace of a name; reviews and others show old ones by their id.
+   *
+   * @throws NotFound
+   */
+  find(project: Pick<Project, "id">, name: string): Promise<Workspace> {
+    return this.#parts.store.require(project, name);
+  }
+
+  /** A page of the workspaces of a status (of any, where it is null), newest first. */
+  async list(
+    project: Project,
+    page: {
+      readonly status: WorkspaceStatus | null;
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): Promise<{ readonly workspaces: readonly OpenedWorkspace[]; readonly total: number }> {
+    const { workspaces, total } = await this.#parts.store.page(project, page);
+    const lines = await this.#parts.repositories.read(
+      project,
+      (repository) => linesOf(repository, workspaces, DEFAULT_TARGET),
+    );
+    return {
+      total,
+      workspaces: workspaces.flatMap((workspace, index) => {
+        const line = lines[index];
+        return line === undefined ? [] : [{ workspace, line }];
+      }),
+    };
+  }
+
+  /**
+   * What the repository says of a workspace: its tip, and the base that its changes are changes of.
+   *
+   * @param target the branch into which it will be merged
+   */
+  line(project: Project, workspace: Workspace, target = DEFAULT_TARGET): Promise<WorkspaceLine> {
+    return this.#parts.repositories.read(
+      project,
+      (repository) => lineOf(repository, workspace, target),
+    );
+  }
+
+  /** The differences between two check-ins, as unified diffs. */
+  diff(
+    project: Project,
+    sides: { readonly from: string; readonly to: string; readonly maxBytes?: number },
+  ): Promise<Diff> {
+    return this.#parts.repositories.read(project, (repository) => repository.diff(sides));
+  }
+
+  /** The files that differ between the base and the tip of a workspace, without their texts. */
+  async files(project: Project, { base, tip }: WorkspaceLine): Promise<readonly FileDiff[]> {
+    return (await this.diff(project, { from: base, to: tip, maxBytes: 0 })).files;
+  }
+
+  /** How many files each workspace changes. */
+  fileCounts(project: Project, opened: readonly OpenedWorkspace[]): Promise<number[]> {
+    return Promise.all(
+      opened.map(async ({ line }) => (await this.#paths.of(project, line)).files),
+    );
+  }
+
+  /**
+   * Begins a workspace with a branch of its own.
+   *
+   * @throws Invalid, NotFound, Forbidden, TooMany
+   * @throws Conflict where the name or its branch is in use, or the claim of the ticket is not the actor's
+   */
+  async create(
+    project: Project,
+    { name, description, ticket, from = DEFAULT_TARGET }: NewWorkspace,
+    { caller, actor, generation }: WorkRequest,
+  ): Promise<OpenedWorkspace> {
+    requireName(name);
+    const { repositories, store } = this.#parts;
+    const { claims, scheduler } = this.#options;
+    const claim = ticket === undefined
+      ? null
+      : await claims.fence(project, { ticket, actor, generation });
+    await this.#requireFree(project, name);
+    await this.#requireRoom(project, actor.key);
+    const id = ulid(scheduler.now());
+    const body: CreationBody = {
+      id,
+      name,
+      description,
+      owner: { key: actor.key, name: actor.name },
+      ticket: ticket ?? null,
+      generation: claim?.generation ?? null,
+    };
+    await repositories.write(project, {
+      caller,
+      user: actor.name,
+      intention: { kind: this.#creating, body },
+      write: async (repository, stamp) => {
+        await this.#requireFree(project, name);
+        await this.#requireRoom(project, actor.key);
+        if (ticket !== undefined) await claims.fence(project, { ticket, actor, generation });
+        const branch = branchOf({ name });
+        if (await repository.branchTip(branch) !== null) {
+          throw new Conflict(`There is an open branch "${branch}" already`);
+        }
+        const start = await requireBranchTip(repository, from);
+        return await repository.startBranch({
+          ...stamp,
+          name: branch,
+          from: start,
+          followParents: true,
+        });
+      },
+    });
+    const workspace = await store.get(id);
+    if (workspace === null) throw new Conflict("The workspace was not made: try again");
+    return { workspace, line: await this.line(project, workspace) };
+  }
+
+  /** Commits changes of files. See {@link Committing.commit}. */
+  commit(
+    project: Project,
+    name: string,
+    request: WorkRequest & NewCommit,
+  ): Promise<WrittenCommit> {
+    return this.#committing.commit(project, name, request);
+  }
+
+  /** Merges a branch into a workspace. See {@link Committing.update}. */
+  update(project: Project, name: string, request: UpdateRequest): Promise<WrittenCommit> {
+    return this.#committing.update(project, name, request);
+  }
+
+  /** Merges the tip of a workspace, and closes the workspace and its branch. See {@link Merging}. */
+  merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
+    return this.#merging.merge(project, name, request);
+  }
+
+  /**
+   * Merges exactly this check-in of a workspace, which must be its tip, in the name of whoever may: the
+   * caller has judged that, for instance by a review. Gates are asked, and `extra` reaches them and the
+   * listeners, whose statements and events are part of the same transaction.
+   *
+   * @throws as {@link merge}
+   */
+  mergeExactly(
+    project: Project,
+    { workspace, tip, target, message, extra, ...request }: WorkRequest & {
+      readonly workspace: Pick<Workspace, "name">;
+      /** Its whole hash. */
+      readonly tip: string;
+      readonly target: string;
+      readonly message?: string | undefined;
+      readonly extra?: unknown;
+    },
+  ): Promise<WrittenMerge> {
+    const merge = { ...request, tip, target, message, extra, forOwner: true };
+    return this.#merging.merge(project, workspace.name, merge);
+  }
+
+  /**
+   * What the app database gets where a workspace came to its target in another way than by `merge`.
+   * Computed from the argument and the database alone, so `settle` of an intention can return it.
+   */
+  merged(
+    { workspaceId, ...merge }: SettledMerge & { readonly workspaceId: string },
+  ): Promise<Change> {
+    return this.#merging.settled(workspaceId, merge);
+  }
+
+  /** Closes a workspace and its branch; nothing is erased. See {@link Closing.abandon}. */
+  abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
+    return this.#closing.abandon(project, name, request);
+  }
+
+  /** Opens an abandoned workspace again. See {@link Closing.restore}. */
+  restore(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
+    const requireRoom = (owner: string) => this.#requireRoom(project, owner);
+    return this.#closing.restore(project, name, request, requireRoom);
+  }
+
+  /**
+   * Gives a workspace to the actor, who holds the claim of its ticket now. A workspace without a ticket
+   * goes to an admin, or to anybody if the account of its owner is gone.
+   *
+   * @throws NotFound, Forbidden, Conflict, TooMany
+   */
+  takeOver(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
+    const { repositories, permits, settling } = this.#parts;
+    const { actor, caller } = request;
+    return repositories.exclusively(project, async () => {
+      const workspace = await permits.requireActive(project, name, "take over");
+      const generation = await this.#mayTake(project, workspace, request);
+      if (workspace.owner.key !== actor.key) await this.#requireRoom(project, actor.key);
+      const now = this.#options.scheduler.now();
+      const owner = { key: actor.key, name: actor.name };
+      const taken = { ...workspace, owner, generation, updatedAt: now };
+      await this.#options.database.commit(
+        await settling.changeOf({
+          action: "taken_over",
+          project,
+          workspace: taken,
+          checkin: null,
+          extra: null,
+          origin: originOf(caller),
+          now,
+        }),
+      );
+      return taken;
+    });
+  }
+
+  /** The generation under which the actor takes a workspace over. */
+  async #mayTake(
+    project: Project,
+    workspace: Workspace,
+    { actor, isAdmin, generation }: WorkRequest,
+  ): Promise<number | null> {
+    const { ticket } = workspace;
+    if (ticket !== null) {
+      const { claims } = this.#options;
+      return (await claims.fence(project, { ticket, actor, generation })).generation;
+    }
+    if (isAdmin || workspace.owner.key === actor.key || this.#parts.permits.isOrphan(workspace)) {
+      return workspace.generation;
+    }
+    throw new Forbidden("Only an admin can take over a workspace without a ticket");
+  }
+
+  async #requireFree(project: Project, name: string): Promise<void> {
+    if (await this.#parts.store.active(project, name) === null) return;
+    throw new Conflict(`Workspace '${name}' already exists`);
+  }
+
+  async #requireRoom(project: Project, ownerKey: string): Promise<void> {
+    const { perAgent, perProject } = this.#options.limits;
+    const { ofProject, ofOwner } = await this.#parts.store.counts(project, ownerKey);
+    if (ofOwner >= perAgent) {
+      throw new TooMany(
+        `An agent has at most ${perAgent} active workspaces: merge or abandon some`,
+      );
+    }
+    if (ofProject >= perProject) {
+      throw new TooMany(`A project has at most ${perProject} active workspaces`);
+    }
+  }
+}
+
+function requireName(name: string): void {
+  if (name === "") throw new Invalid("Workspace name is required");
+  if (NAME.test(name)) return;
+  throw new Invalid(
+    "Invalid workspace name. Use alphanumeric characters, hyphens, dots, and underscores.",
+  );
+}
