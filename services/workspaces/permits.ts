@@ -15,16 +15,14 @@ export class Permits {
   readonly #claims: WorkFence;
   readonly #accounts: Pick<AccountDirectory, "get">;
 
-  constructor(
-    { store, claims, accounts }: {
-      readonly store: WorkspaceStore;
-      readonly claims: WorkFence;
-      readonly accounts: Pick<AccountDirectory, "get">;
-    },
-  ) {
-    this.#store = store;
-    this.#claims = claims;
-    this.#accounts = accounts;
+  constructor(options: {
+    readonly store: WorkspaceStore;
+    readonly claims: WorkFence;
+    readonly accounts: Pick<AccountDirectory, "get">;
+  }) {
+    this.#store = options.store;
+    this.#claims = options.claims;
+    this.#accounts = options.accounts;
   }
 
   /**

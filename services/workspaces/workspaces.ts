@@ -56,6 +56,10 @@ interface CreationBody extends Pick<NewWorkspace, "name" | "description"> {
   readonly generation: number | null;
 }
 
+/** The contract's words. */
+const INVALID_NAME =
+  "Invalid workspace name. Use alphanumeric characters, hyphens, dots, and underscores.";
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,198}$/;
 
 /**
@@ -369,7 +373,5 @@ export class Workspaces {
 function requireName(name: string): void {
   if (name === "") throw new Invalid("Workspace name is required");
   if (NAME.test(name)) return;
-  throw new Invalid(
-    "Invalid workspace name. Use alphanumeric characters, hyphens, dots, and underscores.",
-  );
+  throw new Invalid(INVALID_NAME);
 }
