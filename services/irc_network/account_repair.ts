@@ -9,13 +9,13 @@ import { belongsElsewhere, isForeign } from "./marks.ts";
 import type { NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
 import type { NetworkPassphrases } from "./passphrases.ts";
 
-/** How long a channel is taken to be unregistered still. */
+/** How long a channel is assumed to be still unregistered. */
 const UNREGISTERED_MILLISECONDS = 60_000;
 
-/** Channels that are remembered as not registered. */
+/** Most channels remembered as unregistered. */
 const MAX_REMEMBERED = 10_000;
 
-/** What was done to make an account on the network as it should be. */
+/** The repair of an account on the network. */
 export type Repair =
   | "made again"
   | "suspended"
@@ -24,12 +24,12 @@ export type Repair =
   | "passphrase restored"
   | "passphrase taken over";
 
-/** How an account came to be settled. */
+/** How an account was settled. */
 interface Settled {
-  /** Its entry from now on; null where there is nothing left to note. */
+  /** Its new entry; null if none is needed. */
   readonly entry: LedgerEntry | null;
   readonly repairs: readonly Repair[];
-  /** What beside the entry is to be written here. */
+  /** Statements to run beside the entry's. */
   readonly statements?: readonly Statement[];
 }
 
@@ -45,10 +45,10 @@ export interface AccountRepairOptions {
   readonly clock: () => number;
 }
 
-/** Brings accounts on the network to what the database says of them. */
+/** Makes accounts on the network agree with the database. */
 export class AccountRepair {
   readonly #options: AccountRepairOptions;
-  /** When it was last heard of channels that they are not registered, in Unix milliseconds. */
+  /** When channels were last found to be unregistered, in Unix milliseconds. */
   readonly #unregistered = new Map<string, number>();
   #repaired = 0;
 
@@ -56,15 +56,15 @@ export class AccountRepair {
     this.#options = options;
   }
 
-  /** How many repairs were made since the start. */
+  /** The number of repairs since the start. */
   get repaired(): number {
     return this.#repaired;
   }
 
   /**
-   * Finds out how an account is on the network, makes it as it should be, and notes that.
+   * Reads the state of an account on the network, repairs it, and records the result.
    *
-   * @throws Unavailable where the network is away, Conflict where it refuses
+   * @throws Unavailable if the network is away, Conflict if it refuses
    */
   async settle(entry: LedgerEntry): Promise<void> {
     const { database, accounts, ledger, clock } = this.#options;
@@ -102,7 +102,7 @@ export class AccountRepair {
       : await this.#settleSuspended(entry, there);
   }
 
-  /** Puts our mark on an account that is ours and bears none yet. */
+  /** Marks an account that is ours but has no mark yet. */
   async #marked(entry: LedgerEntry): Promise<LedgerEntry> {
     const { network, passphrases } = this.#options;
     if (entry.marked) return entry;
@@ -110,7 +110,7 @@ export class AccountRepair {
     return { ...entry, marked: await network.mark(entry.name, passphrase) };
   }
 
-  /** There is no such account here: what muster made of it on the network goes. */
+  /** There is no such account here: removes the one that muster created on the network. */
   async #settleAbsent(entry: LedgerEntry, there: NetworkAccount | null): Promise<Settled> {
     const { network } = this.#options;
     if (there === null) return { entry: null, repairs: [] };
@@ -152,7 +152,7 @@ export class AccountRepair {
     return { entry: { ...entry, made: true }, repairs };
   }
 
-  /** Makes an account that the network has lost, with the passphrase that its agent knows. */
+  /** Recreates an account that the network has lost, with the passphrase that its agent knows. */
   async #makeAgain(entry: LedgerEntry, passphrase: string | null): Promise<Settled> {
     const { name, salt, made } = entry;
     if (passphrase === null) {
@@ -166,8 +166,8 @@ export class AccountRepair {
   }
 
   /**
-   * The old password is known to its owner alone: where the network has the new passphrase already,
-   * it is what holds here too, though nobody was told.
+   * Only the owner knows the old password. If the network already has the new passphrase, that one
+   * applies here too, although nobody has received it.
    */
   async #takeOver(entry: LedgerEntry, account: Account, repairs: Repair[]): Promise<Settled> {
     const { accounts, network, passphrases } = this.#options;
@@ -182,15 +182,15 @@ export class AccountRepair {
   }
 
   /**
-   * Whether an account there is the one that was noted. Of one that was adopted and not changed
-   * since, only its owner knows the password, and nothing speaks against it.
+   * Whether an account there is the recorded one. For an adopted, unchanged account, only its owner
+   * knows the password, so it is assumed to be.
    */
   async #mayTouch(entry: LedgerEntry): Promise<boolean> {
     const { made, salt, nextSalt } = entry;
     return made || (salt === null && nextSalt === null) || await this.#isOurs(entry);
   }
 
-  /** Whether an account on the network has a passphrase that only muster can have given it. */
+  /** Whether an account on the network has a passphrase that only muster can have set. */
   async #isOurs({ name, salt, nextSalt }: LedgerEntry): Promise<boolean> {
     const { network, passphrases } = this.#options;
     for (const known of [nextSalt, salt]) {
@@ -199,7 +199,7 @@ export class AccountRepair {
     return false;
   }
 
-  /** Gives those channels back that cannot keep a status yet. */
+  /** Sets the statuses; returns the channels that cannot store one yet. */
   async #setStatuses(entry: LedgerEntry, account: Account | null): Promise<string[]> {
     const left: string[] = [];
     for (const channel of entry.channels) {
@@ -210,7 +210,7 @@ export class AccountRepair {
     return left;
   }
 
-  /** Asks for no channel again that was not registered a moment ago. */
+  /** Skips channels that were unregistered a moment ago. */
   async #setStatus(
     channel: string,
     account: string,

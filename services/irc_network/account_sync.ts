@@ -14,17 +14,17 @@ import type { AccountRepair } from "./account_repair.ts";
 const FIRST_RETRY_MILLISECONDS = 1000;
 const LAST_RETRY_MILLISECONDS = 60_000;
 
-/** How often both sides are compared where nothing else asks for it. */
+/** How often both sides are compared without another reason. */
 const COMPARISON_MILLISECONDS = 10 * 60_000;
 
-/** Entries that are compared at a time. */
+/** Entries compared at a time. */
 const PAGE = 500;
 
 export interface AccountSyncOptions {
   readonly database: Pick<Database, "commit">;
   readonly accounts: Pick<AccountDirectory, "find">;
   readonly network: NetworkAccounts;
-  /** Where the network is, by which it is known again. */
+  /** The network's address, which identifies it. */
   readonly address: string;
   readonly ledger: Ledger;
   readonly locks: NameLocks;
@@ -37,20 +37,20 @@ export interface AccountSyncOptions {
   readonly log: Log;
 }
 
-/** Figures since the start, and how things are at present. */
+/** Counters since the start, and the current state. */
 export interface NetworkStats {
-  /** Accounts that may differ on the network from what they should be. */
+  /** Accounts that may differ on the network. */
   readonly unsettled: number;
   readonly repaired: number;
-  /** Whether the network answered when it was last asked. */
+  /** Whether the network answered the last time. */
   readonly reachable: boolean;
 }
 
 /**
- * Keeps the accounts on the network as the database says. What is not settled is tried again until
- * it is, after a time that doubles with each failure of the network and is cut at random by up to a
- * half; and both sides are compared at the start, whenever the network is back, and every ten
- * minutes. Accounts that muster did not make or take over are never touched.
+ * Keeps the accounts on the network in step with the database. Unsettled entries are tried again
+ * after a delay that doubles with each failure of the network and is shortened at random by up to a
+ * half. Both sides are compared at the start, whenever the network is back, and every ten minutes.
+ * Accounts that muster did not create or adopt are never changed.
  */
 export class AccountSync {
   readonly #options: AccountSyncOptions;
@@ -60,9 +60,9 @@ export class AccountSync {
   #comparedAt = -Infinity;
   #again = false;
   #failures = 0;
-  /** Whether the network answered when it was last asked; null before it was asked. */
+  /** Whether the network answered the last time; null before the first time. */
   #answered: boolean | null = null;
-  /** Why it could not be asked, or "". */
+  /** Why it did not answer, or "". */
   #reason = "";
   #closed = false;
 
@@ -94,24 +94,24 @@ export class AccountSync {
     this.#soon();
   }
 
-  /** Settles what is not settled; soon, or where the network is away when it is next tried. */
+  /** Settles unsettled entries soon, or, if the network is away, at the next attempt. */
   wake(): void {
     if (this.#failures === 0) this.#soon();
   }
 
-  /** Looks soon whether the network can be reached and gives us our rights, where it did so far. */
+  /** Checks soon whether a network that was reachable still is, and grants our rights. */
   doubt(): void {
     if (this.#failures > 0) return;
     this.#comparedAt = -Infinity;
     this.#soon();
   }
 
-  /** Whether the network answered when it was last asked. */
+  /** Whether the network answered the last time. */
   get reachable(): boolean {
     return this.#answered === true;
   }
 
-  /** What keeps muster from changing accounts or statuses there, in words; null for nothing. */
+  /** Why muster cannot change accounts or statuses there, as a text; null if it can. */
   get trouble(): string | null {
     if (!this.reachable) return this.#reason === "" ? "not reached yet" : this.#reason;
     const { missing } = this.#options.rights;
@@ -126,12 +126,12 @@ export class AccountSync {
     };
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is running. */
   async whenIdle(): Promise<void> {
     await this.#running;
   }
 
-  /** Begins nothing more, and resolves when what is under way is over. */
+  /** Starts nothing more, and resolves when running work is done. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelTimer();
@@ -157,7 +157,7 @@ export class AccountSync {
     });
   }
 
-  /** Does what is to be done, and says how long to wait for the next time; never rejects. */
+  /** Does the pending work, and resolves to the delay until the next time; never rejects. */
   async #run(): Promise<number> {
     const { scheduler, log } = this.#options;
     const now = scheduler.now();
@@ -180,7 +180,7 @@ export class AccountSync {
     return COMPARISON_MILLISECONDS;
   }
 
-  /** Notes that the network is away, and says how long to wait before it is tried again. */
+  /** Records that the network is away, and returns the delay until the next attempt. */
   #failed(error: unknown): number {
     const { random, log } = this.#options;
     const known = error instanceof ServiceError;
@@ -197,10 +197,7 @@ export class AccountSync {
     return Math.min(longest, LAST_RETRY_MILLISECONDS) * (1 - random() / 2);
   }
 
-  /**
-   * Settles one account after the other. One that fails does not hold up the others, unless the next
-   * one fails too.
-   */
+  /** Settles accounts in turn. One failure does not stop the rest; two in a row do. */
   async #settleAll(): Promise<void> {
     const { ledger, locks, log } = this.#options;
     const failures: unknown[] = [];
@@ -229,7 +226,7 @@ export class AccountSync {
     await this.#options.repair.settle(entry);
   }
 
-  /** Notes which network this is. */
+  /** Records which network this is. */
   async #arrive(now: number): Promise<void> {
     const { database, ledger, address } = this.#options;
     const statements = await ledger.moving(address, now);
@@ -237,9 +234,9 @@ export class AccountSync {
   }
 
   /**
-   * Notes whatever is otherwise on the network than here.
+   * Records every difference between the network and the database.
    *
-   * @param thorough whether passphrases are compared too, where that is cheap
+   * @param thorough whether to compare passphrases too, if that is cheap
    */
   async #compareAll(thorough: boolean): Promise<void> {
     const { network, ledger } = this.#options;
@@ -265,10 +262,7 @@ export class AccountSync {
     }
   }
 
-  /**
-   * What an operator of the network did on purpose, which is to suspend an account that is active
-   * here, is not undone.
-   */
+  /** A suspension by an operator of the network of an account that is active here is not undone. */
   #differs({ name, accountId }: LedgerEntry, there: NetworkAccount | null): boolean {
     const account = this.#options.accounts.find(name);
     if (account === null || account.id !== accountId) return there !== null;
@@ -276,7 +270,7 @@ export class AccountSync {
     return there !== null && there.suspended !== true;
   }
 
-  /** Whether the network lets an agent in with the passphrase that it has here. */
+  /** Whether an agent can log in to the network with its passphrase. */
   async #opens({ name, salt }: LedgerEntry, there: NetworkAccount | null): Promise<boolean> {
     const { accounts, network, passphrases } = this.#options;
     if (!network.verifiesCheaply || there?.suspended !== false) return true;
@@ -285,7 +279,7 @@ export class AccountSync {
     return passphrase === null || await network.verify(name, passphrase);
   }
 
-  /** @param passphrase whether the passphrase there is another one */
+  /** @param passphrase whether the passphrase there differs */
   async #unsettle({ name }: LedgerEntry, passphrase: boolean): Promise<void> {
     const { database, ledger, locks, scheduler } = this.#options;
     using _lock = await locks.acquire(name);

@@ -36,7 +36,7 @@ export const ANOPE: ServicesDialect = {
     "the command nickserv/suspend": "SUSPEND * +0 check",
     "the command nickserv/saset/password": "SASET PASSWORD * check",
   },
-  /** `SYNC` gives what is due, and takes nothing from those who are there. */
+  /** `SYNC` grants missing statuses, and removes none from present members. */
   channelStatus: (channel, account, status) => [
     `AOP ${channel} ${status === "operator" ? "ADD" : "DEL"} ${account}`,
     `VOP ${channel} ${status === "voice" ? "ADD" : "DEL"} ${account}`,

@@ -1,23 +1,23 @@
 import { Unavailable } from "../errors.ts";
 import type { ServicesDialect } from "./dialect.ts";
 
-/** The first line about an account: the nick that was asked for, and whose it is. */
+/** The first line about an account: the requested nick, and its owner. */
 const INFORMATION = /^Information on \S+ \(account (\S+)\):$/u;
 const UNKNOWN = /^\S+ is not registered\.$/u;
 const FROZEN = /^\S+ was FROZEN by /u;
 const ADDRESS = /^Email\s*: (\S+)/u;
 const LOGINS = /^Logins from: (.*)$/u;
 
-/** Begins and ends bold, in which Atheme sets what it was told and what it made up. */
+/** Starts and ends bold, which Atheme uses for given and generated values. */
 const BOLD = "\x02";
 
-/** What ChanServ's flags give: `o` and `v` on request, `O` and `V` by themselves. */
+/** ChanServ's flags: `o` and `v` give a status on request, `O` and `V` automatically. */
 const FLAGS = { operator: "-V+Oo", voice: "-Oo+Vv", none: "-OoVv" } as const;
 
 /**
  * Atheme 7.2. The operator needs an operator class with `general:auspex`, `general:flood`,
  * `user:auspex`, `user:admin`, `user:hold`, `chan:auspex` and `chan:admin`, and the modules
- * `nickserv/freeze`, `drop`, `hold`, `info`, `resetpass`, `set_password` and, where addresses are
+ * `nickserv/freeze`, `drop`, `hold`, `info`, `resetpass`, `set_password` and, if addresses are
  * verified, `verify`; for the status in channels `chanserv/fflags`, and `chanserv/sync` so that it
  * holds at once.
  */
@@ -40,8 +40,8 @@ export const ATHEME: ServicesDialect = {
   remove: (account) => [`HOLD ${account} OFF`, `FDROP ${account}`],
 
   /**
-   * An operator cannot choose the passphrase: `RESETPASS` makes one, with which the account itself
-   * sets the other.
+   * An operator cannot choose the passphrase: `RESETPASS` generates one, with which the account
+   * then sets its own.
    */
   async setPassphrase(desk, account, passphrase) {
     const [line = ""] = await desk.converse(`RESETPASS ${account}`);
@@ -56,7 +56,7 @@ export const ATHEME: ServicesDialect = {
       session.close();
     }
   },
-  /** Only the account itself can: an operator whose passphrase opens it speaks as the account. */
+  /** Only the account itself can, so this logs in to the account with its passphrase. */
   async setAddress(desk, account, address, passphrase) {
     const session = passphrase === null ? null : await desk.logIn(account, passphrase);
     if (session === null) return;

@@ -1,19 +1,19 @@
 import type { Connect, LineConnection } from "../bridge/mod.ts";
 import { type Scheduler, systemScheduler } from "../scheduler.ts";
 
-/** How long a server has to take a connection, TLS included. */
+/** How long a server may take to accept a connection, TLS included. */
 const CONNECT_MILLISECONDS = 10_000;
 
-/** After a silence of this length the server is asked whether it is there. */
+/** Silence after which the server is sent a PING. */
 const SILENCE_MILLISECONDS = 60_000;
 
-/** How long it has to answer. */
+/** How long it may take to answer. */
 const PONG_MILLISECONDS = 30_000;
 
-/** Longest line that a server may send: all tags, then the text where `LINELEN` is generous. */
+/** Longest line from a server: all tags, then the text with a generous `LINELEN`. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** Most bytes that wait to be written; more means that the server does not read. */
+/** Most bytes that may wait to be written; more means that the server does not read. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
 const READ_BYTES = 8 * 1024;
@@ -23,22 +23,22 @@ const RETURN = 13;
 
 /** How the connection is encrypted. */
 export interface TlsOptions {
-  /** Certificates of authorities in PEM, beside those that the system knows. */
+  /** Certificates of authorities in PEM, beside the system's. */
   readonly caCerts?: readonly string[];
-  /** The name that the server's certificate has to bear; the host name where it is absent. */
+  /** The required name in the server's certificate; default: the host name. */
   readonly serverName?: string;
 }
 
 export interface TcpOptions {
   readonly hostname: string;
   readonly port: number;
-  /** Null sends everything in the clear. */
+  /** Null for no encryption. */
   readonly tls: TlsOptions | null;
   readonly scheduler?: Scheduler;
 }
 
 /**
- * Makes connections to an IRC server over TCP, with TLS or without. They carry UTF-8, and end where
+ * Opens connections to an IRC server over TCP, with or without TLS. They carry UTF-8, and end if
  * the server is silent for a minute and does not answer a PING either.
  */
 export function connectTcp(options: TcpOptions): Connect {
@@ -46,7 +46,7 @@ export function connectTcp(options: TcpOptions): Connect {
   return async () => new TcpLineConnection(await openInTime(options), scheduler);
 }
 
-/** @throws Error where the server does not take the connection in time */
+/** @throws Error if the server does not accept the connection in time */
 async function openInTime(options: TcpOptions): Promise<Deno.TcpConn | Deno.TlsConn> {
   const { scheduler = systemScheduler } = options;
   const late = Promise.withResolvers<never>();
@@ -78,7 +78,7 @@ async function open({ hostname, port, tls }: TcpOptions): Promise<Deno.TcpConn |
   }
 }
 
-/** Lines over a socket: one write at a time, with all that waits by then in it. */
+/** Lines over a socket: one write at a time, with everything that waits. */
 class TcpLineConnection implements LineConnection {
   onClose: ((reason: string) => void) | null = null;
   readonly #socket: Deno.TcpConn | Deno.TlsConn;
@@ -107,7 +107,7 @@ class TcpLineConnection implements LineConnection {
     return this.#onLine;
   }
 
-  /** Nothing is read before somebody listens. */
+  /** Reading starts when there is a listener. */
   set onLine(listener: ((line: string) => void) | null) {
     this.#onLine = listener;
     if (listener === null || this.#reading) return;
@@ -124,12 +124,12 @@ class TcpLineConnection implements LineConnection {
     if (!this.#writing) this.#write();
   }
 
-  /** Closes at once; what waits to be written is lost. */
+  /** Closes at once; unwritten lines are lost. */
   close(): void {
     this.#end("Closed");
   }
 
-  /** Looks after a while whether anything was heard meanwhile. */
+  /** Checks after a while whether anything was received. */
   #watch(milliseconds: number): void {
     this.#cancelWatch = this.#scheduler.after(milliseconds, () => {
       const silence = this.#scheduler.now() - this.#heardAt;
@@ -157,7 +157,7 @@ class TcpLineConnection implements LineConnection {
     this.#writing = false;
   }
 
-  /** Reads until the connection ends; gives the reason. */
+  /** Reads until the connection ends; returns the reason. */
   async #read(): Promise<string> {
     const chunk = new Uint8Array(READ_BYTES);
     let rest = new Uint8Array(0);
@@ -175,7 +175,7 @@ class TcpLineConnection implements LineConnection {
     }
   }
 
-  /** Hands over whole lines; gives what remains. */
+  /** Passes on whole lines; returns the rest. */
   #takeLines(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     let start = 0;
     for (;;) {
@@ -219,6 +219,6 @@ function closeQuietly(socket: Deno.TcpConn | Deno.TlsConn): void {
   try {
     socket.close();
   } catch {
-    // It is closed already.
+    // It is already closed.
   }
 }

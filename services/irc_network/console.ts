@@ -7,7 +7,7 @@ import { IrcSession, type SessionOptions } from "./session.ts";
 /** Most questions that wait; one more is refused. */
 const MAX_WAITING = 256;
 
-/** After a failed attempt to connect, questions are refused for so long. */
+/** How long questions are refused after a failed attempt to connect. */
 const RETRY_MILLISECONDS = 1000;
 
 /** A control character, with the colours that may follow one. */
@@ -15,21 +15,23 @@ const CONTROL = /(\p{Cc})(\d{1,2}(?:,\d{1,2})?)?/gu;
 
 const COLOUR = "\x03";
 
-/** What no server takes for a nick. */
+/** Characters that no server accepts in a nick. */
 const NO_NICK = "*";
 
 export interface ConsoleOptions extends Omit<SessionOptions, "anyNick"> {
-  /** Said to NickServ after each login; what it answers does not matter. */
+  /** Sent to NickServ after each login; the answer is ignored. */
   readonly greeting?: readonly string[];
   readonly log: Log;
 }
 
-/** Takes bold, colours and other formatting out of a line. */
+/** Removes bold, colours and other formatting from a line. */
 export function stripFormatting(line: string): string {
   return line.replace(CONTROL, (_, control, digits = "") => control === COLOUR ? "" : digits);
 }
 
-/** {@linkcode ServicesConsole} over a connection of its own, and what an operator can do beside. */
+/**
+ * {@linkcode ServicesConsole} over a connection of its own, with further commands of an operator.
+ */
 export class IrcConsole implements ServicesConsole {
   readonly #options: ConsoleOptions;
   #session: IrcSession | null = null;
@@ -53,15 +55,15 @@ export class IrcConsole implements ServicesConsole {
     return lines.map(stripFormatting);
   }
 
-  /** As {@link ask}, with the formatting of the lines. */
+  /** Like {@link ask}, but keeps the formatting of the lines. */
   converse(service: string, command: string): Promise<string[]> {
     return this.#run((session) => session.converse(service, command));
   }
 
   /**
-   * The nicks of those who are logged in to an account, as far as the server tells.
+   * The nicks that are logged in to an account, as far as the server shows them.
    *
-   * @param guesses nicks that may be, which are looked at too
+   * @param guesses further nicks to check
    * @throws Unavailable
    */
   async sessionsOf(account: string, guesses: readonly string[]): Promise<string[]> {
@@ -84,7 +86,7 @@ export class IrcConsole implements ServicesConsole {
   /**
    * Ends the connection of a user, if there is one.
    *
-   * @throws Unavailable where we may not
+   * @throws Unavailable if we may not
    */
   async end(nick: string, reason: string): Promise<void> {
     const replies = await this.#command(`KILL ${nick} :${reason}`);
@@ -93,7 +95,7 @@ export class IrcConsole implements ServicesConsole {
     throw new Unavailable(`The network does not let muster end sessions: ${refusal.params.at(-1)}`);
   }
 
-  /** Whether the server lets us end connections; asked about a nick that nobody can have. */
+  /** Whether the server lets us end connections; tested with an impossible nick. */
   async mayEnd(): Promise<boolean> {
     const replies = await this.#command(`KILL ${NO_NICK} :Checking rights`);
     return !replies.some(({ command }) => command === "481");
@@ -109,7 +111,7 @@ export class IrcConsole implements ServicesConsole {
     return this.#run((session) => session.command(line));
   }
 
-  /** Runs a task when all earlier ones are over. */
+  /** Runs a task after all earlier ones. */
   async #run<T>(task: (session: IrcSession) => Promise<T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
       throw new Unavailable("Too many questions wait for the IRC network");

@@ -1,41 +1,41 @@
 import type { IrcSession } from "./session.ts";
 import type { NetworkStatus } from "./network.ts";
 
-/** What NickServ tells of an account. */
+/** NickServ's information about an account. */
 export interface AccountInfo {
-  /** Its name; where a nick was asked for, the account that owns the nick. */
+  /** Its name; for a query about a nick, the account that owns the nick. */
   readonly account: string;
   readonly suspended: boolean;
-  /** Its mail address, where NickServ tells it. */
+  /** Its email address, if NickServ shows it. */
   readonly address: string | null;
-  /** Nicks that are logged in to it, as far as NickServ tells. */
+  /** Nicks that are logged in to it, as far as NickServ shows them. */
   readonly online: readonly string[];
 }
 
-/** How a package of services is spoken to, and how it answers. */
+/** The commands of a services package, and the forms of its answers. */
 export interface ServicesDialect {
   /** Its name, for people. */
   readonly name: string;
-  /** Said to NickServ after each login of the operator, so that it answers in English. */
+  /** Sent to NickServ after each login of the operator, so that it answers in English. */
   readonly greeting: readonly string[];
   /**
-   * Reads the answer to `INFO`, without formatting.
+   * Parses the answer to `INFO`, without formatting.
    *
-   * @returns null where there is no such account, "unclear" where the answer does not tell
+   * @returns null if there is no such account, "unclear" if the answer does not say
    */
   readInfo(lines: readonly string[]): AccountInfo | null | "unclear";
   /**
-   * Said by the operator about a new account, so that it neither waits for a mail nor ends when it
-   * is not used; a network where a command is unknown needs it not, or does without.
+   * The operator's commands for a new account, so that it needs no email confirmation and does not
+   * expire. If a network does not know a command, it is not needed there, or is skipped.
    */
   settle(account: string): readonly string[];
   suspend(account: string, reason: string): string;
   unsuspend(account: string): string;
   remove(account: string): readonly string[];
   /**
-   * Gives an account another mail address; whether that worked is seen in its `INFO`.
+   * Sets an account's email address; check the result with `INFO`.
    *
-   * @param passphrase the passphrase of the account, where it is known
+   * @param passphrase the passphrase of the account, if known
    */
   setAddress(
     desk: ServicesDesk,
@@ -43,23 +43,23 @@ export interface ServicesDialect {
     address: string,
     passphrase: string | null,
   ): Promise<void>;
-  /** Replaces a passphrase; whether that worked is seen by logging in with it. */
+  /** Replaces a passphrase; check the result by logging in with it. */
   setPassphrase(desk: ServicesDesk, account: string, passphrase: string): Promise<void>;
   /**
-   * Commands for NickServ that change nothing, as they are about an account that cannot be, each with
-   * the right that services ask for before they look for the account.
+   * Commands for NickServ that change nothing, because they name an impossible account, each with
+   * the right that services check before they look for the account.
    */
   readonly probes: Readonly<Record<string, string>>;
-  /** The ChanServ command that gives an account this status in a channel; null takes it away. */
+  /** The ChanServ command that gives an account this status in a channel; null removes it. */
   channelStatus(channel: string, account: string, status: NetworkStatus | null): readonly string[];
 }
 
-/** Where services are spoken to. */
+/** A connection to services. */
 export interface ServicesDesk {
   /** The nick of NickServ. */
   readonly nickServ: string;
-  /** Says something to NickServ as an operator; gives its answer with the formatting. */
+  /** Sends a command to NickServ as an operator; returns its answer with the formatting. */
   converse(command: string): Promise<readonly string[]>;
-  /** Logs in to an account; null where the network refuses the passphrase. */
+  /** Logs in to an account; null if the network refuses the passphrase. */
   logIn(account: string, passphrase: string): Promise<IrcSession | null>;
 }

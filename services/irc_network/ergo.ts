@@ -10,36 +10,36 @@ import type {
   ServicesConsole,
 } from "./network.ts";
 
-/** The command that confirms an erasure, as NickServ asks for it. */
+/** The command that NickServ requires to confirm an erasure. */
 const CONFIRMATION = /\bERASE\s+\S+\s+([0-9A-Za-z]+)\s*$/;
 
-/** What `SAGET … email` answers. */
+/** The answer to `SAGET … email`. */
 const ADDRESS = /^Your stored e-mail address is: (\S+)$/;
 
 /** A line of `SUSPEND LIST`. */
 const SUSPENSION = /^Account (\S+) suspended at /;
 
-/** What ChanServ says of a channel that keeps nothing. */
+/** ChanServ's answer for an unregistered channel. */
 const UNREGISTERED = /^Channel (?:does not exist|is not registered)/;
 
-/** What services say to an operator whose class lacks the capability of a command. */
+/** The answer of services to an operator who lacks the capability of a command. */
 const RESTRICTED = /^Command restricted|^Insufficient oper privs/;
 
-/** Commands that change nothing, each with the capability that Ergo asks for before it looks. */
+/** Commands that change nothing, each with the capability that Ergo checks first. */
 const PROBES = [
   { name: "accreg", stops: "accounts", service: "NickServ", command: "SAGET * email" },
   { name: "ban", stops: "accounts", service: "NickServ", command: "SUSPEND DEL *" },
   { name: "chanreg", stops: "channels", service: "ChanServ", command: "LIST ^$" },
 ] as const;
 
-/** Longest part of what Ergo says that is passed on. */
+/** Longest part of Ergo's answer that is passed on. */
 const MAX_REASON = 200;
 
 export interface ErgoAccountsOptions {
   readonly api: ErgoApi;
   /**
-   * The connection of an operator with the capabilities `accreg`, `ban` and `chanreg`; Ergo has asked
-   * for `ban` before it suspends an account since version 2.9.
+   * The connection of an operator with the capabilities `accreg`, `ban` and `chanreg`; since
+   * version 2.9, Ergo requires `ban` to suspend an account.
    */
   readonly console: ServicesConsole;
   /** The id of this instance of muster. */
@@ -47,9 +47,9 @@ export interface ErgoAccountsOptions {
 }
 
 /**
- * The accounts of an Ergo network: made, checked and given passphrases through its HTTP API. What
- * that cannot do, which is to suspend, to remove, to end sessions and to set statuses in channels,
- * goes through NickServ and ChanServ, as an operator.
+ * The accounts of an Ergo network. Its HTTP API creates and checks accounts and sets passphrases.
+ * An operator does the rest through NickServ and ChanServ: suspending, removing, ending sessions
+ * and setting statuses in channels.
  *
  * @see https://github.com/ergochat/ergo/blob/master/docs/API.md
  */
@@ -85,7 +85,7 @@ export class ErgoAccounts implements NetworkAccounts {
   async setPassphrase(account: string, passphrase: string): Promise<void> {
     const answer = await this.#call("/v1/ns/passwd", { accountName: account, passphrase });
     if (!answer.success) throw refusal(account, answer);
-    // To suspend an account is the one thing that ends all sessions of it, whatever their nicks.
+    // Only a suspension ends all sessions of an account, whatever their nicks.
     await this.suspend(account, "Passphrase changed");
     await this.unsuspend(account);
   }

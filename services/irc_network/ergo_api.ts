@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Unavailable } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 
-/** How long Ergo has for an answer, its body included. */
+/** How long Ergo may take to answer, including the body. */
 const ANSWER_MILLISECONDS = 5000;
 
 /** Largest answer: the list of some hundred thousand accounts. */
@@ -16,7 +16,7 @@ const answerSchema = z.object({
   accounts: z.array(z.object({ accountName: z.string() })).nullish(),
 });
 
-/** What Ergo answers, as far as it is used here. */
+/** The parts of Ergo's answers that are used here. */
 export type ErgoAnswer = z.infer<typeof answerSchema>;
 
 export interface ErgoApiOptions {
@@ -44,11 +44,11 @@ export class ErgoApi {
   }
 
   /**
-   * Asks Ergo for something.
+   * Sends a request to Ergo.
    *
    * @param path such as `/v1/ns/info`
-   * @returns null where this Ergo knows no such path
-   * @throws Unavailable where it cannot be reached, does not answer in time or refuses the token
+   * @returns null if this Ergo does not have the path
+   * @throws Unavailable if it cannot be reached, does not answer in time or refuses the token
    */
   async call(path: string, body: Readonly<Record<string, string>>): Promise<ErgoAnswer | null> {
     if (this.#closed) throw unreachable("muster is shutting down");
@@ -66,7 +66,7 @@ export class ErgoApi {
     }
   }
 
-  /** Ends what is under way. */
+  /** Cancels running requests. */
   close(): void {
     this.#closed = true;
     for (const call of this.#calls) call.abort();

@@ -11,32 +11,32 @@ import { foldCase } from "../irc/mod.ts";
 /** Most unsettled accounts that are read at once. */
 const MAX_UNSETTLED = 1000;
 
-/** Where the address of the network is kept. */
+/** The key of the network's address in the database. */
 const ADDRESS_KEY = "network_address";
 
-/** An account on the network as muster has noted it. */
+/** muster's record of an account on the network. */
 export interface LedgerEntry {
   readonly name: string;
-  /** The account here that it belongs to; null where there is none yet, or none any more. */
+  /** The account here that it belongs to; null if there is none yet, or it is gone. */
   readonly accountId: string | null;
-  /** Whether it is known that muster made it or took it over. */
+  /** Whether muster is known to have created or adopted it. */
   readonly made: boolean;
-  /** Whether it is known to bear the mark of this instance of muster. */
+  /** Whether it is known to have the mark of this instance of muster. */
   readonly marked: boolean;
-  /** What its passphrase is derived from; null where the passphrase is not muster's. */
+  /** The salt of its passphrase; null if the passphrase is not muster's. */
   readonly salt: string | null;
   /**
-   * The same for a passphrase that the network may have taken. Where there is one, the account may
-   * also be suspended because of a change that was not finished.
+   * The same for a passphrase that the network may have accepted. If present, an unfinished change
+   * may also have suspended the account.
    */
   readonly nextSalt: string | null;
-  /** Since when the network may be otherwise than it should, in Unix milliseconds, or null. */
+  /** Since when the network may differ, in Unix milliseconds, or null. */
   readonly unsettledSince: number | null;
-  /** Channels whose status of the account is to be set, also where they are not registered yet. */
+  /** Channels in which to set the account's status, including unregistered ones. */
   readonly channels: readonly string[];
 }
 
-/** The entry of an account without a known past: the given values in place of the defaults. */
+/** A new entry: the given values in place of the defaults. */
 export const BLANK: Omit<LedgerEntry, "name"> = Object.freeze({
   accountId: null,
   made: false,
@@ -47,15 +47,15 @@ export const BLANK: Omit<LedgerEntry, "name"> = Object.freeze({
   channels: [],
 });
 
-/** What decides an agent's status in channels. */
+/** The properties that decide an agent's status in channels. */
 export interface AgentFacts {
   readonly type: string;
   readonly channels: readonly string[];
 }
 
 /**
- * What muster has on the network, and where the network may be otherwise than the database says.
- * An entry is written before the network is asked for a change, and is settled together with the
+ * muster's accounts on the network, and where the network may differ from the database. An entry is
+ * written before a change is requested from the network, and settled in the same transaction as the
  * change here.
  */
 export class Ledger implements Directory {
@@ -67,7 +67,7 @@ export class Ledger implements Directory {
     this.#database = database;
   }
 
-  /** Reads from the database which entries there are. */
+  /** Reads the list of entries from the database. */
   static async open(database: Database): Promise<Ledger> {
     const ledger = new Ledger(database);
     await database.keepCurrent(ledger);
@@ -88,7 +88,7 @@ export class Ledger implements Directory {
     return row === undefined ? null : entryOf(row);
   }
 
-  /** Entries that are not settled, those that have waited longest first; not more than 1,000. */
+  /** At most 1,000 unsettled entries, those that have waited longest first. */
   async unsettled(): Promise<LedgerEntry[]> {
     const rows = await this.#entries().where("unsettled_since", "is not", null)
       .orderBy("unsettled_since").limit(MAX_UNSETTLED).execute();
@@ -106,14 +106,14 @@ export class Ledger implements Directory {
     return rows.map(entryOf);
   }
 
-  /** How many entries are not settled. */
+  /** The number of unsettled entries. */
   get unsettledCount(): number {
     let count = 0;
     for (const settled of this.#settled.values()) if (!settled) count++;
     return count;
   }
 
-  /** How many agents that may log in have no account on the network that muster knows of. */
+  /** The number of active agents without a known account on the network. */
   async strangers(): Promise<number> {
     const { tables } = this.#database;
     const row = await tables.selectFrom("accounts")
@@ -124,14 +124,14 @@ export class Ledger implements Directory {
     return Number(row?.strangers ?? 0);
   }
 
-  /** What decides the status of an account in channels; null where it is no agent. */
+  /** The properties that decide an account's status in channels; null if it is not an agent. */
   async agent(accountId: string): Promise<AgentFacts | null> {
     const row = await this.#database.tables.selectFrom("agents").select(["type", "channels"])
       .where("account_id", "=", accountId).executeTakeFirst();
     return row === undefined ? null : { type: row.type, channels: JSON.parse(row.channels) };
   }
 
-  /** The statement that writes an entry, whether there was one of its name or not. */
+  /** The statement that inserts or replaces an entry. */
   saving(entry: LedgerEntry): Statement {
     const { name, accountId, made, marked, salt, nextSalt, unsettledSince, channels } = entry;
     const columns = {
@@ -156,10 +156,9 @@ export class Ledger implements Directory {
   }
 
   /**
-   * The statements that make sure, where this is another network than the last time, that nothing is
-   * taken for ours there before it has shown to be.
+   * The statements for a changed network: no account there counts as ours until that is proven.
    *
-   * @param address where the network is
+   * @param address if the network is
    * @param now Unix milliseconds
    */
   async moving(address: string, now: number): Promise<Statement[]> {
@@ -178,7 +177,7 @@ export class Ledger implements Directory {
     return [statement(noting), statement(doubting, { committed })];
   }
 
-  /** The statement that strikes an entry out. */
+  /** The statement that removes an entry. */
   striking({ name }: LedgerEntry): Statement {
     return statement(
       this.#database.tables.deleteFrom("network_accounts")
@@ -192,7 +191,7 @@ export class Ledger implements Directory {
   }
 }
 
-/** The id of this instance of muster, which lies in its database: 20 hex digits. */
+/** The id of this instance of muster, stored in its database: 20 hex digits. */
 export async function instanceIn({ tables }: Database): Promise<string> {
   const row = await tables.selectFrom("instance").select("id").executeTakeFirstOrThrow();
   return row.id;

@@ -1,17 +1,17 @@
 import { Conflict } from "../errors.ts";
 
 /**
- * Accounts on a network bear the mark of the muster that they belong to: a mail address at a domain
- * that holds its instance id. Every package of services keeps an address with the account, shows it
- * to operators, and lets it outlive restarts and new passphrases. No mail ever goes there.
+ * Accounts on a network carry the mark of their muster: an email address in a domain that contains
+ * the instance id. Every services package stores an address with the account, shows it to
+ * operators, and keeps it across restarts and new passphrases. No email is ever sent there.
  */
 const DOMAIN = "agents.muster.invalid";
 
 const ADDRESS = /@([0-9a-f]{20})\.agents\.muster\.invalid$/i;
 
 /**
- * The address that marks an account. It differs from account to account, as services may allow one
- * address only so many accounts.
+ * The address that marks an account. It is different for each account, because services may limit
+ * the accounts per address.
  *
  * @param instance 20 hex digits
  */
@@ -20,12 +20,12 @@ export function markOf(account: string, instance: string): string {
   return `${`a.${local}.a`.replaceAll(/\.{2,}/g, ".")}@${instance}.${DOMAIN}`;
 }
 
-/** The instance id in an address; null where the address marks nothing. */
+/** The instance id in an address; null if the address is no mark. */
 export function ownerIn(address: string | null | undefined): string | null {
   return ADDRESS.exec(address ?? "")?.[1]?.toLowerCase() ?? null;
 }
 
-/** Whether an account bears the mark of another muster. */
+/** Whether an account has the mark of another muster. */
 export function isForeign({ owner }: { readonly owner: string | null }, instance: string): boolean {
   return owner !== null && owner !== instance;
 }

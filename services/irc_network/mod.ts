@@ -1,6 +1,6 @@
 /**
- * An IRC network that muster does not run itself: the accounts there, and how they are kept as the
- * database says. {@link openNetwork} opens them over one of the drivers.
+ * The accounts on an external IRC network, and their synchronisation with the database. {@link
+ * openNetwork} opens them with one of the drivers.
  */
 export { ErgoAccounts, type ErgoAccountsOptions } from "./ergo.ts";
 export { ErgoApi, type ErgoApiOptions } from "./ergo_api.ts";

@@ -1,10 +1,10 @@
 import { Unavailable } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 
-/** Locks that may be held or waited for in all; one more is refused. */
+/** Most locks held or waited for in all; one more is refused. */
 const MAX_LOCKS = 1000;
 
-/** Locks on the names of accounts, so that changes of one account come one after the other. */
+/** Locks on the names of accounts, so that changes of one account run in turn. */
 export class NameLocks {
   /** The end of the last lock on each name that has any. */
   readonly #last = new Map<string, Promise<void>>();

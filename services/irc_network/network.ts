@@ -1,109 +1,108 @@
-/** An IRC network that muster does not run itself, as the registry of agents sees it. */
+/** An external IRC network, for the registry of agents. */
 
-/** An account as the network tells of it. */
+/** An account on the network. */
 export interface NetworkAccount {
   readonly account: string;
-  /** Whether nobody can log in to it; null where the network does not tell. */
+  /** Whether nobody can log in to it; null if the network does not say. */
   readonly suspended: boolean | null;
-  /** The instance of muster whose mark it bears; null where it bears none, and in lists. */
+  /** The instance of muster in its mark; null if it has none, and in lists. */
   readonly owner: string | null;
 }
 
-/** A right that the network does not give to muster. */
+/** A right that the network does not grant muster. */
 export interface MissingRight {
   /** Its name in the configuration of the network. */
   readonly name: string;
-  /** What cannot be done without it: changes of accounts, or of statuses in channels. */
+  /** What it is needed for: changes of accounts, or of statuses in channels. */
   readonly stops: "accounts" | "channels";
 }
 
-/** What a channel gives to members who are logged in to an account. */
+/** The status that a channel gives members who are logged in to an account. */
 export type NetworkStatus = "operator" | "voice";
 
 /**
- * The accounts of an IRC network. Each change can be made again: where the network is already as it
- * is asked to be, nothing happens.
+ * The accounts of an IRC network. Each change is idempotent.
  *
- * Every method rejects with Unavailable where the network cannot be reached, does not answer in
- * time, or refuses us. A change may have happened all the same. No method rejects with another error
- * than those that are named here and with it.
+ * Every method rejects with Unavailable if the network cannot be reached, does not answer in time,
+ * or refuses us; the change may still have happened. Methods reject only with this error and those
+ * named with them.
  */
 export interface NetworkAccounts {
-  /** Whether {@link verify} costs so little that it can be asked of every account. */
+  /** Whether {@link verify} is cheap enough to call for every account. */
   readonly verifiesCheaply: boolean;
   /**
-   * Makes an account, which bears our mark.
+   * Creates an account with our mark.
    *
-   * @returns "exists" where there is an account of this name, or one that cannot be had, and nothing
-   * was changed
-   * @throws Conflict where the network takes no such name, Invalid where it takes no such passphrase
+   * @returns "exists" if the name is taken or not available, and nothing was changed
+   * @throws Conflict if the network does not accept the name, Invalid if it does not accept the
+   * passphrase
    */
   register(account: string, passphrase: string): Promise<"created" | "exists">;
   /**
    * Replaces the passphrase of an account and ends its sessions.
    *
-   * @throws NotFound where there is no such account
+   * @throws NotFound if there is no such account
    */
   setPassphrase(account: string, passphrase: string): Promise<void>;
   /**
-   * Puts our mark on an account that bears none.
+   * Marks an unmarked account as ours.
    *
-   * @param passphrase its passphrase, where it is known
-   * @returns false where the network does not let us
-   * @throws NotFound where there is no such account
+   * @param passphrase its passphrase, if it is known
+   * @returns false if the network does not allow it
+   * @throws NotFound if there is no such account
    */
   mark(account: string, passphrase: string | null): Promise<boolean>;
-  /** Whether the account can be logged in to with this passphrase. */
+  /** Whether the passphrase logs in to the account. */
   verify(account: string, passphrase: string): Promise<boolean>;
   /**
-   * Lets nobody log in to an account any more, and ends its sessions.
+   * Blocks logins to an account, and ends its sessions.
    *
-   * @throws NotFound where there is no such account
+   * @throws NotFound if there is no such account
    */
   suspend(account: string, reason: string): Promise<void>;
   /**
-   * Takes back what {@link suspend} did.
+   * Reverses {@link suspend}.
    *
-   * @throws NotFound where there is no such account
+   * @throws NotFound if there is no such account
    */
   unsuspend(account: string): Promise<void>;
   /** Removes an account, frees its nick and ends its sessions. */
   remove(account: string): Promise<void>;
   /** The account on the network, whatever the case of its name; null if there is none. */
   find(account: string): Promise<NetworkAccount | null>;
-  /** Every account that the network tells of; null where it tells of none. */
+  /** Every account that the network lists; null if it has no list. */
   list(): Promise<readonly NetworkAccount[] | null>;
   /**
-   * Sets what a channel gives to the members of an account, at once and from now on.
+   * Sets the status that a channel gives an account, at once and for later.
    *
-   * @returns false where the channel is not registered, and so keeps nothing
-   * @throws Conflict where we may not set it
+   * @returns false if the channel is not registered, and so stores nothing
+   * @throws Conflict if we may not set it
    */
   setChannelStatus(
     channel: string,
     account: string,
     status: NetworkStatus | null,
   ): Promise<boolean>;
-  /** How often the operator's connection was made; null while there is none. */
+  /** How often the operator has connected; null while not connected. */
   readonly session: number | null;
-  /** Asks the network, with commands that change nothing, which of our rights are missing. */
+  /** Finds our missing rights on the network, with commands that change nothing. */
   missingRights(): Promise<readonly MissingRight[]>;
-  /** Ends what is under way, which then rejects with Unavailable, as does all that comes after. */
+  /** Cancels running calls. They and all later ones reject with Unavailable. */
   close(): Promise<void>;
 }
 
 /**
- * An operator's connection to the network, over which its services are asked. It connects when it is
- * first asked, stays, and comes back by itself.
+ * An operator's connection to the network's services. It connects at the first question, stays
+ * open, and reconnects on its own.
  */
 export interface ServicesConsole {
   /**
-   * Says something to a service and gathers what it answers. Questions are asked one by one.
+   * Sends a command to a service and collects the answer. Questions run one at a time.
    *
    * @param service its nick, such as `NickServ`
    * @param command one line without control characters
    * @returns the lines of its notices, without formatting
-   * @throws Unavailable where the network cannot be reached or the service does not answer in time
+   * @throws Unavailable if the network cannot be reached or the service does not answer in time
    */
   ask(service: string, command: string): Promise<readonly string[]>;
   /** How often it has connected; null while it is not connected. */

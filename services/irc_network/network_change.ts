@@ -14,11 +14,10 @@ export interface NetworkChangeOptions {
 }
 
 /**
- * A change of one account on a network, from its turn to its end. While it lasts, no other change of
- * the account begins.
+ * A change of one account on a network. No other change of the account starts before it ends.
  *
- * The ledger notes a change before the network is asked for it. To undo it, {@link AccountSync}
- * brings the network back to what the database says.
+ * The ledger records a change before it is requested from the network. To undo it, {@link
+ * AccountSync} makes the network agree with the database again.
  */
 export class NetworkChange implements AccountChange {
   name: string;
@@ -39,7 +38,7 @@ export class NetworkChange implements AccountChange {
   }
 
   /**
-   * Waits until earlier changes of the account are over.
+   * Waits for earlier changes of the account.
    *
    * @throws Unavailable if too many changes wait
    */
@@ -47,7 +46,7 @@ export class NetworkChange implements AccountChange {
     return new NetworkChange(name, await options.locks.acquire(name), options);
   }
 
-  /** Notes that the account may change on the network; before the network is asked. */
+  /** Records that the account may change on the network. Call this before the request. */
   async note(entry: LedgerEntry): Promise<void> {
     const { database, ledger, clock } = this.#options;
     const unsettled = { ...entry, unsettledSince: clock() };
@@ -55,7 +54,7 @@ export class NetworkChange implements AccountChange {
     this.#isNoted = true;
   }
 
-  /** Has the transaction save an entry, settled except for its status in channels and its mark. */
+  /** Adds an entry to the transaction, settled except for its channel statuses and its mark. */
   save(entry: LedgerEntry, passphrase = ""): void {
     const { ledger, clock } = this.#options;
     this.#isOpen = entry.channels.length > 0 || !entry.marked;
@@ -65,7 +64,7 @@ export class NetworkChange implements AccountChange {
     this.statements = [ledger.saving({ ...entry, nextSalt: null, unsettledSince })];
   }
 
-  /** Has the transaction strike an entry out. */
+  /** Adds the removal of an entry to the transaction. */
   strike(entry: LedgerEntry): void {
     this.statements = [this.#options.ledger.striking(entry)];
   }
@@ -78,7 +77,7 @@ export class NetworkChange implements AccountChange {
     this.#end(this.#isNoted);
   }
 
-  /** @param wakes whether the account is to be compared with the network */
+  /** @param wakes whether to compare the account with the network */
   #end(wakes: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -15,9 +15,9 @@ export interface IrcNetworkOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly network: NetworkAccounts;
-  /** Where the network is, by which it is known again. */
+  /** The network's address, which identifies it. */
   readonly address: string;
-  /** What passphrases are derived from: 256 bits as 64 hex digits. */
+  /** The key of the passphrases: 256 bits as 64 hex digits. */
   readonly key: string;
   readonly scheduler: Scheduler;
   /** A number from 0 to 1, for jitter. */
@@ -25,16 +25,16 @@ export interface IrcNetworkOptions {
   readonly log: Log;
 }
 
-/** What keeps accounts and a network in step, put together. */
+/** The parts that keep accounts and a network in step. */
 export interface IrcNetwork {
   readonly provisioning: NetworkProvisioning;
   readonly sync: AccountSync;
   readonly passphrases: NetworkPassphrases;
-  /** Ends what is under way; before the database is closed. */
+  /** Ends running work. Call it before the database is closed. */
   close(): Promise<void>;
 }
 
-/** Opens the services of this folder; nothing is asked of the network yet. */
+/** Opens the services of this folder, without contacting the network. */
 export async function openNetwork(options: IrcNetworkOptions): Promise<IrcNetwork> {
   const { database, network, scheduler } = options;
   const passphrases = new NetworkPassphrases(options.key);

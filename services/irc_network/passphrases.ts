@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import { type Account, sha256 } from "../identity/mod.ts";
 
-/** Keeps what is derived here apart from anything else that may be derived from the same key. */
+/** Separates this derivation from others with the same key. */
 const PURPOSE = "muster network passphrase ";
 
 /**
- * Makes the passphrases of accounts on a network. Each is derived from a salt that stands in the
- * database and a key that lies in a file of its own: neither alone reveals it, and together they
- * give it again when the network has to be told once more.
+ * Derives the passphrases of accounts on a network, each from a salt in the database and a key in a
+ * file of its own. Neither alone reveals it; together they reproduce it when the network needs it
+ * again.
  */
 export class NetworkPassphrases {
   readonly #key: Buffer;
@@ -19,10 +19,10 @@ export class NetworkPassphrases {
   }
 
   /**
-   * The passphrase of an account, if it can still be derived: not where only its owner knows it, nor
-   * where the key is another one by now.
+   * The passphrase of an account, if it can still be derived: not if only its owner knows it, or
+   * the key has changed.
    *
-   * @param salt null where it was never derived
+   * @param salt null if it was never derived
    */
   of(salt: string | null, { secret }: Pick<Account, "secret">): string | null {
     if (salt === null || secret.scheme !== "sha256") return null;

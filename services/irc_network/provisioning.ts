@@ -31,9 +31,9 @@ export interface NetworkProvisioningOptions {
 /**
  * Provisioning on a network that has accounts of its own.
  *
- * The ledger notes what is about to change, then the network is asked, then one transaction writes
- * the change and the settled entry. Wherever this is cut off, the entry stays unsettled, and the
- * network is brought back to what the database says.
+ * The ledger records the coming change, then the network changes, then one transaction writes the
+ * change and the settled entry. If this is interrupted, the entry stays unsettled, and the network
+ * is made to agree with the database again.
  */
 export class NetworkProvisioning implements Provisioning {
   readonly ownsPasswords = false;
@@ -160,7 +160,7 @@ export class NetworkProvisioning implements Provisioning {
     return there !== null && this.#isForeign(there);
   }
 
-  /** Begins nothing that cannot be completed. */
+  /** Refuses a change that cannot be completed. */
   async #assertRights(): Promise<void> {
     const { rights, sync } = this.#options;
     try {
@@ -171,13 +171,13 @@ export class NetworkProvisioning implements Provisioning {
     }
   }
 
-  /** Makes sure that nobody has ended the account while its turn was waited for. */
+  /** Checks that the account has not ended during the wait. */
   #assertOpen(id: string, name: string): void {
     const account = this.#options.accounts.find(name);
     if (account?.id !== id || account.revokedAt !== null) throw changedMeanwhile(name);
   }
 
-  /** Makes an account on the network; where it is not to be had, nothing is left unsettled. */
+  /** Creates an account on the network; if that fails, nothing stays unsettled. */
   async #make(entry: LedgerEntry, passphrase: string): Promise<void> {
     const { database, network, ledger } = this.#options;
     const { name } = entry;
@@ -192,7 +192,7 @@ export class NetworkProvisioning implements Provisioning {
     }
   }
 
-  /** Ends what an earlier change left, so that it is known how the account is on the network. */
+  /** Settles an earlier change, so that the account's state on the network is known. */
   async #settleFirst(name: string): Promise<void> {
     const entry = await this.#options.ledger.find(name);
     if (entry === null || entry.unsettledSince === null) return;
@@ -212,7 +212,7 @@ function changedMeanwhile(name: string): Conflict {
   return new Conflict(`"${name}" was changed by somebody else at the same time`);
 }
 
-/** What cannot be settled, such as an account that is gone, may be what the change is to mend. */
+/** The change may repair what cannot be settled, such as a missing account. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Conflict)) throw error;
 }

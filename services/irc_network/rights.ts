@@ -8,12 +8,12 @@ export interface RightsOptions {
 }
 
 /**
- * What muster may do on the network. The network is asked again whenever the operator's connection
- * is a new one, and as long as rights are missing.
+ * muster's rights on the network, checked again for each new connection of the operator, and while
+ * any are missing.
  */
 export class Rights {
   readonly #options: RightsOptions;
-  /** The connection on which nothing was missing that changes of accounts need. */
+  /** The connection that had all rights for changes of accounts. */
   #session: number | null = null;
   #missing: readonly MissingRight[] = [];
 
@@ -21,16 +21,16 @@ export class Rights {
     this.#options = options;
   }
 
-  /** The names of the rights that are missing, as they were last seen. */
+  /** The names of the missing rights at the last check. */
   get missing(): readonly string[] {
     return this.#missing.map(({ name }) => name);
   }
 
   /**
-   * Makes sure that changes of accounts can be completed. Costs nothing while the operator's
-   * connection lasts.
+   * Checks that changes of accounts can be completed. Costs nothing while the operator's connection
+   * lasts.
    *
-   * @throws Unavailable where the network cannot be reached, refuses us or withholds a right
+   * @throws Unavailable if the network cannot be reached, refuses us or withholds a right
    */
   async assert(): Promise<void> {
     const { session } = this.#options.network;
@@ -38,7 +38,7 @@ export class Rights {
   }
 
   /**
-   * Asks the network again, as its configuration may have changed.
+   * Checks again, because the network's configuration may have changed.
    *
    * @throws Unavailable as {@link assert}
    */

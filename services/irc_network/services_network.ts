@@ -9,28 +9,28 @@ import { markOf, ownerIn } from "./marks.ts";
 import type { MissingRight, NetworkAccount, NetworkAccounts, NetworkStatus } from "./network.ts";
 import { type Credentials, IrcSession, type SessionOptions, SessionRefused } from "./session.ts";
 
-/** Longest passphrase, so that the line that tells it holds it. */
+/** Longest passphrase that fits the line that sends it. */
 const MAX_PASSPHRASE = 200;
 
-/** What ChanServ says of a channel that keeps nothing: Atheme's words, and Anope's. */
+/** ChanServ's answer for an unregistered channel, from Atheme and Anope. */
 const UNREGISTERED = /is not registered|isn't registered/;
 
-/** What services say where our rights, or the modules that are loaded, are not enough. */
+/** The answer of services if our rights or the loaded modules are not enough. */
 const DENIED = /not authori[sz]ed|access denied|do not have|(?:unknown|invalid) command/i;
 
-/** Most characters of what services said that are passed on. */
+/** Most characters of an answer of services that are passed on. */
 const MAX_QUOTED = 300;
 
 export interface ServicesNetworkOptions {
   /** Opens a connection to the network. */
   readonly connect: Connect;
   readonly dialect: ServicesDialect;
-  /** The nick of the connection that speaks to services. */
+  /** The nick of the connection to services. */
   readonly nick: string;
   readonly serverPassword: string | null;
-  /** The account whose rights services look at. */
+  /** The account whose rights services check. */
   readonly login: Credentials;
-  /** To become an operator of the network with. */
+  /** Credentials for OPER. */
   readonly operator: Credentials;
   /** The nicks of the services. */
   readonly nickServ: string;
@@ -80,7 +80,7 @@ export class ServicesNetwork implements NetworkAccounts {
     }
     let isLoggedIn: boolean;
     try {
-      // Some servers cut a nick that is too long for them.
+      // Some servers truncate a nick that is too long.
       if (!isSame(session.nick, account)) {
         throw new Conflict(`The nick "${account}" is too long for the IRC network`);
       }
@@ -161,7 +161,7 @@ export class ServicesNetwork implements NetworkAccounts {
     return { account: info.account, suspended: info.suspended, owner: ownerIn(info.address) };
   }
 
-  /** Services list accounts, but not all of them, nor with what matters here. */
+  /** Services list accounts, but neither all of them nor the properties needed here. */
   list(): Promise<null> {
     return Promise.resolve(null);
   }
@@ -208,8 +208,8 @@ export class ServicesNetwork implements NetworkAccounts {
   }
 
   /**
-   * Makes a change and ends the sessions that began before it: first those that are there, lest
-   * services that find somebody online hold the nick for a while, then those that came meanwhile.
+   * Makes a change and ends the sessions from before it: first the present ones, because services
+   * may hold the nick of an online user for a while, then those that came meanwhile.
    */
   async #endingSessions(
     info: AccountInfo,
@@ -278,7 +278,7 @@ export class ServicesNetwork implements NetworkAccounts {
     session.close();
   }
 
-  /** What services said instead of doing it, without the secret that they may have repeated. */
+  /** The answer of services that refused, without a secret that it may repeat. */
   #refusal(what: string, answer: readonly string[], secret?: string): Unavailable {
     const words = answer.map(stripFormatting).join(" ").slice(0, MAX_QUOTED);
     const said = secret === undefined ? words : words.replaceAll(secret, "…");
@@ -289,7 +289,7 @@ export class ServicesNetwork implements NetworkAccounts {
   }
 }
 
-/** Services take words apart at spaces. */
+/** Services split words at spaces. */
 function checkPassphrase(passphrase: string): void {
   if (/^[^\s\p{Cc}]+$/u.test(passphrase) && passphrase.length <= MAX_PASSPHRASE) return;
   throw new Invalid(

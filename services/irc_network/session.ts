@@ -4,10 +4,10 @@ import type { Connect, LineConnection } from "../bridge/mod.ts";
 import { foldCase, type Message, parseMessage } from "../irc/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 
-/** How long a server has to let us in. */
+/** How long a server may take to register us. */
 const REGISTRATION_MILLISECONDS = 30_000;
 
-/** How long the network has to answer one question. */
+/** How long the network may take to answer one question. */
 const ANSWER_MILLISECONDS = 10_000;
 
 /** Most lines of one answer. */
@@ -18,15 +18,15 @@ const SASL_CHUNK = 400;
 
 const WANTED_CAPABILITIES = ["batch", "labeled-response", "message-tags"];
 
-/** What ends the greeting of a server: the end of its message of the day, or that it has none. */
+/** The end of a server's greeting: the end of its message of the day, or its absence. */
 const END_OF_GREETING = new Set(["376", "422"]);
 
-/** What no line may hold. */
+/** Characters that no line may contain. */
 const BREAK = /[\0\r\n]/;
 
 const SASL_REFUSALS = new Set(["902", "904", "905", "906", "908"]);
 const NICK_REFUSALS = new Set(["432", "433", "436", "437"]);
-/** The network takes no nick of this form. */
+/** The network does not accept a nick of this form. */
 const ERRONEOUS_NICK = "432";
 
 /** A name with its password. */
@@ -39,24 +39,24 @@ export interface SessionOptions {
   readonly connect: Connect;
   readonly scheduler: Scheduler;
   readonly nick: string;
-  /** Whether another nick will do where this one cannot be had. */
+  /** Whether another nick will do if this one is not available. */
   readonly anyNick: boolean;
-  /** For PASS; null where the server asks for none. */
+  /** For PASS; null if the server requires none. */
   readonly serverPassword: string | null;
   /** The account to log in to, by SASL PLAIN or, without SASL, by NickServ; null for none. */
   readonly login: Credentials | null;
-  /** To become an operator of the network with; null to stay a plain user. */
+  /** Credentials for OPER; null to stay a plain user. */
   readonly operator: Credentials | null;
   /** The nick of NickServ. */
   readonly nickServ: string;
-  /** Whether the login is all that matters: where SASL tells it, nothing more is waited for. */
+  /** Whether only the login matters: after SASL, nothing more is waited for. */
   readonly loginOnly?: boolean;
 }
 
-/** What a network can refuse: a nick of this form, one that another has, a login, OPER. */
+/** What a network can refuse: the form of a nick, a nick in use, a login, OPER. */
 export type Refused = "nick" | "taken nick" | "login" | "operator";
 
-/** The network took the connection and refused what it was to be. */
+/** The network accepted the connection and refused its nick, login or OPER. */
 export class SessionRefused extends Unavailable {
   readonly what: Refused;
 
@@ -67,12 +67,12 @@ export class SessionRefused extends Unavailable {
 }
 
 /**
- * A connection to the network that is let in, for asking things: one question at a time, each
- * answered by lines until one ends the answer. A question that is not answered in time closes the
- * connection, so that a late answer is never taken for another's.
+ * A registered connection to the network, for one question at a time. Each answer is a series of
+ * lines. A question without an answer in time closes the connection, so that a late answer is never
+ * mistaken for another.
  */
 export class IrcSession {
-  /** Told once when it is over. */
+  /** Called once when it ends. */
   onClose: (() => void) | null = null;
   readonly #options: SessionOptions;
   readonly #connection: LineConnection;
@@ -91,9 +91,9 @@ export class IrcSession {
   }
 
   /**
-   * Connects and is let in.
+   * Connects and registers.
    *
-   * @throws SessionRefused, or Unavailable where the network cannot be reached
+   * @throws SessionRefused, or Unavailable if the network cannot be reached
    */
   static async open(options: SessionOptions): Promise<IrcSession> {
     let connection: LineConnection;
@@ -119,12 +119,12 @@ export class IrcSession {
     return this.#closed;
   }
 
-  /** Our nick, which may be another than was asked for. */
+  /** Our nick, which may differ from the requested one. */
   get nick(): string {
     return this.#nick;
   }
 
-  /** The account that we are logged in to. */
+  /** Our account. */
   get account(): string | null {
     return this.#account;
   }
@@ -138,9 +138,9 @@ export class IrcSession {
   }
 
   /**
-   * Sends lines and reads what comes until `take` says that it was the last.
+   * Sends lines and reads the answer until `take` says that it is complete.
    *
-   * @throws Unavailable where the connection ends first or the answer takes too long
+   * @throws Unavailable if the connection ends first or the answer takes too long
    */
   async exchange(
     lines: readonly string[],
@@ -173,11 +173,10 @@ export class IrcSession {
   }
 
   /**
-   * Says something to a service and gathers what it answers, with its formatting. Where the server
-   * labels the answer, the label says where it ends; elsewhere the service's own echo of a CTCP PING
-   * does, which it sends after it.
+   * Sends a command to a service and collects the answer, with its formatting. If the server labels
+   * the answer, the label marks its end; otherwise the service's later answer to a CTCP PING does.
    *
-   * @throws Unavailable where there is no such service
+   * @throws Unavailable if there is no such service
    */
   async converse(service: string, text: string): Promise<string[]> {
     const labelled = this.#capabilities.has("labeled-response");
@@ -196,9 +195,9 @@ export class IrcSession {
   }
 
   /**
-   * Sends a command and gathers the replies until the server answers a PING that follows it.
+   * Sends a command and collects the replies until the server answers a PING after it.
    *
-   * @returns numeric replies and what else came
+   * @returns the numeric replies and other messages
    */
   async command(line: string): Promise<Message[]> {
     const token = `c${++this.#lastToken}`;
@@ -273,7 +272,7 @@ class Registration {
     this.#enabled = enabled;
   }
 
-  /** Takes a line of the server; gives the lines that answer it, or the reason to give up. */
+  /** Handles a line of the server; returns the lines to answer, or the reason to give up. */
   take({ command, params }: Message): string[] | SessionRefused {
     if (command === "CAP") return this.#negotiate(params);
     if (command === "AUTHENTICATE") return params[0] === "+" ? this.#authenticate() : [];
@@ -328,7 +327,7 @@ class Registration {
   }
 }
 
-/** What a service says to one question. */
+/** A service's answer to one question. */
 class ServiceAnswer {
   readonly lines: string[] = [];
   away = false;
@@ -343,7 +342,7 @@ class ServiceAnswer {
     this.#label = label;
   }
 
-  /** Whether the answer goes on, is over, or has yet to come though the server took the question. */
+  /** Whether the answer continues, is complete, or is only acknowledged by the server. */
   take(message: Message): "open" | "acknowledged" | "over" {
     const { command, params, tags } = message;
     const ours = tags.get("label") === this.#label;

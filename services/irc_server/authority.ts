@@ -35,7 +35,7 @@ export interface AccountAuthorityOptions {
   readonly logins: Logins;
   readonly operators: readonly IrcOperator[];
   readonly sendLimits: Pick<SendLimits, "muteReason" | "delay">;
-  /** What accounts are in channels that somebody registered. */
+  /** The statuses of accounts in registered channels. */
   readonly channels: {
     statusOf(account: string, channel: string): ChannelStatus | null;
     isRegistered(channel: string): boolean;
@@ -72,7 +72,7 @@ export class AccountAuthority implements Accounts {
     this.#configured = new Set(options.configured.map(foldCase));
   }
 
-  /** Lets people make accounts themselves. */
+  /** Lets people register accounts. */
   allowRegistration(registration: SelfRegistration): void {
     this.register = registration.register.bind(registration);
   }
@@ -99,8 +99,8 @@ export class AccountAuthority implements Accounts {
   }
 
   /**
-   * In its own channels an agent's type decides. Elsewhere it decides too, but not in a channel that
-   * somebody registered with ChanServ: there the founder does.
+   * An agent's type decides its status, except in channels registered with ChanServ, if the founder
+   * decides. In the agent's own channels, its type always decides.
    */
   channelStatus(account: string, channel: string): ChannelStatus | null {
     const own = this.registryStatus(account, channel) ?? this.#channels.statusOf(account, channel);
@@ -113,7 +113,7 @@ export class AccountAuthority implements Accounts {
     return this.#accounts.find(account)?.createdAt ?? null;
   }
 
-  /** What an agent's type makes of it in the channels that it was registered with. */
+  /** The status that an agent's type gives it in its own channels. */
   registryStatus(account: string, channel: string): ChannelStatus | null {
     const agent = this.#roster.find(account);
     if (agent === null) return null;
@@ -122,22 +122,22 @@ export class AccountAuthority implements Accounts {
     return channelStatusOf(agent.type);
   }
 
-  /** Channels that the configuration or the registration of an agent names. */
+  /** Channels that the configuration or an agent's registration names. */
   ownsChannel(channel: string): boolean {
     return this.#configured.has(foldCase(channel)) || this.#roster.assigns(channel);
   }
 
-  /** An agent that is paused may say nothing. */
+  /** A paused agent is muted. */
   muteReason(account: string): string | null {
     return this.#sendLimits.muteReason(account);
   }
 
-  /** An agent may have a rate of its own. */
+  /** An agent may have its own rate. */
   messageDelay(account: string): number {
     return this.#sendLimits.delay(account);
   }
 
-  /** Workers and orchestrators do what they are told; the others read, or are people. */
+  /** Workers and orchestrators act on messages; the others only read, or are people. */
   actsOnMessages(account: string): boolean {
     const type = this.#roster.find(account)?.type;
     return type === "worker" || type === "orchestrator";

@@ -45,7 +45,7 @@ export class ReadMarkers implements ReadMarkerStore, Directory {
     return id === undefined ? null : this.#timeOf(id, target);
   }
 
-  /** @throws NotFound where there is no such account, and what the database throws */
+  /** @throws NotFound if there is no such account, and what the database throws */
   async advance(account: string, target: string, time: number): Promise<number> {
     const { database, accounts } = this.#options;
     const id = accounts.find(account)?.id;
@@ -109,7 +109,7 @@ export class ReadMarkers implements ReadMarkerStore, Directory {
     return statement(marker, { committed });
   }
 
-  /** Two of the same time are told apart by their names, here and in memory. */
+  /** Two of the same time are ordered by their names, here and in memory. */
   #removalOfOldest(accountId: string): Statement {
     const { tables } = this.#options.database;
     const oldest = tables.selectFrom("read_markers as others").select("others.target")

@@ -4,7 +4,7 @@ import { type AccountRegistration, isLoopback } from "../irc/mod.ts";
 import type { IrcAccounts } from "../agents/mod.ts";
 import { personSchema } from "../agents/mod.ts";
 
-/** Places whose accounts are counted. */
+/** Most addresses whose accounts are counted. */
 const REMEMBERED = 10_000;
 
 const HOUR = 60 * 60_000;
@@ -12,13 +12,13 @@ const HOUR = 60 * 60_000;
 export interface SelfRegistrationOptions {
   readonly accounts: AccountDirectory;
   readonly ircAccounts: IrcAccounts;
-  /** Accounts that one place may make in an hour; 0 means no limit. This machine has none. */
+  /** Accounts that one address may register in an hour; 0 for no limit. This machine has none. */
   readonly perHour: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
 
-/** People who make their IRC account themselves, on IRC. */
+/** Self-registration of people on IRC. */
 export class SelfRegistration {
   readonly #accounts: AccountDirectory;
   readonly #ircAccounts: IrcAccounts;
@@ -33,7 +33,7 @@ export class SelfRegistration {
   }
 
   /**
-   * Makes an account.
+   * Creates an account.
    *
    * @param address the client's IP address
    */
@@ -63,7 +63,7 @@ export class SelfRegistration {
     }
   }
 
-  /** Counts what a place asks for, as if it had got it while that is not known yet. */
+  /** Counts the requests of an address; a pending one counts as granted. */
   async #counted(
     address: string,
     create: () => Promise<AccountRegistration>,

@@ -1,12 +1,12 @@
 import { parseBanMask } from "./mask.ts";
 import { type Network, parseNetwork, widen } from "../../identity/mod.ts";
 
-/** A ban as it is kept. */
+/** A stored ban. */
 export interface StoredBan {
   readonly id: string;
   /** In its canonical form. */
   readonly mask: string;
-  /** The account that it is on; null where it is on a mask or a network. */
+  /** The banned account; null for a ban on a mask or a network. */
   readonly accountId: string | null;
   readonly reason: string;
   readonly setBy: string;
@@ -16,8 +16,8 @@ export interface StoredBan {
 }
 
 /**
- * Finds the ban that hits a client. Accounts and networks are looked up, whatever their number;
- * masks are gone through.
+ * Finds the ban that matches a client. Accounts and networks are looked up in constant time; masks
+ * are searched one by one.
  */
 export class BanIndex {
   readonly #byAccount = new Map<string, StoredBan>();

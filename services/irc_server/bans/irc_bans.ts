@@ -25,7 +25,7 @@ import { BanIndex, type StoredBan } from "./ban_index.ts";
 import { type BanMask, canonicalForm, parseBanMask } from "./mask.ts";
 import { type BanRecord, type BanRequest, banRequestSchema } from "./schemas.ts";
 
-/** Bans that are kept at most. */
+/** Most bans. */
 const MAX_BANS = 1000;
 
 export interface IrcBansOptions {
@@ -36,12 +36,12 @@ export interface IrcBansOptions {
 }
 
 /**
- * The bans from the IRC server. One that was acknowledged is on disk and has ended the sessions that
- * it hits. A ban on an account hangs on the account's id, so that it ends with the account.
+ * The bans from the IRC server. An acknowledged ban is on disk and has ended the sessions that it
+ * matches. A ban on an account refers to the account's id, so it ends with the account.
  */
 export class IrcBans implements Bans, Directory {
   readonly #options: IrcBansOptions;
-  /** By id; those that are over may still be among them. */
+  /** By id; may include expired ones. */
   readonly #bans = new Map<string, StoredBan>();
   #index = new BanIndex([]);
   #enforce: (bans: Pick<Bans, "find">) => void = () => {};
@@ -67,29 +67,29 @@ export class IrcBans implements Bans, Directory {
     this.#index = new BanIndex(this.#sorted());
   }
 
-  /** Has a server end the sessions that a new ban hits. */
+  /** Ends the sessions on a server that a new ban matches. */
   enforceOn(server: { enforceBans(bans: Pick<Bans, "find">): number }): void {
     this.#enforce = (bans) => void server.enforceBans(bans);
   }
 
-  /** Every ban that holds, the oldest first. */
+  /** Every ban in force, the oldest first. */
   list(): BanRecord[] {
     return this.#holding().map(describe);
   }
 
   /**
-   * Bans somebody, or changes the ban of the same mask; sessions that it hits end at once.
+   * Adds a ban, or changes the ban of the same mask. Sessions that it matches end at once.
    *
-   * @throws Invalid where the mask is none or would hit far too many
-   * @throws NotFound where there is no such account, Conflict where there are too many bans, or the
-   *   account is an agent's, which the registry holds
+   * @throws Invalid if the mask is malformed or matches far too many
+   * @throws NotFound if there is no such account, Conflict if there are too many bans or the
+   * account is an agent's, which the registry manages
    */
   create(request: BanRequest, caller: Caller): Promise<BanRecord> {
     return this.#create(request, originOf(caller));
   }
 
   /**
-   * Takes a ban away.
+   * Removes a ban.
    *
    * @param ban its id, or its mask in any form
    * @throws NotFound
@@ -168,7 +168,7 @@ export class IrcBans implements Bans, Directory {
     return this.#toBan(found);
   }
 
-  /** The mask as it is kept; that of an account with the account's id. */
+  /** The stored form of the mask; that of an account has the account's id. */
   #resolve(mask: BanMask): { text: string; accountId: string | null } {
     if (mask.kind !== "account") return { text: mask.text, accountId: null };
     const account = this.#options.accounts.find(mask.name);
@@ -179,7 +179,7 @@ export class IrcBans implements Bans, Directory {
     return { text: `account:${account.name}`, accountId: account.id };
   }
 
-  /** The ban of this mask, however that is written. */
+  /** The ban of this mask, in any spelling. */
   #findByName(mask: string): StoredBan | undefined {
     const written = foldCase(canonicalForm(mask));
     return this.#holding().find((ban) => foldCase(ban.mask) === written);
@@ -209,7 +209,7 @@ export class IrcBans implements Bans, Directory {
     return [...this.#bans.values()].sort((one, other) => one.id < other.id ? -1 : 1);
   }
 
-  /** The statements that put a ban in place of another of its mask, and remove what is over. */
+  /** The statements that replace the ban of the same mask, and remove expired ones. */
   #replacement(ban: StoredBan, now: number): Statement[] {
     const { tables } = this.#options.database;
     const folded = foldCase(ban.mask);
@@ -229,7 +229,7 @@ export class IrcBans implements Bans, Directory {
     ];
   }
 
-  /** Forgets bans that the database does not hold any more. */
+  /** Forgets bans that the database no longer has. */
   #drop(isGone: (ban: StoredBan) => boolean): void {
     const before = this.#bans.size;
     for (const ban of this.#bans.values()) {
@@ -287,7 +287,7 @@ function noSuchBan(): NotFound {
   return new NotFound("There is no such ban");
 }
 
-/** Runs what an IRC operator asks for; gives the sentence where it is refused. */
+/** Runs a request of an IRC operator; returns the error text if it is refused. */
 async function refusalOf(run: () => Promise<void>): Promise<string | null> {
   try {
     await run();

@@ -2,7 +2,10 @@ import { Invalid } from "../../errors.ts";
 import { compileMask, completeMask } from "../../irc/mod.ts";
 import { formatNetwork, type Network, parseNetwork } from "../../identity/mod.ts";
 
-/** Characters that a mask must have beside `*`, `?`, `.`, `!` and `@`: others would hit everybody. */
+/**
+ * Characters that a mask must have beside `*`, `?`, `.`, `!` and `@`, so that it does not match
+ * everybody.
+ */
 const LEAST_LITERALS = 3;
 
 /** Shortest prefix of a network that can be banned. */
@@ -10,7 +13,7 @@ const LEAST_PREFIX = { 32: 8, 128: 16 } as const;
 
 const ACCOUNT = "account:";
 
-/** What a ban looks at. `text` is the canonical form, under which it is unique. */
+/** What a ban matches. `text` is the canonical form, which is unique. */
 export type BanMask =
   | { readonly kind: "account"; readonly text: string; readonly name: string }
   | { readonly kind: "network"; readonly text: string; readonly network: Network }
@@ -21,9 +24,9 @@ export type BanMask =
   };
 
 /**
- * Reads the mask of a ban.
+ * Parses the mask of a ban.
  *
- * @throws Invalid where it is none, or would hit far too many
+ * @throws Invalid if it is malformed or matches far too many
  */
 export function parseBanMask(text: string): BanMask {
   if (text.toLowerCase().startsWith(ACCOUNT)) {
@@ -43,7 +46,7 @@ export function parseBanMask(text: string): BanMask {
   return { kind: "mask", text: complete, matches: compileMask(complete) };
 }
 
-/** The form in which a ban on this mask is kept; what is no mask stays as it is. */
+/** The stored form of this mask; a malformed mask stays unchanged. */
 export function canonicalForm(mask: string): string {
   try {
     return parseBanMask(mask).text;

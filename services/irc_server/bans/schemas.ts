@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { textSchema } from "../../validation/mod.ts";
 
-/** Longest time that a ban may be given, in seconds: ten years. */
+/** Longest duration of a ban, in seconds: ten years. */
 const LONGEST_SECONDS = 3650 * 86_400;
 
-/** What a ban is asked for with. */
+/** The request for a ban. */
 export const banRequestSchema = z.object({
   mask: z.string().min(1, { error: "must not be empty" }).max(300, {
     error: "must have at most 300 characters",
@@ -20,7 +20,7 @@ export const banRequestSchema = z.object({
 
 export type BanRequest = z.infer<typeof banRequestSchema>;
 
-/** A ban as it is told to callers. */
+/** A ban, for callers. */
 export interface BanRecord {
   readonly id: string;
   readonly mask: string;

@@ -19,23 +19,23 @@ import {
 } from "./protocol.ts";
 import { WorkerPort } from "./worker_port.ts";
 
-/** Bytes of records that may wait to be written. */
+/** Most bytes of records that wait to be written. */
 const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
 
-/** What is forgotten or redacted may wait where no more records may. */
+/** Most waiting changes; deletions may still wait when no more records may. */
 const MAX_QUEUED_CHANGES = 200_000;
 
-/** What a record takes beside its content; a guess that keeps the bound honest. */
+/** Estimated memory of a record beside its content. */
 const RECORD_BYTES = 512;
 
 /** Changes of one transaction. */
 const BATCH = 500;
 
-/** How often it is looked for what retention does not keep. */
+/** How often retention removes old records. */
 const TRIM_MILLISECONDS = 60 * 60 * 1000;
 const FIRST_TRIM_MILLISECONDS = 60 * 1000;
 
-/** Records that retention removes in one transaction: what waits behind it waits for no more. */
+/** Records that retention removes in one transaction, so that other requests need not wait long. */
 const TRIM_STEP = 1000;
 
 export interface ArchiveOptions {
@@ -47,22 +47,22 @@ export interface ArchiveOptions {
 
 /** Figures of the archive. */
 export interface ArchiveStats {
-  /** Records that were not kept because the disk did not take them, since the start. */
+  /** Records lost since the start because the disk refused them. */
   readonly lost: number;
   /** Changes that wait to be written. */
   readonly waiting: number;
-  /** Bytes of the file that are in use. */
+  /** Used bytes of the file. */
   readonly bytes: number;
 }
 
 /**
- * The history of the IRC server in a SQLite file, which a worker reads and writes: nothing here
- * waits for a disk. Records are written in batches, 20 ms after they came; what a kill of the
- * process takes with it is no more than that. A loss of power takes no more than the last second.
+ * The history of the IRC server in a SQLite file, which a worker reads and writes; nothing here
+ * blocks on the disk. Records are written in batches, 20 ms after they arrive. A kill of the
+ * process loses at most that, and a power failure at most the last second.
  *
- * Where the disk refuses, changes wait, up to 16 MiB, and are tried again; records beyond that are
- * lost, which is counted and logged, and chat goes on. Meanwhile what is there can be read, unless
- * something is still to be forgotten.
+ * If the disk refuses, up to 16 MiB of changes wait and are tried again. Further records are lost,
+ * counted and logged; chat continues. The stored history can still be read, unless a deletion is
+ * waiting.
  */
 export class HistoryArchive implements HistoryStore {
   readonly newestTime: number;
@@ -73,12 +73,12 @@ export class HistoryArchive implements HistoryStore {
   #retention: Retention;
   #queuedBytes = 0;
   #lastSequence: number;
-  /** Changes that were asked for, and those that are written, since the start. */
+  /** Requested and written changes since the start. */
   #asked = 0;
   #written = 0;
   #trimming = false;
   #lost = 0;
-  /** Records lost since the disk last took any. */
+  /** Records lost since the last successful write. */
   #gap = 0;
   #bytes = 0;
   #cancelTrim: () => void;
@@ -105,7 +105,7 @@ export class HistoryArchive implements HistoryStore {
   /**
    * Opens the archive. Creates it if it does not exist, readable by its owner alone.
    *
-   * @throws DatabaseError where the file is no archive or comes from a newer program
+   * @throws DatabaseError if the file is not an archive or belongs to a newer version
    */
   static async open(options: ArchiveOptions): Promise<HistoryArchive> {
     const worker = new WorkerPort(options.path);
@@ -174,7 +174,7 @@ export class HistoryArchive implements HistoryStore {
     }
   }
 
-  /** Keeps as much as this says from now on. */
+  /** Changes the retention. */
   retain(retention: Retention): void {
     this.#retention = retention;
     this.#trim();
@@ -184,7 +184,7 @@ export class HistoryArchive implements HistoryStore {
     return { lost: this.#lost, waiting: this.#queue.length, bytes: this.#bytes };
   }
 
-  /** Writes what waits and closes the file. */
+  /** Writes the waiting changes and closes the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
     await this.#settle();
@@ -220,7 +220,7 @@ export class HistoryArchive implements HistoryStore {
     return response.value;
   }
 
-  /** Writes the changes that were asked for so far, or as many as the disk takes. */
+  /** Writes all changes requested so far, or as many as the disk accepts. */
   async #settle(): Promise<void> {
     const goal = this.#asked;
     while (this.#written < goal) {
@@ -260,7 +260,7 @@ export class HistoryArchive implements HistoryStore {
     this.#gap = 0;
   }
 
-  /** Removes what retention does not keep, in steps between which others have their turn. */
+  /** Removes what retention does not keep, in steps that leave room for other requests. */
   async #trim(): Promise<void> {
     if (this.#closed) return;
     const { scheduler, log } = this.#options;

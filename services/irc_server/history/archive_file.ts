@@ -5,31 +5,31 @@ import type { Answers, Operation, Question, Retention } from "./protocol.ts";
 import { ArchiveReader } from "./archive_reader.ts";
 import { openArchive } from "./schema.ts";
 
-/** A row of what is to be removed. */
+/** A row to remove. */
 interface Victim {
   readonly sequence: number;
   readonly target: number;
 }
 
-/** After this part of what may be used is in use, retention stops removing. */
+/** Retention stops removing at this share of the allowed size. */
 const BYTES_LEFT = 0.9;
 
-/** A log may exceed its limit by this part of it before a write shortens it. */
+/** A log may exceed its limit by this share before a write shortens it. */
 const RECORDS_OVER = 0.05;
 
-/** What a write removes at most, for each record that it adds to a log. */
+/** Most records that a write removes for each record that it adds to a log. */
 const REMOVED_PER_RECORD = 2;
 
-/** The archive's file. Everything here waits for the disk: it belongs in a worker. */
+/** The archive's file. Its methods block on the disk, so it belongs in a worker. */
 export class ArchiveFile {
   readonly #database: DatabaseSync;
   readonly #reader: ArchiveReader;
   readonly #addTarget: StatementSync;
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
-  /** The logs that records were added to in this transaction, with how many. */
+  /** The number of records added to each log in this transaction. */
   readonly #grown = new Map<number, number>();
-  /** How many pages the file has, how many of them are free, and how many bytes one has. */
+  /** The number of pages, of free pages, and of bytes per page. */
   readonly #pages: StatementSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
@@ -67,24 +67,24 @@ export class ArchiveFile {
     return { newestTime: Number(row?.["time"] ?? 0), lastSequence: Number(row?.["sequence"] ?? 0) };
   }
 
-  /** Bytes of the file that were in use at the end of the last change. */
+  /** Used bytes of the file after the last change. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
 
-  /** Whether a loss of power would take nothing with it. */
+  /** Whether everything is synced to the disk. */
   get synced(): boolean {
     return this.#synced;
   }
 
   /**
-   * Carries out all of these changes, or none. What only adds records is there after a kill of the
-   * process, and after a loss of power once {@link sync} has run; what removes any is synced at once.
+   * Executes all of these changes, or none. Added records survive a kill of the process, and a
+   * power failure once {@link sync} has run; removals are synced at once.
    *
-   * Where records were added to a log that is too long by now, it also removes the oldest, twice as
-   * many as came. So a log never outgrows its limit however fast it grows, and nobody waits long.
+   * If a log is too long afterwards, also removes its oldest records, twice as many as were added.
+   * So a log stays near its limit however fast it grows, and no write takes long.
    *
-   * @param records how many a log may have; null means any number
+   * @param records the limit of a log; null for none
    */
   write(operations: readonly Operation[], records: number | null = null): void {
     this.#transaction(() => {
@@ -96,10 +96,11 @@ export class ArchiveFile {
     if (operations.some(({ kind }) => kind !== "append")) this.sync();
   }
 
-  /** Waits until the disk has what was written. */
+  /** Waits until the disk has confirmed all writes. */
   sync(): void {
     if (this.#synced) return;
-    // SQLite holds no lock on its log, so that closing another descriptor of it releases none.
+    // SQLite holds no lock on its write-ahead log, so closing another descriptor of it releases
+    // none.
     using log = Deno.openSync(`${this.#path}-wal`);
     log.syncDataSync();
     this.#synced = true;
@@ -110,10 +111,10 @@ export class ArchiveFile {
   }
 
   /**
-   * Removes the oldest of what retention does not keep.
+   * Removes the oldest records that retention does not keep.
    *
    * @param now Unix time in milliseconds
-   * @param most removes at most so many records
+   * @param most the most records to remove
    * @returns how many it removed; fewer than `most` means that it is done
    */
   trim({ age, records, bytes }: Retention, now: number, most: number): number {
@@ -159,7 +160,7 @@ export class ArchiveFile {
     this.#grown.set(target, (this.#grown.get(target) ?? 0) + 1);
   }
 
-  /** Removes the oldest of logs that have grown beyond the limit and a little more. */
+  /** Removes the oldest records of logs that are well beyond the limit. */
   #shorten(records: number): void {
     const length = this.#database.prepare("SELECT records FROM targets WHERE id = ?");
     for (const [target, added] of this.#grown) {
@@ -194,7 +195,7 @@ export class ArchiveFile {
     this.#database.exec("DELETE FROM targets WHERE records = 0");
   }
 
-  /** What the new name has a log of already stays, and lies before what comes with the channel. */
+  /** An existing log of the new name stays, before the renamed channel's records. */
   #rename({ from, to, title }: Operation & { kind: "rename" }): void {
     const source = this.#reader.idOf(from);
     if (source === null) return;
@@ -212,7 +213,7 @@ export class ArchiveFile {
     return oldest.filter((row) => Number(row["time"]) < time).map(victim);
   }
 
-  /** What is too much in the logs that hold more than so many records. */
+  /** The surplus records of logs over the limit. */
   #beyond(records: number, most: number): Victim[] {
     const long = this.#database
       .prepare("SELECT id, records FROM targets WHERE records > ?").all(records);
@@ -224,7 +225,7 @@ export class ArchiveFile {
     return victims;
   }
 
-  /** Removes the oldest of all while the file is too full. */
+  /** Removes the oldest records while the file is too full. */
   #shrink(bytes: number, most: number): number {
     if (this.#countBytes() <= bytes) return 0;
     const oldest = this.#database
@@ -258,7 +259,7 @@ export class ArchiveFile {
     this.#begin.run();
     try {
       body();
-      // Within the transaction, where it takes no lock of its own.
+      // Runs inside the transaction, so it takes no lock of its own.
       this.#usedBytes = this.#countBytes();
       this.#commit.run();
     } catch (error) {
@@ -268,7 +269,7 @@ export class ArchiveFile {
   }
 }
 
-/** How many records go between two looks at the size of the file. */
+/** Records removed between two checks of the file's size. */
 const SHRINK_STEP = 200;
 
 function victim(row: Record<string, unknown>): Victim {

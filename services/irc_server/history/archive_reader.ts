@@ -14,13 +14,13 @@ import type { Answers, Question } from "./protocol.ts";
 const LAST = Number.MAX_SAFE_INTEGER;
 const FIRST = -1;
 
-/** A boundary between two records of a log: what lies before it, and what after. */
+/** A boundary between two records of a log. */
 interface Boundary {
   readonly time: number;
   readonly sequence: number;
 }
 
-/** Both sides of a reference; what it names lies between them. */
+/** Both sides of a reference; the referenced record is between them. */
 interface Position {
   readonly before: Boundary;
   readonly after: Boundary;
@@ -72,7 +72,7 @@ export class ArchiveReader {
     return [...before, ...this.#places(log, upTo, rest)];
   }
 
-  /** Where a part begins and ends, and which end counts where it is longer than the limit. */
+  /** The start and end of a part, and the end to count from if it exceeds the limit. */
   #rangeOf(
     log: number,
     part: HistoryPart,
@@ -117,7 +117,7 @@ export class ArchiveReader {
     return { before: { time, sequence: sequence - 1 }, after: { time, sequence } };
   }
 
-  /** The places of records behind one boundary and before another, in the order of the log. */
+  /** The places of records between two boundaries, in the order of the log. */
   #places(
     log: number,
     upTo: HistoryKind,

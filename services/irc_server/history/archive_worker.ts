@@ -4,8 +4,8 @@ import { ArchiveFile } from "./archive_file.ts";
 import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
- * How long what was said may wait for the disk's own confirmation. The wait of the disk costs ten
- * times what the writing does, and a kill of the process loses nothing that is written.
+ * How long records may wait for a sync. A sync costs ten times as much as a write, and a kill of
+ * the process loses nothing that is written.
  */
 const SYNC_MILLISECONDS = 1000;
 
@@ -62,12 +62,12 @@ function serve(): void {
   };
 }
 
-/** Where the disk refuses, the next write tells. */
+/** If the disk refuses, the next write reports it. */
 function trySync(file: ArchiveFile): void {
   try {
     file.sync();
   } catch {
-    // Not synced, which the file remembers.
+    // The file remembers that it is not synced.
   }
 }
 

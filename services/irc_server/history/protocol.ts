@@ -1,4 +1,4 @@
-/** What the main thread and the worker of the archive tell each other. */
+/** The messages between the main thread and the archive's worker. */
 
 import type {
   HistoryKind,
@@ -9,13 +9,13 @@ import type {
   NewHistoryRecord,
 } from "../../irc/mod.ts";
 
-/** A change of the archive. They are carried out in the order in which they were asked for. */
+/** A change of the archive. Changes are executed in order. */
 export type Operation =
   /** `sequence` is the record's place; a second one for the same place changes nothing. */
   | { readonly kind: "append"; readonly sequence: number; readonly record: NewHistoryRecord }
   | { readonly kind: "redact"; readonly id: string }
   | { readonly kind: "forgetConfined"; readonly target: HistoryTarget }
-  /** Forgets what is older than `before`, in Unix milliseconds; null: all. */
+  /** Forgets records older than `before`, in Unix milliseconds; null for all. */
   | { readonly kind: "forgetAccount"; readonly account: string; readonly before: number | null }
   | {
     readonly kind: "rename";
@@ -27,8 +27,8 @@ export type Operation =
 type Append = Operation & { readonly kind: "append" };
 
 /**
- * Operations as they are copied to the worker: each value of a record for itself, since copying an
- * object takes longer for the names of its fields than for what they hold.
+ * The form in which operations are copied to the worker: each value of a record on its own. Copying
+ * an object takes longer for its field names than for its values.
  */
 export type PackedOperations = readonly (
   | Exclude<Operation, Append>
@@ -38,7 +38,7 @@ export type PackedOperations = readonly (
   | null
 )[];
 
-/** How many values a record has. */
+/** The number of values of a record. */
 const RECORD_VALUES = 9;
 
 export function packOperations(operations: readonly Operation[]): PackedOperations {
@@ -89,13 +89,13 @@ function appendOf(
   return { kind: "append", sequence, record };
 }
 
-/** What is kept. Null turns a bound off. */
+/** The bounds of the archive. Null turns a bound off. */
 export interface Retention {
   /** Age in milliseconds. */
   readonly age: number | null;
   /** Records of one log. */
   readonly records: number | null;
-  /** Bytes of the file that are in use. */
+  /** Used bytes of the file. */
   readonly bytes: number | null;
 }
 
@@ -112,7 +112,7 @@ export type Question =
   /** The accounts that have a log, folded. */
   | { readonly kind: "accounts" };
 
-/** What each question is answered with. */
+/** The answer to each question. */
 export interface Answers {
   readonly select: readonly number[];
   readonly fetch: readonly HistoryRecord[];
@@ -123,7 +123,7 @@ export interface Answers {
 /** A request to the worker. The first one opens the file; null closes it. */
 export type Request =
   | { readonly id: number; readonly kind: "open"; readonly path: string }
-  /** Then removes the oldest of each log that is longer than `records`; null: nothing. */
+  /** Then removes the oldest records of each log longer than `records`; null for no limit. */
   | {
     readonly id: number;
     readonly kind: "write";
@@ -131,7 +131,7 @@ export type Request =
     readonly records: number | null;
   }
   | { readonly id: number; readonly kind: "ask"; readonly question: Question }
-  /** Removes at most so many records that retention does not keep. */
+  /** Removes a limited number of records that retention does not keep. */
   | {
     readonly id: number;
     readonly kind: "trim";

@@ -1,9 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * The shape of the archive. A log is a target; the entries of all logs are in one table, in the
- * order in which they happened. Times never go back in it, so that the order by time and sequence is
- * the order of a log.
+ * The schema of the archive. A log is a target. One table has the entries of all logs in order;
+ * their times never go back, so ordering by time and sequence gives the order of a log.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -38,7 +37,7 @@ const MIGRATIONS: readonly string[] = [
  * by its owner alone. Deleted content is overwritten in the file. A commit survives the process, but
  * only a sync of the log survives a loss of power.
  *
- * @throws Error where the file is no archive of this program or comes from a newer one
+ * @throws Error if the file is not an archive of this program or belongs to a newer version
  */
 export function openArchive(path: string): DatabaseSync {
   Deno.openSync(path, { read: true, write: true, create: true, mode: 0o600 }).close();

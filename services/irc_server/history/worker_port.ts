@@ -27,7 +27,7 @@ export class WorkerPort {
   /**
    * Opens the file.
    *
-   * @throws Error with the reason where that cannot be
+   * @throws Error with the reason if that cannot be
    */
   async open(): Promise<Response & { kind: "opened" }> {
     return await this.#post({ kind: "open", path: this.#path }) as Response & { kind: "opened" };
@@ -36,8 +36,8 @@ export class WorkerPort {
   /**
    * Asks the worker for something and gives its answer.
    *
-   * @throws Unavailable where it is broken or has too much to do, Error with the reason where it
-   * could not do it
+   * @throws Unavailable if it is broken or has too much to do, Error with the reason if it could
+   * not do it
    */
   async request(request: Unnumbered<Exclude<Request, { kind: "open" }>>): Promise<Response> {
     if (this.#pending.size >= MAX_PENDING || this.#closed !== null) {

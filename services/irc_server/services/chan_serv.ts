@@ -15,7 +15,7 @@ import type { RegisteredChannel, RegisteredChannels } from "./registered_channel
 /** The nick under which it works. */
 const NICK = "ChanServ";
 
-/** Members whose status one command changes at most. */
+/** Most members whose status one command changes. */
 const MAX_NICKS = 20;
 
 export interface ChanServOptions {
@@ -23,11 +23,11 @@ export interface ChanServOptions {
   readonly channels: RegisteredChannels;
   /** The channels of the IRC server. */
   readonly control: ChannelControl;
-  /** What the registry of agents says that an account is in a channel; null where nothing. */
+  /** The status that the registry of agents gives an account in a channel; null for none. */
   readonly registryStatus: (account: string, channel: string) => ChannelStatus | null;
 }
 
-/** ChanServ: registers channels, and gives their members the status that the founder wants. */
+/** ChanServ: registers channels, and gives their members the statuses that the founder chooses. */
 export function chanServ(options: ChanServOptions): CommandService {
   const desk = new ChanServ(options);
   return new CommandService({
@@ -101,7 +101,7 @@ function commandsOfMembers(desk: ChanServ): [string, ServiceCommand][] {
   return commands;
 }
 
-/** Their names, what they do to which status, and what HELP says of them. */
+/** Their names, the change and the status, and their help. */
 const STATUS_COMMANDS: readonly (readonly [string, boolean, GrantableStatus, string])[] = [
   ["OP", true, "operator", "Makes members operators."],
   ["DEOP", false, "operator", "Makes members operators no longer."],
@@ -274,7 +274,7 @@ class ChanServ {
     return channel;
   }
 
-  /** The channel, for its operators by right, and for operators of the server. */
+  /** The channel, for its operators by right and for operators of the server. */
   #governedBy(caller: ServiceCaller, name: string): RegisteredChannel {
     const channel = this.#visible(name, caller);
     if (!caller.isOperator && !this.#isChannelOperator(caller.account, name)) {
@@ -289,7 +289,7 @@ class ChanServ {
     return channel;
   }
 
-  /** Finds a channel; for outsiders, a secret one does not exist. */
+  /** Finds a channel; outsiders do not find a secret one. */
   #visible(name: string, caller: ServiceCaller): RegisteredChannel {
     const { channels, control } = this.#options;
     const channel = this.#registered(name);

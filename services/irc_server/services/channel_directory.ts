@@ -6,11 +6,11 @@ import { foldCase, type GrantableStatus } from "../../irc/mod.ts";
 export interface ChannelRecord {
   readonly id: string;
   readonly name: string;
-  /** The internal id of the founder's account; null where that was removed. */
+  /** The internal id of the founder's account; null if that was removed. */
   readonly founderId: string | null;
   /** Unix milliseconds. */
   readonly registeredAt: number;
-  /** Topic, modes and lists as JSON, as the database has them. */
+  /** Topic, modes and lists as JSON, as stored in the database. */
   readonly state: string;
   /** Statuses by the internal ids of accounts. */
   readonly access: ReadonlyMap<string, GrantableStatus>;
@@ -22,8 +22,8 @@ export interface ChannelDirectoryOptions {
 }
 
 /**
- * Every registered channel, in memory: IRC asks for rights and states at each JOIN and cannot wait.
- * Its statements are the only ones that change registered channels, and they keep it current.
+ * Every registered channel, in memory, because IRC needs rights and states at each JOIN and cannot
+ * wait. Its statements are the only ones that change registered channels, and they keep it current.
  */
 export class ChannelDirectory implements Directory {
   readonly #database: Database;
@@ -82,7 +82,7 @@ export class ChannelDirectory implements Directory {
     );
   }
 
-  /** The statement that removes a channel; it undoes its transaction where the channel is gone. */
+  /** The statement that removes a channel; it rolls back its transaction if the channel is gone. */
   removal({ id, name }: Pick<ChannelRecord, "id" | "name">): Statement {
     return statement(this.#database.tables.deleteFrom("irc_channels").where("id", "=", id), {
       mustChange: true,
@@ -90,7 +90,9 @@ export class ChannelDirectory implements Directory {
     });
   }
 
-  /** The statements that give a channel to another founder, who loses any other status there. */
+  /**
+   * The statements that transfer a channel to another founder, who loses any other status there.
+   */
   transfer(channel: Pick<ChannelRecord, "id" | "name">, founder: Account): Statement[] {
     const update = this.#database.tables.updateTable("irc_channels")
       .set({ founder_id: founder.id }).where("id", "=", channel.id);
@@ -101,7 +103,7 @@ export class ChannelDirectory implements Directory {
     ];
   }
 
-  /** The statements that give an account a status in a channel, or with null take it away. */
+  /** The statements that give an account a status in a channel; null removes it. */
   granting(
     channel: Pick<ChannelRecord, "id" | "name">,
     account: Account,
@@ -118,7 +120,7 @@ export class ChannelDirectory implements Directory {
     return [withdrawal, statement(insertion, { committed })];
   }
 
-  /** The statement that notes the topic, modes and lists of a channel. */
+  /** The statement that stores the topic, modes and lists of a channel. */
   noting(folded: string, state: string): Statement {
     const update = this.#database.tables.updateTable("irc_channels").set({ state })
       .where("name_folded", "=", folded);
@@ -143,7 +145,7 @@ export class ChannelDirectory implements Directory {
     if (channel !== undefined) this.#byName.set(folded, { ...channel, ...change(channel) });
   }
 
-  /** Its rights went with the account. */
+  /** Its rights ended with the account. */
   #forgetAccount(id: string): void {
     for (const { name, founderId, access } of this.#byName.values()) {
       if (founderId === id) this.#change(name, () => ({ founderId: null }));

@@ -1,19 +1,19 @@
 import { ServiceError } from "../../errors.ts";
 import type { Service, ServiceCaller } from "../../irc/mod.ts";
 
-/** Something that a service does when it is asked. */
+/** A command of a service. */
 export interface ServiceCommand {
-  /** What stands after the command's name, such as `nick [password]`. */
+  /** Its parameters, such as `nick [password]`. */
   readonly usage: string;
   /** What it does, in one line. */
   readonly purpose: string;
   /** Further lines of its help. */
   readonly details?: readonly string[];
-  /** Words without which it is not carried out, and its usage is told. */
+  /** The number of required words; with fewer, the service shows the usage. */
   readonly words: number;
   /**
-   * @param words what stands after the command's name
-   * @throws ServiceError whose message the caller is told
+   * @param words the words after the command's name
+   * @throws ServiceError, whose message is sent to the caller
    */
   run(words: readonly string[], caller: ServiceCaller): void | Promise<void>;
 }
@@ -23,13 +23,13 @@ export interface CommandServiceOptions {
   readonly realname: string;
   /** By the name of the command, in capitals. */
   readonly commands: ReadonlyMap<string, ServiceCommand>;
-  /** Other names of commands. */
+  /** Aliases of commands. */
   readonly aliases?: Readonly<Record<string, string>>;
 }
 
 const CTCP_DELIMITER = "\x01";
 
-/** A user of the IRC server that carries out commands, and answers by NOTICE. */
+/** A user of the IRC server that executes commands and answers by NOTICE. */
 export class CommandService implements Service {
   readonly nick: string;
   readonly realname: string;
@@ -43,7 +43,7 @@ export class CommandService implements Service {
     this.#aliases = options.aliases ?? {};
   }
 
-  /** Carries out what a user says. The words are not repeated in answers: they may be secrets. */
+  /** Executes a user's message. Answers do not repeat its words, which may be secrets. */
   async handle(text: string, caller: ServiceCaller): Promise<void> {
     if (text.startsWith(CTCP_DELIMITER)) return;
     const [first = "", ...words] = text.split(" ").filter((word) => word !== "");

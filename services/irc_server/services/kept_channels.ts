@@ -7,12 +7,12 @@ import type { Scheduler } from "../../scheduler.ts";
 import type { ChannelDirectory } from "./channel_directory.ts";
 import { KeySeal } from "./key_seal.ts";
 
-/** How long a write that failed waits for the next try, in milliseconds. */
+/** How long a failed write waits before it is tried again, in milliseconds. */
 const RETRY = 5000;
 
 const entrySchema = z.object({ mask: z.string(), setBy: z.string(), setAt: z.number() });
 
-/** The column `state`: a channel as it is kept, with its key encrypted. */
+/** The column `state`: a stored channel, with its key encrypted. */
 const stateSchema = z.object({
   createdAt: z.number(),
   topic: z.object({ text: z.string(), setBy: z.string(), setAt: z.number() }).nullable(),
@@ -25,23 +25,23 @@ const stateSchema = z.object({
 export interface KeptChannelsOptions {
   readonly database: Pick<Database, "commit">;
   readonly directory: Pick<ChannelDirectory, "get" | "noting">;
-  /** With which the keys of channels are encrypted. */
+  /** Encrypts the keys of channels. */
   readonly secret: Uint8Array;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
 /**
- * The topics and modes of channels on their way to the database and back. A change is written at
- * once; those that come while a channel is being written are written together after that. What
- * cannot be written is tried again, and meanwhile read from memory.
+ * Stores the topics and modes of channels in the database. A change is written at once; changes
+ * that arrive during a write are combined into the next one. A failed write is tried again;
+ * meanwhile, reads come from memory.
  */
 export class KeptChannels {
   readonly #options: KeptChannelsOptions;
   readonly #seal: KeySeal;
-  /** What is not on disk yet, by the folded name. */
+  /** Unwritten states, by the folded name. */
   readonly #pending = new Map<string, KeptChannel>();
-  /** Writes under way, by the folded name. */
+  /** Running writes, by the folded name. */
   readonly #writing = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, () => void>();
 
@@ -50,7 +50,7 @@ export class KeptChannels {
     this.#seal = new KeySeal(options.secret);
   }
 
-  /** The channel of this folded name, as it was last put. */
+  /** The last state of the channel with this folded name. */
   find(folded: string): KeptChannel | null {
     const pending = this.#pending.get(folded);
     if (pending !== undefined) return pending;
@@ -58,7 +58,7 @@ export class KeptChannels {
     return kept === null ? null : this.#parse(kept.name, kept.state);
   }
 
-  /** Keeps a channel. Resolves when it is on disk, or has to wait for another try. */
+  /** Stores a channel. Resolves when it is on disk, or must be tried again. */
   put(channel: KeptChannel): Promise<void> {
     const folded = foldCase(channel.name);
     this.#pending.set(folded, channel);
@@ -66,18 +66,18 @@ export class KeptChannels {
     return this.#writing.get(folded) ?? this.#start(folded);
   }
 
-  /** Forgets a channel that is not kept any more. */
+  /** Forgets a channel that is no longer kept. */
   forget(folded: string): void {
     this.#pending.delete(folded);
   }
 
-  /** The channel as the column `state` has it. */
+  /** The value of the column `state` for a channel. */
   format({ createdAt, topic, flags, key, userLimit, lists }: KeptChannel): string {
     const sealedKey = key === null ? null : this.#seal.seal(key);
     return JSON.stringify({ createdAt, topic, flags, sealedKey, userLimit, lists });
   }
 
-  /** Writes what is not written yet, once more where that has failed. */
+  /** Writes everything pending, including what has failed before. */
   async close(): Promise<void> {
     for (const [folded, cancel] of this.#retries) {
       cancel();
@@ -95,7 +95,7 @@ export class KeptChannels {
     return writing;
   }
 
-  /** Writes until nothing is pending. What is put after that finds no write under way. */
+  /** Writes until nothing is pending. */
   async #write(folded: string): Promise<void> {
     const { log, scheduler } = this.#options;
     try {
@@ -116,7 +116,7 @@ export class KeptChannels {
     await database.commit({ statements: [directory.noting(folded, this.format(channel))] });
   }
 
-  /** A key that cannot be read is replaced by one that nobody knows: the channel stays closed. */
+  /** An unreadable key is replaced by a random one, so that the channel stays closed. */
   #parse(name: string, state: string): KeptChannel {
     const { sealedKey, ...rest } = stateSchema.parse(JSON.parse(state));
     const key = sealedKey === null ? null : this.#seal.open(sealedKey) ?? randomUUID();

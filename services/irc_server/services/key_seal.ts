@@ -5,16 +5,16 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts the keys of channels (AES-256-GCM), so that the database alone tells none. */
+/** Encrypts the keys of channels (AES-256-GCM), so that the database alone reveals none. */
 export class KeySeal {
   readonly #key: Uint8Array;
 
-  /** @param secret what the database does not hold; any length */
+  /** @param secret a secret outside the database; any length */
   constructor(secret: Uint8Array) {
     this.#key = createHash("sha256").update("channel keys\0").update(secret).digest();
   }
 
-  /** The text as base64, different each time. */
+  /** Encrypts a text; the base64 result differs each time. */
   seal(text: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce);
@@ -22,7 +22,7 @@ export class KeySeal {
     return Buffer.concat([nonce, ...body, cipher.getAuthTag()]).toString("base64");
   }
 
-  /** What was sealed; null where it was sealed with another secret, or changed. */
+  /** The decrypted text; null if it was encrypted with another secret, or changed. */
   open(sealed: string): string | null {
     const bytes = Buffer.from(sealed, "base64");
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;

@@ -10,14 +10,14 @@ export interface NickServOptions {
   readonly logins: Logins;
   readonly ircAccounts: IrcAccounts;
   readonly channels: RegisteredChannels;
-  /** Whether people may make accounts themselves. */
+  /** Whether people may register accounts. */
   readonly selfRegistration: boolean;
 }
 
 /** The kinds of account that log in on IRC. */
 const KINDS = ["agent", "person", "admin"] as const;
 
-/** NickServ: logs people in, and looks after their accounts and nicks. */
+/** NickServ: logs people in, and manages their accounts and nicks. */
 export function nickServ(options: NickServOptions): CommandService {
   const accounts = new NickServ(options);
   return new CommandService({
@@ -199,7 +199,7 @@ class NickServ {
     );
   }
 
-  /** Logs in to the account that owns a nick, where a password is given. False: it is wrong. */
+  /** Logs in to the account that owns a nick, if a password is given. False if it is wrong. */
   async #logInFor(nick: string, password: readonly string[], caller: ServiceCaller) {
     if (password.length === 0) return true;
     const outcome = await caller.logIn(

@@ -24,44 +24,44 @@ import { KeptChannels } from "./kept_channels.ts";
 export interface RegisteredChannelsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
-  /** With which the keys of channels are encrypted. */
+  /** Encrypts the keys of channels. */
   readonly secret: Uint8Array;
   /** Channels that one account may register. */
   readonly perAccount: number;
-  /** Accounts that may be given a status in one channel. */
+  /** Most accounts with a status in one channel. */
   readonly accessEntries: number;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
-/** What an account may do in a channel. */
+/** An account's rights in a channel. */
 export type ChannelRight = "founder" | GrantableStatus;
 
-/** A channel that is registered. */
+/** A registered channel. */
 export interface RegisteredChannel {
   readonly id: string;
   readonly name: string;
-  /** The founder's account; null where it has ended. */
+  /** The founder's account; null if it has ended. */
   readonly founder: string | null;
   /** Unix milliseconds. */
   readonly registeredAt: number;
 }
 
-/** An account with a status in a channel, which it gets on every join. */
+/** An account with a status in a channel, given on every join. */
 export interface AccessEntry {
   readonly account: string;
   readonly status: GrantableStatus;
 }
 
 /**
- * The registered channels: their founders, the statuses of accounts, and their topics and modes, which
+ * The registered channels: their founders, the statuses of accounts, and the topics and modes that
  * the IRC server reports. An account's rights end with the account.
  */
 export class RegisteredChannels implements ChannelKeeper {
   readonly #options: RegisteredChannelsOptions;
   readonly #kept: KeptChannels;
   readonly #directory: ChannelDirectory;
-  /** The last change that was asked for. */
+  /** The last requested change. */
   #last: Promise<void> = Promise.resolve();
 
   private constructor(options: RegisteredChannelsOptions, directory: ChannelDirectory) {
@@ -88,7 +88,7 @@ export class RegisteredChannels implements ChannelKeeper {
     return this.#directory.get(foldCase(channel)) !== null;
   }
 
-  /** The channel of this name, or null where it is not registered. */
+  /** The channel of this name, or null if it is not registered. */
   get(channel: string): RegisteredChannel | null {
     const found = this.#directory.get(foldCase(channel));
     if (found === null) return null;
@@ -96,7 +96,7 @@ export class RegisteredChannels implements ChannelKeeper {
     return { id, name, founder: this.#nameOf(founderId), registeredAt };
   }
 
-  /** What an account may do in a channel; null where that is nothing, or it is not registered. */
+  /** An account's rights in a channel; null if it has none or the channel is not registered. */
   rightOf(account: string, channel: string): ChannelRight | null {
     const record = this.#directory.get(foldCase(channel));
     if (record === null) return null;
@@ -111,7 +111,7 @@ export class RegisteredChannels implements ChannelKeeper {
     return right === "founder" ? "operator" : right;
   }
 
-  /** Every channel in which an account may do something. */
+  /** Every channel in which an account has rights. */
   listOf({ id, revokedAt }: Account): { readonly name: string; readonly right: ChannelRight }[] {
     if (revokedAt !== null) return [];
     const held: { name: string; right: ChannelRight }[] = [];
@@ -135,8 +135,8 @@ export class RegisteredChannels implements ChannelKeeper {
   /**
    * Registers a channel as it is now.
    *
-   * @throws Conflict where it is registered, or the account has as many as it may
-   * @throws Forbidden where nobody may register any
+   * @throws Conflict if it is registered, or the account has the maximum number
+   * @throws Forbidden if channels cannot be registered
    */
   register(channel: KeptChannel, founder: Account, origin: Origin): Promise<void> {
     return this.#inTurn(() => this.#register(channel, founder, origin));
@@ -167,7 +167,7 @@ export class RegisteredChannels implements ChannelKeeper {
     }
   }
 
-  /** Lets a channel be like any other again. */
+  /** Ends the registration of a channel. */
   async drop(channel: RegisteredChannel, origin: Origin): Promise<void> {
     await this.#commit(
       [this.#directory.removal(channel)],
@@ -177,9 +177,9 @@ export class RegisteredChannels implements ChannelKeeper {
   }
 
   /**
-   * Gives a channel to another account, which loses its status of its own there.
+   * Transfers a channel to another account, which loses its other status there.
    *
-   * @throws Conflict where that account has as many as it may
+   * @throws Conflict if that account has the maximum number
    */
   transfer(channel: RegisteredChannel, founder: Account, origin: Origin): Promise<void> {
     return this.#inTurn(() => this.#transfer(channel, founder, origin));
@@ -196,9 +196,9 @@ export class RegisteredChannels implements ChannelKeeper {
   }
 
   /**
-   * Gives an account a status in a channel whenever it joins, or with null takes it away.
+   * Returns an account a status in a channel on every join; null removes it.
    *
-   * @throws Conflict where as many accounts have one as may
+   * @throws Conflict if the maximum number of accounts have one
    */
   setAccess(
     channel: RegisteredChannel,
@@ -227,12 +227,12 @@ export class RegisteredChannels implements ChannelKeeper {
     await this.#commit(statements, event);
   }
 
-  /** Finishes what is being written. */
+  /** Waits for running writes. */
   close(): Promise<void> {
     return this.#kept.close();
   }
 
-  /** Runs a change when those before it are over, so that none goes beyond a limit together. */
+  /** Runs a change after all earlier ones, so that concurrent changes cannot exceed a limit. */
   #inTurn(change: () => Promise<void>): Promise<void> {
     const turn = this.#last.then(change);
     this.#last = turn.catch(() => {});
@@ -256,7 +256,7 @@ export class RegisteredChannels implements ChannelKeeper {
     }
   }
 
-  /** The name of an account that is there and not revoked. */
+  /** The name of an account that exists and is not revoked. */
   #nameOf(id: string | null): string | null {
     const account = id === null ? null : this.#options.accounts.get(id);
     return account === null || account.revokedAt !== null ? null : account.name;

@@ -1,6 +1,6 @@
 /**
- * Users of the IRC server without a connection: an agent that calls over HTTP or MCP is one for a
- * while, in the channels that it works in.
+ * Users of the IRC server without a connection: an agent that calls over HTTP or MCP becomes one
+ * for a while, in its channels.
  */
 export { StoredHomes } from "./stored_homes.ts";
 export { type UserDirectory, VirtualUsers, type VirtualUsersOptions } from "./virtual_users.ts";

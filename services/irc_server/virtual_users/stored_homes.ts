@@ -1,7 +1,7 @@
 import { type Database, statement } from "../../database/mod.ts";
 import { foldCase } from "../../irc/mod.ts";
 
-/** A channel that an agent joined or spoke in, and comes back to. */
+/** A channel that an agent joined or spoke in, and rejoins. */
 export interface Home {
   /** The internal id of the agent. */
   readonly agent: string;
@@ -9,7 +9,7 @@ export interface Home {
   readonly channel: string;
 }
 
-/** Where it is noted which channels agents come back to. */
+/** The store of the channels that agents rejoin. */
 export interface HomeStore {
   /** Resolves when it is on disk. */
   put(home: Home): Promise<void>;
@@ -17,7 +17,7 @@ export interface HomeStore {
   remove(home: Home): Promise<void>;
 }
 
-/** The channels that agents come back to, in the database. They go with the agent's account. */
+/** The channels that agents rejoin, in the database. They end with the agent's account. */
 export class StoredHomes implements HomeStore {
   readonly #database: Database;
   readonly #clock: () => number;
@@ -29,14 +29,14 @@ export class StoredHomes implements HomeStore {
     this.#clock = clock;
   }
 
-  /** All of them, in the order in which they were noted. */
+  /** All of them, in the order of recording. */
   async list(): Promise<Home[]> {
     const rows = await this.#database.tables.selectFrom("agent_channels")
       .select(["account_id", "name"]).orderBy("noted_at").orderBy("name_folded").execute();
     return rows.map(({ account_id: agent, name: channel }) => ({ agent, channel }));
   }
 
-  /** @throws Unavailable where the database cannot be written */
+  /** @throws Unavailable if the database cannot be written */
   async put({ agent, channel }: Home): Promise<void> {
     const noted_at = this.#lastNoted = Math.max(this.#clock(), this.#lastNoted + 1);
     const insertion = this.#database.tables.insertInto("agent_channels")
@@ -45,7 +45,7 @@ export class StoredHomes implements HomeStore {
     await this.#database.commit({ statements: [statement(insertion)] });
   }
 
-  /** @throws Unavailable where the database cannot be written */
+  /** @throws Unavailable if the database cannot be written */
   async remove({ agent, channel }: Home): Promise<void> {
     const removal = this.#database.tables.deleteFrom("agent_channels")
       .where("account_id", "=", agent).where("name_folded", "=", foldCase(channel));

@@ -13,10 +13,10 @@ import type { Log } from "../../log.ts";
 import type { Scheduler } from "../../scheduler.ts";
 import type { Home, HomeStore } from "./stored_homes.ts";
 
-/** Most channels, beside those it was registered with, that an agent comes back to. */
+/** Most channels that an agent rejoins, beside those of its registration. */
 const MAX_HOMES = 100;
 
-/** Of an agent that is no more. */
+/** For an agent that no longer exists. */
 const NO_STANDING: ChannelStanding = {
   exists: true,
   member: false,
@@ -26,15 +26,15 @@ const NO_STANDING: ChannelStanding = {
 
 /** The part of the IRC server that this module uses. */
 export interface UserDirectory {
-  /** The user of this nick and account, with a connection or without; or null. */
+  /** The user with this nick and account, with or without a connection; or null. */
   findUser(identity: UserIdentity): User | null;
-  /** Adds a user without a connection. Null where the nick cannot be had. */
+  /** Adds a user without a connection. Null if the nick is not available. */
   addUser(identity: UserIdentity): User | null;
   /** Whether a user of the account is in the channel. */
   isMember(account: string, channel: string): boolean;
-  /** How an account stands to a channel. */
+  /** An account's relation to a channel. */
   standing(identity: UserIdentity, channel: string): ChannelStanding;
-  /** Whether nobody is in the channel but users of this account and those of the program. */
+  /** Whether only users of this account and of the program are in the channel. */
   isAlone(account: string, channel: string): boolean;
 }
 
@@ -43,9 +43,9 @@ export interface VirtualUsersOptions {
   readonly roster: Pick<Roster, "get" | "find" | "assigns">;
   readonly sendLimits: Pick<SendLimits, "admit" | "requireVoice">;
   readonly users: UserDirectory;
-  /** Where it is noted which channels agents come back to; absent: nowhere. */
+  /** The store of the channels that agents rejoin; absent for none. */
   readonly store?: HomeStore;
-  /** What the store holds at the start, in the order in which it was noted. */
+  /** The content of the store at the start, in order. */
   readonly homes?: readonly Home[];
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -53,19 +53,19 @@ export interface VirtualUsersOptions {
 
 /**
  * Makes agents users of the IRC server from their first call over HTTP or MCP until two minutes
- * after the last one. An agent that has its nick on IRC by a session of its own speaks through that
- * session; one that logs in takes the nick, and is back without a socket when the session ends.
+ * after the last one. An agent with an IRC session of its own speaks through that session. When it
+ * logs in, the session takes over the nick; when the session ends, the virtual user returns.
  *
- * Such a user is in the channels that the agent was registered with, and in those that it joined or
- * spoke in, as far as they let it in.
+ * Such a user is in the channels of the agent's registration and in those that it joined or spoke
+ * in, unless they refuse it.
  */
 export class VirtualUsers implements Speakers {
   readonly #options: VirtualUsersOptions;
   /** The time of each present agent's last call, by internal id, oldest first. */
   readonly #lastCalls = new Map<string, number>();
-  /** Channels that agents joined or spoke in: folded name to name, by internal id. */
+  /** Channels that agents joined or spoke in, by internal id: folded name to name. */
   readonly #homes = new Map<string, Map<string, string>>();
-  /** What is being noted about them, by internal id. */
+  /** Running writes about them, by internal id. */
   readonly #noting = new Map<string, Promise<void>>();
   readonly #accessListeners = new Set<(channel: string) => void>();
   readonly #stopListening: readonly (() => void)[];
@@ -85,7 +85,7 @@ export class VirtualUsers implements Speakers {
     ];
   }
 
-  /** How many agents attend. */
+  /** The number of virtual users. */
   get size(): number {
     return this.#lastCalls.size;
   }
@@ -123,10 +123,10 @@ export class VirtualUsers implements Speakers {
   }
 
   /**
-   * Has an agent that calls with its own credential say something to one user.
+   * Sends a private message as an agent that calls with its own credential.
    *
-   * @param linesFor cuts what is said into lines of so many bytes at most
-   * @returns null where the agent is no user of the server, so that the bridge has to speak for it
+   * @param linesFor cuts the text into lines of at most the given number of bytes
+   * @returns null if the agent is not a user of the server, so that the bridge has to speak for it
    * @throws what `linesFor` throws, and what {@link admit} throws
    */
   tell(
@@ -142,7 +142,7 @@ export class VirtualUsers implements Speakers {
     return user.tell(nick, lines);
   }
 
-  /** Whether an agent has its nick on the IRC server, by a session of its own or without. */
+  /** Whether an agent has its nick on the IRC server, with or without a session of its own. */
   attends(agent: RosterEntry): boolean {
     return this.#options.users.findUser(identityOf(agent)) !== null;
   }
@@ -172,14 +172,14 @@ export class VirtualUsers implements Speakers {
     return () => this.#accessListeners.delete(listener);
   }
 
-  /** Takes note that somebody may not be able to read a channel any more. */
+  /** Handles a change that may end somebody's access to a channel. */
   accessChanged(channel: string): void {
     for (const listener of this.#accessListeners) listener(channel);
   }
 
   /**
-   * Whether what is said in a channel is for an agent to hear: it was registered with the channel,
-   * is in it, or was when it last attended, and the channel does not refuse it.
+   * Whether an agent receives the messages of a channel: it was registered with the channel, is in
+   * it, or was in it when last present, and the channel does not refuse it.
    */
   hears(agent: RosterEntry, channel: string): boolean {
     const folded = foldCase(channel);
@@ -192,17 +192,17 @@ export class VirtualUsers implements Speakers {
     return visible && refusal === null;
   }
 
-  /** Brings an agent back whose session on IRC is over. */
+  /** Restores the virtual user of an agent whose IRC session has ended. */
   sessionEnded(account: string): void {
     const agent = this.#options.roster.find(account);
     if (agent === null || !this.#lastCalls.has(agent.id)) return;
-    // The nick may be about to go to another session of the same account.
+    // Another session of the same account may be about to take the nick.
     queueMicrotask(() => {
       if (this.#lastCalls.has(agent.id)) this.#userOf(agent);
     });
   }
 
-  /** Ends all attendance. */
+  /** Removes all virtual users. */
   close(): void {
     for (const stop of this.#stopListening) stop();
     this.#cancelSweep?.();
@@ -218,7 +218,7 @@ export class VirtualUsers implements Speakers {
     this.#scheduleSweep();
   }
 
-  /** The agent's user, created if needed. Null if somebody else uses its nick. */
+  /** The agent's user, created if needed. Null if another user has its nick. */
   #userOf(agent: RosterEntry): User | null {
     const { users, log } = this.#options;
     const identity = identityOf(agent);
@@ -260,7 +260,7 @@ export class VirtualUsers implements Speakers {
     this.#note(id, (store) => store.remove({ agent: id, channel }));
   }
 
-  /** Notes something about an agent's channels; where that fails, the agent comes back to others. */
+  /** Records a change of an agent's channels. If that fails, the agent rejoins the old ones. */
   #note(id: string, write: (store: HomeStore) => Promise<void>): void {
     const { store, log } = this.#options;
     if (store === undefined) return;
@@ -282,7 +282,7 @@ export class VirtualUsers implements Speakers {
     });
   }
 
-  /** Lets go of those whose last call is too long ago. */
+  /** Removes users whose last call is too long ago. */
   #sweep(): void {
     const now = this.#options.scheduler.now();
     for (const [id, calledAt] of this.#lastCalls) {
@@ -298,7 +298,7 @@ export class VirtualUsers implements Speakers {
     if (agent === null) return;
     const user = this.#options.users.findUser(identityOf(agent));
     if (user === null || !user.virtual) return;
-    // It does not come back to where it was removed from.
+    // It does not rejoin a channel that it was removed from.
     const homes = this.#homes.get(id);
     for (const channel of [...homes?.values() ?? []]) {
       if (!user.isIn(channel)) this.#removeHome(id, channel);
@@ -306,7 +306,7 @@ export class VirtualUsers implements Speakers {
     user.leave(reason);
   }
 
-  /** Ends at once what was opened by a credential that is good for nothing any more. */
+  /** Ends at once what an ended credential has opened. */
   #forget({ accountId, tokenId }: Ended): void {
     if (accountId === null || tokenId !== null) return;
     if (this.#lastCalls.delete(accountId)) this.#leave(accountId, "Its passphrase was changed");
