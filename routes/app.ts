@@ -23,6 +23,7 @@ import { refuseOtherMethods } from "./middleware/methods.ts";
 import { notFoundHandler } from "./middleware/not_found.ts";
 import { authenticate, type AuthenticateOptions, proveAgain } from "./middleware/authenticate.ts";
 import { openApiRoutes } from "./openapi.ts";
+import { projectListRoutes } from "./projects/list.ts";
 import { mountProjects } from "./projects/mod.ts";
 import { projectRoutes } from "./v1/projects.ts";
 import { protectionRoutes } from "./v1/protection.ts";
@@ -80,6 +81,7 @@ export function createGroups(
     settings: settingsRoutes(services.policies),
     events: eventRoutes({ eventLog, streams }),
     projects: projectRoutes(services),
+    projectList: projectListRoutes(services),
     protection: protectionRoutes(services),
   };
 }

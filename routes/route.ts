@@ -18,6 +18,7 @@ const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
   nothing: [],
   session: ["session"],
   "session or nothing": ["session"],
+  anybody: ["apiToken", "adminToken", "agentToken", "passphrase", "session"],
   server: ["apiToken", "adminToken"],
   coordination: ["apiToken", "adminToken", "agentToken", "passphrase"],
   models: ["apiToken", "adminToken", "agentToken", "passphrase"],
@@ -43,7 +44,7 @@ export function route<Name extends Endpoint, Described extends Description>(
     middleware: [...guardOf(opens), ...middleware],
     security: [
       ...openedBy(...SCHEMES[opens], ...(queryToken === undefined ? [] : ["queryToken" as const])),
-      ...(opens === "session or nothing" ? [{}] : []),
+      ...(opens === "session or nothing" || opens === "anybody" ? [{}] : []),
     ],
   });
 }
@@ -55,8 +56,15 @@ function strict<Described extends Description>(description: Described): Describe
   return { ...description, request: { ...request, query: request.query.strict() } };
 }
 
-/** What checks the caller's rights; a session is for the route's own middleware. */
+/** What checks the caller's rights; a session, and what anybody sees, are for the route's own middleware. */
 function guardOf(opens: Opens): readonly MiddlewareHandler<AppEnv>[] {
-  if (opens === "nothing" || opens === "session" || opens === "session or nothing") return [];
-  return [allow({ kind: opens })];
+  switch (opens) {
+    case "nothing":
+    case "anybody":
+    case "session":
+    case "session or nothing":
+      return [];
+    default:
+      return [allow({ kind: opens })];
+  }
 }

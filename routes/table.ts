@@ -3,12 +3,13 @@ import type { Resource } from "../services/identity/mod.ts";
 /**
  * What a route acts on, which `authorize` opens to a principal or not: what reads (GET) needs the
  * right to read, everything else the right to write. `session` is open to those who are logged in to
- * the web pages, `nothing` to everybody.
+ * the web pages, `nothing` to everybody, and `anybody` too, with an answer that depends on the caller.
  */
 export type Opens =
   | Exclude<Resource["kind"], "project">
   | "session"
   | "session or nothing"
+  | "anybody"
   | "nothing";
 
 /**
@@ -29,6 +30,8 @@ export const ROUTES = {
   "POST /login": ["login", "nothing"],
   "POST /logout": ["login", "session or nothing"],
   "GET /session": ["login", "session"],
+
+  "GET /projects": ["projectList", "anybody"],
 
   "GET /v1/status": ["status", "coordination"],
   "GET /v1/metrics": ["metrics", "server"],

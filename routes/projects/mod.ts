@@ -1,9 +1,11 @@
 /** The repository API: `/projects/{slug}/{scm}/api/…`. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
-import { bodyLimitsOf } from "../../http/mod.ts";
+import { bodyLimitsOf, CREDENTIALS_MISSING } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { accessProject } from "../../services/projects/mod.ts";
+import { Unauthorized } from "../../services/errors.ts";
+import type { Principal } from "../../services/identity/mod.ts";
+import { accessOf, accessProject, type Projects } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
 import { authenticate, proveAgain } from "../middleware/authenticate.ts";
@@ -59,6 +61,20 @@ export function createProjectGroups(
   };
 }
 
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * A guest who would change a project that guests do not see is asked for a credential, whether or not
+ * there is such a project.
+ *
+ * @throws Unauthorized
+ */
+function requireVisible(projects: Projects, slug: string, guest: Principal): void {
+  const held = projects.find(slug);
+  if (held !== null && accessOf(held, guest).may("read")) return;
+  throw new Unauthorized(CREDENTIALS_MISSING);
+}
+
 /**
  * Adds the repository API to the app. Whoever calls, with a token, a passphrase, a session or nothing,
  * gets to a project that the caller may read; any other one is not there.
@@ -75,7 +91,11 @@ export function mountProjects(
     authenticate(services, "bearer", "basic", "cookie", "guest", "token of streams"),
     createMiddleware<AppEnv>(async (context, next) => {
       const slug = context.req.param("slug") ?? "";
-      context.set("access", accessProject(projects, slug, context.get("principal")));
+      const principal = context.get("principal");
+      if (principal.kind === "guest" && !READING.has(context.req.method)) {
+        requireVisible(projects, slug, principal);
+      }
+      context.set("access", accessProject(projects, slug, principal));
       await next();
     }),
     exceptUploads(jsonBody(bodyLimitsOf(services.config), proveAgain(services))),

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
-import { Forbidden } from "../../services/errors.ts";
+import { Forbidden, Unauthorized } from "../../services/errors.ts";
 import { viewOf } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { json } from "../schemas.ts";
@@ -38,6 +38,7 @@ const unstarProject = projectRoute("DELETE /api/star", {
 export function projectRoutes({ hosting: { projects } }: Pick<Services, "hosting">) {
   const star = async (context: Context<AppEnv>, starred: boolean) => {
     const { project, principal } = context.get("access");
+    if (principal.kind === "guest") throw new Unauthorized("A star needs a credential");
     if (principal.id === null) throw new Forbidden("Only an account can give a star");
     await projects.star(project.slug, principal.id, starred);
     return context.body(null, 204);

@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
 import {
   type OperatorToken,
+  type Token,
   tokenRequestSchema,
   type Tokens,
 } from "../../services/identity/mod.ts";
@@ -13,7 +15,9 @@ const tokenSchema = z.object({
   owner: z.string().nullable(),
   name: z.string(),
   scopes: z.array(z.string()),
-  project: z.string().nullable(),
+  project: z.string().nullable().openapi({
+    description: "The slug of the project that it opens; null for an account's token",
+  }),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
   last_used: z.iso.datetime().nullable(),
@@ -24,7 +28,7 @@ const issuedTokenSchema = tokenSchema.extend({
 }).openapi("IssuedToken");
 
 const createToken = route("POST /v1/tokens", {
-  summary: "Make a token for an account",
+  summary: "Make a token for an account, or for a project",
   request: {
     body: jsonRequest(tokenRequestSchema.meta({ id: "TokenRequest" }), {
       owner: "scout",
@@ -62,15 +66,24 @@ const rotateApiToken = route("POST /v1/tokens/api/rotate", {
 export interface TokenRoutesOptions {
   readonly tokens: Tokens;
   readonly operatorToken: OperatorToken;
+  readonly hosting: Pick<Services["hosting"], "projects">;
 }
 
 /** `/v1/tokens`: the tokens that accounts hold, and the operator's. */
-export function tokenRoutes({ tokens, operatorToken }: TokenRoutesOptions) {
+export function tokenRoutes({ tokens, operatorToken, hosting }: TokenRoutesOptions) {
+  const { projects } = hosting;
+  const findProject = (slug: string) => projects.find(slug)?.project.id ?? null;
+  const withSlug = <Shown extends Token>(token: Shown): Shown => ({
+    ...token,
+    project: token.project === null ? null : projects.get(token.project)?.project.slug ?? null,
+  });
   return newRoutes()
     .openapi(createToken, async (context) => {
-      return context.json(await tokens.create(context.req.valid("json"), callerOf(context)), 201);
+      const request = context.req.valid("json");
+      const token = await tokens.create(request, callerOf(context), findProject);
+      return context.json(withSlug(token), 201);
     })
-    .openapi(listTokens, async (context) => context.json(await tokens.list(), 200))
+    .openapi(listTokens, async (context) => context.json((await tokens.list()).map(withSlug), 200))
     .openapi(revokeToken, async (context) => {
       const { id } = context.req.valid("param");
       await tokens.revoke(id, callerOf(context));

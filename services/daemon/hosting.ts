@@ -3,7 +3,7 @@ import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import { Feeds } from "../feeds/mod.ts";
-import type { AccountDirectory } from "../identity/mod.ts";
+import type { AccountDirectory, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
@@ -19,6 +19,7 @@ export interface HostingOptions {
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly accounts: AccountDirectory;
+  readonly tokens: Tokens;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
@@ -46,13 +47,13 @@ export async function openHosting(
   options: HostingOptions,
   started: AsyncDisposableStack,
 ): Promise<Hosting> {
-  const { database, accounts, scheduler, log, config } = options;
+  const { database, accounts, tokens, scheduler, log, config } = options;
   const clock = () => scheduler.now();
   const feeds = new Feeds(options);
   started.defer(() => feeds.close());
   const repositories = await ProjectRepositories.open(options);
   started.defer(() => repositories.close());
-  const projects = await Projects.open({ database, accounts, repositories, clock });
+  const projects = await Projects.open({ database, accounts, repositories, tokens, clock });
   const checks = new Checks({ database, repositories, clock });
   const protection = await Protection.open({ database, checks, clock });
   const claims = await Claims.open({

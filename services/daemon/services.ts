@@ -86,6 +86,7 @@ export async function startServices(
     scheduler,
     log,
     accounts: identity.accounts,
+    tokens: identity.tokens,
     config: config.projects,
     folder: config.projects.dir || stores.folder.file("projects"),
   }, started);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { NICK_PATTERN } from "../irc/mod.ts";
+import { SCOPES } from "./principal.ts";
 
 /** The name of an account, which is also a nick on IRC. */
 export const accountNameSchema = z.string().regex(NICK_PATTERN, {
@@ -8,18 +9,20 @@ export const accountNameSchema = z.string().regex(NICK_PATTERN, {
 
 /** What a token is asked for with. */
 export const tokenRequestSchema = z.object({
-  /** The account that it belongs to. */
-  owner: z.string(),
+  /** The account that it belongs to; none for a project's token. */
+  owner: z.string().nullable().default(null).describe("The account; none for a project's token"),
   /** What people tell it apart by. */
   name: z.string().min(1, { error: "must not be empty" }).max(100, {
     error: "must have at most 100 characters",
   }),
-  scopes: z.array(z.enum(["read", "write", "admin"], {
-    error: 'must be "read", "write" or "admin"',
+  scopes: z.array(z.enum(SCOPES, {
+    error: 'must be "read", "write", "admin" or, for a project, "status:write"',
   })).min(1, { error: "must name at least one scope" }).max(10, {
     error: "must name each scope once",
   }),
-  project: z.string().nullable().default(null),
+  project: z.string().nullable().default(null).describe(
+    "The slug of the one project that it opens, in place of an owner",
+  ),
   expires_at: z.iso.datetime({
     offset: true,
     error: "must be a time of ISO 8601, such as 2027-01-31T12:00:00Z",

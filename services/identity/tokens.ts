@@ -25,6 +25,7 @@ export interface Token {
   readonly owner: string | null;
   readonly name: string;
   readonly scopes: Scope[];
+  /** Internal id of the project that it is for; null for an account's token. */
   readonly project: string | null;
   /** ISO 8601, as all times here. */
   readonly created_at: string;
@@ -53,8 +54,11 @@ const FORM = /^[0-9a-f]{40}$/;
 /** What a token stands for, as it is held in memory. */
 interface HeldToken {
   readonly id: string;
-  /** The internal id of the owner's account. */
-  readonly ownerId: string;
+  /** The internal id of the owner's account; null for a project's token. */
+  readonly ownerId: string | null;
+  /** The internal id of the project that it is for; null for an account's token. */
+  readonly projectId: string | null;
+  readonly name: string;
   /** With those that they include; shared by tokens of the same scopes. */
   readonly scopes: ReadonlySet<Scope>;
   /** Unix milliseconds, or null. */
@@ -101,22 +105,37 @@ export class Tokens implements Directory {
 
   async load(): Promise<void> {
     const rows = await this.#database.tables.selectFrom("tokens")
-      .select(["id", "owner_id", "scopes", "expires_at", "token_hash"]).execute();
+      .select(["id", "owner_id", "project_id", "name", "scopes", "expires_at", "token_hash"])
+      .execute();
     this.#byHash.clear();
     for (const row of rows) this.#hold(row);
   }
 
   /**
-   * Makes a token.
+   * Makes a token: of an account, or for a project.
    *
+   * @param findProject the internal id of a slug, or null
    * @throws NotFound where the owner or the project does not exist
-   * @throws Invalid where the owner can have no token, or the time is past
+   * @throws Invalid where the owner can have no token, both are named or none, or the time is past
    * @throws Conflict where the owner is revoked
    */
-  async create(request: TokenRequest, caller: Caller): Promise<IssuedToken> {
+  async create(
+    request: TokenRequest,
+    caller: Caller,
+    findProject: (slug: string) => string | null = () => null,
+  ): Promise<IssuedToken> {
     const { name, project } = request;
-    if (project !== null) throw new NotFound(`There is no project "${project}"`);
-    const owner = this.#ownerFor(request);
+    const owner = request.owner === null ? null : this.#ownerFor(request.owner);
+    if ((owner === null) === (project === null)) {
+      throw new Invalid('A token needs either "owner" or "project"');
+    }
+    if (project === null && request.scopes.includes("status:write")) {
+      throw new Invalid('"scopes": only a project\'s token can have "status:write"');
+    }
+    const projectId = project === null ? null : findProject(project);
+    if (project !== null && projectId === null) {
+      throw new NotFound(`There is no project "${project}"`);
+    }
     const now = this.#clock();
     const expiresAt = request.expires_at === null ? null : Date.parse(request.expires_at);
     if (expiresAt !== null && expiresAt <= now) {
@@ -129,8 +148,8 @@ export class Tokens implements Directory {
     const token = await this.#key.derive(id);
     const row = {
       id,
-      owner_id: owner.id,
-      project_id: null,
+      owner_id: owner?.id ?? null,
+      project_id: projectId,
       name,
       scopes: JSON.stringify(scopes),
       token_hash: sha256(token),
@@ -141,18 +160,18 @@ export class Tokens implements Directory {
     const insertion = statement(this.#database.tables.insertInto("tokens").values(row), {
       committed: () => this.#hold(row),
     });
-    const data = { id, name, owner: owner.name, scopes };
+    const data = { id, name, owner: owner?.name ?? null, project, scopes };
     try {
       await this.#database.commit({
-        statements: [this.#accounts.guard(owner), insertion],
+        statements: [...owner === null ? [] : [this.#accounts.guard(owner)], insertion],
         events: [newEvent("token.created", data, originOf(caller), now)],
       });
     } catch (error) {
       throw error instanceof Unchanged
-        ? new Conflict(`The account "${owner.name}" has just been removed`)
+        ? new Conflict(`The account "${owner?.name}" has just been removed`)
         : error;
     }
-    return { ...this.#describe({ ...row, owner: owner.name }), token };
+    return { ...this.#describe({ ...row, owner: owner?.name ?? null }), token };
   }
 
   /** Every token, oldest first. */
@@ -202,18 +221,42 @@ export class Tokens implements Directory {
   authenticate(token: string, digest: string): Principal | null {
     if (!FORM.test(token)) return null;
     const held = this.#byHash.get(digest);
-    const owner = held === undefined ? null : this.#accounts.get(held.ownerId);
-    if (held === undefined || owner === null || owner.revokedAt !== null) return null;
-    const { id: accountId, kind, name } = owner;
-    if (kind === "person" || !this.#accounts.isEnabled(kind)) return null;
+    const holder = held === undefined ? null : this.#holderOf(held);
+    if (held === undefined || holder === null) return null;
     const now = this.#clock();
-    const { id: tokenId, expiresAt, scopes } = held;
+    const { id: tokenId, ownerId: accountId, projectId: project, expiresAt, scopes } = held;
     if (expiresAt !== null && expiresAt <= now) return null;
     this.#lastUsed.set(tokenId, now);
     if (expiresAt !== null) {
       this.#expiries.set(tokenId, expiresAt, { kind: "token", accountId, tokenId });
     }
-    return { kind, id: accountId, name, scopes, project: null, tokenId, sessionId: null };
+    return { ...holder, id: accountId, scopes, project, tokenId, sessionId: null };
+  }
+
+  /** The statement that ends every token of a project. */
+  endingAllOfProject(projectId: string): Statement {
+    const removal = this.#database.tables.deleteFrom("tokens").where("project_id", "=", projectId);
+    return statement(removal, {
+      committed: () => {
+        const ended = [...this.#byHash.values()].filter((token) => token.projectId === projectId);
+        this.#drop((token) => token.projectId === projectId);
+        for (const { id } of ended) {
+          this.#lastUsed.delete(id);
+          this.#expiries.delete(id);
+          this.#revocations.announce({ kind: "token", accountId: null, tokenId: id });
+        }
+      },
+    });
+  }
+
+  /** Whose credential a token is; null where that one may have none at the moment. */
+  #holderOf({ ownerId, name }: HeldToken): Pick<Principal, "kind" | "name"> | null {
+    // No account has a name with a colon.
+    if (ownerId === null) return { kind: "project", name: `token:${name}` };
+    const owner = this.#accounts.get(ownerId);
+    if (owner === null || owner.revokedAt !== null || owner.kind === "person") return null;
+    if (!this.#accounts.isEnabled(owner.kind)) return null;
+    return { kind: owner.kind, name: owner.name };
   }
 
   /** The statement that ends every token of an account. */
@@ -231,16 +274,18 @@ export class Tokens implements Directory {
     row: {
       readonly id: string;
       readonly owner_id: string | null;
+      readonly project_id: string | null;
+      readonly name: string;
       readonly scopes: string;
       readonly expires_at: number | null;
       readonly token_hash: string;
     },
   ): void {
-    const { id, owner_id: ownerId, expires_at: expiresAt } = row;
-    if (ownerId === null) return;
+    const { id, name, owner_id: ownerId, project_id: projectId, expires_at: expiresAt } = row;
+    if (ownerId === null && projectId === null) return;
     const scopes = this.#scopes.get(row.scopes) ?? withImplied(JSON.parse(row.scopes));
     this.#scopes.set(row.scopes, scopes);
-    this.#byHash.set(row.token_hash, { id, ownerId, scopes, expiresAt });
+    this.#byHash.set(row.token_hash, { id, ownerId, projectId, name, scopes, expiresAt });
   }
 
   #dropAllOf(accountId: string): void {
@@ -253,9 +298,9 @@ export class Tokens implements Directory {
     }
   }
 
-  #ownerFor(request: TokenRequest): Account {
-    const owner = this.#accounts.find(request.owner);
-    if (owner === null) throw new NotFound(`There is no account "${request.owner}"`);
+  #ownerFor(name: string): Account {
+    const owner = this.#accounts.find(name);
+    if (owner === null) throw new NotFound(`There is no account "${name}"`);
     if (owner.kind === "person") {
       throw new Invalid(
         `"owner": "${owner.name}" is a person's IRC account, which cannot have tokens`,
@@ -302,7 +347,7 @@ export class Tokens implements Directory {
 function withImplied(scopes: readonly Scope[]): ReadonlySet<Scope> {
   const all = new Set(scopes);
   if (all.has("admin")) all.add("write");
-  if (all.has("write")) all.add("read");
+  if (all.has("write")) all.add("read").add("status:write");
   return all;
 }
 

@@ -14,6 +14,7 @@ import {
   type Caller,
   originOf,
   type ProjectRole,
+  type Tokens,
 } from "../identity/mod.ts";
 import { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
 import { type HeldProject, type Member, type Project, projectOf } from "./records.ts";
@@ -30,6 +31,8 @@ export interface ProjectsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly repositories: ProjectRepositories;
+  /** The tokens that are for one project, which end with it. */
+  readonly tokens: Pick<Tokens, "endingAllOfProject">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -42,6 +45,7 @@ export class Projects implements Directory {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #repositories: ProjectRepositories;
+  readonly #tokens: ProjectsOptions["tokens"];
   readonly #clock: () => number;
   readonly #bySlug = new Map<string, HeldProject>();
   readonly #byId = new Map<string, HeldProject>();
@@ -50,6 +54,7 @@ export class Projects implements Directory {
     this.#database = options.database;
     this.#accounts = options.accounts;
     this.#repositories = options.repositories;
+    this.#tokens = options.tokens;
     this.#clock = options.clock;
   }
 
@@ -201,6 +206,7 @@ export class Projects implements Directory {
       this.#commit(slug, {
         statements: [
           statement(update, { mustChange: true, committed: () => this.#drop(project.id) }),
+          this.#tokens.endingAllOfProject(project.id),
         ],
         events: [this.#event(project, "project.removed", {}, caller)],
       }));

@@ -62,7 +62,7 @@ Deno.test("who may not read a project does not learn that it is there", async ()
 
     await api.answer("PATCH /v1/projects/demo", { visibility: "public" });
     assert.equal((await send("GET /api/project", { as: null })).status, 200);
-    assert.equal((await send("PUT /api/star", { as: null })).status, 403);
+    assert.equal((await send("PUT /api/star", { as: null })).status, 401);
     assert.equal((await send("PUT /api/star", { as: caller })).status, 204);
     assert.equal((await send("PUT /api/star", { as: caller })).status, 204);
     assert.equal((await (await send("GET /api/project", { as: null })).json()).star_count, 1);

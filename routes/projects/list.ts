@@ -1,0 +1,64 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import type { Action } from "../../services/identity/mod.ts";
+import { accessOf, type HeldProject, viewOf } from "../../services/projects/mod.ts";
+import { newRoutes } from "../context.ts";
+import { authenticate } from "../middleware/authenticate.ts";
+import { route } from "../route.ts";
+import { errors, json } from "../schemas.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+
+const RIGHTS = ["read", "write", "status", "admin"] as const satisfies readonly Action[];
+
+const reachableSchema = z.object({
+  slug: z.string(),
+  name: z.string(),
+  description: z.string(),
+  visibility: z.enum(["public", "internal", "private"]),
+  star_count: z.int(),
+  archived: z.boolean(),
+  created_at: z.iso.datetime(),
+  channel: z.string(),
+  rights: z.array(z.enum(RIGHTS)).openapi({ description: "What the caller may do" }),
+  base: z.string().openapi({ description: "Where the repository API of the project begins" }),
+}).openapi("ReachableProject");
+
+/**
+ * `GET /projects`: what the caller may see, whoever it is. It stands outside of `/v1/`, which is
+ * closed to sessions and to tokens of projects.
+ */
+export function projectListRoutes(
+  { hosting: { projects }, config, ...credentials }: Pick<
+    Services,
+    "hosting" | "config" | "identity" | "webSessions"
+  >,
+) {
+  const listProjects = route("GET /projects", {
+    summary: "The projects that you may see, and what you may do in each",
+    description: "Any credential opens this. Without one it shows the public projects.",
+    request: { query: z.object(pageParameters) },
+    responses: {
+      200: json(
+        z.object({ projects: z.array(reachableSchema), ...pageFields }).openapi("ProjectList"),
+        "The projects, by slug",
+      ),
+      ...errors(400),
+    },
+  }, authenticate(credentials, "bearer", "basic", "cookie", "guest"));
+  return newRoutes().openapi(listProjects, (context) => {
+    const principal = context.get("principal");
+    const page = context.req.valid("query");
+    const { limit, offset } = rangeOf(page);
+    const rightsOf = (held: HeldProject) => {
+      const access = accessOf(held, principal);
+      return RIGHTS.filter((right) => access.may(right));
+    };
+    const reachable = projects.all().filter((held) => rightsOf(held).length > 0);
+    const shown = reachable.slice(offset, offset + limit).map((held) => ({
+      ...viewOf(held),
+      rights: rightsOf(held),
+      base: `/projects/${held.project.slug}/${config.projects.scm}`,
+    }));
+    return context.json({ projects: shown, ...pageOf(page, reachable.length) }, 200);
+  });
+}
