@@ -21,10 +21,12 @@ import { documentRoutes } from "./documents.ts";
 import { fileRoutes } from "./files.ts";
 import { eventRoutes } from "./events.ts";
 import { indexRoutes } from "./index.ts";
+import { landingRoutes } from "./landing.ts";
 import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { protectionRoutes } from "./protection.ts";
+import { reviewRoutes } from "./reviews.ts";
 import type { ProjectGroup } from "./table.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
@@ -45,6 +47,8 @@ export function createProjectGroups(
     workspaces: workspaceRoutes(services),
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
+    reviews: reviewRoutes(services),
+    landing: landingRoutes(services),
     events: eventRoutes(services, streams),
     wiki: wikiRoutes(services),
     checkins: checkinRoutes(services),

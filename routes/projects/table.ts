@@ -61,6 +61,18 @@ export const PROJECT_ROUTES = {
   "GET /api/status/{checkin}/badge.svg": ["checks", "read"],
   "GET /api/protection": ["protection", "read"],
   "PUT /api/protection": ["protection", "admin"],
+  "GET /api/reviews": ["reviews", "read"],
+  "GET /api/reviews/{id}": ["reviews", "read"],
+  "GET /api/reviews/{id}/diff": ["reviews", "read"],
+  "POST /api/reviews/create": ["reviews", "write"],
+  "POST /api/reviews/{id}/comment": ["reviews", "write"],
+  "POST /api/reviews/{id}/approve": ["reviews", "write"],
+  "POST /api/reviews/{id}/request-changes": ["reviews", "write"],
+  "POST /api/reviews/{id}/close": ["reviews", "write"],
+  "POST /api/reviews/{id}/merge": ["reviews", "write"],
+  "POST /api/reviews/{id}/land": ["landing", "write"],
+  "DELETE /api/reviews/{id}/land": ["landing", "write"],
+  "GET /api/landing": ["landing", "read"],
 } as const satisfies Record<string, readonly [group: string, needs: Action]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

@@ -140,6 +140,10 @@ export const configSchema = z.strictObject({
     dir: z.string().default(""),
     claim_seconds: z.int().min(1).max(31_536_000).default(86_400),
     strikes: positive.default(3),
+    landing: z.strictObject({
+      depth: z.int().min(1).max(20).default(1),
+      timeout_seconds: z.int().min(1).max(31_536_000).default(3600),
+    }).prefault({}),
     workspaces: positive.default(500),
     workspaces_per_agent: positive.default(50),
   }).prefault({}),

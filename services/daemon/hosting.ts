@@ -7,6 +7,7 @@ import type { AccountDirectory, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
+import { openReviews, type ReviewServices } from "../reviews/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
@@ -25,7 +26,7 @@ export interface HostingOptions {
 }
 
 /** The services of repository hosting. */
-export interface Hosting {
+export interface Hosting extends ReviewServices {
   readonly workspaces: Workspaces;
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
@@ -77,10 +78,23 @@ export async function openHosting(
     scheduler,
     limits: { perAgent: config.workspaces_per_agent, perProject: config.workspaces },
   });
+  const reviews = openReviews({
+    ...options,
+    projects,
+    repositories,
+    claims,
+    submissions,
+    workspaces,
+    checks,
+    protection,
+    landing: config.landing,
+  });
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
   claims.start();
+  await reviews.landing.start();
+  started.defer(() => reviews.landing.close());
   const wikis = new Wikis({ repositories });
   return {
     projects,
@@ -93,5 +107,6 @@ export async function openHosting(
     checks,
     protection,
     workspaces,
+    ...reviews,
   };
 }

@@ -177,11 +177,12 @@ export const WORK_TABLES = `
     author_name TEXT NOT NULL,
     author_kind TEXT NOT NULL,
     workspace_id TEXT REFERENCES workspaces (id) ON DELETE CASCADE,
+    workspace TEXT,
     ticket TEXT,
     target_branch TEXT NOT NULL,
     round INTEGER NOT NULL,
     diff TEXT,
-    files_changed TEXT,
+    files_changed TEXT NOT NULL,
     comment_count INTEGER NOT NULL,
     merged_as TEXT,
     created_at INTEGER NOT NULL,
@@ -190,6 +191,8 @@ export const WORK_TABLES = `
   ) STRICT;
   CREATE INDEX reviews_by_status ON reviews (project_id, status, number);
   CREATE INDEX reviews_of_workspace ON reviews (workspace_id) WHERE workspace_id IS NOT NULL;
+  CREATE INDEX reviews_by_workspace ON reviews (project_id, workspace)
+    WHERE workspace IS NOT NULL;
   CREATE INDEX reviews_of_ticket ON reviews (project_id, ticket) WHERE ticket IS NOT NULL;
 
   CREATE TABLE review_rounds (
@@ -284,6 +287,7 @@ export const WORK_TABLES = `
     project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
     review_id TEXT NOT NULL REFERENCES reviews (id) ON DELETE CASCADE,
     target_branch TEXT NOT NULL,
+    tip TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('queued', 'testing', 'landed', 'returned')),
     base TEXT,
     candidate TEXT,
@@ -295,6 +299,7 @@ export const WORK_TABLES = `
     ended_at INTEGER
   ) STRICT;
   CREATE UNIQUE INDEX open_landings ON landings (review_id) WHERE ended_at IS NULL;
+  CREATE INDEX queued_landings ON landings (project_id, id) WHERE ended_at IS NULL;
   CREATE INDEX landings_of_branch ON landings (project_id, target_branch, id);
   CREATE INDEX landings_of_candidate ON landings (project_id, candidate)
     WHERE candidate IS NOT NULL;

@@ -169,7 +169,7 @@ export interface WorkspaceOverlapsTable {
   notified_at: number | null;
 }
 
-/** Reviews; `number` is the id that the API shows. `diff` and `files_changed` only where there is no workspace. */
+/** Reviews; `number` is the id that the API shows. `diff` only where there is no workspace; `workspace` is its name. */
 export interface ReviewsTable {
   id: Fixed<string>;
   project_id: Fixed<string>;
@@ -181,11 +181,12 @@ export interface ReviewsTable {
   author_name: string;
   author_kind: string;
   workspace_id: string | null;
+  workspace: string | null;
   ticket: string | null;
   target_branch: string;
   round: number;
   diff: string | null;
-  files_changed: string | null;
+  files_changed: string;
   comment_count: number;
   merged_as: string | null;
   created_at: Fixed<number>;
@@ -275,12 +276,13 @@ export interface ProtectionRulesTable {
   landing: "optional" | "required";
 }
 
-/** The landing queue. */
+/** The landing queue. `tip` is what is merged; `reason` is JSON. */
 export interface LandingsTable {
   id: Fixed<string>;
   project_id: Fixed<string>;
   review_id: string;
   target_branch: string;
+  tip: Fixed<string>;
   status: "queued" | "testing" | "landed" | "returned";
   base: string | null;
   candidate: string | null;

@@ -91,8 +91,14 @@ export interface ProjectEventTypes {
     title: string;
     status: string;
     workspace: string | null;
+    /** The whole id of the ticket that it resolves, under both names. */
+    ticket: string | null;
+    ticket_uuid: string | null;
+    /** The author, under both names. */
     agent: string;
-    /** What happened: created, commented, approved, changes_requested, round, merged, closed … */
+    agent_id: string;
+    round: number;
+    /** What happened: created, commented, approved, changes_requested, round, merged or closed. */
     action: string;
   };
   /** A report of CI. */
@@ -106,11 +112,23 @@ export interface ProjectEventTypes {
   };
   "project.release": InProject & { tag_name: string; name: string; status: string };
   "project.landing": InProject & {
+    /** The review, under both names. */
     review: number;
+    id: number;
+    title: string;
+    /** The review's author, under both names. */
+    agent: string;
+    agent_id: string;
     target_branch: string;
+    /** queued, testing, landed or returned. */
     status: string;
+    /** The check-in that is tested. */
     candidate: string | null;
+    /** Why it came back. */
     reason: string | null;
+    conflicts: readonly { path: string; kind: string }[];
+    /** Contexts that failed. */
+    contexts: readonly string[];
   };
   "project.protection_changed": InProject & { patterns: readonly string[] };
   "project.webhook_changed": InProject & { id: string; action: string };

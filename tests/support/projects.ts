@@ -2,7 +2,7 @@
 import type { Project } from "../../services/projects/mod.ts";
 import type { TokenRequest } from "../../services/identity/mod.ts";
 import { type TestApi, withApi } from "./scenarios.ts";
-import { anAgent, BY_OPERATOR } from "./services.ts";
+import { anAgent, BY_OPERATOR, type TestServicesOptions } from "./services.ts";
 
 /** A request to the repository API. */
 export interface ProjectRequest {
@@ -33,7 +33,10 @@ export interface TestProject {
 }
 
 /** Runs a test on a private project of its own, `demo`. */
-export async function withProject(run: (test: TestProject) => Promise<void>): Promise<void> {
+export async function withProject(
+  run: (test: TestProject) => Promise<void>,
+  options?: TestServicesOptions,
+): Promise<void> {
   await withApi(async (api) => {
     const { services } = api;
     const { projects, repositories } = services.hosting;
@@ -70,7 +73,7 @@ export async function withProject(run: (test: TestProject) => Promise<void>): Pr
       },
       catchUp: () => repositories.catchUp(project),
     });
-  });
+  }, options);
 }
 
 function sendTo(

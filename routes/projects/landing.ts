@@ -1,0 +1,103 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import { actingSchema, type QueuedLanding } from "../../services/reviews/mod.ts";
+import { optionalBody } from "../middleware/body.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { numberOf, reviewParams, reviewRequestOf } from "./reviews.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+import { timestampSchema } from "./schemas.ts";
+
+const STATUSES = ["queued", "testing", "landed", "returned"] as const;
+
+const landingSchema = z.object({
+  review: z.int(),
+  title: z.string(),
+  agent_id: z.string().openapi({ description: "The review's author" }),
+  target_branch: z.string(),
+  status: z.enum(STATUSES),
+  position: z.int().nullable().openapi({ description: "From 1; null once it has ended" }),
+  candidate: z.string().nullable().openapi({
+    description: "The check-in that CI must test, and that lands",
+  }),
+  base: z.string().nullable().openapi({ description: "The check-in that it was merged onto" }),
+  reason: z.string().nullable().openapi({ description: "Why it came back" }),
+  conflicts: z.array(z.object({ path: z.string(), kind: z.string() })).readonly(),
+  contexts: z.array(z.string()).readonly().openapi({ description: "Contexts that failed" }),
+  queued_by: z.string(),
+  queued_at: timestampSchema,
+  ended_at: timestampSchema.nullable(),
+}).openapi("Landing");
+
+const answerSchema = z.object({
+  id: z.int().openapi({ description: "The review" }),
+  status: z.enum(STATUSES),
+  position: z.int().nullable(),
+}).openapi("LandingStatus");
+
+const body = { body: jsonRequest(actingSchema.meta({ id: "LandingRequest" }), {}) };
+
+const landReview = projectRoute("POST /api/reviews/{id}/land", {
+  summary: "Put an approved review in the landing queue of its target branch",
+  request: { params: reviewParams, ...body },
+  responses: { 202: json(answerSchema, "Its place"), ...projectErrors(400, 409, 413) },
+}, optionalBody());
+
+const withdrawReview = projectRoute("DELETE /api/reviews/{id}/land", {
+  summary: "Take a review out of the landing queue",
+  request: { params: reviewParams, ...body },
+  responses: { 200: json(answerSchema, "It is out"), ...projectErrors(400, 409, 413) },
+}, optionalBody());
+
+const listLandings = projectRoute("GET /api/landing", {
+  summary: "The landing queue, in its order, and then what ended last",
+  responses: {
+    200: json(z.object({ landing: z.array(landingSchema) }), "The queue"),
+    ...projectErrors(),
+  },
+});
+
+/** `/api/landing` and `/api/reviews/{id}/land`. */
+export function landingRoutes(services: Pick<Services, "hosting" | "accounts">) {
+  const { landing } = services.hosting;
+  const requestOf = reviewRequestOf(services);
+  return newProjectRoutes()
+    .openapi(landReview, async (context) => {
+      const { project } = context.get("access");
+      const by = requestOf(context, context.req.valid("json").agent_id);
+      const id = numberOf(context);
+      const { landing: { status }, position } = await landing.land(project, id, by);
+      return context.json({ id, status, position }, 202);
+    })
+    .openapi(withdrawReview, async (context) => {
+      const { project } = context.get("access");
+      const by = requestOf(context, context.req.valid("json").agent_id);
+      const id = numberOf(context);
+      await landing.withdraw(project, id, by);
+      return context.json({ id, status: "returned" as const, position: null }, 200);
+    })
+    .openapi(listLandings, async (context) => {
+      const list = await landing.list(context.get("access").project);
+      return context.json({ landing: list.map(viewOf) }, 200);
+    });
+}
+
+function viewOf({ landing, position }: QueuedLanding) {
+  const { reason, queuedAt, endedAt } = landing;
+  return {
+    review: landing.review,
+    title: landing.title,
+    agent_id: landing.author,
+    target_branch: landing.targetBranch,
+    status: landing.status,
+    position,
+    candidate: landing.candidate,
+    base: landing.base,
+    reason: reason?.message ?? null,
+    conflicts: reason?.conflicts ?? [],
+    contexts: reason?.contexts ?? [],
+    queued_by: landing.queuedBy.name,
+    queued_at: new Date(queuedAt).toISOString(),
+    ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+  };
+}

@@ -1,0 +1,100 @@
+import { z } from "@hono/zod-openapi";
+import { timestampSchema } from "./schemas.ts";
+
+export const REVIEW_STATUSES = [
+  "pending",
+  "approved",
+  "changes_requested",
+  "merged",
+  "closed",
+] as const;
+
+const fields = {
+  id: z.int(),
+  title: z.string(),
+  description: z.string(),
+  status: z.enum(REVIEW_STATUSES),
+  agent_id: z.string().openapi({ description: "The author" }),
+  files_changed: z.array(z.string()).readonly(),
+  comment_count: z.int(),
+  workspace: z.string().nullable(),
+  ticket_uuid: z.string().openapi({ description: "The ticket that it resolves; empty for none" }),
+  target_branch: z.string(),
+  round: z.int().openapi({ description: "Counts from 1; each commit in the workspace begins one" }),
+  merged_as: z.string().nullable().openapi({ description: "The check-in of the merge" }),
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+};
+
+/** A review as lists show it. */
+export const reviewSchema = z.object(fields).openapi("Review");
+
+/** A comment of a review. */
+export const commentSchema = z.object({
+  id: z.int(),
+  body: z.string(),
+  file_path: z.string(),
+  line_number: z.int().nullable(),
+  side: z.enum(["old", "new"]).nullable(),
+  round: z.int().openapi({ description: "The round that it was made on" }),
+  current: z.object({ file_path: z.string(), line_number: z.int() }).nullable().openapi({
+    description: "Where its line is in the newest round; null if it did not survive",
+  }),
+  author: z.string(),
+  created_at: timestampSchema,
+}).openapi("ReviewComment");
+
+/** A review alone. */
+export const reviewDetailSchema = z.object({
+  ...fields,
+  diff: z.string(),
+  is_truncated: z.boolean().openapi({ description: "Files are left out of the diff: it is large" }),
+  base: z.string().nullable(),
+  tip: z.string().nullable().openapi({ description: "The check-in that a merge would merge" }),
+  approvals: z.object({
+    any: z.int(),
+    people: z.int(),
+    required: z.object({ any: z.int(), people: z.int() }),
+  }),
+  verdicts: z.array(z.object({
+    agent_id: z.string(),
+    kind: z.string(),
+    verdict: z.enum(["approved", "changes_requested"]),
+    round: z.int(),
+    given_at: timestampSchema,
+  })).openapi({ description: "Verdicts that stand" }),
+  rounds: z.array(z.object({
+    round: z.int(),
+    base: z.string(),
+    tip: z.string(),
+    started_at: timestampSchema,
+  })),
+  comments: z.array(commentSchema),
+}).openapi("ReviewDetail");
+
+const diffEndSchema = z.object({
+  round: z.int().openapi({ description: "0 is the base" }),
+  checkin: z.string(),
+});
+
+/** What changed between two rounds. */
+export const roundDiffSchema = z.object({
+  id: z.int(),
+  from: diffEndSchema,
+  to: diffEndSchema,
+  diff: z.string(),
+  is_truncated: z.boolean(),
+  files: z.array(z.object({
+    name: z.string(),
+    change_type: z.enum(["added", "modified", "deleted", "renamed"]),
+    prev_name: z.string().nullable(),
+    uuid: z.string().nullable(),
+    prev_uuid: z.string().nullable(),
+    is_binary: z.boolean(),
+    added: z.int(),
+    deleted: z.int(),
+    diff: z.string(),
+    is_truncated: z.boolean(),
+    unreadable: z.string().nullable(),
+  })).readonly(),
+}).openapi("ReviewDiff");

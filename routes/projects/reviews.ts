@@ -1,0 +1,254 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Services } from "../../services/daemon/mod.ts";
+import { NotFound } from "../../services/errors.ts";
+import { actorOf } from "../../services/projects/mod.ts";
+import {
+  actingSchema,
+  approvalSchema,
+  changeRequestSchema,
+  type Comment,
+  newCommentSchema,
+  newReviewSchema,
+  type Review,
+  type ReviewRequest,
+  viewOfComment,
+  viewOfDetail,
+  viewOfReview,
+  viewOfRoundDiff,
+} from "../../services/reviews/mod.ts";
+import { type AppEnv, callerOf } from "../context.ts";
+import { optionalBody } from "../middleware/body.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { generationField, generationOf } from "./generation.ts";
+import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+import {
+  commentSchema,
+  REVIEW_STATUSES,
+  reviewDetailSchema,
+  reviewSchema,
+  roundDiffSchema,
+} from "./review_schemas.ts";
+
+/** The path of a review. Whatever is no number is no review either. */
+export const reviewParams = z.object({
+  id: z.string().openapi({ type: "integer", minimum: 1 }),
+});
+
+const statusAnswer = z.object({
+  id: z.int(),
+  status: z.enum(REVIEW_STATUSES),
+  title: z.string(),
+  round: z.int(),
+}).openapi("ReviewStatus");
+
+const listReviews = projectRoute("GET /api/reviews", {
+  summary: "Reviews, newest first",
+  request: {
+    query: z.object({
+      ...pageParameters,
+      status: z.enum(REVIEW_STATUSES, { error: `must be one of ${REVIEW_STATUSES.join(", ")}` })
+        .optional(),
+    }),
+  },
+  responses: {
+    200: json(z.object({ reviews: z.array(reviewSchema), ...pageFields }), "A page of reviews"),
+    ...projectErrors(400),
+  },
+});
+
+const getReview = projectRoute("GET /api/reviews/{id}", {
+  summary: "A review with its diff, verdicts and comments",
+  request: { params: reviewParams },
+  responses: { 200: json(reviewDetailSchema, "The review"), ...projectErrors(400) },
+});
+
+const getReviewDiff = projectRoute("GET /api/reviews/{id}/diff", {
+  summary: "What changed between two rounds of a review",
+  request: {
+    params: reviewParams,
+    query: z.object({
+      from: z.string().regex(/^\d{1,7}$/, { error: "must be the number of a round" })
+        .transform(Number).optional().openapi({
+          type: "integer",
+          minimum: 0,
+          description: "The round before; 0 for the whole change. Absent: the round of your last " +
+            "verdict, or the whole change if you gave none",
+        }),
+      to: z.string().regex(/^[1-9]\d{0,6}$/, { error: "must be the number of a round, from 1" })
+        .transform(Number).optional().openapi({
+          type: "integer",
+          minimum: 1,
+          description: "The round after; absent: the newest one",
+        }),
+    }),
+  },
+  responses: { 200: json(roundDiffSchema, "The difference"), ...projectErrors(400, 409) },
+});
+
+const createReview = projectRoute("POST /api/reviews/create", {
+  summary: "Open a review of a workspace, or of a diff of your own",
+  request: {
+    body: jsonRequest(
+      newReviewSchema.extend({ generation: generationField }).meta({ id: "ReviewRequest" }),
+      { title: "Fix the crash", description: "Empty input", workspace: "fix-crash" },
+    ),
+  },
+  responses: { 201: json(reviewSchema, "The review"), ...projectErrors(400, 409, 413) },
+});
+
+const commentOnReview = projectRoute("POST /api/reviews/{id}/comment", {
+  summary: "Comment on a review, or on a line of it",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(newCommentSchema.meta({ id: "ReviewCommentRequest" }), {
+      body: "Why not a constant?",
+      file_path: "main.c",
+      line_number: 12,
+    }),
+  },
+  responses: { 201: json(commentSchema, "The comment"), ...projectErrors(400, 409, 413) },
+});
+
+const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
+  summary: "Approve the newest round of a review; never your own",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(approvalSchema.meta({ id: "ReviewApproval" }), {}),
+  },
+  responses: { 200: json(statusAnswer, "The review's status"), ...projectErrors(400, 409, 413) },
+}, optionalBody());
+
+const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
+  summary: "Ask for changes, which withdraws the approvals",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(changeRequestSchema.meta({ id: "ReviewChangeRequest" }), {
+      comment: "Please add a test",
+    }),
+  },
+  responses: { 200: json(statusAnswer, "The review's status"), ...projectErrors(400, 409, 413) },
+}, optionalBody());
+
+const closeReview = projectRoute("POST /api/reviews/{id}/close", {
+  summary: "End a review without a merge; for its author and admins",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(actingSchema.meta({ id: "ReviewActor" }), {}),
+  },
+  responses: { 200: json(statusAnswer, "The review's status"), ...projectErrors(400, 409, 413) },
+}, optionalBody());
+
+const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
+  summary: "Merge an approved review at exactly the check-in that was approved",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(actingSchema.meta({ id: "ReviewMerge" }), {}),
+  },
+  responses: {
+    200: json(
+      statusAnswer.extend({
+        checkin: z.string().nullable().openapi({
+          description: "The merge; null if the review has no workspace",
+        }),
+      }).openapi("MergedReview"),
+      "It is merged",
+    ),
+    ...projectErrors(400, 409, 413),
+  },
+}, optionalBody());
+
+/** `/api/reviews`. */
+export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
+  const { reviews, reviewMerges } = services.hosting;
+  const requestOf = reviewRequestOf(services);
+  return newProjectRoutes()
+    .openapi(listReviews, async (context) => {
+      const { project } = context.get("access");
+      const { status, ...page } = context.req.valid("query");
+      const found = await reviews.store.list(project.id, { status, ...rangeOf(page) });
+      const views = found.reviews.map(viewOfReview);
+      return context.json({ reviews: views, ...pageOf(page, found.total) }, 200);
+    })
+    .openapi(getReview, async (context) => {
+      const { project } = context.get("access");
+      const detail = await reviews.detail(project, numberOf(context));
+      return context.json(viewOfDetail(detail), 200);
+    })
+    .openapi(getReviewDiff, async (context) => {
+      const { project, principal } = context.get("access");
+      const actor = principal.kind === "guest" ? null : requestOf(context, undefined).actor;
+      const query = { ...context.req.valid("query"), actor };
+      const diff = await reviews.diff(project, numberOf(context), query);
+      return context.json({ id: numberOf(context), ...viewOfRoundDiff(diff) }, 200);
+    })
+    .openapi(createReview, async (context) => {
+      const { project } = context.get("access");
+      const { generation, agent_id, ...request } = context.req.valid("json");
+      const by = {
+        ...requestOf(context, agent_id),
+        generation: generationOf(context, generation),
+      };
+      return context.json(viewOfReview(await reviews.create(project, request, by)), 201);
+    })
+    .openapi(commentOnReview, async (context) => {
+      const { project } = context.get("access");
+      const { agent_id, ...comment } = context.req.valid("json");
+      const by = requestOf(context, agent_id);
+      const made = await reviews.comment(project, numberOf(context), comment, by);
+      return context.json(viewOfComment(made, placeOf(made)), 201);
+    })
+    .openapi(approveReview, async (context) => {
+      const { project } = context.get("access");
+      const { agent_id, round } = context.req.valid("json");
+      const by = requestOf(context, agent_id);
+      const review = await reviews.approve(project, numberOf(context), { round }, by);
+      return context.json(statusOf(review), 200);
+    })
+    .openapi(requestChanges, async (context) => {
+      const { project } = context.get("access");
+      const { agent_id, ...verdict } = context.req.valid("json");
+      const by = requestOf(context, agent_id);
+      const review = await reviews.requestChanges(project, numberOf(context), verdict, by);
+      return context.json(statusOf(review), 200);
+    })
+    .openapi(closeReview, async (context) => {
+      const { project } = context.get("access");
+      const by = requestOf(context, context.req.valid("json").agent_id);
+      const review = await reviews.close(project, numberOf(context), by);
+      return context.json(statusOf(review), 200);
+    })
+    .openapi(mergeReview, async (context) => {
+      const { project } = context.get("access");
+      const by = requestOf(context, context.req.valid("json").agent_id);
+      const { review, checkin } = await reviewMerges.merge(project, numberOf(context), by);
+      return context.json({ ...statusOf(review), checkin }, 200);
+    });
+}
+
+/** Who does something to a review, by the request's credential and its `agent_id`. */
+export function reviewRequestOf({ accounts }: Pick<Services, "accounts">) {
+  return (context: Context<AppEnv>, agentId: string | undefined): ReviewRequest => {
+    const access = context.get("access");
+    const actor = actorOf(access, agentId, accounts);
+    return { caller: callerOf(context), actor, isAdmin: access.isAdmin };
+  };
+}
+
+/** The number of the review that the path names. */
+export function numberOf(context: Context<AppEnv>): number {
+  const text = context.req.param("id") ?? "";
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new NotFound("Review not found");
+  return Number(text);
+}
+
+/** A comment that was just made is at its place. */
+function placeOf({ path, line }: Comment) {
+  return path === null || line === null ? null : { path, line };
+}
+
+function statusOf({ number: id, status, title, round }: Review) {
+  return { id, status, title, round };
+}

@@ -1,0 +1,83 @@
+import type { PooledRepository } from "../fossil/mod.ts";
+import type { Comment, Round } from "./records.ts";
+
+/** Rounds, counted from the newest one, whose comments are carried on. */
+const MAX_ROUNDS = 20;
+
+/** Where the line of a comment is in the newest round. */
+export interface LinePlace {
+  readonly path: string;
+  readonly line: number;
+}
+
+/** The lines that a unified diff without context leaves as they are. */
+export class KeptLines {
+  readonly #hunks: { readonly from: number; readonly count: number; readonly shift: number }[] = [];
+
+  constructor(diff: string) {
+    let shift = 0;
+    for (const [, start, length, , added] of diff.matchAll(HUNK)) {
+      const count = Number(length ?? 1);
+      // A hunk that deletes nothing names the line before it.
+      const from = Number(start) + (count === 0 ? 1 : 0);
+      shift += Number(added ?? 1) - count;
+      this.#hunks.push({ from, count, shift });
+    }
+  }
+
+  /** The number that a line has after the change; null where the line is changed or gone. */
+  after(line: number): number | null {
+    let shift = 0;
+    for (const hunk of this.#hunks) {
+      if (line < hunk.from) break;
+      if (line < hunk.from + hunk.count) return null;
+      ({ shift } = hunk);
+    }
+    return line + shift;
+  }
+}
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm;
+
+/**
+ * Where the lines of comments are in the newest round, by the comment's number. A comment whose line
+ * did not survive is absent.
+ *
+ * Each round with such comments costs one comparison for either side.
+ */
+export async function placesOf(
+  repository: PooledRepository,
+  comments: readonly Comment[],
+  rounds: readonly Round[],
+): Promise<ReadonlyMap<number, LinePlace>> {
+  const places = new Map<number, LinePlace>();
+  const newest = rounds.at(-1);
+  if (newest === undefined) return places;
+  const groups = Map.groupBy(
+    comments.filter(({ path, line }) => path !== null && line !== null),
+    ({ round, side }) => `${side} ${round}`,
+  );
+  for (const group of groups.values()) {
+    const [{ round: number, side }] = group as [Comment];
+    const round = rounds.find((one) => one.round === number);
+    if (round === undefined || number <= newest.round - MAX_ROUNDS) continue;
+    const [from, to] = side === "old" ? [round.base, newest.base] : [round.tip, newest.tip];
+    const { files } = from === to ? { files: [] } : await repository.diff({ from, to, context: 0 });
+    for (const { number, path, line } of group) {
+      const file = files.find(({ name, prev_name }) => (prev_name ?? name) === path);
+      const place = placeAfter(file, { path: path ?? "", line: line ?? 0 });
+      if (place !== null) places.set(number, place);
+    }
+  }
+  return places;
+}
+
+type ChangedFile = Awaited<ReturnType<PooledRepository["diff"]>>["files"][number];
+
+function placeAfter(file: ChangedFile | undefined, place: LinePlace): LinePlace | null {
+  if (file === undefined) return place;
+  const { uuid, prev_uuid, name, diff, is_binary, is_truncated, unreadable } = file;
+  if (uuid === null || is_binary || is_truncated || unreadable !== null) return null;
+  const line = uuid === prev_uuid ? place.line : new KeptLines(diff).after(place.line);
+  return line === null ? null : { path: name, line };
+}

@@ -1,0 +1,206 @@
+import type { Selectable, Updateable } from "kysely";
+import {
+  type Change,
+  type Database,
+  type NewEvent,
+  type Statement,
+  statement,
+  type Tables,
+} from "../database/mod.ts";
+import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
+import type { By } from "./statements.ts";
+
+/** Landings that ended, which a queue still shows. */
+const SHOWN_ENDED = 20;
+
+export type LandingStatus = "queued" | "testing" | "landed" | "returned";
+
+/** Why a review came back from the queue. */
+export interface Reason {
+  readonly message: string;
+  /** Paths that contradict the target branch. */
+  readonly conflicts?: readonly { readonly path: string; readonly kind: string }[];
+  /** Contexts that failed, or did not answer in time. */
+  readonly contexts?: readonly string[];
+}
+
+/** A review on its way to its target branch. Times are Unix milliseconds. */
+export interface Landing {
+  readonly id: string;
+  readonly projectId: string;
+  readonly reviewId: string;
+  /** The number, title and author of the review. */
+  readonly review: number;
+  readonly title: string;
+  readonly author: string;
+  readonly targetBranch: string;
+  /** What is merged: the tip that was approved. */
+  readonly tip: string;
+  readonly status: LandingStatus;
+  /** The check-in on which the candidate was made. */
+  readonly base: string | null;
+  /** The check-in that is tested, and that lands. */
+  readonly candidate: string | null;
+  readonly reason: Reason | null;
+  readonly queuedBy: Pick<Actor, "key" | "name">;
+  readonly queuedAt: number;
+  readonly testingSince: number | null;
+  readonly endedAt: number | null;
+}
+
+type LandingRow = Selectable<Tables["landings"]> & {
+  number: number;
+  title: string;
+  author_name: string;
+};
+
+/** Reads and writes the landing queue. No statement of it may be refused. */
+export class LandingStore {
+  readonly #tables: Database["tables"];
+
+  constructor(database: Pick<Database, "tables">) {
+    this.#tables = database.tables;
+  }
+
+  /** The open landings of a project, the one that was queued first at the beginning. */
+  async open(projectId: string): Promise<readonly Landing[]> {
+    const rows = await this.#rows().where("landings.project_id", "=", projectId)
+      .where("ended_at", "is", null).orderBy("landings.id").execute();
+    return rows.map(landingOf);
+  }
+
+  /** The newest landings that ended, newest first. */
+  async ended(projectId: string): Promise<readonly Landing[]> {
+    const rows = await this.#rows().where("landings.project_id", "=", projectId)
+      .where("ended_at", "is not", null).orderBy("landings.id", "desc").limit(SHOWN_ENDED)
+      .execute();
+    return rows.map(landingOf);
+  }
+
+  async get(id: string): Promise<Landing | null> {
+    const row = await this.#rows().where("landings.id", "=", id).executeTakeFirst();
+    return row === undefined ? null : landingOf(row);
+  }
+
+  /** The open landing of a review, or null. */
+  async openOf(reviewId: string): Promise<Landing | null> {
+    const row = await this.#rows().where("review_id", "=", reviewId)
+      .where("ended_at", "is", null).executeTakeFirst();
+    return row === undefined ? null : landingOf(row);
+  }
+
+  /** The projects with open landings. */
+  async projects(): Promise<readonly string[]> {
+    const rows = await this.#tables.selectFrom("landings").select("project_id").distinct()
+      .where("ended_at", "is", null).execute();
+    return rows.map(({ project_id }) => project_id);
+  }
+
+  /** Puts a landing at the end of its queue. */
+  queued(project: Project, landing: Landing, by: By): Change {
+    const insertion = this.#tables.insertInto("landings").values({
+      id: landing.id,
+      project_id: landing.projectId,
+      review_id: landing.reviewId,
+      target_branch: landing.targetBranch,
+      tip: landing.tip,
+      status: "queued",
+      base: null,
+      candidate: null,
+      reason: null,
+      queued_by_key: landing.queuedBy.key,
+      queued_by_name: landing.queuedBy.name,
+      queued_at: landing.queuedAt,
+      testing_since: null,
+      ended_at: null,
+    });
+    return { statements: [statement(insertion)], events: [event(project, landing, by)] };
+  }
+
+  /** A candidate was made of a landing, and waits for its checks. */
+  testing(
+    project: Project,
+    landing: Landing,
+    { base, candidate }: { readonly base: string; readonly candidate: string },
+    by: By,
+  ): Change {
+    const change = { status: "testing", base, candidate, testing_since: by.now } as const;
+    const after = { ...landing, status: "testing", candidate } as const;
+    return {
+      statements: [this.#update(landing, change)],
+      events: [event(project, after, by)],
+    };
+  }
+
+  landed(project: Project, landing: Landing, by: By): Change {
+    const after = { ...landing, status: "landed" } as const;
+    return {
+      statements: [this.#update(landing, { status: "landed", ended_at: by.now })],
+      events: [event(project, after, by)],
+    };
+  }
+
+  returned(project: Project, landing: Landing, reason: Reason, by: By): Change {
+    const change = {
+      status: "returned",
+      reason: JSON.stringify(reason),
+      ended_at: by.now,
+    } as const;
+    const after = { ...landing, status: "returned", reason } as const;
+    return {
+      statements: [this.#update(landing, change)],
+      events: [event(project, after, by)],
+    };
+  }
+
+  #rows() {
+    return this.#tables.selectFrom("landings")
+      .innerJoin("reviews", "reviews.id", "landings.review_id")
+      .selectAll("landings").select(["number", "title", "author_name"]);
+  }
+
+  #update({ id }: Landing, change: Updateable<Tables["landings"]>): Statement {
+    return statement(
+      this.#tables.updateTable("landings").set(change)
+        .where("id", "=", id).where("ended_at", "is", null),
+    );
+  }
+}
+
+function landingOf(row: LandingRow): Landing {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    reviewId: row.review_id,
+    review: row.number,
+    title: row.title,
+    author: row.author_name,
+    targetBranch: row.target_branch,
+    tip: row.tip,
+    status: row.status,
+    base: row.base,
+    candidate: row.candidate,
+    reason: row.reason === null ? null : JSON.parse(row.reason),
+    queuedBy: { key: row.queued_by_key, name: row.queued_by_name },
+    queuedAt: row.queued_at,
+    testingSince: row.testing_since,
+    endedAt: row.ended_at,
+  };
+}
+
+function event(project: Project, landing: Landing, { origin, now }: By): NewEvent {
+  const { review, title, author, targetBranch, status, candidate, reason } = landing;
+  return projectEvent(project, "project.landing", {
+    review,
+    id: review,
+    title,
+    agent: author,
+    agent_id: author,
+    target_branch: targetBranch,
+    status,
+    candidate,
+    reason: reason?.message ?? null,
+    conflicts: reason?.conflicts ?? [],
+    contexts: reason?.contexts ?? [],
+  }, { origin, time: now });
+}

@@ -1,0 +1,201 @@
+import type { Change, Database } from "../database/mod.ts";
+import { Conflict, Forbidden } from "../errors.ts";
+import { originOf } from "../identity/mod.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Protection, ReviewStanding } from "../protection/mod.ts";
+import type { Claims } from "../tickets/mod.ts";
+import type { GatedMerge, WorkspaceChange, Workspaces } from "../workspaces/mod.ts";
+import { LandingStore } from "./landing_store.ts";
+import { isOpen, type Review } from "./records.ts";
+import type { ReviewRequest, Reviews } from "./reviews.ts";
+import { statusOf } from "./verdicts.ts";
+
+export interface ReviewMergesOptions {
+  readonly database: Database;
+  readonly repositories: ProjectRepositories;
+  readonly reviews: Reviews;
+  readonly workspaces: Pick<Workspaces, "addGate" | "onChanged" | "mergeExactly">;
+  readonly protection: Pick<Protection, "require" | "ruleOf">;
+  readonly claims: Pick<Claims, "merged">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** What a merge of a review passes through the merge of its workspace. */
+interface MergeOf {
+  readonly review: string;
+}
+
+/** A review with what it takes to judge its merge. */
+export interface JudgedReview {
+  readonly review: Review;
+  readonly isApproved: boolean;
+  readonly standing: ReviewStanding;
+}
+
+/**
+ * Merges reviews. It stands at the door of every merge of a workspace: what is under review is merged
+ * only as it was approved, whoever merges it and by which endpoint.
+ */
+export class ReviewMerges {
+  readonly #options: ReviewMergesOptions;
+  readonly #landings: LandingStore;
+
+  constructor(options: ReviewMergesOptions) {
+    this.#options = options;
+    this.#landings = new LandingStore(options.database);
+    options.workspaces.addGate((merge) => this.#gate(merge));
+    options.workspaces.onChanged((change) => this.#onChanged(change));
+  }
+
+  /**
+   * Merges an approved review: its workspace, at exactly the check-in that was approved. A review
+   * without a workspace is marked as merged.
+   *
+   * @returns the review and the check-in of the merge
+   * @throws NotFound, Forbidden, Conflict, which has `conflicts` where the branches contradict
+   */
+  async merge(
+    project: Project,
+    number: number,
+    request: ReviewRequest,
+  ): Promise<{ readonly review: Review; readonly checkin: string | null }> {
+    const { repositories, reviews, workspaces } = this.#options;
+    await repositories.catchUp(project);
+    const review = await reviews.require(project, number);
+    await this.#requireApproved(project, review);
+    if (review.workspace === null) {
+      await repositories.exclusively(project, () => this.#mark(project, number, request));
+      return { review: { ...review, status: "merged" }, checkin: null };
+    }
+    const round = await reviews.store.newestRound(review);
+    const { caller, actor, isAdmin } = request;
+    const { uuid } = await workspaces.mergeExactly(project, {
+      caller,
+      actor,
+      isAdmin,
+      workspace: review.workspace,
+      tip: round?.tip ?? "",
+      target: review.targetBranch,
+      message: messageOf(review),
+      extra: { review: review.id } satisfies MergeOf,
+    });
+    return { review: { ...review, status: "merged", mergedAs: uuid }, checkin: uuid };
+  }
+
+  /** Whether a review is approved under the rules of this moment. */
+  async judge(project: Project, review: Review): Promise<JudgedReview> {
+    const { protection, reviews: { store } } = this.#options;
+    const verdicts = await store.verdicts(review);
+    const round = await store.newestRound(review);
+    const rule = protection.ruleOf(project, review.targetBranch);
+    const isApproved = isOpen(review) && statusOf(verdicts, rule) === "approved";
+    const approvals = verdicts.filter(({ verdict }) => verdict === "approved")
+      .map(({ reviewer }) => reviewer);
+    return { review, isApproved, standing: { tip: round?.tip ?? "", approvals } };
+  }
+
+  /** @throws Conflict where a review is not approved, or waits in the landing queue */
+  async #requireApproved(project: Project, review: Review): Promise<JudgedReview> {
+    if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
+    const judged = await this.judge(project, review);
+    if (!judged.isApproved) throw new Conflict("Review must be approved before merging");
+    if (await this.#landings.openOf(review.id) !== null) {
+      throw new Conflict("The review is in the landing queue: take it out first");
+    }
+    return judged;
+  }
+
+  async #mark(project: Project, number: number, { caller }: ReviewRequest): Promise<void> {
+    const { database, reviews, clock } = this.#options;
+    const review = await reviews.require(project, number);
+    await this.#requireApproved(project, review);
+    const by = { origin: originOf(caller), now: clock() };
+    await database.commit(await this.#mergedChange(project, review, { ...by, checkin: null }));
+  }
+
+  /** Lets a merge of a workspace pass if its review was approved at this check-in. */
+  async #gate({ project, workspace, target, tip, actor, isAdmin, extra }: GatedMerge) {
+    const { reviews, protection } = this.#options;
+    const id = reviewIn(extra);
+    const review = id === null
+      ? await reviews.store.newestOf(workspace.id)
+      : await reviews.store.get(id);
+    const isLinked = review !== null && isOpen(review);
+    const judged = !isLinked
+      ? null
+      : id === null
+      ? await this.#requireLinked(project, review, tip)
+      : await this.#requireApproved(project, review);
+    if (judged !== null && judged.standing.tip !== tip) {
+      throw new Conflict("The workspace has a check-in that the review does not show", { tip });
+    }
+    if (isLinked && review.targetBranch !== target) {
+      throw new Conflict(`The review is of a merge into "${review.targetBranch}"`);
+    }
+    const standing = judged?.standing ?? null;
+    const question = { project, branch: target, actor, isAdmin, tip, review: standing };
+    await protection.require({ ...question, action: "merge" });
+  }
+
+  /** The same for a merge by the workspace's own endpoint. */
+  async #requireLinked(project: Project, review: Review, tip: string): Promise<JudgedReview> {
+    const judged = await this.judge(project, review);
+    if (judged.isApproved && judged.standing.tip === tip) {
+      return await this.#requireApproved(project, review);
+    }
+    const status = judged.isApproved ? "pending" : review.status;
+    throw new Forbidden(
+      `Linked code review is '${status}', must be approved before merging`,
+    );
+  }
+
+  /** What becomes of a workspace's reviews when the workspace ends. */
+  async #onChanged(change: WorkspaceChange): Promise<Change> {
+    const { action, project, workspace, checkin, extra, origin, now } = change;
+    if (action !== "merged" && action !== "abandoned") return {};
+    const { store, statements } = this.#options.reviews;
+    const id = reviewIn(extra);
+    const review = id === null ? await store.newestOf(workspace.id) : await store.get(id);
+    if (review === null || !isOpen(review)) return {};
+    if (action === "merged") {
+      return await this.#mergedChange(project, review, { origin, now, checkin });
+    }
+    const event = { status: "closed", action: "closed", by: { origin, now } } as const;
+    return {
+      statements: [statements.status(review, "closed", now)],
+      events: [statements.event(project, review, event)],
+    };
+  }
+
+  async #mergedChange(
+    project: Project,
+    review: Review,
+    { checkin, origin, now }: Pick<WorkspaceChange, "checkin" | "origin" | "now">,
+  ): Promise<Change> {
+    const { claims, reviews: { statements } } = this.#options;
+    const { ticket, author: owner } = review;
+    // The merge of a workspace ends the claim that the workspace was made for.
+    const claim = ticket === null || review.workspace !== null
+      ? {}
+      : await claims.merged(project, { ticket, owner, origin, now });
+    const event = { status: "merged", action: "merged", by: { origin, now } } as const;
+    return {
+      statements: [statements.merged(review, checkin, now), ...claim.statements ?? []],
+      events: [statements.event(project, review, event), ...claim.events ?? []],
+    };
+  }
+}
+
+/** The comment of a review's merge. */
+export function messageOf({ number, title, ticket }: Review): string {
+  const resolved = ticket === null ? "" : ` [${ticket.slice(0, 10)}]`;
+  return `Merge review ${number}: ${title}${resolved}`;
+}
+
+function reviewIn(extra: unknown): string | null {
+  return typeof extra === "object" && extra !== null && "review" in extra &&
+      typeof extra.review === "string"
+    ? extra.review
+    : null;
+}

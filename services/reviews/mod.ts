@@ -1,0 +1,14 @@
+/** Reviews in rounds, with verdicts and comments on lines. */
+export { type Landing, type Reason } from "./landing_store.ts";
+export type { QueuedLanding } from "./landing_queue.ts";
+export { openReviews, type OpenReviewsOptions, type ReviewServices } from "./open.ts";
+export { type Comment, type Review, type ReviewStatus } from "./records.ts";
+export type { ReviewRequest } from "./reviews.ts";
+export {
+  actingSchema,
+  approvalSchema,
+  changeRequestSchema,
+  newCommentSchema,
+  newReviewSchema,
+} from "./schemas.ts";
+export { viewOfComment, viewOfDetail, viewOfReview, viewOfRoundDiff } from "./views.ts";

@@ -1,0 +1,36 @@
+import type { Config } from "../config/mod.ts";
+import type { Submissions } from "../tickets/mod.ts";
+import type { Workspaces } from "../workspaces/mod.ts";
+import { LandingQueue, type LandingQueueOptions } from "./landing_queue.ts";
+import { ReviewMerges } from "./merges.ts";
+import { Reviews, type ReviewsOptions } from "./reviews.ts";
+import type { Claims } from "../tickets/mod.ts";
+
+export interface OpenReviewsOptions
+  extends
+    Omit<ReviewsOptions, "clock" | "workspaces" | "protection" | "claims">,
+    Omit<LandingQueueOptions, "reviews" | "merges" | "workspaces" | "depth" | "timeoutSeconds"> {
+  readonly claims: Claims;
+  readonly workspaces: Workspaces;
+  readonly submissions: Pick<Submissions, "extend">;
+  readonly landing: Config["projects"]["landing"];
+}
+
+/** Reviews, their merges, and the landing queue. */
+export interface ReviewServices {
+  readonly reviews: Reviews;
+  readonly reviewMerges: ReviewMerges;
+  readonly landing: LandingQueue;
+}
+
+/** Makes the services of reviews. The queue is started once every intention is settled. */
+export function openReviews(
+  { landing: { depth, timeout_seconds: timeoutSeconds }, ...options }: OpenReviewsOptions,
+): ReviewServices {
+  const clock = () => options.scheduler.now();
+  const reviews = new Reviews({ ...options, clock });
+  options.submissions.extend(reviews.opening);
+  const merges = new ReviewMerges({ ...options, reviews, clock });
+  const landing = new LandingQueue({ ...options, reviews, merges, depth, timeoutSeconds });
+  return { reviews, reviewMerges: merges, landing };
+}

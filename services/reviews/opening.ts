@@ -1,0 +1,229 @@
+import { ulid } from "ulid";
+import type { Change, Database } from "../database/mod.ts";
+import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
+import { originOf } from "../identity/mod.ts";
+import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Claims, Submission, SubmissionPart } from "../tickets/mod.ts";
+import type { Workspace, Workspaces } from "../workspaces/mod.ts";
+import { pin } from "./pinning.ts";
+import type { Review } from "./records.ts";
+import type { ReviewRequest } from "./reviews.ts";
+import { MAX_TITLE, type NewReview } from "./schemas.ts";
+import type { By, ReviewStatements } from "./statements.ts";
+import type { ReviewStore } from "./store.ts";
+
+/** Reviews of one project. */
+const MAX_REVIEWS = 1_000_000;
+
+export interface ReviewOpeningOptions {
+  readonly database: Database;
+  readonly repositories: ProjectRepositories;
+  readonly claims: Pick<Claims, "active" | "fence">;
+  readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files">;
+  readonly store: ReviewStore;
+  readonly statements: ReviewStatements;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** What a review is made of before it has a number. */
+type Draft = Pick<Review, "title" | "description" | "ticket" | "targetBranch" | "filesChanged"> & {
+  readonly author: Actor;
+  readonly workspace: Review["workspace"];
+};
+
+/** Opens reviews: on request, and as part of the submission of a claim. */
+export class ReviewOpening implements SubmissionPart {
+  readonly #options: ReviewOpeningOptions;
+  /** The number that each project gave out last, whether it was used or not. */
+  readonly #numbers = new Map<string, number>();
+
+  constructor(options: ReviewOpeningOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Invalid, NotFound, Forbidden, Conflict */
+  async create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
+    const { title, diff = "", workspace } = request;
+    if (title === "") throw new Invalid("Review title is required");
+    if (workspace === undefined && diff.trim() === "") throw new Invalid("Diff is required");
+    return await this.#options.repositories.exclusively(
+      project,
+      () => this.#create(project, request, by),
+    );
+  }
+
+  /**
+   * Prepares the review of a submitted workspace. A workspace that is unknown, has ended or changes
+   * nothing gets none, and one that is under review keeps its review.
+   */
+  async prepare({ project, ticket, actor, summary, workspace: name }: Submission) {
+    const workspace = name === null ? null : await this.#findActive(project, name);
+    if (workspace === null) return null;
+    if (workspace.owner.key !== actor.key) {
+      throw new Forbidden("Only the owning agent can modify this workspace");
+    }
+    const open = await this.#openOf(project, workspace);
+    if (open !== null) return { plan: null, answer: { review: open.number } };
+    const { filesChanged } = await this.#pin(project, workspace, "trunk");
+    if (filesChanged.length === 0) return null;
+    const [firstLine = ""] = summary.trim().split("\n", 1);
+    const title = ticket.title.trim() || firstLine || `Work on ticket ${ticket.uuid.slice(0, 10)}`;
+    const review = await this.#number(project, {
+      title: title.slice(0, MAX_TITLE),
+      description: summary.slice(0, 20_000),
+      author: actor,
+      workspace: { id: workspace.id, name: workspace.name },
+      ticket: ticket.uuid,
+      targetBranch: "trunk",
+      filesChanged,
+    });
+    return { plan: review, answer: { review: review.number } };
+  }
+
+  /** Opens the prepared review, of what the workspace holds when its claim ends. */
+  async settle(
+    plan: unknown,
+    { project, origin, now }: By & { readonly project: Project },
+  ): Promise<Change> {
+    const review = plan as Review;
+    const { workspaces, store } = this.#options;
+    const workspace = await workspaces.get(review.workspace?.id ?? "");
+    if (workspace === null || workspace.status !== "active") return {};
+    if (await store.get(review.id) !== null) return {};
+    if (await this.#openOf(project, workspace) !== null) return {};
+    return await this.#opened(project, review, { workspace, diff: null, by: { origin, now } });
+  }
+
+  async #create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
+    const { database, clock } = this.#options;
+    const workspace = request.workspace === undefined
+      ? null
+      : await this.#requireWorkspace(project, request.workspace, by);
+    const ticket = await this.#ticketOf(project, request, workspace, by);
+    const targetBranch = request.target_branch;
+    const pinned = workspace === null ? null : await this.#pin(project, workspace, targetBranch);
+    if (pinned?.filesChanged.length === 0) {
+      throw new Conflict("The workspace has no changes to review");
+    }
+    const review = await this.#number(project, {
+      title: request.title,
+      description: request.description,
+      author: by.actor,
+      workspace: workspace === null ? null : { id: workspace.id, name: workspace.name },
+      ticket,
+      targetBranch,
+      filesChanged: pinned?.filesChanged ?? request.files_changed,
+    });
+    const diff = workspace === null ? request.diff ?? "" : null;
+    const when = { origin: originOf(by.caller), now: clock() };
+    await database.commit(
+      await this.#opened(project, review, { workspace, diff, by: when }),
+    );
+    return review;
+  }
+
+  /** Gives a draft the project's next number. Numbers are never given twice. */
+  async #number(project: Project, draft: Draft): Promise<Review> {
+    const next = await this.#options.store.nextNumber(project.id);
+    const number = Math.max(next, (this.#numbers.get(project.id) ?? 0) + 1);
+    if (number > MAX_REVIEWS) throw new Conflict(`A project has at most ${MAX_REVIEWS} reviews`);
+    this.#numbers.set(project.id, number);
+    const now = this.#options.clock();
+    return {
+      ...draft,
+      id: ulid(now),
+      projectId: project.id,
+      number,
+      status: "pending",
+      round: 1,
+      commentCount: 0,
+      mergedAs: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+  }
+
+  /** What a new review writes. */
+  async #opened(
+    project: Project,
+    review: Review,
+    { workspace, diff, by }: {
+      readonly workspace: Workspace | null;
+      readonly diff: string | null;
+      readonly by: By;
+    },
+  ): Promise<Change> {
+    const { statements } = this.#options;
+    const pinned = workspace === null
+      ? null
+      : await this.#pin(project, workspace, review.targetBranch);
+    const round = pinned === null
+      ? null
+      : { round: 1, base: pinned.base, tip: pinned.tip, startedAt: by.now };
+    const filesChanged = pinned?.filesChanged ?? review.filesChanged;
+    return {
+      statements: statements.insert({ ...review, filesChanged }, diff, round),
+      events: [statements.event(project, review, { status: "pending", action: "created", by })],
+    };
+  }
+
+  /** The workspace that a review is opened from. */
+  async #requireWorkspace(
+    project: Project,
+    name: string,
+    { actor, isAdmin, generation }: ReviewRequest,
+  ): Promise<Workspace> {
+    const { workspaces, claims } = this.#options;
+    const workspace = await workspaces.find(project, name);
+    if (workspace.status !== "active") {
+      throw new Conflict(`Workspace is ${workspace.status}, cannot be reviewed`);
+    }
+    const isOwner = workspace.owner.key === actor.key;
+    if (!isOwner && !isAdmin) {
+      throw new Forbidden("Only the owning agent can modify this workspace");
+    }
+    if (workspace.ticket !== null && isOwner) {
+      await claims.fence(project, { ticket: workspace.ticket, actor, generation });
+    }
+    const open = await this.#openOf(project, workspace);
+    if (open !== null) {
+      throw new Conflict(`Review ${open.number} of the workspace is open`, { review: open.number });
+    }
+    return workspace;
+  }
+
+  async #findActive(project: Project, name: string): Promise<Workspace | null> {
+    const workspace = await this.#options.workspaces.find(project, name).catch((error: unknown) => {
+      if (error instanceof NotFound) return null;
+      throw error;
+    });
+    return workspace?.status === "active" ? workspace : null;
+  }
+
+  async #openOf(project: Project, { id, name }: Workspace): Promise<Review | null> {
+    const open = await this.#options.store.openOf(project.id, [name]);
+    return open.find(({ workspace }) => workspace?.id === id) ?? null;
+  }
+
+  #pin(project: Project, workspace: Workspace, target: string) {
+    return pin(this.#options.workspaces, { project, workspace, target });
+  }
+
+  /** The whole id of the ticket that a review resolves. */
+  async #ticketOf(
+    project: Project,
+    { ticket_uuid: id = "" }: NewReview,
+    workspace: Workspace | null,
+    { actor }: ReviewRequest,
+  ): Promise<string | null> {
+    const { repositories, claims } = this.#options;
+    if (id === "") return workspace?.ticket ?? null;
+    const { uuid } = await repositories.read(project, (repository) => repository.resolveTicket(id));
+    const claim = claims.active(project, uuid);
+    if (claim !== null && claim.holder.key !== actor.key && actor.kind !== "operator") {
+      throw new Forbidden("Cannot create a review for a ticket claimed by another agent");
+    }
+    return uuid;
+  }
+}

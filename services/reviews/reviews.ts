@@ -1,0 +1,302 @@
+import type { Database } from "../database/mod.ts";
+import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
+import { type Caller, originOf } from "../identity/mod.ts";
+import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
+import type { Protection } from "../protection/mod.ts";
+import type { Claims } from "../tickets/mod.ts";
+import type { Workspaces } from "../workspaces/mod.ts";
+import { placesOf } from "./comment_lines.ts";
+import { ReviewOpening } from "./opening.ts";
+import { type Comment, isOpen, type Review, type ReviewStatus } from "./records.ts";
+import { diffRounds, type RoundDiff } from "./round_diff.ts";
+import { RoundKeeper } from "./round_keeper.ts";
+import type { Approval, ChangeRequest, NewComment, NewReview } from "./schemas.ts";
+import { type By, ReviewStatements } from "./statements.ts";
+import { ReviewStore } from "./store.ts";
+import { approvalsOf, statusOf } from "./verdicts.ts";
+import type { ReviewDetail } from "./views.ts";
+
+/** Comments of one review. */
+const MAX_COMMENTS = 1000;
+
+export interface ReviewsOptions {
+  readonly database: Database;
+  readonly repositories: ProjectRepositories;
+  readonly claims: Pick<Claims, "active" | "fence">;
+  readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files">;
+  readonly protection: Pick<Protection, "ruleOf">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Who does something to a review. */
+export interface ReviewRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+  /** Whether the caller may administer the project. */
+  readonly isAdmin: boolean;
+  /** The generation of the claim that the caller believes in. */
+  readonly generation?: number | undefined;
+}
+
+/**
+ * Reviews of changes, in rounds. Whatever changes a review happens while nothing is written to the
+ * project's repository, so that a verdict and a new check-in never cross.
+ */
+export class Reviews {
+  readonly store: ReviewStore;
+  readonly statements: ReviewStatements;
+  /** Opens reviews, also of what is submitted. */
+  readonly opening: ReviewOpening;
+  readonly #options: ReviewsOptions;
+
+  constructor(options: ReviewsOptions) {
+    this.#options = options;
+    this.store = new ReviewStore(options.database);
+    this.statements = new ReviewStatements(options.database);
+    const parts = { ...options, store: this.store, statements: this.statements };
+    this.opening = new ReviewOpening(parts);
+    const keeper = new RoundKeeper(parts);
+    options.repositories.onReceived((reception) => keeper.next(reception));
+  }
+
+  /** @throws NotFound */
+  async require(project: Pick<Project, "id">, number: number): Promise<Review> {
+    const review = await this.store.find(project.id, number);
+    if (review === null) throw new NotFound("Review not found");
+    return review;
+  }
+
+  /** A review with everything that belongs to it. */
+  async detail(project: Project, number: number): Promise<ReviewDetail> {
+    const review = await this.require(project, number);
+    const [rounds, comments, verdicts] = await Promise.all([
+      this.store.rounds(review),
+      this.store.comments(review),
+      this.store.verdicts(review),
+    ]);
+    const rule = this.#options.protection.ruleOf(project, review.targetBranch);
+    const common = { review, rounds, comments, verdicts, approvals: approvalsOf(verdicts, rule) };
+    if (rounds.length === 0) {
+      const diff = await this.store.diffOf(review);
+      return { ...common, diff, isTruncated: false, places: new Map() };
+    }
+    return await this.#options.repositories.read(project, async (repository) => {
+      const { diff, isTruncated } = await diffRounds(repository, rounds, {
+        from: 0,
+        to: review.round,
+      });
+      return { ...common, diff, isTruncated, places: await placesOf(repository, comments, rounds) };
+    });
+  }
+
+  /**
+   * What changed between two rounds; by default since the actor's last verdict, or else the whole
+   * change.
+   *
+   * @throws NotFound, Conflict where the review has no workspace
+   */
+  async diff(
+    project: Project,
+    number: number,
+    { from, to, actor }: {
+      readonly from?: number | undefined;
+      readonly to?: number | undefined;
+      readonly actor: Actor | null;
+    },
+  ): Promise<RoundDiff> {
+    const review = await this.require(project, number);
+    const rounds = await this.store.rounds(review);
+    if (rounds.length === 0) {
+      throw new Conflict("The review has no workspace: its diff is the one that its author gave");
+    }
+    const last = actor === null ? null : await this.store.lastVerdictRound(review, actor.key);
+    const ends = { from: from ?? last ?? 0, to: to ?? review.round };
+    return await this.#options.repositories.read(
+      project,
+      (repository) => diffRounds(repository, rounds, ends),
+    );
+  }
+
+  /**
+   * Opens a review.
+   *
+   * @throws Invalid, NotFound, Forbidden, Conflict
+   */
+  create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
+    return this.opening.create(project, request, by);
+  }
+
+  /** @throws NotFound, Invalid, Conflict */
+  async comment(
+    project: Project,
+    number: number,
+    comment: NewComment,
+    { caller, actor }: ReviewRequest,
+  ): Promise<Comment> {
+    if (comment.body.trim() === "") throw new Invalid("Comment body is required");
+    if (comment.line_number !== null && comment.file_path === "") {
+      throw new Invalid('"line_number" needs "file_path"');
+    }
+    return await this.#change(project, number, async (review) => {
+      requireRoom(review);
+      const by = this.#by(caller);
+      const event = { status: review.status, action: "commented", by } as const;
+      await this.#options.database.commit({
+        statements: this.statements.comment(review, comment, { author: actor, now: by.now }),
+        events: [this.statements.event(project, review, event)],
+      });
+      const [made] = (await this.store.comments(review)).slice(-1);
+      if (made === undefined) throw new Error("A comment that was made is missing");
+      return made;
+    });
+  }
+
+  /**
+   * Approves the newest round.
+   *
+   * @throws NotFound, Forbidden for the author, Conflict
+   */
+  approve(
+    project: Project,
+    number: number,
+    { round }: Approval,
+    by: ReviewRequest,
+  ): Promise<Review> {
+    return this.#judge(project, number, { verdict: "approved", round }, by);
+  }
+
+  /**
+   * Asks for changes, which withdraws the approvals.
+   *
+   * @throws NotFound, Conflict
+   */
+  requestChanges(
+    project: Project,
+    number: number,
+    { round, comment }: ChangeRequest,
+    by: ReviewRequest,
+  ): Promise<Review> {
+    return this.#judge(project, number, { verdict: "changes_requested", round, comment }, by);
+  }
+
+  /**
+   * Ends a review without a merge. Only its author and admins may.
+   *
+   * @throws NotFound, Forbidden, Conflict
+   */
+  close(
+    project: Project,
+    number: number,
+    { caller, actor, isAdmin }: ReviewRequest,
+  ): Promise<Review> {
+    return this.#change(project, number, async (review) => {
+      if (review.status === "closed") return review;
+      requireOpen(review);
+      if (actor.key !== review.author.key && !isAdmin) {
+        throw new Forbidden("Only the author can close a review");
+      }
+      const by = this.#by(caller);
+      await this.#options.database.commit({
+        statements: [this.statements.status(review, "closed", by.now)],
+        events: [
+          this.statements.event(project, review, { status: "closed", action: "closed", by }),
+        ],
+      });
+      return { ...review, status: "closed" };
+    });
+  }
+
+  async #judge(
+    project: Project,
+    number: number,
+    { verdict, round, comment = "" }: {
+      readonly verdict: "approved" | "changes_requested";
+      readonly round: number | undefined;
+      readonly comment?: string | undefined;
+    },
+    { caller, actor }: ReviewRequest,
+  ): Promise<Review> {
+    // What another program has pushed begins its round first.
+    await this.#options.repositories.catchUp(project);
+    return await this.#change(project, number, async (review) => {
+      requireOpen(review);
+      if (verdict === "approved") await this.#requireOther(review, actor);
+      if (round !== undefined && round !== review.round) {
+        throw new Conflict(`The review is in round ${review.round}`, { round: review.round });
+      }
+      const standing = await this.store.verdicts(review);
+      const own = standing.find(({ reviewer }) => reviewer.key === actor.key);
+      if (own?.verdict === verdict && comment.trim() === "") return review;
+      const by = this.#by(caller);
+      const given = {
+        reviewId: review.id,
+        round: review.round,
+        reviewer: actor,
+        verdict,
+        givenAt: by.now,
+      };
+      const others = standing.filter((one) =>
+        one.reviewer.key !== actor.key && (verdict === "approved" || one.verdict !== "approved")
+      );
+      const rule = this.#options.protection.ruleOf(project, review.targetBranch);
+      const status: ReviewStatus = statusOf([...others, given], rule);
+      await this.#options.database.commit({
+        statements: [
+          ...(verdict === "approved" ? [] : [this.statements.withdraw(review, by.now, "approved")]),
+          ...this.statements.verdict(given),
+          this.statements.status(review, status, by.now),
+          ...this.#remark(review, comment, actor, by),
+        ],
+        events: [this.statements.event(project, review, { status, action: verdict, by })],
+      });
+      return { ...review, status };
+    });
+  }
+
+  /** The comment that comes with a request for changes. */
+  #remark(review: Review, body: string, author: Actor, { now }: By) {
+    if (body.trim() === "") return [];
+    requireRoom(review);
+    const comment = { body, file_path: "", line_number: null, side: "new" } as const;
+    return this.statements.comment(review, comment, { author, now });
+  }
+
+  /** Nobody approves their own work. */
+  async #requireOther(review: Review, { key }: Actor): Promise<void> {
+    const { workspace, author } = review;
+    const owner = workspace === null
+      ? null
+      : (await this.#options.workspaces.get(workspace.id))?.owner ?? null;
+    if (author.key === key || owner?.key === key) {
+      throw new Forbidden("Cannot approve your own review");
+    }
+  }
+
+  /** Changes a review as it is now, while nothing else of the project changes. */
+  #change<T>(
+    project: Project,
+    number: number,
+    change: (review: Review) => Promise<T>,
+  ): Promise<T> {
+    return this.#options.repositories.exclusively(
+      project,
+      async () => await change(await this.require(project, number)),
+    );
+  }
+
+  #by(caller: Caller): By {
+    return { origin: originOf(caller), now: this.#options.clock() };
+  }
+}
+
+/** @throws Conflict where the review has ended */
+export function requireOpen(review: Review): void {
+  if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
+}
+
+function requireRoom({ commentCount }: Review): void {
+  if (commentCount >= MAX_COMMENTS) {
+    throw new Conflict(`A review has at most ${MAX_COMMENTS} comments`);
+  }
+}

@@ -1,0 +1,55 @@
+import { NotFound } from "../errors.ts";
+import type { Diff, PooledRepository } from "../fossil/mod.ts";
+import type { Round } from "./records.ts";
+
+/** Bytes of a diff that is sent at once. */
+const MAX_DIFF_BYTES = 1024 * 1024;
+
+/** One end of a diff between rounds. */
+export interface DiffEnd {
+  /** 0 is the base of the other end's round. */
+  readonly round: number;
+  readonly checkin: string;
+}
+
+/** What changed between two rounds of a review. */
+export interface RoundDiff {
+  readonly from: DiffEnd;
+  readonly to: DiffEnd;
+  /** The diffs of all files, one after the other. */
+  readonly diff: string;
+  /** Part of the diff is left out because of its size. */
+  readonly isTruncated: boolean;
+  readonly files: Diff["files"];
+}
+
+/**
+ * The difference between two rounds.
+ *
+ * @param from 0 for the base of round `to`: the whole change
+ * @throws NotFound where there is no such round
+ */
+export async function diffRounds(
+  repository: PooledRepository,
+  rounds: readonly Round[],
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<RoundDiff> {
+  const end = roundAt(rounds, to);
+  const start = from === 0 ? end.base : roundAt(rounds, from).tip;
+  const diff = start === end.tip
+    ? { files: [] }
+    : await repository.diff({ from: start, to: end.tip, maxBytes: MAX_DIFF_BYTES });
+  return {
+    from: { round: from, checkin: start },
+    to: { round: to, checkin: end.tip },
+    diff: diff.files.map((file) => file.diff).join(""),
+    isTruncated: diff.files.some((file) => file.is_truncated),
+    files: diff.files,
+  };
+}
+
+function roundAt(rounds: readonly Round[], number: number): Round {
+  const found = rounds.find(({ round }) => round === number);
+  if (found === undefined) throw new NotFound(`The review has no round ${number}`);
+  return found;
+}

@@ -1,0 +1,62 @@
+import { z } from "zod";
+
+/** Files that a review names. */
+const MAX_FILES = 5000;
+
+/** Characters of a title. */
+export const MAX_TITLE = 300;
+
+const title = z.string().trim().max(MAX_TITLE, {
+  error: `must have at most ${MAX_TITLE} characters`,
+});
+const description = z.string().max(20_000, { error: "must have at most 20000 characters" });
+const path = z.string().max(1000, { error: "must have at most 1000 characters" });
+const agent_id = z.string().max(200, { error: "must have at most 200 characters" }).optional()
+  .describe("In whose name; your own where it is absent, and for an agent always");
+
+/** What a review is opened with. */
+export const newReviewSchema = z.object({
+  title,
+  description: description.default(""),
+  workspace: z.string().min(1).max(199).optional()
+    .describe(
+      "The workspace under review: diff and files are then computed, and pinned to its tip",
+    ),
+  target_branch: z.string().trim().min(1).max(200).default("trunk")
+    .describe("The branch that a merge goes to"),
+  diff: z.string().max(1_000_000, { error: "must have at most 1000000 characters" }).optional()
+    .describe("The change, where there is no workspace"),
+  files_changed: z.array(path).max(MAX_FILES, { error: `must name at most ${MAX_FILES} files` })
+    .default([]),
+  ticket_uuid: z.string().max(64).optional().describe("The ticket that it resolves"),
+  agent_id,
+});
+
+/** A comment, on the whole review or on a line. */
+export const newCommentSchema = z.object({
+  body: z.string().max(60_000, { error: "must have at most 60000 characters" }),
+  file_path: path.default(""),
+  line_number: z.int().min(1).max(10_000_000).nullable().default(null),
+  side: z.enum(["old", "new"], { error: 'must be "old" or "new"' }).default("new")
+    .describe("Whether the line is counted before the change or after it"),
+  agent_id,
+});
+
+const round = z.int().min(1).max(1_000_000).optional()
+  .describe("The round that you looked at; 409 if a newer one has begun");
+
+export const approvalSchema = z.object({ round, agent_id });
+
+export const changeRequestSchema = z.object({
+  comment: z.string().max(60_000, { error: "must have at most 60000 characters" }).optional(),
+  round,
+  agent_id,
+});
+
+/** Requests that need nobody but their caller. */
+export const actingSchema = z.object({ agent_id });
+
+export type NewReview = z.infer<typeof newReviewSchema>;
+export type NewComment = z.infer<typeof newCommentSchema>;
+export type Approval = z.infer<typeof approvalSchema>;
+export type ChangeRequest = z.infer<typeof changeRequestSchema>;

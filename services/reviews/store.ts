@@ -1,0 +1,142 @@
+import type { Database } from "../database/mod.ts";
+import {
+  type Comment,
+  commentOf,
+  type Review,
+  reviewOf,
+  type ReviewStatus,
+  type Round,
+  roundOf,
+  type Verdict,
+  verdictOf,
+} from "./records.ts";
+
+/** Columns of a review, except for its diff, which can be large. */
+const COLUMNS = [
+  "id",
+  "project_id",
+  "number",
+  "title",
+  "description",
+  "status",
+  "author_key",
+  "author_name",
+  "author_kind",
+  "workspace_id",
+  "workspace",
+  "ticket",
+  "target_branch",
+  "round",
+  "files_changed",
+  "comment_count",
+  "merged_as",
+  "created_at",
+  "updated_at",
+] as const;
+
+/** Reads reviews. A list costs three queries, however long it is. */
+export class ReviewStore {
+  readonly #tables: Database["tables"];
+
+  constructor(database: Pick<Database, "tables">) {
+    this.#tables = database.tables;
+  }
+
+  /** A page of reviews, newest first, and how many there are on all pages. */
+  async list(
+    projectId: string,
+    { status, limit, offset }: {
+      readonly status?: ReviewStatus | undefined;
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): Promise<{ readonly reviews: readonly Review[]; readonly total: number }> {
+    const matching = this.#tables.selectFrom("reviews").where("project_id", "=", projectId)
+      .$if(status !== undefined, (query) => query.where("status", "=", status!));
+    const { total } = await matching.select(({ fn }) => fn.countAll<number>().as("total"))
+      .executeTakeFirstOrThrow();
+    const rows = await matching.select(COLUMNS).orderBy("number", "desc")
+      .limit(limit).offset(offset).execute();
+    return { reviews: rows.map(reviewOf), total: Number(total) };
+  }
+
+  async find(projectId: string, number: number): Promise<Review | null> {
+    const row = await this.#tables.selectFrom("reviews").select(COLUMNS)
+      .where("project_id", "=", projectId).where("number", "=", number).executeTakeFirst();
+    return row === undefined ? null : reviewOf(row);
+  }
+
+  async get(id: string): Promise<Review | null> {
+    const row = await this.#tables.selectFrom("reviews").select(COLUMNS)
+      .where("id", "=", id).executeTakeFirst();
+    return row === undefined ? null : reviewOf(row);
+  }
+
+  /** The open reviews of a project's workspaces of some names. */
+  async openOf(projectId: string, workspaces: readonly string[]): Promise<readonly Review[]> {
+    if (workspaces.length === 0) return [];
+    const rows = await this.#tables.selectFrom("reviews").select(COLUMNS)
+      .where("project_id", "=", projectId).where("workspace", "in", workspaces)
+      .where("status", "in", ["pending", "approved", "changes_requested"]).execute();
+    return rows.map(reviewOf);
+  }
+
+  /** The newest review of a workspace, open or not. */
+  async newestOf(workspaceId: string): Promise<Review | null> {
+    const row = await this.#tables.selectFrom("reviews").select(COLUMNS)
+      .where("workspace_id", "=", workspaceId).orderBy("number", "desc").limit(1)
+      .executeTakeFirst();
+    return row === undefined ? null : reviewOf(row);
+  }
+
+  /** The diff that the author gave. */
+  async diffOf({ id }: Pick<Review, "id">): Promise<string> {
+    const row = await this.#tables.selectFrom("reviews").select("diff")
+      .where("id", "=", id).executeTakeFirst();
+    return row?.diff ?? "";
+  }
+
+  /** The rounds of a review, oldest first; none where it has no workspace. */
+  async rounds({ id }: Pick<Review, "id">): Promise<readonly Round[]> {
+    const rows = await this.#tables.selectFrom("review_rounds").selectAll()
+      .where("review_id", "=", id).orderBy("round").execute();
+    return rows.map(roundOf);
+  }
+
+  /** The newest round of a review; null where it has no workspace. */
+  async newestRound({ id }: Pick<Review, "id">): Promise<Round | null> {
+    const row = await this.#tables.selectFrom("review_rounds").selectAll()
+      .where("review_id", "=", id).orderBy("round", "desc").limit(1).executeTakeFirst();
+    return row === undefined ? null : roundOf(row);
+  }
+
+  /** The verdicts that stand, oldest first. */
+  async verdicts({ id }: Pick<Review, "id">): Promise<readonly Verdict[]> {
+    const rows = await this.#tables.selectFrom("review_verdicts").selectAll()
+      .where("review_id", "=", id).where("withdrawn_at", "is", null).orderBy("id").execute();
+    return rows.map(verdictOf);
+  }
+
+  /** The round on which a reviewer decided last, whether the verdict stands or not; else null. */
+  async lastVerdictRound({ id }: Pick<Review, "id">, key: string): Promise<number | null> {
+    const row = await this.#tables.selectFrom("review_verdicts").select("round")
+      .where("review_id", "=", id).where("reviewer_key", "=", key)
+      .orderBy("round", "desc").limit(1).executeTakeFirst();
+    return row?.round ?? null;
+  }
+
+  /** The comments of a review, oldest first. */
+  async comments({ id }: Pick<Review, "id">): Promise<readonly Comment[]> {
+    const rows = await this.#tables.selectFrom("review_comments").selectAll()
+      .where("review_id", "=", id).orderBy("number").execute();
+    return rows.map(commentOf);
+  }
+
+  /** The number of a project's next review. */
+  async nextNumber(projectId: string): Promise<number> {
+    const { last } = await this.#tables.selectFrom("reviews")
+      .select(({ fn }) => fn.max("number").as("last"))
+      .where("project_id", "=", projectId).executeTakeFirstOrThrow();
+    return Number(last ?? 0) + 1;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Actor } from "../projects/mod.ts";
+import type { BranchRule } from "../protection/mod.ts";
+import type { ReviewStatus, Verdict } from "./records.ts";
+
+/** Kinds of actors that are people. The operator holds the API token. */
+const PEOPLE: ReadonlySet<Actor["kind"]> = new Set(["person", "admin", "operator"]);
+
+/** Approvals that count, and how many it takes. */
+export interface Approvals {
+  readonly any: number;
+  readonly people: number;
+  readonly required: { readonly any: number; readonly people: number };
+  readonly isEnough: boolean;
+}
+
+type RequiredApprovals = Pick<BranchRule, "approvals">;
+
+/** Counts the approvals among the standing verdicts. It always takes one, whatever the rule says. */
+export function approvalsOf(verdicts: readonly Verdict[], rule: RequiredApprovals): Approvals {
+  const given = verdicts.filter(({ verdict }) => verdict === "approved");
+  const any = given.length;
+  const people = given.filter(({ reviewer }) => PEOPLE.has(reviewer.kind)).length;
+  const required = { any: Math.max(rule.approvals.any, 1), people: rule.approvals.people };
+  const isEnough = any >= required.any && people >= required.people;
+  return { any, people, required, isEnough };
+}
+
+/**
+ * The status of an open review. A request for changes withdraws the approvals before it, so enough
+ * approvals after it overrule it.
+ */
+export function statusOf(verdicts: readonly Verdict[], rule: RequiredApprovals): ReviewStatus {
+  if (approvalsOf(verdicts, rule).isEnough) return "approved";
+  return verdicts.some(({ verdict }) => verdict === "changes_requested")
+    ? "changes_requested"
+    : "pending";
+}

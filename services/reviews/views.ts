@@ -1,0 +1,94 @@
+import type { LinePlace } from "./comment_lines.ts";
+import type { Comment, Review, Round, Verdict } from "./records.ts";
+import type { RoundDiff } from "./round_diff.ts";
+import type { Approvals } from "./verdicts.ts";
+
+/** A review with everything that belongs to it. */
+export interface ReviewDetail {
+  readonly review: Review;
+  readonly rounds: readonly Round[];
+  readonly comments: readonly Comment[];
+  readonly verdicts: readonly Verdict[];
+  readonly approvals: Approvals;
+  /** The diff of the newest round. */
+  readonly diff: string;
+  readonly isTruncated: boolean;
+  /** Where the lines of comments are in the newest round, by the comment's number. */
+  readonly places: ReadonlyMap<number, LinePlace>;
+}
+
+/** A review as lists show it. */
+export function viewOfReview(review: Review) {
+  return {
+    id: review.number,
+    title: review.title,
+    description: review.description,
+    status: review.status,
+    agent_id: review.author.name,
+    files_changed: review.filesChanged,
+    comment_count: review.commentCount,
+    workspace: review.workspace?.name ?? null,
+    ticket_uuid: review.ticket ?? "",
+    target_branch: review.targetBranch,
+    round: review.round,
+    merged_as: review.mergedAs,
+    created_at: timeOf(review.createdAt),
+    updated_at: timeOf(review.updatedAt),
+  };
+}
+
+/** A review alone. */
+export function viewOfDetail(detail: ReviewDetail) {
+  const { review, rounds, verdicts, approvals, comments, diff, isTruncated, places } = detail;
+  const newest = rounds.at(-1) ?? null;
+  const { any, people, required } = approvals;
+  return {
+    ...viewOfReview(review),
+    diff,
+    is_truncated: isTruncated,
+    base: newest?.base ?? null,
+    tip: newest?.tip ?? null,
+    approvals: { any, people, required },
+    verdicts: verdicts.map(({ reviewer, verdict, round, givenAt }) => ({
+      agent_id: reviewer.name,
+      kind: reviewer.kind,
+      verdict,
+      round,
+      given_at: timeOf(givenAt),
+    })),
+    rounds: rounds.map(({ round, base, tip, startedAt }) => ({
+      round,
+      base,
+      tip,
+      started_at: timeOf(startedAt),
+    })),
+    comments: comments.map((comment) => viewOfComment(comment, places.get(comment.number) ?? null)),
+  };
+}
+
+/**
+ * A comment, at the place that it was made on.
+ *
+ * @param place where its line is in the newest round; null where it is gone
+ */
+export function viewOfComment(comment: Comment, place: LinePlace | null) {
+  return {
+    id: comment.number,
+    body: comment.body,
+    file_path: comment.path ?? "",
+    line_number: comment.line,
+    side: comment.side,
+    round: comment.round,
+    current: place === null ? null : { file_path: place.path, line_number: place.line },
+    author: comment.author.name,
+    created_at: timeOf(comment.createdAt),
+  };
+}
+
+export function viewOfRoundDiff({ from, to, diff, isTruncated, files }: RoundDiff) {
+  return { from, to, diff, is_truncated: isTruncated, files };
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

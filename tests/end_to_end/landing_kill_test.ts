@@ -1,0 +1,156 @@
+/** What `kill -9` leaves of merges and landings, and how the next start goes on. */
+import assert from "node:assert/strict";
+import { call } from "../support/api.ts";
+import { type Program, startProgram } from "../support/program.ts";
+
+const BASE = "/projects/demo/fossil/api";
+
+interface Shown {
+  readonly review: number;
+  readonly status: string;
+  readonly candidate: string | null;
+}
+
+// deno-lint-ignore no-explicit-any
+async function answer(program: Program, request: string, body?: unknown): Promise<any> {
+  const [method = "", path = ""] = request.split(" ");
+  const response = await call(program, method, path, body);
+  const text = await response.text();
+  assert.ok(response.ok, `${request}: ${response.status} ${text}`);
+  return text === "" ? null : JSON.parse(text);
+}
+
+/** Asks for a review's landing until it is as awaited. */
+async function untilLanding(
+  program: Program,
+  review: number,
+  ...statuses: readonly string[]
+): Promise<Shown> {
+  for (;;) {
+    const landing = await landingOf(program, review);
+    if (landing !== undefined && statuses.includes(landing.status)) return landing;
+  }
+}
+
+/** Opens and approves a review of one file. */
+async function approve(program: Program, name: string): Promise<number> {
+  const agent_id = "ann";
+  await answer(program, `POST ${BASE}/workspaces/create`, { name, agent_id });
+  await answer(program, `POST ${BASE}/workspaces/${name}/commit`, {
+    agent_id,
+    message: name,
+    changes: [{ path: `${name}.txt`, content: "text\n" }],
+  });
+  const body = { title: name, workspace: name, agent_id };
+  const { id } = await answer(program, `POST ${BASE}/reviews/create`, body);
+  await answer(program, `POST ${BASE}/reviews/${id}/approve`, { agent_id: "bob" });
+  return id;
+}
+
+/** The landing of a review, as it was last. */
+async function landingOf(program: Program, review: number): Promise<Shown | undefined> {
+  const { landing }: { landing: Shown[] } = await answer(program, `GET ${BASE}/landing`);
+  return landing.find((one) => one.review === review);
+}
+
+/** Reports the candidate's check, if it still waits for one, and waits until it has landed. */
+async function finish(program: Program, review: number): Promise<void> {
+  // A request that was not answered may have been lost.
+  if (await landingOf(program, review) === undefined) {
+    await answer(program, `POST ${BASE}/reviews/${review}/land`, {});
+  }
+  const landing = await untilLanding(program, review, "testing", "landed");
+  if (landing.status === "testing") {
+    const report = { checkin: landing.candidate, context: "ci", state: "success" };
+    await answer(program, `POST ${BASE}/status`, report);
+  }
+  await untilLanding(program, review, "landed");
+}
+
+/** Requests after which, or in the middle of which, the program is killed. */
+const MOMENTS: readonly {
+  readonly name: string;
+  run(program: Program, review: number): Promise<void>;
+}[] = [
+  {
+    name: "queue-sent",
+    run(program, review) {
+      void call(program, "POST", `${BASE}/reviews/${review}/land`, {}).catch(() => {});
+      return Promise.resolve();
+    },
+  },
+  {
+    name: "queued",
+    run: (program, review) => answer(program, `POST ${BASE}/reviews/${review}/land`, {}),
+  },
+  {
+    name: "testing",
+    async run(program, review) {
+      await answer(program, `POST ${BASE}/reviews/${review}/land`, {});
+      await untilLanding(program, review, "testing");
+    },
+  },
+  {
+    name: "passed",
+    async run(program, review) {
+      await answer(program, `POST ${BASE}/reviews/${review}/land`, {});
+      const landing = await untilLanding(program, review, "testing");
+      const report = { checkin: landing.candidate, context: "ci", state: "success" };
+      await answer(program, `POST ${BASE}/status`, report);
+    },
+  },
+];
+
+Deno.test("the landing queue goes on after kill -9, whenever it comes", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "muster-" });
+  let program = await startProgram({ folder });
+  try {
+    await answer(program, "POST /v1/projects", { slug: "demo" });
+    const rules = [{ pattern: "trunk", contexts: ["ci"] }];
+    await answer(program, `PUT ${BASE}/protection`, rules);
+    for (const { name, run } of MOMENTS) {
+      const review = await approve(program, name);
+      await run(program, review);
+      await program.stop("SIGKILL");
+      program = await startProgram({ folder });
+      await finish(program, review);
+      const landing = await landingOf(program, review);
+      const { checkins } = await answer(program, `GET ${BASE}/timeline?branch=trunk`);
+      assert.equal(checkins[0].uuid, landing?.candidate, name);
+      const { merged_as } = await answer(program, `GET ${BASE}/reviews/${review}`);
+      assert.equal(merged_as, landing?.candidate, name);
+      const workspace = await answer(program, `GET ${BASE}/workspaces/${name}`);
+      assert.equal(workspace.status, "merged", name);
+    }
+  } finally {
+    await program.stop("SIGKILL");
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("a merge that is killed has merged everything or nothing", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "muster-" });
+  let program = await startProgram({ folder });
+  try {
+    await answer(program, "POST /v1/projects", { slug: "demo" });
+    for (let turn = 0; turn < 5; turn++) {
+      const review = await approve(program, `merge-${turn}`);
+      const merge = call(program, "POST", `${BASE}/reviews/${review}/merge`, {}).catch(() => {});
+      // Each turn kills it a little later: after so many other answers.
+      for (let more = 0; more < turn; more++) await answer(program, `GET ${BASE}/project`);
+      await program.stop("SIGKILL");
+      await merge;
+      program = await startProgram({ folder });
+      const { status } = await answer(program, `GET ${BASE}/reviews/${review}`);
+      const workspace = await answer(program, `GET ${BASE}/workspaces/merge-${turn}`);
+      assert.equal(workspace.status, status === "merged" ? "merged" : "active");
+      const { checkins } = await answer(program, `GET ${BASE}/timeline?branch=trunk`);
+      const isOnTrunk = checkins[0].parents.includes(workspace.tip);
+      assert.equal(isOnTrunk, status === "merged");
+      if (status !== "merged") await answer(program, `POST ${BASE}/reviews/${review}/merge`, {});
+    }
+  } finally {
+    await program.stop("SIGKILL");
+    await Deno.remove(folder, { recursive: true });
+  }
+});

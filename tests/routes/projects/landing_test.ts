@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { type TestProject, withProject } from "../../support/projects.ts";
+
+interface Shown {
+  readonly review: number;
+  readonly status: string;
+  readonly position: number | null;
+  readonly candidate: string | null;
+  readonly reason: string | null;
+  readonly conflicts: readonly { path: string; kind: string }[];
+  readonly contexts: readonly string[];
+}
+
+/** The queue, each review once: as it stands, or as it ended last. */
+async function queueOf({ answer }: Pick<TestProject, "answer">): Promise<Map<number, Shown>> {
+  const { landing }: { landing: Shown[] } = await answer("GET /api/landing");
+  return new Map(landing.toReversed().map((one) => [one.review, one]));
+}
+
+/** Waits until a review's landing is as it should be. */
+async function landingOf(
+  test: Pick<TestProject, "answer" | "api">,
+  review: number,
+  isReady: (landing: Shown) => boolean,
+): Promise<Shown> {
+  const { promise, resolve, reject } = Promise.withResolvers<Shown>();
+  const look = async () => {
+    const landing = (await queueOf(test)).get(review);
+    if (landing !== undefined && isReady(landing)) resolve(landing);
+  };
+  const stop = test.api.services.database.onAppended(() => void look().catch(reject));
+  try {
+    await look();
+    return await promise;
+  } finally {
+    stop();
+  }
+}
+
+const isTesting = ({ status }: Shown) => status === "testing";
+const isLanded = ({ status }: Shown) => status === "landed";
+const isReturned = ({ status }: Shown) => status === "returned";
+
+/** Opens and approves a review with one file; gives its number. */
+async function approved(
+  { answer, caller, other }: TestProject,
+  { name, path = "a.txt" }: { name: string; path?: string },
+): Promise<number> {
+  await answer("POST /api/workspaces/create", { as: caller, body: { name } });
+  await answer(`POST /api/workspaces/${name}/commit`, {
+    as: caller,
+    body: { message: name, changes: [{ path, content: `${name}\n` }] },
+  });
+  const body = { title: `Add ${name}`, workspace: name };
+  const { id } = await answer("POST /api/reviews/create", { as: caller, body });
+  await answer(`POST /api/reviews/${id}/approve`, { as: other });
+  return id;
+}
+
+/** Puts a review in the queue. */
+function land({ answer, caller }: TestProject, review: number) {
+  return answer(`POST /api/reviews/${review}/land`, { as: caller });
+}
+
+/** Reports a check of a candidate. */
+async function report({ answer }: TestProject, checkin: string | null, state: string) {
+  await answer("POST /api/status", { body: { checkin, context: "ci", state } });
+}
+
+/** The newest check-in of trunk. */
+async function trunkOf({ answer }: TestProject) {
+  return (await answer("GET /api/timeline?branch=trunk")).checkins[0];
+}
+
+/** Makes trunk ask for the check `ci`. */
+async function protect({ answer }: TestProject): Promise<void> {
+  await answer("PUT /api/protection", {
+    body: [{ pattern: "trunk", contexts: ["ci"], landing: "required" }],
+  });
+}
+
+Deno.test("of three reviews the second conflicts, the third fails its check, and the first lands as tested while trunk moves", async () => {
+  await withProject(async (test) => {
+    const { answer, api, project } = test;
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    const two = await approved(test, { name: "two" });
+    const three = await approved(test, { name: "three", path: "c.txt" });
+    for (const [index, review] of [one, two, three].entries()) {
+      const queued = await land(test, review);
+      assert.equal(queued.id, review);
+      assert.equal(queued.position, index + 1);
+    }
+    const first = await landingOf(test, one, isTesting);
+    assert.equal((await queueOf(test)).get(two)?.status, "queued");
+
+    // Trunk moves while the candidate is tested: its success does not count any more.
+    const { repositories } = api.services.hosting;
+    await repositories.files.use(project, async (repository) => {
+      const tip = await repository.branchTip("trunk");
+      await repository.commit({
+        user: "ann",
+        date: Date.parse("2026-11-20T13:00:00Z"),
+        parent: tip,
+        comment: "Work of another program",
+        changes: [{ kind: "write", path: "b.txt", content: new TextEncoder().encode("b\n") }],
+      });
+    });
+    await report(test, first.candidate, "success");
+    await test.catchUp();
+    const second = await landingOf(
+      test,
+      one,
+      (landing) => isTesting(landing) && landing.candidate !== first.candidate,
+    );
+    await report(test, second.candidate, "success");
+    const landed = await landingOf(test, one, isLanded);
+    assert.equal(landed.candidate, second.candidate);
+    assert.equal((await trunkOf(test)).uuid, second.candidate);
+
+    const conflicting = await landingOf(test, two, isReturned);
+    assert.deepEqual(conflicting.conflicts, [{ path: "a.txt", kind: "both-added" }]);
+
+    const third = await landingOf(test, three, isTesting);
+    await report(test, third.candidate, "failure");
+    const failed = await landingOf(test, three, isReturned);
+    assert.deepEqual(failed.contexts, ["ci"]);
+    assert.match(failed.reason ?? "", /ci/);
+
+    assert.equal((await trunkOf(test)).uuid, second.candidate);
+    const review = await answer(`GET /api/reviews/${one}`);
+    assert.deepEqual([review.status, review.merged_as], ["merged", second.candidate]);
+    assert.equal((await answer("GET /api/workspaces/one")).status, "merged");
+    const { branches } = await answer("GET /api/branches");
+    const open = branches.filter(({ status }: { status: string }) => status === "open")
+      .map(({ name }: { name: string }) => name).sort();
+    assert.deepEqual(open, ["trunk", "workspace/three", "workspace/two"]);
+    const { events } = await api.services.eventLog.read({ after: 0, types: ["project.landing"] });
+    const told = events.filter(({ data }) => data["review"] === one)
+      .map(({ data }) => data["status"]);
+    assert.deepEqual(told, ["queued", "testing", "testing", "landed"]);
+  });
+});
+
+Deno.test("without required checks, a landing is immediate; with a rule, a merge past the queue is refused", async () => {
+  await withProject(async (test) => {
+    const { send, answer, caller } = test;
+    const one = await approved(test, { name: "one" });
+    await land(test, one);
+    const landed = await landingOf(test, one, isLanded);
+    assert.equal((await trunkOf(test)).uuid, landed.candidate);
+
+    await protect(test);
+    const two = await approved(test, { name: "two", path: "b.txt" });
+    for (const request of [`POST /api/reviews/${two}/merge`, "POST /api/workspaces/two/merge"]) {
+      assert.equal((await send(request, { as: caller })).status, 403, request);
+    }
+    assert.equal((await answer(`GET /api/reviews/${two}`)).status, "approved");
+  });
+});
+
+Deno.test("what is not approved, or not any more, does not land", async () => {
+  await withProject(async (test) => {
+    const { answer, send, caller, other } = test;
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    await answer(`POST /api/reviews/${one}/request-changes`, { as: other });
+    assert.equal((await send(`POST /api/reviews/${one}/land`, { as: caller })).status, 409);
+
+    await answer(`POST /api/reviews/${one}/approve`, { as: other });
+    await land(test, one);
+    assert.equal((await land(test, one)).position, 1);
+    const { candidate } = await landingOf(test, one, isTesting);
+    await answer("POST /api/workspaces/one/commit", {
+      as: caller,
+      body: { message: "More", changes: [{ path: "evil.txt", content: "evil\n" }] },
+    });
+    await report(test, candidate, "success");
+    const returned = await landingOf(test, one, isReturned);
+    assert.equal(returned.reason, "The workspace has a newer check-in");
+    assert.notEqual((await trunkOf(test)).uuid, candidate);
+
+    const text = { as: caller, body: { title: "Text", diff: "x" } };
+    const { id } = await answer("POST /api/reviews/create", text);
+    assert.equal((await send(`POST /api/reviews/${id}/land`, { as: caller })).status, 409);
+  });
+});
+
+Deno.test("a review is taken out of the queue by its author, and not by others", async () => {
+  await withProject(async (test) => {
+    const { send, answer, caller, other } = test;
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    await land(test, one);
+    const path = `/api/reviews/${one}/land`;
+    assert.equal((await send(`DELETE ${path}`, { as: other })).status, 403);
+    assert.equal((await send(`POST /api/reviews/${one}/merge`, {})).status, 409);
+    assert.equal((await answer(`DELETE ${path}`, { as: caller })).status, "returned");
+    assert.equal((await send(`DELETE ${path}`, { as: caller })).status, 404);
+    assert.equal((await queueOf(test)).get(one)?.status, "returned");
+  });
+});
+
+Deno.test("a check that does not end in time sends the review back", async () => {
+  await withProject(async (test) => {
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    await land(test, one);
+    const { candidate } = await landingOf(test, one, isTesting);
+    await report(test, candidate, "pending");
+    const returned = landingOf(test, one, isReturned);
+    test.api.services.clock.advance(3600_000);
+    assert.deepEqual((await returned).contexts, ["ci"]);
+  });
+});
+
+Deno.test("with look-ahead the next candidate holds the one before it, and is made anew if that fails", async () => {
+  await withProject(async (test) => {
+    await protect(test);
+    const one = await approved(test, { name: "one" });
+    const two = await approved(test, { name: "two", path: "b.txt" });
+    const three = await approved(test, { name: "three", path: "c.txt" });
+    for (const review of [one, two, three]) await land(test, review);
+    const first = await landingOf(test, one, isTesting);
+    const ahead = await landingOf(test, two, isTesting);
+    assert.equal((await queueOf(test)).get(three)?.status, "queued");
+
+    await report(test, ahead.candidate, "success");
+    await report(test, first.candidate, "failure");
+    await landingOf(test, one, isReturned);
+    const again = await landingOf(
+      test,
+      two,
+      (landing) => isTesting(landing) && landing.candidate !== ahead.candidate,
+    );
+    const last = await landingOf(test, three, isTesting);
+    await report(test, last.candidate, "success");
+    await report(test, again.candidate, "success");
+    await landingOf(test, three, isLanded);
+    const trunk = await trunkOf(test);
+    assert.equal(trunk.uuid, last.candidate);
+    assert.equal(trunk.parents[0], again.candidate);
+  }, { config: { projects: { landing: { depth: 2 } } } });
+});

@@ -1,0 +1,149 @@
+/** What a landing queue does after a process that ended at any moment. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { Unavailable } from "../../../services/errors.ts";
+import { TestApi } from "../../support/scenarios.ts";
+import { TestScheduler } from "../../support/scheduler.ts";
+import { BY_OPERATOR, openServices, type TestServices } from "../../support/services.ts";
+import { withFolder } from "../../support/temporary.ts";
+
+const BASE = "/projects/demo/fossil/api";
+
+/** More commits than the queue makes between the request and the landing. */
+const MOST_COMMITS = 12;
+
+interface Shown {
+  readonly review: number;
+  readonly status: string;
+  readonly candidate: string | null;
+}
+
+/** The repository API of the operator, who names whom he acts for. */
+class Api {
+  readonly services: TestServices;
+  readonly #api: TestApi;
+
+  private constructor(services: TestServices, api: TestApi) {
+    this.services = services;
+    this.#api = api;
+  }
+
+  static async open(folder: string, clock: TestScheduler): Promise<Api> {
+    const services = await openServices(folder, {}, clock);
+    const token = (await Deno.readTextFile(join(folder, "api_token"))).trim();
+    return new Api(services, new TestApi(services, new Map([["operator", `Bearer ${token}`]])));
+  }
+
+  // deno-lint-ignore no-explicit-any
+  async answer(request: string, body?: unknown): Promise<any> {
+    const [method, path] = request.split(" ");
+    return await this.#api.answer(`${method} ${BASE}${path}`, body);
+  }
+
+  async landing(): Promise<Shown> {
+    const { landing } = await this.answer("GET /landing");
+    return landing[0];
+  }
+
+  /** Waits until the queue has come to a status, or cannot write any more. */
+  async until(isReady: (landing: Shown) => boolean): Promise<Shown> {
+    const { promise, resolve, reject } = Promise.withResolvers<Shown>();
+    const look = async () => {
+      const landing = await this.landing();
+      if (isReady(landing)) resolve(landing);
+    };
+    const stop = this.services.database.onAppended(() => void look().catch(reject));
+    try {
+      await look();
+      return await promise;
+    } finally {
+      stop();
+    }
+  }
+}
+
+/** Makes an approved review of a workspace on a branch that asks for the check `ci`. */
+async function prepare(api: Api): Promise<void> {
+  const { projects } = api.services.hosting;
+  const about = { slug: "demo", name: "Demo", description: "", visibility: "private" } as const;
+  await projects.create(about, BY_OPERATOR);
+  await api.answer("PUT /protection", [{ pattern: "trunk", contexts: ["ci"] }]);
+  await api.answer("POST /workspaces/create", { name: "fix", agent_id: "ann" });
+  await api.answer("POST /workspaces/fix/commit", {
+    agent_id: "ann",
+    message: "Fix",
+    changes: [{ path: "a.txt", content: "a\n" }],
+  });
+  await api.answer("POST /reviews/create", { title: "Fix", workspace: "fix", agent_id: "ann" });
+  await api.answer("POST /reviews/1/approve", { agent_id: "bob" });
+}
+
+/** Lets so many transactions through; then the disk takes no more, as if the process had ended. */
+function endAfter({ database }: TestServices, commits: number): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const commit = database.commit.bind(database);
+  let left = commits;
+  database.commit = (change) => {
+    if (left-- > 0) return commit(change);
+    ended.resolve();
+    return Promise.reject(new Unavailable("The process has ended"));
+  };
+  return ended.promise;
+}
+
+Deno.test("a queue that was cut off after any of its transactions goes on after the start", async () => {
+  let isCovered = false;
+  for (let commits = 0; commits < MOST_COMMITS && !isCovered; commits++) {
+    await withFolder(async (folder) => {
+      const clock = new TestScheduler();
+      const first = await Api.open(folder, clock);
+      await prepare(first);
+      const ended = endAfter(first.services, commits);
+      const work = async () => {
+        await first.answer("POST /reviews/1/land", {});
+        const { candidate } = await first.until(({ status }) => status === "testing");
+        const report = { checkin: candidate, context: "ci", state: "success" };
+        await first.answer("POST /status", report);
+        await first.until(({ status }) => status === "landed");
+        return true;
+      };
+      isCovered = await Promise.race([
+        work().catch(() => false),
+        ended.then(() => false),
+      ]);
+      await first.services.close();
+
+      const second = await Api.open(folder, clock);
+      try {
+        await second.answer("POST /reviews/1/land", {}).catch((error: unknown) => {
+          assert.match(String(error), /already merged/);
+        });
+        const { candidate } = await second.until(({ status, candidate }) =>
+          status === "landed" || (status === "testing" && candidate !== null)
+        );
+        const review = await second.answer("GET /reviews/1");
+        if (review.status !== "merged") {
+          const report = { checkin: candidate, context: "ci", state: "success" };
+          await second.answer("POST /status", report);
+        }
+        const landed = await second.until(({ status }) => status === "landed");
+        const { checkins } = await second.answer("GET /timeline?branch=trunk");
+        assert.equal(checkins[0].uuid, landed.candidate, `after ${commits}`);
+        assert.equal(landed.candidate, candidate, `after ${commits}`);
+        assert.equal((await second.answer("GET /reviews/1")).status, "merged");
+        assert.equal((await second.answer("GET /workspaces/fix")).status, "merged");
+        const { database } = second.services;
+        assert.deepEqual(await database.tables.selectFrom("intentions").selectAll().execute(), []);
+        const { branches } = await second.answer("GET /branches");
+        const open = branches.filter(({ status }: { status: string }) => status === "open");
+        assert.deepEqual(open.map(({ name }: { name: string }) => name), ["trunk"]);
+        const told = await second.services.eventLog.read({ after: 0, types: ["project.landing"] });
+        const statuses = told.events.map(({ data }) => data["status"]);
+        assert.deepEqual(statuses, ["queued", "testing", "landed"], `after ${commits}`);
+      } finally {
+        await second.services.close();
+      }
+    });
+  }
+  assert.ok(isCovered, "some number of transactions is enough");
+});
