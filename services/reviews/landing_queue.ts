@@ -8,10 +8,12 @@ import type { Log } from "../log.ts";
 import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { type Landing, LandingStore, type Reason } from "./landing_store.ts";
 import { LandingSteps } from "./landing_steps.ts";
 import type { JudgedReview, ReviewMerges } from "./merges.ts";
+import type { Review } from "./records.ts";
 import type { ReviewRequest, Reviews } from "./reviews.ts";
 
 /** Reviews that wait in one project. */
@@ -44,7 +46,8 @@ export interface LandingQueueOptions {
   readonly accounts: Pick<AccountDirectory, "get">;
   readonly reviews: Reviews;
   readonly merges: Pick<ReviewMerges, "judge">;
-  readonly workspaces: Pick<Workspaces, "merged">;
+  readonly workspaces: Pick<Workspaces, "merged" | "get">;
+  readonly claims: Pick<Claims, "fence">;
   readonly protection: Pick<Protection, "require" | "ruleOf">;
   readonly checks: Pick<Checks, "statesOf">;
   readonly eventLog: Pick<EventLog, "follow">;
@@ -134,6 +137,7 @@ export class LandingQueue {
       if (review.status === "merged") throw new Conflict("Review is already merged");
       if (!isApproved) throw new Conflict("Review must be approved before landing");
       const { targetBranch: branch } = review;
+      await this.#fence(project, review);
       const question = { project, branch, actor, isAdmin, tip: standing.tip, review: standing };
       await protection.require({ ...question, action: "queue" });
       if ((await this.store.open(project.id)).length >= MAX_QUEUED) {
@@ -330,7 +334,11 @@ export class LandingQueue {
     try {
       await this.#steps.land(project, landing, check);
     } catch (error) {
-      if (!(error instanceof Moved) && !(error instanceof Conflict)) throw error;
+      if (error instanceof Moved) return;
+      if (!(error instanceof Conflict)) throw error;
+      const { targetBranch: branch, base } = landing;
+      const tip = await this.#options.repositories.read(project, (it) => it.branchTip(branch));
+      if (tip === base) await this.#steps.giveBack(project, landing, { message: error.message });
     }
   }
 
@@ -339,6 +347,16 @@ export class LandingQueue {
     const now = await this.store.get(id);
     if (now === null || now.endedAt !== null || now.candidate !== candidate) throw new Moved();
     if (await this.#objection(project, now) !== null) throw new Moved();
+    const review = await this.#options.reviews.store.get(now.reviewId);
+    if (review !== null) await this.#fence(project, review);
+  }
+
+  /** @throws Conflict where the ticket of the work has gone to another agent */
+  async #fence(project: Project, { workspace }: Review): Promise<void> {
+    const { workspaces, claims } = this.#options;
+    const work = workspace === null ? null : await workspaces.get(workspace.id);
+    if (work === null || work.ticket === null) return;
+    await claims.fence(project, { ticket: work.ticket, actor: work.owner });
   }
 
   /** Why a landing must not go on, as far as its review says. */

@@ -88,7 +88,7 @@ export class LandingSteps {
     { base, check }: { readonly base: string; readonly check: () => Promise<void> },
   ): Promise<Reason | null> {
     const { repositories } = this.#options;
-    const { id: landingId, tip, candidate, review, title, queuedBy } = landing;
+    const { id: landingId, tip, review, title, queuedBy } = landing;
     let reason: Reason | null = null;
     try {
       await repositories.write(project, {
@@ -97,13 +97,14 @@ export class LandingSteps {
         intention: { kind: this.#candidate, body: { landingId, base } },
         write: async (repository, stamp) => {
           await check();
+          const before = await repository.branchTip(landingBranch(landing));
           const { checkin, preview } = await repository.merge({
             ...stamp,
             ours: base,
             theirs: tip,
             comment: `Land review ${review}: ${title}`,
             branch: landingBranch(landing),
-            closes: candidate === null ? [] : [candidate],
+            closes: before === null ? [] : [before],
             followParents: true,
           });
           if (checkin !== null) return;

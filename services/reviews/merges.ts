@@ -111,7 +111,9 @@ export class ReviewMerges {
     const review = await reviews.require(project, number);
     await this.#requireApproved(project, review);
     const by = { origin: originOf(caller), now: clock() };
-    await database.commit(await this.#mergedChange(project, review, { ...by, checkin: null }));
+    await database.commit(
+      await this.#mergedChange(project, review, { ...by, checkin: null, ended: null }),
+    );
   }
 
   /** Lets a merge of a workspace pass if its review was approved at this check-in. */
@@ -159,7 +161,8 @@ export class ReviewMerges {
     const review = id === null ? await store.newestOf(workspace.id) : await store.get(id);
     if (review === null || !isOpen(review)) return {};
     if (action === "merged") {
-      return await this.#mergedChange(project, review, { origin, now, checkin });
+      const { ticket } = workspace;
+      return await this.#mergedChange(project, review, { origin, now, checkin, ended: ticket });
     }
     const event = { status: "closed", action: "closed", by: { origin, now } } as const;
     return {
@@ -171,12 +174,14 @@ export class ReviewMerges {
   async #mergedChange(
     project: Project,
     review: Review,
-    { checkin, origin, now }: Pick<WorkspaceChange, "checkin" | "origin" | "now">,
+    { checkin, ended, origin, now }: Pick<WorkspaceChange, "checkin" | "origin" | "now"> & {
+      /** The ticket whose claim the merge of the workspace ends already. */
+      readonly ended: string | null;
+    },
   ): Promise<Change> {
     const { claims, reviews: { statements } } = this.#options;
     const { ticket, author: owner } = review;
-    // The merge of a workspace ends the claim that the workspace was made for.
-    const claim = ticket === null || review.workspace !== null
+    const claim = ticket === null || ticket === ended
       ? {}
       : await claims.merged(project, { ticket, owner, origin, now });
     const event = { status: "merged", action: "merged", by: { origin, now } } as const;

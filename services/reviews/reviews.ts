@@ -181,7 +181,7 @@ export class Reviews {
   }
 
   /**
-   * Ends a review without a merge. Only its author and admins may.
+   * Ends a review without a merge. Its author, the owner of its workspace and admins may.
    *
    * @throws NotFound, Forbidden, Conflict
    */
@@ -193,8 +193,9 @@ export class Reviews {
     return this.#change(project, number, async (review) => {
       if (review.status === "closed") return review;
       requireOpen(review);
-      if (actor.key !== review.author.key && !isAdmin) {
-        throw new Forbidden("Only the author can close a review");
+      const owner = await this.#ownerOf(review);
+      if (![review.author.key, owner?.key].includes(actor.key) && !isAdmin) {
+        throw new Forbidden("Only its author and the workspace's owner can close a review");
       }
       const by = this.#by(caller);
       await this.#options.database.commit({
@@ -264,13 +265,16 @@ export class Reviews {
 
   /** Nobody approves their own work. */
   async #requireOther(review: Review, { key }: Actor): Promise<void> {
-    const { workspace, author } = review;
-    const owner = workspace === null
-      ? null
-      : (await this.#options.workspaces.get(workspace.id))?.owner ?? null;
-    if (author.key === key || owner?.key === key) {
+    const owner = await this.#ownerOf(review);
+    if (review.author.key === key || owner?.key === key) {
       throw new Forbidden("Cannot approve your own review");
     }
+  }
+
+  /** Who has the workspace under review now. */
+  async #ownerOf({ workspace }: Review): Promise<Pick<Actor, "key"> | null> {
+    if (workspace === null) return null;
+    return (await this.#options.workspaces.get(workspace.id))?.owner ?? null;
   }
 
   /** Changes a review as it is now, while nothing else of the project changes. */

@@ -44,9 +44,9 @@ const isReturned = ({ status }: Shown) => status === "returned";
 /** Opens and approves a review with one file; gives its number. */
 async function approved(
   { answer, caller, other }: TestProject,
-  { name, path = "a.txt" }: { name: string; path?: string },
+  { name, path = "a.txt", ticket }: { name: string; path?: string; ticket?: string },
 ): Promise<number> {
-  await answer("POST /api/workspaces/create", { as: caller, body: { name } });
+  await answer("POST /api/workspaces/create", { as: caller, body: { name, ticket } });
   await answer(`POST /api/workspaces/${name}/commit`, {
     as: caller,
     body: { message: name, changes: [{ path, content: `${name}\n` }] },
@@ -241,4 +241,23 @@ Deno.test("with look-ahead the next candidate holds the one before it, and is ma
     assert.equal(trunk.uuid, last.candidate);
     assert.equal(trunk.parents[0], again.candidate);
   }, { config: { projects: { landing: { depth: 2 } } } });
+});
+
+Deno.test("work whose ticket has gone to another agent does not land", async () => {
+  await withProject(async (test) => {
+    const { answer, send, caller, other } = test;
+    await protect(test);
+    const { uuid } = await answer("POST /api/tickets", { as: caller, body: { title: "Crash" } });
+    await answer(`POST /api/tickets/${uuid}/claim`, { as: caller, body: {} });
+    const one = await approved(test, { name: "one", ticket: uuid });
+    await land(test, one);
+    const { candidate } = await landingOf(test, one, isTesting);
+    await answer(`POST /api/tickets/${uuid}/release`, { as: caller, body: {} });
+    await answer(`POST /api/tickets/${uuid}/claim`, { as: other, body: {} });
+    await report(test, candidate, "success");
+    const { reason } = await landingOf(test, one, isReturned);
+    assert.match(reason ?? "", /"other" holds the claim/);
+    assert.notEqual((await trunkOf(test)).uuid, candidate);
+    assert.equal((await send(`POST /api/reviews/${one}/land`, { as: caller })).status, 409);
+  });
 });

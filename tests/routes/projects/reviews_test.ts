@@ -327,7 +327,7 @@ Deno.test("a submitted claim opens a review of its workspace, and the merge ends
     await answer(`POST /api/tickets/${uuid}/claim`, { as: caller, body: {} });
     await answer("POST /api/workspaces/create", {
       as: caller,
-      body: { name: "fix", ticket: uuid },
+      body: { name: "fix" },
     });
     await commit(test, "fix", "a\n");
     const submitted = await answer(`POST /api/tickets/${uuid}/submit`, {
