@@ -11,6 +11,7 @@ import {
 import { print, printError } from "../cli/output.ts";
 import { join } from "node:path";
 import { VERSION } from "../services/version.ts";
+import { HOSTING_LARGE } from "./hosting/mod.ts";
 import { PEER_SCENARIOS, PEERS } from "./peers/mod.ts";
 import { formatPeerTable, formatResult, type Result } from "./report.ts";
 import { type Scenario, SCENARIOS, type Sizes } from "./scenarios/mod.ts";
@@ -82,9 +83,9 @@ const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
 
 const PEER_NAMES = PEER_SCENARIOS.map(({ name }) => name);
 
-/** The scenarios with these names; without a name, all that need nothing but muster. */
+/** The scenarios with these names; without a name, all that take seconds and need only muster. */
 function scenariosOf(names: readonly string[]): readonly Scenario[] {
-  if (names.length === 0) return SCENARIOS;
+  if (names.length === 0) return SCENARIOS.filter((scenario) => scenario !== HOSTING_LARGE);
   return [
     ...named(SCENARIOS, names),
     ...names.includes(PEERS) ? PEER_SCENARIOS : named(PEER_SCENARIOS, names),

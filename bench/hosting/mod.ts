@@ -4,6 +4,8 @@ import { chatBesideReads } from "./chat.ts";
 import { type Exchange, figuresOf } from "./exchange.ts";
 import { HostedProject } from "./project.ts";
 
+export { HOSTING_LARGE } from "./large.ts";
+
 const TICKETS = 10_000;
 /** Words of the repository's comments, so that searches differ. */
 const WORDS = [
@@ -29,7 +31,7 @@ export const HOSTING: Scenario = {
   obstacle: ({ repository }) =>
     isFile(repository) ? null : `there is no ${repository}; --repository names one`,
   measure: async ({ seconds, repository }) => {
-    await using project = await HostedProject.start(repository, TICKETS);
+    await using project = await HostedProject.start({ path: repository, tickets: TICKETS });
     const figures: Figure[] = [];
     for (const exchange of await exchangesOf(project)) {
       figures.push(...await figuresOf(project, exchange, seconds));

@@ -22,15 +22,18 @@ export class HostedProject implements AsyncDisposable {
     this.tickets = tickets;
   }
 
-  /** @param source the repository that is imported, with so many tickets added */
-  static async start(source: string, tickets: number): Promise<HostedProject> {
+  /**
+   * @param source what is imported: a repository, or a stream of `git fast-export`
+   * @param tickets how many are added first to the repository
+   */
+  static async start(source: { readonly path: string; readonly tickets?: number }) {
     const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
     const server = await MusterProcess.start();
     try {
-      const path = join(folder, "source.fossil");
-      await Deno.copyFile(source, path);
+      const path = join(folder, "source");
+      await Deno.copyFile(source.path, path);
       await Deno.chmod(path, 0o600);
-      const ids = addTickets(path, tickets);
+      const ids = source.tickets === undefined ? [] : addTickets(path, source.tickets);
       const call = (method: string, path: string, body: unknown) =>
         ask(server, method, path, JSON.stringify(body));
       await call("POST", "/v1/projects", { slug: SLUG, name: "Bench" });

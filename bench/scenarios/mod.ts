@@ -1,6 +1,6 @@
 /** Everything that can be measured, in the order in which it is. */
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
-import { HOSTING } from "../hosting/mod.ts";
+import { HOSTING, HOSTING_LARGE } from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";
 import { FANOUT, LATENCY, PLAIN_FANOUT, SMALL_FANOUT } from "./channel_messages.ts";
 import { IDLE, JOIN, LOGIN } from "./membership.ts";
@@ -25,4 +25,5 @@ export const SCENARIOS: readonly Scenario[] = [
   START,
   ...FOSSIL_SCENARIOS,
   HOSTING,
+  HOSTING_LARGE,
 ];

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import { HttpClient } from "../client/mod.ts";
+import type { Figure, Scenario } from "../scenario.ts";
+import { median } from "../statistics.ts";
+import { LARGE, largeStream, pathOf } from "./large_stream.ts";
+import { BASE, HostedProject } from "./project.ts";
+
+/** How often each read is asked again; the median counts. */
+const CALLS = 20;
+/** What a first and a next answer may take, in milliseconds. */
+const [FIRST_AIM_MS, WARM_AIM_MS] = [1000, 100];
+
+/** Every read of a large project: the first answer after the start, and the next ones. */
+export const HOSTING_LARGE: Scenario = {
+  name: "hosting-large",
+  anyIrcServer: false,
+  describe: () => `reads of a project of ${LARGE.checkins} check-ins and ${LARGE.files} files`,
+  measure: async () => {
+    const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
+    try {
+      const path = join(folder, "large.git");
+      await writeStream(path);
+      await using project = await HostedProject.start({ path });
+      return await figuresOf(project);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+};
+
+async function figuresOf({ server, token }: HostedProject): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  using client = await HttpClient.open(server.api);
+  for (const [name, path] of READS) {
+    const ask = async (round: number) => {
+      const request = { method: "GET", path: BASE + path(round), token } as const;
+      const startedAt = performance.now();
+      const { status } = await client.ask(HttpClient.format(request));
+      if (status !== 200) throw new Error(`${name} was answered ${status}`);
+      return performance.now() - startedAt;
+    };
+    const [first, next]: number[] = [await ask(0), await ask(0)];
+    const others: number[] = [];
+    for (let round = 1; round <= CALLS; round++) others.push(await ask(round));
+    figures.push(
+      { name: `${name}: first`, value: first ?? NaN, unit: "ms", aim: FIRST_AIM_MS },
+      { name: `${name}: the same again`, value: next ?? NaN, unit: "ms", aim: WARM_AIM_MS },
+      { name: `${name}: another`, value: median(others), unit: "ms", aim: WARM_AIM_MS },
+    );
+  }
+  return figures;
+}
+
+/** Each read, as it is asked for in each round. */
+const READS: readonly (readonly [name: string, path: (round: number) => string])[] = [
+  ["timeline of 50", (round) => `/api/timeline?per_page=50&page=${round + 1}`],
+  ["timeline of a branch", (round) => `/api/timeline?branch=trunk&page=${round + 1}`],
+  ["branches", (round) => `/api/branches${"?".repeat(round % 2)}`],
+  ["tags", (round) => `/api/tags${"?".repeat(round % 2)}`],
+  ["check-in", (round) => `/api/checkin/rid:${round + 1000}`],
+  ["tree, root", (round) => `/api/tree?path=${"/".repeat(round)}`],
+  ["tree, a folder", (round) => `/api/tree?path=lib/part${round}`],
+  ["tree, all files", (round) => `/api/tree?recursive=true&path=${"/".repeat(round)}`],
+  ["file", (round) => `/api/file?path=${pathOf(round * 997)}`],
+  ["diff", (round) => `/api/diff?to=tip&context=${round}`],
+  ["blame", (round) => `/api/blame?path=${pathOf(round)}`],
+  ["history", (round) => `/api/history?path=${pathOf(round)}`],
+  ["search", (round) => `/api/search?q=change+${round}`],
+  ["search in code", (round) => `/api/search?kind=code&q=change+${49_900 + round}`],
+];
+
+async function writeStream(path: string): Promise<void> {
+  using file = await Deno.open(path, { write: true, createNew: true });
+  const encoder = new TextEncoder();
+  for (const text of largeStream()) {
+    const bytes = encoder.encode(text);
+    for (let written = 0; written < bytes.length;) {
+      written += await file.write(bytes.subarray(written));
+    }
+  }
+}
