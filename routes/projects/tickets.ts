@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Forbidden } from "../../services/errors.ts";
+import type { TicketFields } from "../../services/fossil/mod.ts";
 import { actorOf } from "../../services/projects/mod.ts";
 import {
   newCommentSchema,
@@ -12,6 +13,7 @@ import {
 } from "../../services/tickets/mod.ts";
 import { type AppEnv, callerOf } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
+import { answerJson, notModified } from "./answers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { generationField, generationOf } from "./generation.ts";
 import { boundedNumber, pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
@@ -36,6 +38,14 @@ const writing = {
 
 const refused = json(claimRefusalSchema, "The claim, or the state of the project, refuses it");
 
+const ticketListSchema = z.object({
+  tickets: z.array(ticketRefSchema).readonly(),
+  total: pageFields.total,
+  page: pageFields.page,
+  per_page: pageFields.per_page,
+  total_pages: pageFields.total_pages,
+}).openapi("TicketList");
+
 const listTickets = projectRoute("GET /api/tickets", {
   summary: "Tickets, newest first",
   request: {
@@ -46,16 +56,8 @@ const listTickets = projectRoute("GET /api/tickets", {
     }),
   },
   responses: {
-    200: json(
-      z.object({
-        tickets: z.array(ticketRefSchema).readonly(),
-        total: pageFields.total,
-        page: pageFields.page,
-        per_page: pageFields.per_page,
-        total_pages: pageFields.total_pages,
-      }).openapi("TicketList"),
-      "A page of tickets",
-    ),
+    200: json(ticketListSchema, "A page of tickets"),
+    ...notModified,
     ...projectErrors(400),
   },
 });
@@ -112,6 +114,7 @@ const getFields = projectRoute("GET /api/tickets/fields", {
       }).openapi("TicketFields"),
       "The names of the fields",
     ),
+    ...notModified,
     ...projectErrors(),
   },
 });
@@ -171,9 +174,8 @@ const forgetStrikes = projectRoute("DELETE /api/tickets/{uuid}/strikes", {
 });
 
 /** `/api/tickets…`, without claims. */
-export function ticketRoutes(
-  { hosting: { tickets, claims }, accounts }: Pick<Services, "hosting" | "accounts">,
-) {
+export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
+  const { hosting: { tickets, claims }, accounts } = services;
   const writerOf = (
     context: Context<AppEnv>,
     { agent_id, generation }: { agent_id?: string | undefined; generation?: number | undefined },
@@ -183,16 +185,15 @@ export function ticketRoutes(
     generation: generationOf(context, generation),
   });
   return newProjectRoutes()
-    .openapi(listTickets, async (context) => {
+    .openapi(listTickets, (context) => {
       const { status, page, per_page } = context.req.valid("query");
       const asked = { page, per_page };
       const { limit, offset } = rangeOf(asked);
-      const { project } = context.get("access");
-      const found = await tickets.list(project, { limit, offset, status: status || undefined });
-      return context.json(
-        Object.assign(pageOf(asked, found.total), { tickets: found.tickets }),
-        200,
-      );
+      return answerJson<z.infer<typeof ticketListSchema>>(context, services, async (repository) => {
+        const filter = status === undefined || status === "" ? {} : { status };
+        const { tickets, total } = await repository.tickets({ limit, offset, ...filter });
+        return Object.assign(pageOf(asked, total), { tickets });
+      });
     })
     .openapi(listUnclaimed, async (context) => {
       const { status = "Open", limit } = context.req.valid("query");
@@ -211,9 +212,11 @@ export function ticketRoutes(
         200,
       );
     })
-    .openapi(getFields, async (context) => {
-      return context.json(await tickets.fields(context.get("access").project), 200);
-    })
+    .openapi(
+      getFields,
+      (context) =>
+        answerJson<TicketFields>(context, services, (repository) => repository.ticketFields()),
+    )
     .openapi(getTicket, async (context) => {
       const { uuid } = context.req.valid("param");
       return context.json(shown(await tickets.read(context.get("access").project, uuid)), 200);

@@ -57,22 +57,6 @@ export class Tickets {
     return this.#find(project, absence, (repository) => repository.resolveTicket(id));
   }
 
-  /** A page of tickets, the newest first. */
-  list(
-    project: Project,
-    { limit, offset, status }: {
-      readonly limit: number;
-      readonly offset: number;
-      readonly status?: string | undefined;
-    },
-  ) {
-    return this.#repositories.read(
-      project,
-      (repository) =>
-        repository.tickets({ limit, offset, ...(status === undefined ? {} : { status }) }),
-    );
-  }
-
   /** A page of the tickets that wait for a person, the newest first. */
   async struck(
     project: Project,
@@ -97,11 +81,6 @@ export class Tickets {
     const claim = this.#claims.active(project, ticket.uuid);
     const strikes = this.#claims.strikes(project, ticket.uuid);
     return Object.assign(ticket, { claim: claim === null ? null : viewOfClaim(claim), strikes });
-  }
-
-  /** The fields that the repository's tickets have, by its own schema. */
-  fields(project: Project): Promise<TicketFields> {
-    return this.#repositories.read(project, (repository) => repository.ticketFields());
   }
 
   /** @throws Invalid where the repository's tickets lack a field that the request sets */

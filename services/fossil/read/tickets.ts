@@ -26,34 +26,47 @@ type TicketRow = Readonly<Record<string, SqlValue>>;
 /** Shortest prefix of a ticket's id. */
 const MIN_PREFIX = 4;
 const ID_LENGTH = 40;
-/** The ids of a JSON array, as a list of SQL. */
-const LISTED = "(SELECT value FROM json_each(?))";
+/** What an entry of the order of tickets takes in memory, roughly. */
+const ORDERED_TICKET_BYTES = 160;
 const PLAIN_TEXT = "text/plain";
 
 /** A page of tickets, the newest first. */
 export function listTickets(reader: Reader, options: TicketListOptions = {}): TicketList {
   return reader.read(() => {
-    const { db } = reader.repository;
     const { limit, offset } = pageOf(options);
-    const columns = new Set(db.columns("ticket"));
-    if (columns.size === 0) return { tickets: [], total: 0 };
-    if (options.status !== undefined && !columns.has("status")) return { tickets: [], total: 0 };
     const { status, without = [], only } = options;
-    const filters: [condition: string, value: string][] = [];
-    if (status !== undefined) filters.push(["status=?", status]);
-    if (without.length > 0) filters.push([`tkt_uuid NOT IN ${LISTED}`, JSON.stringify(without)]);
-    if (only !== undefined) filters.push([`tkt_uuid IN ${LISTED}`, JSON.stringify(only)]);
-    const where = filters.map(([condition]) => condition).join(" AND ") || "1";
-    const values = filters.map(([, value]) => value);
+    const [left, kept] = [new Set(without), only === undefined ? null : new Set(only)];
+    const found = ticketOrder(reader).filter((entry) =>
+      (status === undefined || entry.status === status) && !left.has(entry.uuid) &&
+      (kept === null || kept.has(entry.uuid))
+    );
+    const tickets = found.slice(offset, offset + limit).flatMap(({ uuid }) => {
+      const ref = readTicketRef(reader, uuid);
+      return ref === null ? [] : [ref];
+    });
+    return { tickets, total: found.length };
+  });
+}
+
+/** A ticket as lists are filtered by it. */
+interface OrderedTicket {
+  readonly uuid: string;
+  readonly status: string | null;
+}
+
+/** Every ticket, the newest first. Needs `read`. */
+function ticketOrder(reader: Reader): readonly OrderedTicket[] {
+  return reader.cached("tickets", () => {
+    const { db } = reader.repository;
+    const columns = new Set(db.columns("ticket"));
+    if (columns.size === 0) return { value: [], bytes: 0 };
+    const status = columns.has("status") ? "status" : "NULL";
     const created = columns.has("tkt_ctime") ? "tkt_ctime" : "tkt_mtime";
-    const tickets = db.rows<TicketRow>(
-      `SELECT * FROM ticket WHERE ${where} ORDER BY ${created} DESC, tkt_id DESC LIMIT ? OFFSET ?`,
-      ...values,
-      limit,
-      offset,
-    ).map(ticketRef);
-    const total = db.value<number>(`SELECT count(*) FROM ticket WHERE ${where}`, ...values) ?? 0;
-    return { tickets, total };
+    const value = db.rows<{ uuid: string; status: string | null }>(
+      `SELECT tkt_uuid AS uuid, ${status} AS status FROM ticket
+        ORDER BY ${created} DESC, tkt_id DESC`,
+    );
+    return { value, bytes: value.length * ORDERED_TICKET_BYTES };
   });
 }
 
