@@ -6,7 +6,7 @@ import {
   Reader,
   Repository,
 } from "../../services/fossil/mod.ts";
-import { serviceErrorOf } from "../../services/projects/mod.ts";
+import { serviceErrorOf } from "../../services/projects/errors/mod.ts";
 import { CommandFailed } from "../output.ts";
 
 /** A repository file that a command works on. */

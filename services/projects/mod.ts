@@ -5,7 +5,7 @@
 export { accessOf, accessProject, type ProjectAccess } from "./access.ts";
 export { type ActingCaller, type Actor, actorOf } from "./actors.ts";
 export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
-export { serviceErrorOf } from "./errors.ts";
+export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
 export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
 export { noSuchProject, Projects } from "./projects.ts";

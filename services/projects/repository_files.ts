@@ -7,7 +7,7 @@ import {
   type RepositoryPool,
   SearchIndex,
 } from "../fossil/mod.ts";
-import { serviceErrorOf } from "./errors.ts";
+import { serviceErrorOf } from "./errors/mod.ts";
 import type { Project } from "./records.ts";
 
 /** The first user of every repository, who makes its first check-in. */

@@ -7,8 +7,8 @@ import {
   TimedOut,
   TooLarge,
   Unavailable,
-} from "../errors.ts";
-import { describeError, errorCodeOf, FossilError, type FossilErrorCode } from "../fossil/mod.ts";
+} from "../../errors.ts";
+import { describeError, errorCodeOf, FossilError, type FossilErrorCode } from "../../fossil/mod.ts";
 
 /** The service error for each code of the engine. */
 const ERRORS: Readonly<Record<FossilErrorCode, new (message: string) => ServiceError>> = {
