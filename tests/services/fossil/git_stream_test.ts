@@ -135,19 +135,19 @@ Deno.test("what a stream asks of its reader is passed over, and what it says of 
 Deno.test("a malformed or greedy stream is refused with the number of its line", async () => {
   const main = "refs/heads/main";
   const streams: [string, RegExp][] = [
-    ["lsx :1 x\n", /Line 1 .*no command/],
+    ["lsx :1 x\n", /Line 1 .*not a command/],
     ["blob\nmark :1\ndata 99999999999\n", /Line 3 .*over the limit/],
     ["blob\nmark :1\ndata 50\nshort", /Line 3 .*ends within data/],
-    ["blob\nmark :x\ndata 0\n", /Line 2 .*no mark/],
-    ["blob\nmark :1\ndata -1\n", /Line 3 .*no length/],
+    ["blob\nmark :x\ndata 0\n", /Line 2 .*not a mark/],
+    ["blob\nmark :1\ndata -1\n", /Line 3 .*not a length/],
     [`commit ${main}\ndata 0\n`, /"committer"/],
-    [`commit ${main}\ncommitter nobody\ndata 0\n`, /Line 1 .*no author with a date/],
+    [`commit ${main}\ncommitter nobody\ndata 0\n`, /Line 1 .*not an author with a date/],
     [commit(main, "M 100644 :7 a\n"), /Line 1 .*not in the stream/],
     [commit(main, `M 100644 ${"a".repeat(40)} a\n`), /Line 1 .*not in the stream/],
     [commit(main, "M 040000 inline a\ndata 1\nx\n"), /Line 1 .*Mode "040000"/],
-    [commit(main, "", "from :3\n"), /Line 1 .*no commit of the stream/],
+    [commit(main, "", "from :3\n"), /Line 1 .*not a commit of the stream/],
     [commit(main, 'M 100644 inline "a\ndata 1\nx\n'), /Line \d+ .*path is malformed/],
-    ["tag v\nfrom :1\ndata 0\n", /Line 1 .*no commit of the stream/],
+    ["tag v\nfrom :1\ndata 0\n", /Line 1 .*not a commit of the stream/],
     [`reset refs/heads/${"x".repeat(2000)}\n`, /Line 1 .*too long/],
     [
       commit(
