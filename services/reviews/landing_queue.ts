@@ -14,7 +14,8 @@ import { type Landing, LandingStore, type Reason } from "./landing_store.ts";
 import { LandingSteps } from "./landing_steps.ts";
 import type { JudgedReview, ReviewMerges } from "./merges.ts";
 import type { Review } from "./records.ts";
-import type { ReviewRequest, Reviews } from "./reviews.ts";
+import type { ReviewRequest } from "./request.ts";
+import type { Reviews } from "./reviews.ts";
 
 /** Reviews that wait in one project. */
 const MAX_QUEUED = 1000;

@@ -7,7 +7,8 @@ import type { Claims } from "../tickets/mod.ts";
 import type { GatedMerge, WorkspaceChange, Workspaces } from "../workspaces/mod.ts";
 import { LandingStore } from "./landing_store.ts";
 import { isOpen, type Review } from "./records.ts";
-import type { ReviewRequest, Reviews } from "./reviews.ts";
+import type { ReviewRequest } from "./request.ts";
+import type { Reviews } from "./reviews.ts";
 import { statusOf } from "./verdicts.ts";
 
 export interface ReviewMergesOptions {

@@ -1,10 +1,9 @@
 import type { Config } from "../config/mod.ts";
-import type { Submissions } from "../tickets/mod.ts";
+import type { Claims, Submissions } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { LandingQueue, type LandingQueueOptions } from "./landing_queue.ts";
 import { ReviewMerges } from "./merges.ts";
 import { Reviews, type ReviewsOptions } from "./reviews.ts";
-import type { Claims } from "../tickets/mod.ts";
 
 export interface OpenReviewsOptions
   extends

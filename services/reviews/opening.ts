@@ -7,7 +7,7 @@ import type { Claims, Submission, SubmissionPart } from "../tickets/mod.ts";
 import type { Workspace, Workspaces } from "../workspaces/mod.ts";
 import { pin } from "./pinning.ts";
 import type { Review } from "./records.ts";
-import type { ReviewRequest } from "./reviews.ts";
+import type { ReviewRequest } from "./request.ts";
 import { MAX_TITLE, type NewReview } from "./schemas.ts";
 import type { By, ReviewStatements } from "./statements.ts";
 import type { ReviewStore } from "./store.ts";

@@ -8,6 +8,7 @@ import type { Workspaces } from "../workspaces/mod.ts";
 import { placesOf } from "./comment_lines.ts";
 import { ReviewOpening } from "./opening.ts";
 import { type Comment, isOpen, type Review, type ReviewStatus } from "./records.ts";
+import type { ReviewRequest } from "./request.ts";
 import { diffRounds, type RoundDiff } from "./round_diff.ts";
 import { RoundKeeper } from "./round_keeper.ts";
 import type { Approval, ChangeRequest, NewComment, NewReview } from "./schemas.ts";
@@ -27,16 +28,6 @@ export interface ReviewsOptions {
   readonly protection: Pick<Protection, "ruleOf">;
   /** Unix milliseconds. */
   readonly clock: () => number;
-}
-
-/** Who does something to a review. */
-export interface ReviewRequest {
-  readonly caller: Caller;
-  readonly actor: Actor;
-  /** Whether the caller may administer the project. */
-  readonly isAdmin: boolean;
-  /** The generation of the claim that the caller believes in. */
-  readonly generation?: number | undefined;
 }
 
 /**
