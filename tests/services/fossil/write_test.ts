@@ -5,9 +5,11 @@ import {
   type FileChange,
   filesOf,
   formatArtifact,
+  moveToBranch,
   placeCheckin,
   writeBranch,
   writeClusters,
+  writeMerge,
   writeTags,
 } from "../../../services/fossil/mod.ts";
 import { judged } from "./support/judges.ts";
@@ -88,6 +90,32 @@ judged("branches, merges, tags and amendments are what fossil shows", (program) 
   assert.match(fixture.fossil("info", "other"), new RegExp(moved.slice(0, 40)));
   fixture.assertSound();
 });
+
+judged(
+  "a merge that was made on a branch of its own moves to the branch that it continues",
+  (program) => {
+    using fixture = new Fixture(program);
+    const { repository } = fixture;
+    const first = fixture.commit([put("a", "a\n")]);
+    const work = fixture.commit([put("b", "b\n")], { parent: first, branch: "work" });
+    const base = fixture.commit([put("c", "c\n")], { parent: first });
+    const sides = { ours: base, theirs: work };
+    const merge = (closes: readonly string[]) =>
+      writeMerge(repository, { ...fixture.author(), ...sides, branch: "landing/1", closes })
+        .checkin;
+    const early = merge([]) ?? "";
+    const tested = merge([early]) ?? "";
+    const move = (checkin: string) =>
+      moveToBranch(repository, { ...fixture.author(), checkin, branch: "trunk", closes: [work] });
+    move(tested);
+    assert.match(fixture.fossil("info", "trunk"), new RegExp(tested.slice(0, 40)));
+    assert.match(fixture.fossil("branch", "list", "--closed"), /landing\/1[^]*work/);
+    refuses("conflict", () => move(early));
+    const next = fixture.commit([put("d", "d\n")], { parent: tested });
+    assert.match(fixture.fossil("info", "trunk"), new RegExp(next.slice(0, 40)));
+    fixture.assertSound();
+  },
+);
 
 Deno.test("a move to a branch of any name is told with a link that works", () => {
   using fixture = new Fixture();
