@@ -100,6 +100,8 @@ export interface ProjectEventTypes {
     round: number;
     /** What happened: created, commented, approved, changes_requested, round, merged or closed. */
     action: string;
+    /** Who did it. */
+    by: string;
   };
   /** A report of CI. */
   "project.status": InProject & {

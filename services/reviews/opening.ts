@@ -116,7 +116,7 @@ export class ReviewOpening implements SubmissionPart {
       filesChanged: pinned?.filesChanged ?? request.files_changed,
     });
     const diff = workspace === null ? request.diff ?? "" : null;
-    const when = { origin: originOf(by.caller), now: clock() };
+    const when = { origin: originOf(by.caller), now: clock(), name: by.actor.name };
     await database.commit(
       await this.#opened(project, review, { workspace, diff, by: when }),
     );

@@ -131,7 +131,7 @@ export class Reviews {
     }
     return await this.#change(project, number, async (review) => {
       requireRoom(review);
-      const by = this.#by(caller);
+      const by = this.#by(caller, actor);
       const event = { status: review.status, action: "commented", by } as const;
       await this.#options.database.commit({
         statements: this.statements.comment(review, comment, { author: actor, now: by.now }),
@@ -188,7 +188,7 @@ export class Reviews {
       if (![review.author.key, owner?.key].includes(actor.key) && !isAdmin) {
         throw new Forbidden("Only its author and the workspace's owner can close a review");
       }
-      const by = this.#by(caller);
+      const by = this.#by(caller, actor);
       await this.#options.database.commit({
         statements: [this.statements.status(review, "closed", by.now)],
         events: [
@@ -220,7 +220,7 @@ export class Reviews {
       const standing = await this.store.verdicts(review);
       const own = standing.find(({ reviewer }) => reviewer.key === actor.key);
       if (own?.verdict === verdict && comment.trim() === "") return review;
-      const by = this.#by(caller);
+      const by = this.#by(caller, actor);
       const given = {
         reviewId: review.id,
         round: review.round,
@@ -280,8 +280,8 @@ export class Reviews {
     );
   }
 
-  #by(caller: Caller): By {
-    return { origin: originOf(caller), now: this.#options.clock() };
+  #by(caller: Caller, { name }: Actor): By {
+    return { origin: originOf(caller), now: this.#options.clock(), name };
   }
 }
 

@@ -9,6 +9,8 @@ import type { Review, ReviewStatus, Round, Verdict } from "./records.ts";
 export interface By {
   readonly origin: Origin;
   readonly now: number;
+  /** The actor's name, if it is another than that of the origin. */
+  readonly name?: string;
 }
 
 /** What happened to a review. */
@@ -155,6 +157,7 @@ export class ReviewStatements {
       agent_id: author.name,
       round,
       action,
+      by: by.name ?? by.origin.actor.replace(/^[a-z]+:/, ""),
     }, { origin: by.origin, time: by.now });
   }
 

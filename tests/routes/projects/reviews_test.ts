@@ -149,10 +149,16 @@ Deno.test("a review of a workspace has the diff that the server computed, and me
     assert.equal((await answer("GET /api/reviews/1")).merged_as, merged.checkin);
     assert.equal((await send("POST /api/reviews/1/merge", { as: caller })).status, 409);
     const { events } = await api.services.eventLog.read({ after: 0, types: ["project.review"] });
-    assert.deepEqual(events.map(({ data }) => [data["action"], data["agent_id"], data["agent"]]), [
-      ["created", "caller", "caller"],
-      ["approved", "caller", "caller"],
-      ["merged", "caller", "caller"],
+    const told = events.map(({ data: { action, agent_id, agent, by } }) => [
+      action,
+      agent_id,
+      agent,
+      by,
+    ]);
+    assert.deepEqual(told, [
+      ["created", "caller", "caller", "caller"],
+      ["approved", "caller", "caller", "other"],
+      ["merged", "caller", "caller", "caller"],
     ]);
   });
 });
