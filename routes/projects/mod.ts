@@ -27,6 +27,7 @@ import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { protectionRoutes } from "./protection.ts";
 import { reviewRoutes } from "./reviews.ts";
+import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
@@ -62,6 +63,7 @@ export function createProjectGroups(
     claims: claimRoutes(services),
     checks: checkRoutes(services),
     protection: protectionRoutes(services),
+    releases: releaseRoutes(services),
   };
 }
 

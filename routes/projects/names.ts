@@ -1,6 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../services/daemon/mod.ts";
-import { json } from "../schemas.ts";
+import { actorOf } from "../../services/projects/mod.ts";
+import { newTagSchema } from "../../services/releases/mod.ts";
+import { callerOf } from "../context.ts";
+import { json, jsonRequest } from "../schemas.ts";
 import { answerJson, notModified } from "./answers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -45,8 +48,23 @@ const listTags = projectRoute("GET /api/tags", {
   },
 });
 
+const createTag = projectRoute("POST /api/tags", {
+  summary: "Give a check-in a name",
+  request: {
+    body: jsonRequest(newTagSchema.meta({ id: "TagRequest" }), {
+      name: "v1.2.0",
+      checkin: "trunk",
+    }),
+  },
+  responses: {
+    201: json(z.object({ name: z.string(), uuid: z.string() }).openapi("NewTag"), "The tag"),
+    ...projectErrors(400, 409, 413),
+  },
+});
+
 /** `/api/branches` and `/api/tags`: what check-ins are called. */
-export function nameRoutes(services: Pick<Services, "hosting">) {
+export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
+  const { hosting: { repositories }, accounts } = services;
   return newProjectRoutes()
     .openapi(listBranches, (context) =>
       answerJson<z.infer<typeof branchesSchema>>(
@@ -59,5 +77,19 @@ export function nameRoutes(services: Pick<Services, "hosting">) {
         context,
         services,
         async (repository) => ({ tags: await repository.tags() }),
-      ));
+      ))
+    .openapi(createTag, async (context) => {
+      const access = context.get("access");
+      const { name, checkin = "trunk", message } = context.req.valid("json");
+      const uuid = await repositories.write(access.project, {
+        caller: callerOf(context),
+        user: actorOf(access, undefined, accounts).name,
+        write: async (repository, stamp) => {
+          const { uuid } = await repository.resolveCheckin(checkin);
+          await repository.tagCheckin({ ...stamp, name, checkin: uuid, message });
+          return uuid;
+        },
+      });
+      return context.json({ name, uuid }, 201);
+    });
 }

@@ -73,6 +73,15 @@ export const PROJECT_ROUTES = {
   "POST /api/reviews/{id}/land": ["landing", "write"],
   "DELETE /api/reviews/{id}/land": ["landing", "write"],
   "GET /api/landing": ["landing", "read"],
+  "POST /api/tags": ["names", "write"],
+  "GET /api/releases": ["releases", "read"],
+  "POST /api/releases": ["releases", "write"],
+  "GET /api/releases/{tag}": ["releases", "read"],
+  "PATCH /api/releases/{tag}": ["releases", "write"],
+  "DELETE /api/releases/{tag}": ["releases", "write"],
+  "GET /api/releases/{tag}/assets/{file}": ["releases", "read"],
+  "PUT /api/releases/{tag}/assets/{file}": ["releases", "write"],
+  "DELETE /api/releases/{tag}/assets/{file}": ["releases", "write"],
 } as const satisfies Record<string, readonly [group: string, needs: Action]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */

@@ -199,7 +199,10 @@ export function projectRoutes({ hosting, config }: Pick<Services, "hosting" | "c
       const { body, signal } = context.req.raw;
       if (body === null) throw new Invalid("The body is empty");
       const { folder } = repositories.files;
-      await using upload = await receiveUpload(folder, body, stallMilliseconds);
+      await using upload = await receiveUpload(folder, body, {
+        stallMs: stallMilliseconds,
+        maxBytes: config.limits.upload_bytes,
+      });
       const caller = callerOf(context);
       const { checkins } = await repositories.import(project, upload, { caller, signal });
       return context.json({ format: upload.format, checkins }, 200);

@@ -150,6 +150,7 @@ export const configSchema = z.strictObject({
   llm: llm.prefault({}),
   limits: z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),
+    upload_bytes: z.int().min(1024).default(2_147_483_648),
     streams: positive.default(5000),
     channels_per_agent: count.default(20),
     connections: positive.default(8000),

@@ -8,6 +8,7 @@ import type { Log } from "../log.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
+import { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
@@ -37,6 +38,7 @@ export interface Hosting extends ReviewServices {
   readonly submissions: Submissions;
   readonly checks: Checks;
   readonly protection: Protection;
+  readonly releases: Releases;
 }
 
 /**
@@ -56,6 +58,7 @@ export async function openHosting(
   started.defer(() => repositories.close());
   const projects = await Projects.open({ database, accounts, repositories, tokens, clock });
   const checks = new Checks({ database, repositories, clock });
+  const releases = new Releases({ database, repositories, clock });
   const protection = await Protection.open({ database, checks, clock });
   const claims = await Claims.open({
     database,
@@ -106,6 +109,7 @@ export async function openHosting(
     feeds,
     checks,
     protection,
+    releases,
     workspaces,
     ...reviews,
   };

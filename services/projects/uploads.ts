@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Invalid, TooSlow, Unavailable } from "../errors.ts";
+import { Invalid, TooLarge, TooSlow, Unavailable } from "../errors.ts";
 import { isFromSystem } from "../fossil/mod.ts";
 
 /** How every database of SQLite begins. */
@@ -13,22 +13,29 @@ export interface Upload extends AsyncDisposable {
   readonly format: "git" | "fossil";
 }
 
+/** The bounds of an upload. */
+export interface UploadLimits {
+  /** How long to wait for the next part, in milliseconds. */
+  readonly stallMs: number;
+  readonly maxBytes: number;
+}
+
 /**
  * Writes what a client sends to a file of its own.
  *
- * @param stallMs how long to wait for the next part
- * @throws Invalid where nothing or not all of it comes, TooSlow, Unavailable where the disk refuses
+ * @throws Invalid where nothing or not all of it comes, TooLarge, TooSlow, Unavailable where the
+ *   disk refuses
  */
 export async function receiveUpload(
   folder: string,
   body: ReadableStream<Uint8Array>,
-  stallMs: number,
+  limits: UploadLimits,
 ): Promise<Upload> {
   const own = await Deno.makeTempDir({ dir: folder, prefix: ".upload-" });
   const remove = () => Deno.remove(own, { recursive: true });
   try {
     const path = join(own, "body");
-    const bytes = await writeParts(path, body, stallMs);
+    const bytes = await writeParts(path, body, limits);
     if (bytes === 0) throw new Invalid("The body is empty");
     return { path, bytes, format: await formatOf(path), [Symbol.asyncDispose]: remove };
   } catch (error) {
@@ -41,7 +48,7 @@ export async function receiveUpload(
 async function writeParts(
   path: string,
   body: ReadableStream<Uint8Array>,
-  stallMs: number,
+  { stallMs, maxBytes }: UploadLimits,
 ): Promise<number> {
   using file = await Deno.open(path, { write: true, createNew: true });
   const reader = body.getReader();
@@ -50,10 +57,11 @@ async function writeParts(
     for (;;) {
       const { value, done } = await nextPart(reader, stallMs);
       if (done) return bytes;
+      bytes += value.length;
+      if (bytes > maxBytes) throw new TooLarge(`The file is larger than ${maxBytes} bytes`);
       for (let written = 0; written < value.length;) {
         written += await file.write(value.subarray(written));
       }
-      bytes += value.length;
     }
   } finally {
     await reader.cancel().catch(() => {});

@@ -29,6 +29,7 @@ import {
   listTags,
   listTechnotes,
   listTickets,
+  listUnversioned,
   listWikiPages,
   type Paging,
   type PathOptions,
@@ -51,6 +52,7 @@ import {
   readTicketFields,
   readTimeline,
   readTree,
+  readUnversioned,
   readWikiHistory,
   readWikiPage,
   type ReceivedOptions,
@@ -74,18 +76,23 @@ import {
   type NewBranch,
   type NewCheckin,
   type NewForumPost,
+  type NewRelease,
   type NewTechnote,
   type NewTicketChange,
+  type NewUnversioned,
   type NewWiki,
+  removeUnversioned,
   type TagChange,
   writeAttachment,
   writeBranch,
   writeCheckin,
   writeClusters,
   writeForumPost,
+  writeRelease,
   writeTags,
   writeTechnote,
   writeTicketChange,
+  writeUnversioned,
   writeWiki,
 } from "../write/mod.ts";
 import type { HashMemory } from "./hash_protocol.ts";
@@ -119,6 +126,8 @@ export const READS = {
   /** The newest open leaf of a branch; null where the branch has none. */
   branchTip: ({ reader }: Context, branch: string) => readBranchTip(reader, branch),
   tags: ({ reader }: Context) => listTags(reader),
+  unversionedFiles: ({ reader }: Context) => listUnversioned(reader),
+  unversionedFile: ({ reader }: Context, name: string) => readUnversioned(reader, name),
   wikiPages: ({ reader }: Context, options: WikiListOptions) => listWikiPages(reader, options),
   wikiPage: ({ reader }: Context, { name, version }: { name: string; version?: string }) =>
     readWikiPage(reader, name, version),
@@ -169,6 +178,14 @@ export const WRITES = {
   attach: ({ repository }: Context, attachment: NewAttachment) =>
     writeAttachment(repository, attachment),
   post: ({ repository }: Context, post: NewForumPost) => writeForumPost(repository, post),
+  /** Gives a check-in a name; see `writeRelease`. */
+  tagCheckin: ({ repository }: Context, release: NewRelease) => writeRelease(repository, release),
+  putUnversioned: ({ repository }: Context, file: NewUnversioned) =>
+    writeUnversioned(repository, file),
+  dropUnversioned: (
+    { repository }: Context,
+    files: Author & { readonly names: readonly string[] },
+  ) => removeUnversioned(repository, files),
   /** Adds a user if the login is free; returns whether it was. */
   addUser: ({ repository }: Context, user: NewUser) =>
     repository.write({ user: null, ip: null }, () => addUser(repository.db, user)),

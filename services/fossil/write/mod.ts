@@ -27,3 +27,4 @@ export {
 } from "./tags.ts";
 export { type NewTicketChange, writeTicketChange, type WrittenTicketChange } from "./ticket.ts";
 export { changeTree, type FileChange, type PutFile } from "./tree.ts";
+export { type NewUnversioned, removeUnversioned, writeUnversioned } from "./unversioned.ts";

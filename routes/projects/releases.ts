@@ -1,0 +1,201 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { bodyLimitsOf } from "../../http/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { Invalid } from "../../services/errors.ts";
+import { actorOf, receiveUpload } from "../../services/projects/mod.ts";
+import {
+  assetNameSchema,
+  fileOf,
+  newReleaseSchema,
+  releaseChangeSchema,
+} from "../../services/releases/mod.ts";
+import { type AppEnv, callerOf } from "../context.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { answerBytes } from "./answers.ts";
+import { newProjectRoutes } from "./context.ts";
+import { bytesResponses } from "./files.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+
+const assetSchema = z.object({
+  name: z.string(),
+  file_size_bytes: z.int(),
+  content_type: z.string(),
+  download_count: z.int(),
+  uuid: z.string().openapi({ description: "The hash of the content" }),
+}).openapi("ReleaseAsset");
+
+const releaseSchema = z.object({
+  tag_name: z.string(),
+  name: z.string(),
+  body: z.string().openapi({ description: "Notes, in Markdown" }),
+  is_prerelease: z.boolean(),
+  is_draft: z.boolean(),
+  author: z.string(),
+  created_at: z.iso.datetime(),
+  published_at: z.iso.datetime().nullable(),
+  checkin_uuid: z.string(),
+  assets: z.array(assetSchema).readonly(),
+}).openapi("Release");
+
+const params = z.object({ tag: z.string() });
+const assetParams = params.extend({ file: assetNameSchema });
+const binary = z.any().openapi({ type: "string", format: "binary" });
+
+const listReleases = projectRoute("GET /api/releases", {
+  summary: "The releases with their files; drafts only for those who may write",
+  responses: {
+    200: json(z.object({ releases: z.array(releaseSchema) }), "The newest first; at most 1000"),
+    ...projectErrors(),
+  },
+});
+
+const createRelease = projectRoute("POST /api/releases", {
+  summary: "Make a release and its tag; a draft gets its tag when it is published",
+  request: {
+    body: jsonRequest(newReleaseSchema.meta({ id: "ReleaseRequest" }), {
+      tag_name: "v1.2.0",
+      name: "Version 1.2",
+      body: "What is new: …",
+      checkin: "trunk",
+    }),
+  },
+  responses: { 201: json(releaseSchema, "The release"), ...projectErrors(400, 409, 413) },
+});
+
+const getRelease = projectRoute("GET /api/releases/{tag}", {
+  summary: "A release with its files",
+  request: { params },
+  responses: { 200: json(releaseSchema, "The release"), ...projectErrors() },
+});
+
+const changeRelease = projectRoute("PATCH /api/releases/{tag}", {
+  summary: "Change what a release says, or publish a draft",
+  request: {
+    params,
+    body: jsonRequest(releaseChangeSchema.meta({ id: "ReleaseChange" }), { is_draft: false }),
+  },
+  responses: { 200: json(releaseSchema, "The release"), ...projectErrors(400, 409, 413) },
+});
+
+const deleteRelease = projectRoute("DELETE /api/releases/{tag}", {
+  summary: "Remove a release with its files; its tag stays",
+  request: { params },
+  responses: { 204: { description: "It is gone" }, ...projectErrors(409) },
+});
+
+const getAsset = projectRoute("GET /api/releases/{tag}/assets/{file}", {
+  summary: "The bytes of a release's file",
+  description: "Takes `Range`, and `If-None-Match` with the entity tag, which is the file's hash.",
+  request: { params: assetParams },
+  responses: { ...bytesResponses, ...projectErrors(400) },
+});
+
+const putAsset = projectRoute("PUT /api/releases/{tag}/assets/{file}", {
+  summary: "Upload a file of a release, in place of the one of that name",
+  description: "The body is the file. `limits.upload_bytes` bounds it, and 256 MiB do.",
+  request: {
+    params: assetParams,
+    body: { content: { "application/octet-stream": { schema: binary } }, required: true },
+  },
+  responses: {
+    200: json(assetSchema, "It replaces the file of that name"),
+    201: json(assetSchema, "The file"),
+    ...projectErrors(400, 408, 409, 413),
+  },
+});
+
+const deleteAsset = projectRoute("DELETE /api/releases/{tag}/assets/{file}", {
+  summary: "Remove a file of a release",
+  request: { params: assetParams },
+  responses: { 204: { description: "It is gone" }, ...projectErrors(400, 409) },
+});
+
+/** `/api/releases`: releases and their files. */
+export function releaseRoutes(services: Pick<Services, "hosting" | "accounts" | "config">) {
+  const { hosting: { releases, repositories }, accounts, config } = services;
+  const { stallMilliseconds } = bodyLimitsOf(config);
+  const maxBytes = config.limits.upload_bytes;
+  const requestOf = (context: Context<AppEnv>) => ({
+    caller: callerOf(context),
+    actor: actorOf(context.get("access"), undefined, accounts),
+  });
+  const viewerOf = (context: Context<AppEnv>) => ({
+    withDrafts: context.get("access").may("write"),
+  });
+  return newProjectRoutes()
+    .openapi(listReleases, async (context) => {
+      const list = await releases.list(context.get("access").project, viewerOf(context));
+      return context.json({ releases: list }, 200);
+    })
+    .openapi(createRelease, async (context) => {
+      const { project } = context.get("access");
+      const release = await releases.create(
+        project,
+        context.req.valid("json"),
+        requestOf(context),
+      );
+      return context.json(release, 201);
+    })
+    .openapi(getRelease, async (context) => {
+      const { project } = context.get("access");
+      const { tag } = context.req.valid("param");
+      return context.json(await releases.find(project, tag, viewerOf(context)), 200);
+    })
+    .openapi(changeRelease, async (context) => {
+      const { project } = context.get("access");
+      const { tag } = context.req.valid("param");
+      const change = context.req.valid("json");
+      return context.json(await releases.change(project, tag, change, requestOf(context)), 200);
+    })
+    .openapi(deleteRelease, async (context) => {
+      const { project } = context.get("access");
+      await releases.remove(project, context.req.valid("param").tag, requestOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(getAsset, async (context) => {
+      const { project } = context.get("access");
+      const { tag, file } = context.req.valid("param");
+      const { assets } = await releases.find(project, tag, viewerOf(context));
+      const type = assets.find(({ name }) => name === file)?.content_type;
+      const answer = await answerBytes(context, services, async (repository) => {
+        const { content, uuid } = await repository.unversionedFile(fileOf(tag, file));
+        return {
+          bytes: content as Uint8Array<ArrayBuffer>,
+          etag: `"${uuid}"`,
+          headers: {
+            "Content-Type": type ?? "application/octet-stream",
+            "Content-Disposition": `attachment; filename="${file}"`,
+          },
+        };
+      });
+      if (answer.status === 200 && context.req.method === "GET") {
+        await releases.noteDownload(project, tag, file);
+      }
+      return answer;
+    })
+    .openapi(putAsset, async (context) => {
+      const { project } = context.get("access");
+      const { tag, file } = context.req.valid("param");
+      const { body, headers } = context.req.raw;
+      if (body === null) throw new Invalid("The body is empty");
+      const withDrafts = true;
+      await releases.find(project, tag, { withDrafts });
+      await using upload = await receiveUpload(repositories.files.folder, body, {
+        stallMs: stallMilliseconds,
+        maxBytes,
+      });
+      const { asset, isNew } = await releases.putAsset(project, tag, {
+        name: file,
+        source: upload.path,
+        contentType: headers.get("content-type"),
+      }, requestOf(context));
+      return context.json(asset, isNew ? 201 : 200);
+    })
+    .openapi(deleteAsset, async (context) => {
+      const { project } = context.get("access");
+      const { tag, file } = context.req.valid("param");
+      await releases.removeAsset(project, tag, file, requestOf(context));
+      return context.body(null, 204);
+    });
+}

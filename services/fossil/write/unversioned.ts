@@ -1,0 +1,99 @@
+/** Writing unversioned files: the newest content of each name, outside of every check-in. */
+import { MAX_ARTIFACT_BYTES, sha1, sha3 } from "../codec/mod.ts";
+import { FossilError } from "../error.ts";
+import type { Repository } from "../repository.ts";
+import { type Author, writeAs } from "./author.ts";
+
+/** An unversioned file to write. */
+export interface NewUnversioned extends Author {
+  readonly name: string;
+  /** Path of the file with the content. */
+  readonly source: string;
+}
+
+/** The table of `fossil uv`, which a repository gets with its first such file. */
+const TABLE = `CREATE TABLE IF NOT EXISTS unversioned(
+  uvid INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT UNIQUE,
+  rcvid INTEGER,
+  mtime DATETIME,
+  hash TEXT,
+  sz INTEGER,
+  encoding INT,
+  content BLOB
+)`;
+
+/**
+ * Writes an unversioned file. Returns its hash and its length in bytes.
+ *
+ * @throws {FossilError} `limit` if it is larger than an artifact may be.
+ */
+export function writeUnversioned(
+  repository: Repository,
+  { name, source, ...author }: NewUnversioned,
+): { uuid: string; size: number } {
+  const { size } = Deno.statSync(source);
+  if (size > MAX_ARTIFACT_BYTES) {
+    throw new FossilError("limit", `A file has at most ${MAX_ARTIFACT_BYTES} bytes`);
+  }
+  const content = Deno.readFileSync(source);
+  return writeAs(repository, author, () => {
+    const { db, config } = repository;
+    db.exec(TABLE);
+    const policy = config.get("hash-policy") ?? "2";
+    const uuid = policy === "0" ? sha1(content) : sha3(content);
+    db.run(
+      `REPLACE INTO unversioned(name,rcvid,mtime,hash,sz,encoding,content) VALUES(?,?,?,?,?,0,?)`,
+      name,
+      receive(repository, author),
+      nextTime(repository, name, author),
+      uuid,
+      content.length,
+      content,
+    );
+    config.delete("uv-hash");
+    return { uuid, size: content.length };
+  });
+}
+
+/**
+ * Removes unversioned files. Their names stay, so that `fossil uv sync` removes them elsewhere.
+ * Returns how many there were.
+ */
+export function removeUnversioned(
+  repository: Repository,
+  { names, ...author }: Author & { readonly names: readonly string[] },
+): number {
+  return writeAs(repository, author, () => {
+    const { db, config } = repository;
+    if (!db.hasTable("unversioned")) return 0;
+    const rcvid = receive(repository, author);
+    let removed = 0;
+    for (const name of names) {
+      removed += db.run(
+        `UPDATE unversioned SET rcvid=?, mtime=?, hash=NULL, sz=0, encoding=0, content=NULL
+          WHERE name=? AND hash IS NOT NULL`,
+        rcvid,
+        nextTime(repository, name, author),
+        name,
+      );
+    }
+    config.delete("uv-hash");
+    return removed;
+  });
+}
+
+/** Unix seconds; later than the version before, which would win otherwise. */
+function nextTime({ db }: Repository, name: string, { date }: Author): number {
+  const before = db.value<number>("SELECT mtime FROM unversioned WHERE name=?", name) ?? 0;
+  return Math.max(Math.floor(date / 1000), before + 1);
+}
+
+function receive({ db }: Repository, { user, ip }: Author): number {
+  return db.insert(
+    `INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr)
+     VALUES((SELECT uid FROM user WHERE login=?),julianday('now'),NULL,?)`,
+    user,
+    ip ?? null,
+  );
+}
