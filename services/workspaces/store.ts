@@ -12,11 +12,14 @@ export class WorkspaceStore {
   }
 
   /**
-   * The newest workspace of a name. A name may have been used before.
+   * The active workspace of a name, or else the newest one. A name may have been used before.
    *
    * @throws NotFound
    */
-  async require({ id }: Pick<Project, "id">, name: string): Promise<Workspace> {
+  async require(project: Pick<Project, "id">, name: string): Promise<Workspace> {
+    const active = await this.active(project, name);
+    if (active !== null) return active;
+    const { id } = project;
     const row = await this.#rows().where("project_id", "=", id).where("name", "=", name)
       .orderBy("id", "desc").limit(1).executeTakeFirst();
     if (row === undefined) throw new NotFound("Workspace not found");

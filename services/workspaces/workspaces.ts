@@ -1,4 +1,4 @@
-import { ulid } from "ulid";
+import { monotonicFactory } from "ulid";
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, TooMany } from "../errors.ts";
 import type { Diff, FileDiff } from "../fossil/mod.ts";
@@ -73,6 +73,8 @@ export class Workspaces {
   readonly #merging: Merging;
   readonly #closing: Closing;
   readonly #paths: ChangedPaths;
+  /** Ids rise, so that lists have an order within a millisecond. */
+  readonly #newId = monotonicFactory();
   readonly #creating: RegisteredKind<CreationBody>;
 
   constructor(options: WorkspacesOptions) {
@@ -206,7 +208,7 @@ export class Workspaces {
       : await claims.fence(project, { ticket, actor, generation });
     await this.#requireFree(project, name);
     await this.#requireRoom(project, actor.key);
-    const id = ulid(scheduler.now());
+    const id = this.#newId(scheduler.now());
     const body: CreationBody = {
       id,
       name,

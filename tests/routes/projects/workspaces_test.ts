@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { type TestProject, withProject } from "../../support/projects.ts";
 
 /** Begins a workspace and commits a file to it; gives the check-in. */
@@ -223,5 +224,185 @@ Deno.test("a merge takes exactly the check-in that it names, or none", async () 
     const { tip } = await refused.json();
     const merged = await answer("POST /api/workspaces/one/merge", { as: caller, body: { tip } });
     assert.equal(merged.tip, tip);
+  });
+});
+
+Deno.test("only the owner and admins change a workspace, and nobody in the name of another", async () => {
+  await withProject(async ({ answer, send, caller, other }) => {
+    await answer("POST /api/workspaces/create", {
+      as: caller,
+      body: { name: "mine", agent_id: "  caller " },
+    });
+    const body = { message: "Theirs", changes: [{ path: "a", content: "a" }] };
+    for (
+      const [request, sent] of [
+        ["POST /api/workspaces/mine/commit", body],
+        ["POST /api/workspaces/mine/commit", { ...body, agent_id: "caller" }],
+        ["POST /api/workspaces/mine/merge", {}],
+        ["DELETE /api/workspaces/mine/abandon?agent_id=caller", undefined],
+        ["POST /api/workspaces/mine/takeover", {}],
+      ] as const
+    ) {
+      const response = await send(request, { as: other, body: sent });
+      assert.equal(response.status, 403, request);
+    }
+    await answer("POST /api/workspaces/mine/commit", {
+      as: caller,
+      body: { ...body, agent_id: " caller" },
+    });
+    await answer("DELETE /api/workspaces/mine/abandon?agent_id=caller");
+  });
+});
+
+Deno.test("a file name that a checkout cannot have is refused, and so is a file that is an artifact", async () => {
+  await withProject(async ({ answer, send, caller, api, project }) => {
+    const { tip } = await answer("POST /api/workspaces/create", {
+      as: caller,
+      body: { name: "names" },
+    });
+    const { repositories } = api.services.hosting;
+    const artifact = `D 2026-01-01T00:00:00.000\nT +sym-x ${tip}\nU caller\n`;
+    const changes = [
+      { path: "../up.txt", content: "x" },
+      { path: "/etc/passwd", content: "x" },
+      { path: "a//b", content: "x" },
+      { path: "a/./b", content: "x" },
+      { path: "_FOSSIL_", content: "x" },
+      { path: ".fslckout", content: "x" },
+      { path: "null\u0000byte", content: "x" },
+      { path: "artifact", content: withChecksum(artifact) },
+      { path: "missing", delete: true },
+      { path: "missing", rename_to: "found" },
+      { path: "nothing" },
+      { path: "both", content: "x", content_base64: "eA==" },
+      { path: "bad", content_base64: "!" },
+      { path: "", content: "x" },
+    ];
+    for (const change of changes) {
+      const response = await send("POST /api/workspaces/names/commit", {
+        as: caller,
+        body: { message: "Odd", changes: [change] },
+      });
+      assert.equal(response.status, 400, JSON.stringify(change));
+    }
+    for (const body of [{ message: " ", changes }, { changes }, [], { message: "m", changes: 1 }]) {
+      const response = await send("POST /api/workspaces/names/commit", { as: caller, body });
+      assert.equal(response.status, 400);
+    }
+    const empty = await send("POST /api/workspaces/names/commit", {
+      as: caller,
+      body: { message: "Nothing", changes: [] },
+    });
+    assert.equal((await empty.json()).error, "Nothing to commit");
+    const details = await answer("GET /api/workspaces/names", { as: caller });
+    assert.equal(details.tip, tip);
+    assert.equal(repositories.intentions.of(project.id).length, 0);
+  });
+});
+
+/** An artifact's text with its Z card. */
+function withChecksum(text: string): string {
+  return `${text}Z ${createHash("md5").update(text).digest("hex")}\n`;
+}
+
+Deno.test("a name can be used again after a merge and after an abandonment, for a new line", async () => {
+  await withProject(async ({ answer, send, caller }) => {
+    const bad = await send("POST /api/workspaces/create", { as: caller, body: { name: "../x" } });
+    assert.equal(bad.status, 400);
+    const made = await Promise.all(
+      Array.from(
+        { length: 8 },
+        () => send("POST /api/workspaces/create", { as: caller, body: { name: "again" } }),
+      ),
+    );
+    assert.deepEqual(
+      made.map(({ status }) => status).sort(),
+      [201, ...Array(7).fill(409)],
+    );
+    await answer("POST /api/workspaces/again/commit", {
+      as: caller,
+      body: { message: "First", changes: [{ path: "a", content: "1" }] },
+    });
+    await answer("POST /api/workspaces/again/merge", { as: caller });
+    const second = await answer("POST /api/workspaces/create", {
+      as: caller,
+      body: { name: "again" },
+    });
+    assert.equal(second.commits_made, 0);
+    assert.equal(second.status, "active");
+    await answer("POST /api/workspaces/again/commit", {
+      as: caller,
+      body: { message: "Second", changes: [{ path: "a", content: "2" }] },
+    });
+    await answer("DELETE /api/workspaces/again/abandon", { as: caller });
+    const twice = await send("DELETE /api/workspaces/again/abandon", { as: caller });
+    assert.equal((await twice.json()).error, "Workspace is already abandoned");
+    const restored = await answer("POST /api/workspaces/again/restore", { as: caller });
+    assert.equal(restored.status, "active");
+    const details = await answer("GET /api/workspaces/again", { as: caller });
+    assert.equal(details.commits_made, 1);
+    const merged = await answer("POST /api/workspaces/again/merge", { as: caller });
+    assert.equal(merged.tip, details.tip);
+  });
+});
+
+Deno.test("a parent from a clock that runs ahead does not stop commits and merges", async () => {
+  await withProject(async ({ answer, caller, api, project }) => {
+    const { repositories } = api.services.hosting;
+    const ahead = Date.parse("2031-01-01T00:00:00Z");
+    const tip = await repositories.read(project, (repository) => repository.branchTip("trunk"));
+    await repositories.read(project, (repository) =>
+      repository.commit({
+        user: "ahead",
+        date: ahead,
+        parent: tip,
+        comment: "From the future",
+        changes: [{ kind: "write", path: "f", content: new Uint8Array([1]) }],
+      }));
+    await aWorkspace({ answer }, caller);
+    await answer("POST /api/workspaces/one/merge", { as: caller });
+    const { checkins } = await answer("GET /api/timeline?branch=trunk", { as: caller });
+    assert.equal(checkins[0].is_merge, true);
+    assert.ok(Date.parse(checkins[0].timestamp) > ahead);
+  });
+});
+
+Deno.test("who lost the claim of a ticket cannot commit, and the new holder takes the workspace over", async () => {
+  await withProject(async ({ answer, send, caller, other }) => {
+    const { uuid } = await answer("POST /api/tickets", { as: caller, body: { title: "Crash" } });
+    const early = await send("POST /api/workspaces/create", {
+      as: caller,
+      body: { name: "early", ticket: uuid },
+    });
+    assert.equal(early.status, 409);
+    const claim = await answer(`POST /api/tickets/${uuid}/claim`, { as: caller, body: {} });
+    const made = await answer("POST /api/workspaces/create", {
+      as: caller,
+      body: { name: "crash", ticket: uuid.slice(0, 8) },
+    });
+    assert.equal(made.ticket, uuid);
+    assert.equal(made.generation, claim.generation);
+    const commit = (as: string, more = {}) =>
+      send("POST /api/workspaces/crash/commit", {
+        as,
+        body: { message: "Work", changes: [{ path: "a", content: crypto.randomUUID() }], ...more },
+      });
+    assert.equal((await commit(caller)).status, 200);
+    assert.equal((await commit(caller, { generation: claim.generation + 1 })).status, 409);
+
+    await answer(`POST /api/tickets/${uuid}/release`, { as: caller, body: {} });
+    await answer(`POST /api/tickets/${uuid}/claim`, { as: other, body: {} });
+    const refused = await commit(caller);
+    assert.equal(refused.status, 409);
+    const { claimed_by, generation } = await refused.json();
+    assert.deepEqual([claimed_by, generation], ["other", claim.generation + 1]);
+    const merge = await send("POST /api/workspaces/crash/merge", { as: caller });
+    assert.equal(merge.status, 409);
+
+    const taken = await answer("POST /api/workspaces/crash/takeover", { as: other });
+    assert.equal(taken.agent_id, "other");
+    assert.equal((await commit(caller)).status, 403);
+    assert.equal((await commit(other)).status, 200);
+    await answer("POST /api/workspaces/crash/merge", { as: other });
   });
 });
