@@ -2,8 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
 import type { WikiPage } from "../../services/fossil/mod.ts";
-import { plainHtml } from "../../services/markup/mod.ts";
-import { actorOf } from "../../services/projects/mod.ts";
+import { actorOf, type Project } from "../../services/projects/mod.ts";
 import {
   MIMETYPES,
   pageNameSchema,
@@ -126,18 +125,18 @@ function withSlashes<Route extends { readonly path: string }>(route: Route) {
   return { ...route, path: `${route.path}{.+}` as Route["path"], hide: true as const };
 }
 
-function shown({ is_deleted: _, ...page }: WikiPage) {
-  return Object.assign(page, { content_html: plainHtml(page.content) });
-}
-
 /** `/api/wiki…`. */
 export function wikiRoutes(
-  { hosting: { wikis }, accounts }: Pick<Services, "hosting" | "accounts">,
+  { hosting: { wikis, texts }, accounts }: Pick<Services, "hosting" | "accounts">,
 ) {
   const writerOf = (context: Context<AppEnv>, agentId?: string): WikiWriter => ({
     caller: callerOf(context),
     actor: actorOf(context.get("access"), agentId, accounts),
   });
+  const shown = async (project: Project, { is_deleted: _, ...page }: WikiPage) => {
+    const { content: text, mimetype } = page;
+    return Object.assign(page, { content_html: await texts.html(project, { text, mimetype }) });
+  };
   const routes = newProjectRoutes()
     .openapi(listPages, async (context) => {
       const found = await wikis.list(context.get("access").project);
@@ -157,8 +156,9 @@ export function wikiRoutes(
     routes.openapi(route, async (context) => {
       const { name } = context.req.valid("param");
       const { version } = context.req.valid("query");
-      const page = await wikis.page(context.get("access").project, name, version);
-      return context.json(shown(page), 200);
+      const { project } = context.get("access");
+      const page = await wikis.page(project, name, version);
+      return context.json(await shown(project, page), 200);
     });
   }
   for (const route of [putPage, withSlashes(putPage)]) {
@@ -167,7 +167,7 @@ export function wikiRoutes(
       const { name } = context.req.valid("param");
       const { project } = context.get("access");
       const { page, isNew } = await wikis.save(project, name, edit, writerOf(context, agent_id));
-      return context.json(shown(page), isNew ? 201 : 200);
+      return context.json(await shown(project, page), isNew ? 201 : 200);
     });
   }
   for (const route of [deletePage, withSlashes(deletePage)]) {

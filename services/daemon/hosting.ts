@@ -5,11 +5,13 @@ import type { EventLog } from "../events/mod.ts";
 import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+import { Markup } from "../markup/mod.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
 import { Releases } from "../releases/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
 import { Workspaces } from "../workspaces/mod.ts";
@@ -39,6 +41,7 @@ export interface Hosting extends ReviewServices {
   readonly checks: Checks;
   readonly protection: Protection;
   readonly releases: Releases;
+  readonly texts: ProjectTexts;
 }
 
 /**
@@ -92,6 +95,9 @@ export async function openHosting(
     protection,
     landing: config.landing,
   });
+  const markup = new Markup({ scheduler });
+  started.defer(() => markup.close());
+  const texts = new ProjectTexts({ markup, repositories, accounts });
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
@@ -112,5 +118,6 @@ export async function openHosting(
     releases,
     workspaces,
     ...reviews,
+    texts,
   };
 }

@@ -79,6 +79,7 @@ export {
   readWikiHistory,
   readWikiPage,
   type ReceivedOptions,
+  type Reference,
   resolveArtifact,
   resolveCheckin,
   type Resolved,

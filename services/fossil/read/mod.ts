@@ -43,4 +43,5 @@ export {
 } from "./timeline.ts";
 export { readTree, type TreeOptions } from "./tree.ts";
 export { listUnversioned, readUnversioned } from "./unversioned.ts";
+export { findReferences, type Reference } from "./references.ts";
 export { listWikiPages, readWikiHistory, readWikiPage, type WikiListOptions } from "./wiki.ts";

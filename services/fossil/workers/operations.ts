@@ -21,6 +21,7 @@ import {
   type ArchiveReport,
   type BlameOptions,
   type DiffOptions,
+  findReferences,
   type HistoryOptions,
   type LineOptions,
   listAttachments,
@@ -146,6 +147,8 @@ export const READS = {
   attachments: ({ reader }: Context, target: string) => listAttachments(reader, target),
   attachment: ({ reader }: Context, which: { target: string; name: string }) =>
     readAttachment(reader, which),
+  /** Which of the names in a text stand for a page, a check-in or a ticket. */
+  references: ({ reader }: Context, names: readonly string[]) => findReferences(reader, names),
   statistics: ({ reader }: Context) => readStatistics(reader),
   /** What came into the repository since a place, whichever program wrote it. */
   received: ({ reader }: Context, options: ReceivedOptions) => readReceived(reader, options),

@@ -123,3 +123,26 @@ Deno.test("a wiki takes edits of writers in their own names alone, and only name
     assert.equal((await send("PUT /api/wiki/P", { as, body: html })).status, 400);
   });
 });
+
+Deno.test("W-38: content_html is HTML without scripts, with links to what the project has", async () => {
+  await withProject(async ({ answer, caller }) => {
+    const { checkins: [tip] } = await answer("GET /api/timeline", { as: caller });
+    const put = (name: string, content: string, mimetype: string) =>
+      answer(`PUT /api/wiki/${name}`, { as: caller, body: { content, mimetype } });
+    await put("Other", "x", "text/plain");
+    const text = `See [Other], [${tip.uuid.slice(0, 8)}] and [nothing]; ask @other.\n\n` +
+      `<script>alert(1)</script><b onclick="alert(1)">bold</b>`;
+    const markdown = await put("Home", `# Hi\n\n${text}`, "text/x-markdown");
+    const wiki = await put("Old", `<h1>Hi</h1>\n\n${text}`, "text/x-fossil-wiki");
+    for (const { content_html } of [markdown, wiki]) {
+      assert.match(content_html, /<h1>Hi<\/h1>/);
+      assert.match(content_html, /<a href="\/projects\/demo\/wiki\/Other"[^>]*>Other<\/a>/);
+      assert.ok(content_html.includes(`href="/projects/demo/checkin/${tip.uuid}"`));
+      assert.match(content_html, /and \[nothing\]; ask <a href="\/agents\/other"[^>]*>@other<\/a>/);
+      assert.match(content_html, /<b>bold<\/b>/);
+      assert.doesNotMatch(content_html, /script|alert|onclick/);
+    }
+    assert.match((await answer("GET /api/wiki/Home")).content_html, /<h1>Hi<\/h1>/);
+    assert.equal((await answer("GET /api/wiki/Other")).content_html, "<pre>x</pre>");
+  });
+});

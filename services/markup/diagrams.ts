@@ -1,0 +1,79 @@
+/** Diagrams in the language Pikchr. */
+import type { Pikchr } from "pikchr-js";
+// @ts-types="npm:@types/sanitize-html@2.16.2"
+import sanitize from "sanitize-html";
+import { escapeHtml } from "./plain.ts";
+
+/** Diagrams of a text, which stand in it as marks until the text is safe. */
+export interface Diagrams {
+  /** What the text's author cannot know. */
+  readonly mark: string;
+  readonly sources: string[];
+}
+
+/** Most diagrams of one text, and the longest source of one in UTF-16 units; others stay source. */
+const MAX_DIAGRAMS = 50;
+const MAX_SOURCE = 20_000;
+/** Longest picture, in UTF-16 units. */
+const MAX_PICTURE = 500_000;
+
+/** Puts a mark for a diagram; its source where there are too many. */
+export function diagramOf(source: string, { mark, sources }: Diagrams): string {
+  if (sources.length >= MAX_DIAGRAMS || source.length > MAX_SOURCE) return sourceOf(source);
+  sources.push(source);
+  return `<p>${mark}${sources.length - 1};</p>`;
+}
+
+/** Puts the pictures in the place of their marks, in HTML that is safe. */
+export function withDiagrams(html: string, { mark, sources }: Diagrams, pikchr: Pikchr): string {
+  if (sources.length === 0) return html;
+  return html.replaceAll(new RegExp(`<p>${mark}(\\d+);</p>`, "g"), (_, index) => {
+    const source = sources[Number(index)] ?? "";
+    const { svg, width } = pikchr.render(source, "pikchr", pikchr.flags.PLAINTEXT_ERRORS);
+    return width < 0 || svg.length > MAX_PICTURE ? sourceOf(source) : safePicture(svg);
+  });
+}
+
+function sourceOf(source: string): string {
+  return `<pre><code class="language-pikchr">${escapeHtml(source)}</code></pre>`;
+}
+
+const SHAPE = ["fill", "stroke", "stroke-width", "stroke-dasharray"];
+
+/** Pictures without style sheets: a page may forbid them, so attributes take their place. */
+function safePicture(svg: string): string {
+  return sanitize(svg, {
+    allowedTags: ["svg", "path", "polygon", "circle", "ellipse", "text", "tspan"],
+    allowedAttributes: {
+      svg: ["class", "viewBox", "width", "height"],
+      path: ["d", ...SHAPE],
+      polygon: ["points", ...SHAPE],
+      circle: ["cx", "cy", "r", ...SHAPE],
+      ellipse: ["cx", "cy", "rx", "ry", ...SHAPE],
+      text: [
+        "x",
+        "y",
+        "fill",
+        "text-anchor",
+        "dominant-baseline",
+        "font-size",
+        "font-style",
+        "font-weight",
+        "font-family",
+        "transform",
+      ],
+      tspan: [],
+    },
+    allowedClasses: { svg: ["pikchr"] },
+    parser: { lowerCaseAttributeNames: false },
+    transformTags: {
+      "*": (tagName, { style = "", ...attribs }) => {
+        const styles = Array.from(
+          style.matchAll(/([a-z-]+):([\w(),. -]+);?/g),
+          ([, name = "", value = ""]) => [name, value],
+        ).filter(([name = ""]) => SHAPE.includes(name));
+        return { tagName, attribs: Object.assign(attribs, Object.fromEntries(styles)) };
+      },
+    },
+  }).trim();
+}

@@ -1,0 +1,113 @@
+/**
+ * Fossil's wiki markup as HTML that is not safe yet: what the page /wiki_rules of the program
+ * documents. No maintained library renders it.
+ *
+ * @see {@link https://fossil-scm.org/home/wiki_rules}
+ */
+import { diagramOf, type Diagrams } from "./diagrams.ts";
+import { addressOf, type Links } from "./links.ts";
+import { escapeHtml } from "./plain.ts";
+
+/** Elements that begin a block: text around them is no paragraph of its own. */
+const BLOCK =
+  /^\s*<\/?(?:address|blockquote|center|dd|details|div|dl|dt|h[1-6]|hr|li|ol|p|pre|summary|table|tbody|td|tfoot|th|thead|tr|ul)\b/i;
+
+const ITEM = /^[ \t]{2,}([*#]|\d+[.)]?)[ \t]{2,}(.*)$|^\t([*#])[ \t]+(.*)$/;
+
+/** Parts of a text that are taken as they are: `<verbatim>`, `<nowiki>` and `<pre>`. */
+const LITERAL = /<(verbatim|nowiki|pre)\b([^<>]*)>/gi;
+
+/** A list that is open, or none. */
+type OpenBlock = "p" | "ul" | "ol" | "blockquote" | null;
+
+/** Renders Fossil's wiki markup. */
+export function renderFossilWiki(text: string, links: Links, diagrams: Diagrams): string {
+  const { body, literals } = takeLiterals(text.replaceAll("\r\n", "\n"), diagrams);
+  const out: string[] = [];
+  let open: OpenBlock = null;
+  let isItemOpen = false;
+  const close = () => {
+    if (isItemOpen) out.push("</li>");
+    if (open !== null) out.push(`</${open}>\n`);
+    open = null;
+    isItemOpen = false;
+  };
+  const begin = (block: Exclude<OpenBlock, null>) => {
+    if (open === block) return;
+    close();
+    out.push(`<${block}>`);
+    open = block;
+  };
+  for (const line of body.split("\n")) {
+    const item = ITEM.exec(line);
+    if (line.trim() === "") close();
+    else if (item !== null) {
+      begin((item[1] ?? item[3]) === "*" ? "ul" : "ol");
+      if (isItemOpen) out.push("</li>\n");
+      out.push("<li>", inline(item[2] ?? item[4] ?? "", links));
+      isItemOpen = true;
+    } else if (BLOCK.test(line)) {
+      if (open === "p") close();
+      out.push(inline(line, links), "\n");
+    } else {
+      if (open === null) begin(/^(?:\t| {2,})/.test(line) ? "blockquote" : "p");
+      else out.push("\n");
+      out.push(inline(line.trimStart(), links));
+    }
+  }
+  close();
+  return out.join("").replaceAll(
+    new RegExp(`${diagrams.mark}l(\\d+);`, "g"),
+    (_, index) => literals[Number(index)] ?? "",
+  );
+}
+
+/** Takes the literal parts out of a text, and puts marks in their places. */
+function takeLiterals(text: string, diagrams: Diagrams) {
+  const literals: string[] = [];
+  const parts: string[] = [];
+  const lower = text.toLowerCase();
+  let position = 0;
+  for (;;) {
+    LITERAL.lastIndex = position;
+    const match = LITERAL.exec(text);
+    if (match === null) break;
+    const [whole, name = "", attributes = ""] = match;
+    const start = match.index + whole.length;
+    const end = lower.indexOf(`</${name.toLowerCase()}>`, start);
+    const content = text.slice(start, end < 0 ? undefined : end);
+    parts.push(text.slice(position, match.index), `${diagrams.mark}l${literals.length};`);
+    literals.push(literalOf(name.toLowerCase(), attributes, content, diagrams));
+    position = end < 0 ? text.length : end + name.length + 3;
+    if (end < 0) break;
+  }
+  parts.push(text.slice(position));
+  return { body: parts.join(""), literals };
+}
+
+function literalOf(name: string, attributes: string, content: string, diagrams: Diagrams): string {
+  if (name === "nowiki") return content;
+  if (name === "pre") return `<pre>${content}</pre>`;
+  if (/\btype\s*=\s*["']?pikchr\b/i.test(attributes)) return diagramOf(content, diagrams);
+  return `<pre>${escapeHtml(content.replace(/^\n/, ""))}</pre>`;
+}
+
+/** `[target]` or `[target|label]`, people and tickets, outside of tags. */
+const INLINE =
+  /<[^<>]*>|\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{0,500}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#[0-9a-f]{4,64}\b/g;
+
+/** A line with its links. Elements pass: they are judged afterwards. */
+function inline(line: string, links: Links): string {
+  return line.replace(INLINE, (whole, target?: string, label?: string) => {
+    if (whole.startsWith("<")) return whole;
+    const address = addressOf(target ?? whole, links);
+    const isTicket = target === undefined && !Object.hasOwn(links.known, whole);
+    if (address === null || isTicket) return whole;
+    const shown = label?.trim() || shownTarget(target ?? whole);
+    return `<a href="${escapeHtml(address)}">${shown}</a>`;
+  });
+}
+
+function shownTarget(target: string): string {
+  return escapeHtml(target.trim().replace(/^wiki:/i, ""));
+}

@@ -1,0 +1,66 @@
+/** Links of a project's texts: to its pages, tickets and check-ins, and to people. */
+
+/** Where the references of one text lead. Plain data, because it goes to a worker. */
+export interface Links {
+  /** Where the project's pages begin, such as `/projects/website`. */
+  readonly base: string;
+  /** References as they stand in the text, such as `@ann`, with their addresses. */
+  readonly known: Readonly<Record<string, string>>;
+}
+
+/** Longest text of which references are looked for, in UTF-16 units; links beyond stay text. */
+const MAX_SEARCHED = 1_048_576;
+/** Most references of one text that are looked up. */
+const MAX_REFERENCES = 500;
+
+/** `[target]` or `[target|label]`, `(target)` of a link of Markdown, `@name`, `#ticket`. */
+const REFERENCES =
+  /\[([^[\]\n|]{1,200})[|\]]|\]\(([^()\s]{1,200})\)|(?<![\w/@&.-])@([\w[\]\\`^{|}-]{1,64})|(?<![\w/#&])#([0-9a-f]{4,64})\b/g;
+
+/** What a text may refer to, each once: a page, a hash, `@name` or `#ticket`. */
+export function referencesIn(text: string): string[] {
+  const found = new Set<string>();
+  for (
+    const [, bracketed, target, name, ticket] of text.slice(0, MAX_SEARCHED).matchAll(REFERENCES)
+  ) {
+    if (bracketed !== undefined) found.add(bracketed.trim());
+    else if (target !== undefined) found.add(target);
+    else if (name !== undefined) found.add(`@${name}`);
+    else if (ticket !== undefined) found.add(`#${ticket}`);
+    if (found.size >= MAX_REFERENCES) break;
+  }
+  return [...found];
+}
+
+/** Paths of the program's pages that texts link to, and what they are called here. */
+const FOSSIL_PATHS: readonly (readonly [RegExp, string])[] = [
+  [/^\/(?:info|vinfo|ci)\/([^?#]+)$/, "checkin/"],
+  [/^\/tktview(?:\/|\?name=)([^&#]+)$/, "tickets/"],
+  [/^\/wiki(?:\/|\?name=)([^&#]+)$/, "wiki/"],
+  [/^\/timeline(?:$|[?#])/, "timeline"],
+];
+
+/** Schemes that a link may have. */
+export const SCHEMES = ["http", "https", "mailto", "ftp", "irc", "ircs"];
+
+/** The address of a link's target; null where the target is nothing that a link can have. */
+export function addressOf(target: string, { base, known }: Links): string | null {
+  const trimmed = target.trim();
+  const there = Object.hasOwn(known, trimmed) ? known[trimmed] : undefined;
+  if (there !== undefined) return there;
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(trimmed)?.[1]?.toLowerCase();
+  if (scheme === "wiki") return pageAddress(base, trimmed.slice("wiki:".length));
+  if (scheme !== undefined) return SCHEMES.includes(scheme) ? trimmed : null;
+  if (trimmed.startsWith("#")) return trimmed;
+  if (!trimmed.startsWith("/") || trimmed.startsWith("//")) return null;
+  for (const [pattern, path] of FOSSIL_PATHS) {
+    const match = pattern.exec(trimmed);
+    if (match !== null) return `${base}/${path}${match[1] ?? ""}`;
+  }
+  return base + trimmed;
+}
+
+/** The address of a wiki page. */
+export function pageAddress(base: string, name: string): string {
+  return `${base}/wiki/${encodeURIComponent(name).replaceAll("%2F", "/")}`;
+}

@@ -1,0 +1,82 @@
+import MarkdownIt from "markdown-it";
+import { addressOf, type Links } from "./links.ts";
+import { diagramOf, type Diagrams } from "./diagrams.ts";
+import { escapeHtml } from "./plain.ts";
+
+/** A reference in the text of a paragraph: `[target]`, `[target|label]`, `@name` or `#ticket`. */
+const REFERENCE =
+  /\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{1,200}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#[0-9a-f]{4,64}\b/g;
+
+/** Markdown (CommonMark with tables, strikethrough and bare URLs) as HTML that is not safe yet. */
+export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): string {
+  const markdown = new MarkdownIt({ html: true, linkify: true });
+  markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+  markdown.core.ruler.before("text_join", "references", (state) => {
+    for (const token of state.tokens) {
+      if (token.children !== null) token.children = linked(token.children, links);
+    }
+  });
+  const { fence } = markdown.renderer.rules;
+  markdown.renderer.rules.fence = (tokens, index, options, environment, renderer) => {
+    const token = tokens[index];
+    if (token !== undefined && /^pikchr\b/.test(token.info)) {
+      return diagramOf(token.content, diagrams);
+    }
+    return fence?.(tokens, index, options, environment, renderer) ?? "";
+  };
+  return markdown.render(text);
+}
+
+type Token = ReturnType<InstanceType<typeof MarkdownIt>["parse"]>[number];
+
+/** The parts of a paragraph, with references in its text as links. */
+function linked(tokens: readonly Token[], links: Links): Token[] {
+  let depth = 0;
+  return tokens.flatMap((token) => {
+    if (token.type === "link_open") {
+      depth++;
+      const target = decoded(String(token.attrGet("href") ?? ""));
+      // What is neither known nor of the project, such as `other.md`, stays as it is.
+      const address = addressOf(target, links);
+      if (address !== null) token.attrSet("href", address);
+    } else if (token.type === "link_close") depth--;
+    return token.type === "text" && depth === 0 ? withReferences(token, links) : [token];
+  });
+}
+
+function withReferences(token: Token, links: Links): Token[] {
+  const { content } = token;
+  const parts: Token[] = [];
+  let end = 0;
+  const add = (type: string, html: string) => {
+    const part: Token = Object.assign(Object.create(Object.getPrototypeOf(token)), token);
+    Object.assign(part, { type, content: html });
+    parts.push(part);
+  };
+  for (const match of content.matchAll(REFERENCE)) {
+    const [whole, target = whole, label = target] = match;
+    const address = knownAddress(target, links, match[2] !== undefined);
+    if (address === null) continue;
+    add("text", content.slice(end, match.index));
+    add("html_inline", `<a href="${escapeHtml(address)}">${escapeHtml(label)}</a>`);
+    end = match.index + whole.length;
+  }
+  if (parts.length === 0) return [token];
+  add("text", content.slice(end));
+  return parts;
+}
+
+/** In brackets alone, only what is there is a link: `[x]` may be anything. */
+function knownAddress(target: string, links: Links, isLabelled: boolean): string | null {
+  if (isLabelled) return addressOf(target, links);
+  const trimmed = target.trim();
+  return Object.hasOwn(links.known, trimmed) ? links.known[trimmed] ?? null : null;
+}
+
+function decoded(href: string): string {
+  try {
+    return decodeURIComponent(href);
+  } catch {
+    return href;
+  }
+}

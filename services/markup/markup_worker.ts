@@ -1,0 +1,20 @@
+/** Renders markup, off the main thread: a text may be long, or made to take long. */
+/// <reference lib="deno.worker" />
+import type { RenderAnswer, RenderRequest } from "./protocol.ts";
+import { loadRenderer } from "./render.ts";
+
+const answer = (message: RenderAnswer) => self.postMessage(message);
+
+const render = await loadRenderer();
+
+self.onmessage = ({ data: { id, source } }: MessageEvent<RenderRequest>) => {
+  let html: string | null = null;
+  try {
+    html = render(source);
+  } catch {
+    // The text is shown as it is.
+  }
+  answer({ kind: "html", id, html });
+};
+
+answer({ kind: "ready" });

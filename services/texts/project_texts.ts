@@ -1,0 +1,77 @@
+import type { Reference } from "../fossil/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
+import { type Links, type Markup, pageAddress, referencesIn } from "../markup/mod.ts";
+import type { Project, ProjectRepositories } from "../projects/mod.ts";
+
+export interface ProjectTextsOptions {
+  readonly markup: Markup;
+  readonly repositories: ProjectRepositories;
+  readonly accounts: Pick<AccountDirectory, "find">;
+}
+
+/** A text of a project. */
+export interface ProjectText {
+  readonly text: string;
+  readonly mimetype: string;
+}
+
+/** Texts of projects as HTML, with links to the project's pages, tickets, check-ins and people. */
+export class ProjectTexts {
+  readonly #options: ProjectTextsOptions;
+
+  constructor(options: ProjectTextsOptions) {
+    this.#options = options;
+  }
+
+  /** The HTML of a text, which is safe to show. */
+  async html(project: Project, text: ProjectText): Promise<string> {
+    const [html = ""] = await this.htmlOf(project, [text]);
+    return html;
+  }
+
+  /** The HTML of several texts, in their order. */
+  async htmlOf(project: Project, texts: readonly ProjectText[]): Promise<string[]> {
+    const { markup } = this.#options;
+    const links = await this.#links(project, texts);
+    return await Promise.all(texts.map((text) => markup.render({ ...text, links })));
+  }
+
+  async #links(project: Project, texts: readonly ProjectText[]): Promise<Links> {
+    const base = `/projects/${project.slug}`;
+    const wanted = [...new Set(texts.flatMap(({ text }) => referencesIn(text)))];
+    const references = wanted.filter((written) => !written.startsWith("@"));
+    const names = [...new Set(references.map((written) => written.replace(/^#/, "")))];
+    const found = names.length === 0
+      ? []
+      : await this.#options.repositories.read(project, (it) => it.references(names));
+    const byName = new Map(found.map((reference) => [reference.name, reference]));
+    const entries = references.flatMap((written) => {
+      const reference = byName.get(written.replace(/^#/, ""));
+      if (reference === undefined) return [];
+      if (written.startsWith("#") && reference.kind !== "ticket") return [];
+      return [[written, addressOf(base, reference)]];
+    });
+    const people = wanted.flatMap((written) =>
+      written.startsWith("@") ? this.#person(written) : []
+    );
+    return { base, known: Object.fromEntries([...entries, ...people]) };
+  }
+
+  #person(mention: string): [string, string][] {
+    const account = this.#options.accounts.find(mention.slice(1));
+    if (account === null) return [];
+    const name = encodeURIComponent(account.name);
+    return [[mention, account.kind === "agent" ? `/agents/${name}` : `/people#${name}`]];
+  }
+}
+
+function addressOf(base: string, { kind, target }: Reference): string {
+  switch (kind) {
+    case "wiki":
+      return pageAddress(base, target);
+    case "ticket":
+      return `${base}/tickets/${target}`;
+    case "checkin":
+      return `${base}/checkin/${target}`;
+  }
+}
