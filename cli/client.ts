@@ -29,6 +29,15 @@ export class Refused extends CommandFailed {
   }
 }
 
+interface RequestOptions {
+  readonly accept: string;
+  readonly signal: AbortSignal;
+  /** What is sent as JSON. */
+  readonly body?: unknown;
+  /** What is sent as it is, as it comes. */
+  readonly file?: ReadableStream<Uint8Array>;
+}
+
 /** Calls the API of a running server. */
 export class ApiClient {
   readonly url: string;
@@ -98,6 +107,49 @@ export class ApiClient {
     throw refused.status >= 500 ? new Unreachable(refused.message) : refused;
   }
 
+  /**
+   * Sends a file and reads the lines of the answer, however long either takes.
+   *
+   * @throws Unreachable where the server is away, Refused with its own sentence
+   */
+  async *upload(path: string, file: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+    const response = await this.#request("PUT", path, {
+      accept: "application/x-ndjson",
+      signal: new AbortController().signal,
+      file,
+    });
+    if (!response.ok) throw this.#refusal(response, await response.text());
+    const lines = (response.body ?? new Blob().stream()).pipeThrough(new TextDecoderStream());
+    let rest = "";
+    for await (const text of lines) {
+      const parts = (rest + text).split("\n");
+      rest = parts.pop() ?? "";
+      yield* parts;
+    }
+    if (rest !== "") yield rest;
+  }
+
+  /**
+   * Opens a file of the server.
+   *
+   * @returns its content and its length in bytes, null where the server does not say it
+   * @throws Unreachable where the server is away, Refused with its own sentence
+   */
+  async download(
+    path: string,
+  ): Promise<{ readonly body: ReadableStream<Uint8Array>; readonly bytes: number | null }> {
+    const response = await this.#request("GET", path, {
+      accept: "*/*",
+      signal: new AbortController().signal,
+    });
+    if (!response.ok) throw this.#refusal(response, await response.text());
+    const length = response.headers.get("content-length");
+    return {
+      body: response.body ?? new Blob().stream(),
+      bytes: length === null ? null : Number(length),
+    };
+  }
+
   /** The server's sentence, with the server that was asked and what may help. */
   #refusal({ status }: Response, text: string): Refused {
     const hint = status === 401
@@ -109,7 +161,7 @@ export class ApiClient {
   async #request(
     method: string,
     path: string,
-    { accept, signal, body }: { accept: string; signal: AbortSignal; body?: unknown },
+    { accept, signal, body, file }: RequestOptions,
   ): Promise<Response> {
     const headers = new Headers({ accept });
     if (this.#token !== null) headers.set("authorization", `Bearer ${this.#token}`);
@@ -121,6 +173,7 @@ export class ApiClient {
         signal,
         ...(this.#http === null ? {} : { client: this.#http }),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(file === undefined ? {} : { body: file }),
       });
     } catch (error) {
       if (signal.aborted) throw new Unreachable(`${this.url} does not answer`);

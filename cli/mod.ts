@@ -117,6 +117,16 @@ export const COMMAND_LINE: CommandLine = {
       ],
     },
     {
+      title: "Projects",
+      entries: [
+        {
+          name: "project",
+          summary: "projects with their repositories: make, import, export, members",
+          load: async () => (await import("./project.ts")).PROJECT,
+        },
+      ],
+    },
+    {
       title: "Settings",
       entries: [
         {

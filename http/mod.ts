@@ -2,7 +2,7 @@
  * Shared by `routes/` and `mcp/`: the credentials and address of a request, waiting requests, the
  * access log and metrics, and the server itself.
  */
-export { wantsEventStream } from "./accept.ts";
+export { wantsEventStream, wantsLines } from "./accept.ts";
 export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";
 export { type BodyLimits, bodyLimitsOf, readBody } from "./body.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { dirname } from "node:path";
-import { bodyLimitsOf } from "../../http/mod.ts";
+import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Invalid } from "../../services/errors.ts";
 import {
@@ -10,9 +10,11 @@ import {
   receiveUpload,
   viewOf,
 } from "../../services/projects/mod.ts";
+import { proveAgain } from "../middleware/authenticate.ts";
+import { progressLines } from "../progress_lines.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
-import { errors, json, jsonRequest } from "../schemas.ts";
+import { errors, errorSchema, json, jsonRequest } from "../schemas.ts";
 
 const projectSchema = z.object({
   slug: z.string(),
@@ -35,6 +37,15 @@ const importSchema = z.object({
   format: z.enum(["fossil", "git"]),
   checkins: z.int().openapi({ description: "How many check-ins the repository has now" }),
 }).openapi("RepositoryImport");
+
+const importLineSchema = z.union([
+  z.object({
+    done: z.int().openapi({ description: "Commits or artifacts read" }),
+    total: z.int().nullable().openapi({ description: "Null while it is not known" }),
+  }),
+  importSchema,
+  errorSchema,
+]).openapi("RepositoryImportLine");
 
 const params = z.object({ slug: z.string() });
 const memberParams = params.extend({ name: z.string() });
@@ -135,13 +146,24 @@ const importRepository = route("PUT /v1/projects/{slug}/repository", {
     body: { content: { "application/octet-stream": { schema: binary } }, required: true },
   },
   responses: {
-    200: json(importSchema, "What was imported"),
+    200: {
+      content: {
+        "application/json": { schema: importSchema },
+        "application/x-ndjson": { schema: importLineSchema },
+      },
+      description:
+        "What was imported. With `Accept: application/x-ndjson`, lines of progress come " +
+        "before; a failure after the upload is then a last line with `error`",
+    },
     ...errors(400, 404, 408, 409, 413, 503, 504),
   },
 });
 
 /** `/v1/projects`: projects, their members and their repositories as a whole. */
-export function projectRoutes({ hosting, config }: Pick<Services, "hosting" | "config">) {
+export function projectRoutes(
+  services: Pick<Services, "hosting" | "config" | "identity" | "log">,
+) {
+  const { hosting, config, log } = services;
   const { projects, repositories } = hosting;
   const { stallMilliseconds } = bodyLimitsOf(config);
   return newRoutes()
@@ -198,14 +220,33 @@ export function projectRoutes({ hosting, config }: Pick<Services, "hosting" | "c
       const { project } = projects.require(slug);
       const { body, signal } = context.req.raw;
       if (body === null) throw new Invalid("The body is empty");
+      await repositories.requireEmpty(project);
       const { folder } = repositories.files;
-      await using upload = await receiveUpload(folder, body, {
-        stallMs: stallMilliseconds,
-        maxBytes: config.limits.upload_bytes,
-      });
+      await using received = new AsyncDisposableStack();
+      const upload = received.use(
+        await receiveUpload(folder, body, {
+          stallMs: stallMilliseconds,
+          maxBytes: config.limits.upload_bytes,
+        }),
+      );
+      await proveAgain(services)(context);
       const caller = callerOf(context);
-      const { checkins } = await repositories.import(project, upload, { caller, signal });
-      return context.json({ format: upload.format, checkins }, 200);
+      if (!wantsLines(context.req.header("accept"))) {
+        const { checkins } = await repositories.import(project, upload, { caller, signal });
+        return context.json({ format: upload.format, checkins }, 200);
+      }
+      const held = received.move();
+      const lines = progressLines({
+        log,
+        requestId: context.get("requestId"),
+        signal,
+        async work(options) {
+          await using _ = held;
+          const { checkins } = await repositories.import(project, upload, { caller, ...options });
+          return { format: upload.format, checkins };
+        },
+      });
+      return new Response(lines, { headers: { "content-type": "application/x-ndjson" } }) as never;
     });
 }
 

@@ -93,6 +93,7 @@ export class ProjectRepositories {
   static async open(options: ProjectRepositoriesOptions): Promise<ProjectRepositories> {
     await Deno.mkdir(options.folder, { recursive: true, mode: 0o700 });
     const repositories = new ProjectRepositories(options);
+    await repositories.files.sweep();
     await repositories.intentions.load();
     const { tables } = options.database;
     const rows = await tables.selectFrom("repository_cursors").selectAll().execute();
@@ -211,9 +212,9 @@ export class ProjectRepositories {
     },
   ): Promise<{ readonly report: ImportReport; readonly checkins: number }> {
     return this.#locks.run(project.id, async () => {
-      await this.#requireEmpty(project);
+      await this.requireEmpty(project);
       const report = await this.files.replace(project, source, {
-        mayReplace: () => this.#requireEmpty(project),
+        mayReplace: () => this.requireEmpty(project),
         ...(onProgress === undefined ? {} : { onProgress }),
         ...(signal === undefined ? {} : { signal }),
       });
@@ -229,6 +230,16 @@ export class ProjectRepositories {
       ]);
       return { report, checkins };
     });
+  }
+
+  /**
+   * Checks whether a repository may be imported, before somebody sends a long file in vain.
+   *
+   * @throws Conflict where the project's has check-ins beyond its first, empty one
+   */
+  async requireEmpty(project: Project): Promise<void> {
+    const { total } = await this.read(project, (repository) => repository.activity({ limit: 2 }));
+    if (total > 1) throw new Conflict("The repository has check-ins: import into a new project");
   }
 
   /** Moves a project's repository aside, once its end is committed. */
@@ -256,11 +267,6 @@ export class ProjectRepositories {
   async close(): Promise<void> {
     await this.#locks.idle();
     await this.#pool.close();
-  }
-
-  async #requireEmpty(project: Project): Promise<void> {
-    const { total } = await this.read(project, (repository) => repository.activity({ limit: 2 }));
-    if (total > 1) throw new Conflict("The repository has check-ins: import into a new project");
   }
 
   #end(project: Project): Promise<ReceivedPlace> {

@@ -16,6 +16,10 @@ const REPOSITORY_ADMIN = "muster";
 /** Endings of the files that SQLite keeps of a database. */
 const ENDINGS = ["", "-wal", "-shm", "-journal"];
 
+/** Folders of uploads and exports, and drafts of imports. */
+const LEFT_FOLDER = /^\.(?:upload|export|archive)-/;
+const LEFT_DRAFT = /\.import(?:-draft)?(?:-wal|-shm|-journal)?$/;
+
 /** What an import reads. */
 export interface ImportSource {
   readonly path: string;
@@ -37,6 +41,14 @@ export class RepositoryFiles {
   constructor(options: { readonly folder: string; readonly pool: RepositoryPool }) {
     this.folder = options.folder;
     this.#pool = options.pool;
+  }
+
+  /** Removes what uploads, exports and imports of a process left that was killed. */
+  async sweep(): Promise<void> {
+    for await (const { name, isDirectory, isFile } of Deno.readDir(this.folder)) {
+      const isLeft = isDirectory && LEFT_FOLDER.test(name) || isFile && LEFT_DRAFT.test(name);
+      if (isLeft) await Deno.remove(join(this.folder, name), { recursive: true });
+    }
   }
 
   /** The repository file of a project. */

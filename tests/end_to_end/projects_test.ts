@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { run, succeed } from "../support/commands.ts";
+import { runMuster, startProgram } from "../support/program.ts";
+
+const STREAM = `blob
+mark :1
+data 6
+Hello
+
+commit refs/heads/main
+mark :2
+committer Ann <ann@example.org> 1700000000 +0000
+data 5
+First
+M 100644 :1 a.txt
+
+commit refs/heads/main
+mark :3
+committer Ann <ann@example.org> 1700000100 +0000
+data 6
+Second
+from :2
+M 100755 :1 b.txt
+
+`;
+
+Deno.test("projects are made, changed, filled, exported and removed from the command line", async () => {
+  await using program = await startProgram();
+  await succeed(program, "agent", "register", "scout");
+  await succeed(program, "project", "create", "site", "--visibility", "internal", "--name", "Site");
+  await succeed(program, "project", "member", "add", "site", "scout", "write");
+  await succeed(program, "project", "change", "site", "--description", "What we show");
+  await succeed(program, "project", "archive", "site");
+  const shown = await succeed(program, "project", "show", "site");
+  assert.match(shown, /^description +What we show$/m);
+  assert.match(shown, /^archived +yes$/m);
+  assert.match(shown, /^members +scout \(write\)$/m);
+  await succeed(program, "project", "unarchive", "site");
+  assert.match(await succeed(program, "project", "list"), /^site +internal +0 +Site$/m);
+  await succeed(program, "project", "member", "remove", "site", "scout");
+  assert.deepEqual(
+    JSON.parse(await succeed(program, "project", "member", "list", "site", "--json")),
+    [],
+  );
+
+  const environment = { MUSTER_URL: program.api };
+  const { folder } = program;
+  const fill = (stdin: string, ...args: string[]) =>
+    runMuster(["project", "import", ...args], { folder, environment, stdin });
+  const filled = await fill(STREAM, "tool", "-");
+  assert.equal(filled.stdout, '2 check-ins in "tool"\n', filled.stderr);
+  const again = await fill(STREAM, "tool", "-");
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /has check-ins/);
+  const wrong = await fill("nonsense\n", "fresh");
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /Line 1 of the stream/);
+  assert.doesNotMatch(await succeed(program, "project", "list"), /fresh/);
+
+  await succeed(program, "project", "export", "tool", "tool.fossil");
+  const refused = await run(program, "project", "export", "tool", "tool.fossil");
+  assert.match(refused.stderr, /exists already/);
+  assert.match(await succeed(program, "project", "import", "copy", "tool.fossil"), /^2 check-ins/);
+  assert.match(
+    await succeed(program, "project", "export", "copy", "--git"),
+    /^commit refs\/heads\//m,
+  );
+  await succeed(program, "project", "remove", "copy");
+  assert.doesNotMatch(await succeed(program, "project", "list"), /copy/);
+});
+
+Deno.test("what uploads and exports of a killed server left is removed at its start", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "muster-" });
+  const projects = join(folder, "data", "projects");
+  await Deno.mkdir(projects, { recursive: true });
+  for (const name of [".upload-x", ".export-y", "removed"]) {
+    await Deno.mkdir(join(projects, name));
+    await Deno.writeTextFile(join(projects, name, "body"), "x");
+  }
+  await Deno.writeTextFile(join(projects, "tool.import"), "x");
+  await Deno.writeTextFile(join(projects, "tool.fossil"), "x");
+  await using _program = await startProgram({ folder });
+  const left = Array.from(Deno.readDirSync(projects), ({ name }) => name).sort();
+  assert.deepEqual(left, ["removed", "tool.fossil"]);
+});
