@@ -45,9 +45,9 @@ export class Markup {
   #cancelTimer: (() => void) | null = null;
   #lastId = 0;
 
-  constructor({ scheduler, limitMs = LIMIT_MS }: MarkupOptions) {
-    this.#scheduler = scheduler;
-    this.#limitMs = limitMs;
+  constructor(options: MarkupOptions) {
+    this.#scheduler = options.scheduler;
+    this.#limitMs = options.limitMs ?? LIMIT_MS;
   }
 
   /** The HTML of a text. Never fails. */
