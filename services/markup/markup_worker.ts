@@ -3,6 +3,9 @@
 import type { RenderAnswer, RenderRequest } from "./protocol.ts";
 import { loadRenderer } from "./render.ts";
 
+// Pikchr, compiled from C, asks for its folder in the bundle, and needs nothing there.
+Object.assign(globalThis, { __dirname: "" });
+
 const answer = (message: RenderAnswer) => self.postMessage(message);
 
 const render = await loadRenderer();

@@ -45,6 +45,10 @@ Deno.test("the tour of the README works when its lines are pasted", async () => 
   assert.equal(JSON.parse(streamed[1].text).type, "task.create");
   assert.equal(streamed[2].text, "hello from IRC");
   assert.match(output, /message sent to #general/);
+  assert.match(output, /\+Hello, agents/);
+  assert.match(output, /"status":"approved"/);
+  assert.match(output, /"title":"Say hello","status":"Closed"/);
+  assert.match(output, /Merge review 1: Say hello[^\n]*\n +builder \(trunk, merge, leaf\)/);
   assert.match(output, /^ {2}\/network add -sasl_username ann /m);
 
   const users = await (await call(program, "GET", "/v1/channels/general/users")).json();
