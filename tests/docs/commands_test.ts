@@ -56,7 +56,7 @@ async function callsOf(block: string, folder: string): Promise<Calls> {
 function shellBlocks({ path, blocks }: Page): string[] {
   return blocks
     .filter(({ language }) => language === "sh")
-    .filter(({ text }) => path !== "README.md" || !text.includes("curl") && !text.includes("kill"))
+    .filter(({ text }) => path !== "README.md" || !/curl|kill|\$REPO/.test(text))
     .map(({ text }) => text);
 }
 
