@@ -65,7 +65,7 @@ function ticketOrder(reader: Reader): readonly OrderedTicket[] {
     const value = db.rows<{ uuid: string; status: string | null }>(
       `SELECT tkt_uuid AS uuid, ${status} AS status FROM ticket
         ORDER BY ${created} DESC, tkt_id DESC`,
-    );
+    ).map(({ uuid, status }) => ({ uuid, status }));
     return { value, bytes: value.length * ORDERED_TICKET_BYTES };
   });
 }
