@@ -31,6 +31,7 @@ import { settingsRoutes } from "./v1/settings.ts";
 import { statusRoutes } from "./v1/status.ts";
 import { type Group, type QueryToken, ROUTES } from "./table.ts";
 import { tokenRoutes } from "./v1/tokens.ts";
+import { webhookRoutes } from "./v1/webhooks.ts";
 
 /** The HTTP API: every group of routes, behind the middleware that all of them share. */
 export function createApp(services: Services) {
@@ -83,6 +84,7 @@ export function createGroups(
     projects: projectRoutes(services),
     projectList: projectListRoutes(services),
     protection: protectionRoutes(services),
+    webhooks: webhookRoutes(services),
   };
 }
 

@@ -147,6 +147,10 @@ export const configSchema = z.strictObject({
     workspaces: positive.default(500),
     workspaces_per_agent: positive.default(50),
   }).prefault({}),
+  webhooks: z.strictObject({
+    allow_private: z.boolean().default(false),
+    timeout_seconds: z.number().positive().max(300).default(15),
+  }).prefault({}),
   llm: llm.prefault({}),
   limits: z.strictObject({
     body_bytes: z.int().min(1024).default(1_048_576),

@@ -3,13 +3,14 @@ import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
 import type { EventLog } from "../events/mod.ts";
 import { Feeds } from "../feeds/mod.ts";
-import type { AccountDirectory, Tokens } from "../identity/mod.ts";
+import type { AccountDirectory, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import { Markup } from "../markup/mod.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
 import { Releases } from "../releases/mod.ts";
+import { Webhooks, WebhookSender } from "../webhooks/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
@@ -22,6 +23,9 @@ export interface HostingOptions {
   readonly config: Config["projects"];
   readonly database: Database;
   readonly eventLog: EventLog;
+  readonly webhookConfig: Config["webhooks"];
+  /** What the secrets of webhooks are derived from. */
+  readonly tokenKey: TokenKey;
   readonly accounts: AccountDirectory;
   readonly tokens: Tokens;
   readonly scheduler: Scheduler;
@@ -42,6 +46,8 @@ export interface Hosting extends ReviewServices {
   readonly protection: Protection;
   readonly releases: Releases;
   readonly texts: ProjectTexts;
+  readonly webhooks: Webhooks;
+  readonly webhookSender: WebhookSender;
 }
 
 /**
@@ -119,5 +125,31 @@ export async function openHosting(
     workspaces,
     ...reviews,
     texts,
+    ...await openWebhooks(options, projects, started),
   };
+}
+
+async function openWebhooks(
+  options: HostingOptions,
+  projects: Projects,
+  started: AsyncDisposableStack,
+): Promise<Pick<Hosting, "webhooks" | "webhookSender">> {
+  const { database, eventLog, scheduler, log, tokenKey: key, webhookConfig } = options;
+  const clock = () => scheduler.now();
+  const webhooks = await Webhooks.open({ database, projects, eventLog, key, clock });
+  const transport = {
+    allowPrivate: webhookConfig.allow_private,
+    timeLimit: webhookConfig.timeout_seconds * 1000,
+  };
+  const webhookSender = new WebhookSender({
+    database,
+    webhooks,
+    eventLog,
+    transport,
+    scheduler,
+    log,
+  });
+  webhookSender.start();
+  started.defer(() => webhookSender.close());
+  return { webhooks, webhookSender };
 }

@@ -88,6 +88,8 @@ export async function startServices(
     accounts: identity.accounts,
     tokens: identity.tokens,
     config: config.projects,
+    webhookConfig: config.webhooks,
+    tokenKey: identity.tokenKey,
     folder: config.projects.dir || stores.folder.file("projects"),
   }, started);
   const { agents } = people;

@@ -66,10 +66,12 @@ export const PROJECT_TABLES = `
     id TEXT PRIMARY KEY,
     project_id TEXT REFERENCES projects (id) ON DELETE CASCADE,
     url TEXT NOT NULL,
-    secret TEXT NOT NULL,
+    secret_version INTEGER NOT NULL,
+    secret_since INTEGER NOT NULL,
     types TEXT NOT NULL,
     is_active INTEGER NOT NULL,
     cursor INTEGER NOT NULL,
+    failing_since INTEGER,
     created_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX webhooks_of_project ON webhooks (project_id);

@@ -85,10 +85,16 @@ export interface WebhooksTable {
   id: Fixed<string>;
   project_id: Fixed<string | null>;
   url: string;
-  secret: string;
+  /** Which secret is derived for it, counted from 1, and when it took the place of the one before. */
+  secret_version: number;
+  secret_since: number;
+  /** Names of events, separated by commas; empty for all. */
   types: string;
   is_active: number;
+  /** The number of the last event that has its delivery. */
   cursor: number;
+  /** Since when no delivery has succeeded; null after one that did. */
+  failing_since: number | null;
   created_at: Fixed<number>;
 }
 

@@ -42,6 +42,8 @@ export interface EventTypes extends ProjectEventTypes {
   /** An account on the IRC network was not as it should be, and is again. */
   "network.account_repaired": { account: string; repair: string };
   "policy.changed": { keys: readonly string[] };
+  /** A webhook of all projects; `action` as for those of a project. */
+  "webhook.changed": { id: string; host: string; action: string };
   "program.started": { version: string };
   /** The configuration was read again; `keys` are those that differ from the start's. */
   "program.reloaded": { keys: readonly string[] };

@@ -47,6 +47,7 @@ export { type IdentityServices, type IdentityServicesOptions, openIdentity } fro
 export { accountNameSchema, type TokenRequest, tokenRequestSchema } from "./schemas.ts";
 export { readSecretFile, SecretFileError } from "./secret_file.ts";
 export { newSecret, sha256 } from "./secrets.ts";
+export type { TokenKey } from "./token_key.ts";
 export { type IssuedToken, type Token, Tokens } from "./tokens.ts";
 export { isCsrfToken, SESSION_SECONDS, type WebSession, WebSessions } from "./web_sessions.ts";
 export { formatNetwork, type Network, parseNetwork, widen } from "./ip_network.ts";

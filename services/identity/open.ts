@@ -46,6 +46,8 @@ export interface IdentityServices {
   readonly webSessions: WebSessions;
   readonly refusals: Refusals;
   readonly revocations: Revocations;
+  /** What tokens and the secrets of webhooks are derived from. */
+  readonly tokenKey: TokenKey;
   /** Writes pending changes; call it before the database is closed. */
   close(): Promise<void>;
 }
@@ -89,6 +91,7 @@ export async function openIdentity(options: IdentityServicesOptions): Promise<Id
     logins,
     refusals,
     revocations,
+    tokenKey: key,
     async close() {
       passwords.close();
       expiries.close();

@@ -1,0 +1,208 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import {
+  newWebhookSchema,
+  webhookChangeSchema,
+  type WebhookOwner,
+} from "../../services/webhooks/mod.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { route } from "../route.ts";
+import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
+
+/** Most deliveries of one answer, and how many where the request does not say. */
+const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 25;
+
+const PREFIXES = ["/v1/projects/{slug}/webhooks", "/v1/webhooks"] as const;
+type Prefix = (typeof PREFIXES)[number];
+
+const time = z.iso.datetime();
+const webhookSchema = z.object({
+  id: z.string(),
+  project: z.string().nullable().openapi({ description: "Its slug; null for all projects" }),
+  url: z.string(),
+  types: z.array(z.string()).readonly().openapi({ description: "Names of events; empty for all" }),
+  active: z.boolean(),
+  failing_since: time.nullable().openapi({
+    description: "Since when nothing arrives; after five days the webhook is disabled",
+  }),
+  created_at: time,
+}).openapi("Webhook");
+
+const issuedSchema = webhookSchema.extend({
+  secret: z.string().openapi({ description: "Shown this once", example: "whsec_MfKQ9r8G..." }),
+}).openapi("IssuedWebhook");
+
+const deliverySchema = z.object({
+  id: z.string(),
+  type: z.string(),
+  event: z.int().nullable().openapi({ description: "Number of the event; null for a ping" }),
+  status: z.enum(["pending", "delivered", "failed"]),
+  attempts: z.int(),
+  next_attempt_at: time.nullable(),
+  response_status: z.int().nullable(),
+  error: z.string().nullable(),
+  milliseconds: z.int().nullable().openapi({ description: "How long the last attempt took" }),
+  created_at: time,
+  finished_at: time.nullable(),
+}).openapi("WebhookDelivery");
+
+const wholeDeliverySchema = deliverySchema.extend({
+  body: z.string().openapi({ description: "What is posted" }),
+}).openapi("WholeWebhookDelivery");
+
+/** The routes of webhooks below one path. */
+function routesOf<Base extends Prefix>(base: Base) {
+  const inProject = base === PREFIXES[0] ? { slug: z.string() } : {};
+  const all = { params: z.object(inProject) };
+  const one = { params: z.object({ ...inProject, id: z.string() }) };
+  const delivery = { params: z.object({ ...inProject, id: z.string(), delivery: z.string() }) };
+  const whose = base === PREFIXES[0] ? "a project" : "all projects";
+  return {
+    list: route(`GET ${base}`, {
+      summary: `List the webhooks of ${whose}`,
+      request: all,
+      responses: { 200: json(z.array(webhookSchema).readonly(), "The webhooks"), ...errors(404) },
+    }),
+    create: route(`POST ${base}`, {
+      summary: `Make a webhook of ${whose}`,
+      description: "Events are posted as JSON, `{type, timestamp, data}`, with the names and " +
+        "fields of `GET /api/events`, and signed as Standard Webhooks says. Any status but 2xx is " +
+        "a failure, redirects included; after it come nine more attempts in three days. 410 " +
+        "disables the webhook. Local and private addresses are never reached unless " +
+        "`webhooks.allow_private` is set. At most 50.",
+      request: {
+        ...all,
+        body: jsonRequest(newWebhookSchema.meta({ id: "WebhookRequest" }), {
+          url: "https://ci.example/hooks/muster",
+          types: ["checkin", "review"],
+        }),
+      },
+      responses: { 201: json(issuedSchema, "The webhook"), ...errors(400, 404, 409, 413, 503) },
+    }),
+    show: route(`GET ${base}/{id}`, {
+      summary: `Show a webhook of ${whose}`,
+      request: one,
+      responses: { 200: json(webhookSchema, "The webhook"), ...errors(404) },
+    }),
+    change: route(`PATCH ${base}/{id}`, {
+      summary: `Change a webhook of ${whose}, or turn it on or off`,
+      request: {
+        ...one,
+        body: jsonRequest(webhookChangeSchema.meta({ id: "WebhookChange" }), { active: true }),
+      },
+      responses: { 200: json(webhookSchema, "The webhook"), ...errors(400, 404, 413, 503) },
+    }),
+    remove: route(`DELETE ${base}/{id}`, {
+      summary: `Remove a webhook of ${whose}, with its deliveries`,
+      request: one,
+      responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
+    }),
+    rotate: route(`POST ${base}/{id}/rotate`, {
+      summary: `Give a webhook of ${whose} a new secret; the old one signs too for a day`,
+      request: one,
+      responses: { 200: json(issuedSchema, "The webhook"), ...errors(404, 503) },
+    }),
+    ping: route(`POST ${base}/{id}/ping`, {
+      summary: `Post a test to a webhook of ${whose}`,
+      request: one,
+      responses: { 202: json(deliverySchema, "It is on its way"), ...errors(404, 409, 503) },
+    }),
+    deliveries: route(`GET ${base}/{id}/deliveries`, {
+      summary: `What a webhook of ${whose} sent and is to send, newest first`,
+      request: {
+        ...one,
+        query: z.object({
+          limit: wholeNumber(`How many; ${DEFAULT_LIMIT} by default`, 1, MAX_LIMIT),
+          before: z.string().optional().openapi({
+            description: "Only deliveries older than this one, by its id",
+          }),
+        }),
+      },
+      responses: {
+        200: json(z.array(deliverySchema), "The newest 1,000 finished ones are kept"),
+        ...errors(400, 404),
+      },
+    }),
+    delivery: route(`GET ${base}/{id}/deliveries/{delivery}`, {
+      summary: `Show what a webhook of ${whose} sent`,
+      request: delivery,
+      responses: { 200: json(wholeDeliverySchema, "The delivery"), ...errors(404) },
+    }),
+    redeliver: route(`POST ${base}/{id}/deliveries/{delivery}/redeliver`, {
+      summary: `Post something of a webhook of ${whose} again, under the same id`,
+      request: delivery,
+      responses: { 202: json(deliverySchema, "It is on its way"), ...errors(404, 409, 503) },
+    }),
+  };
+}
+
+/** `/v1/projects/{slug}/webhooks` and `/v1/webhooks`. */
+export function webhookRoutes({ hosting }: Pick<Services, "hosting">) {
+  const { projects } = hosting;
+  const ownerOf = (slug: string | undefined): WebhookOwner =>
+    slug === undefined ? null : projects.require(slug).project;
+  const app = newRoutes();
+  for (const prefix of PREFIXES) app.route("/", webhooksBelow(prefix, ownerOf, hosting));
+  return app;
+}
+
+function webhooksBelow(
+  prefix: Prefix,
+  ownerOf: (slug: string | undefined) => WebhookOwner,
+  { webhooks }: Services["hosting"],
+) {
+  const routes = routesOf(prefix);
+  const { deliveries } = webhooks;
+  return newRoutes()
+    .openapi(
+      routes.list,
+      (context) => context.json(webhooks.list(ownerOf(context.req.param("slug"))), 200),
+    )
+    .openapi(routes.create, async (context) => {
+      const owner = ownerOf(context.req.param("slug"));
+      const issued = await webhooks.create(owner, context.req.valid("json"), callerOf(context));
+      return context.json(issued, 201);
+    })
+    .openapi(routes.show, (context) => {
+      const { id } = context.req.valid("param");
+      return context.json(webhooks.show(ownerOf(context.req.param("slug")), id), 200);
+    })
+    .openapi(routes.change, async (context) => {
+      const owner = ownerOf(context.req.param("slug"));
+      const { id } = context.req.valid("param");
+      const change = context.req.valid("json");
+      return context.json(await webhooks.change(owner, id, change, callerOf(context)), 200);
+    })
+    .openapi(routes.remove, async (context) => {
+      const owner = ownerOf(context.req.param("slug"));
+      await webhooks.remove(owner, context.req.valid("param").id, callerOf(context));
+      return context.body(null, 204);
+    })
+    .openapi(routes.rotate, async (context) => {
+      const owner = ownerOf(context.req.param("slug"));
+      const { id } = context.req.valid("param");
+      return context.json(await webhooks.rotate(owner, id, callerOf(context)), 200);
+    })
+    .openapi(routes.ping, async (context) => {
+      const { id } = context.req.valid("param");
+      const webhook = webhooks.require(ownerOf(context.req.param("slug")), id);
+      return context.json(await deliveries.ping(webhook), 202);
+    })
+    .openapi(routes.deliveries, async (context) => {
+      const { id } = context.req.valid("param");
+      const webhook = webhooks.require(ownerOf(context.req.param("slug")), id);
+      const { limit = DEFAULT_LIMIT, before } = context.req.valid("query");
+      return context.json(await deliveries.list(webhook, { limit, before }), 200);
+    })
+    .openapi(routes.delivery, async (context) => {
+      const { id, delivery } = context.req.valid("param");
+      const webhook = webhooks.require(ownerOf(context.req.param("slug")), id);
+      return context.json(await deliveries.show(webhook, delivery), 200);
+    })
+    .openapi(routes.redeliver, async (context) => {
+      const { id, delivery } = context.req.valid("param");
+      const webhook = webhooks.require(ownerOf(context.req.param("slug")), id);
+      return context.json(await deliveries.redeliver(webhook, delivery), 202);
+    });
+}

@@ -1,0 +1,46 @@
+/** Which addresses a webhook may lead to. */
+import { type Network, parseNetwork, widen } from "../identity/mod.ts";
+
+/** IPv4 that is not of the public internet (IANA special-purpose registry), or a cloud's metadata. */
+const CLOSED_IPV4 = networks(
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
+  "168.63.129.16",
+);
+
+/** The only global unicast IPv6; NAT64, mapped, local, link-local and multicast lie outside. */
+const OPEN_IPV6 = networks("2000::/3");
+
+/** Parts of it that are special, or lead to IPv4: Teredo and others, documentation, 6to4. */
+const CLOSED_IPV6 = networks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
+
+function networks(...texts: readonly string[]): readonly Network[] {
+  return texts.map(parseNetwork).filter((network) => network !== null);
+}
+
+/** Whether an IP address belongs to the public internet. A mapped one counts as the IPv4 in it. */
+export function isPublicAddress(text: string): boolean {
+  if (text.includes("%") || text.includes("/")) return false;
+  const address = parseNetwork(text);
+  if (address === null) return false;
+  if (address.bits === 32) return !isIn(address, CLOSED_IPV4);
+  return isIn(address, OPEN_IPV6) && !isIn(address, CLOSED_IPV6);
+}
+
+function isIn(address: Network, list: readonly Network[]): boolean {
+  return list.some(({ bits, prefix, value }) =>
+    bits === address.bits && widen(address, prefix).value === value
+  );
+}

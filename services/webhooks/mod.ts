@@ -1,0 +1,10 @@
+/**
+ * Webhooks of projects: signed as Standard Webhooks says, sent from a log of deliveries that a restart
+ * does not lose, and never to addresses inside the network. See README.md.
+ */
+export { isPublicAddress } from "./addresses.ts";
+export type { DeliveryView, WebhookView } from "./records.ts";
+export { newWebhookSchema, webhookChangeSchema } from "./schemas.ts";
+export { type SenderOptions, WebhookSender } from "./sender.ts";
+export { DeliveryError, post, type TransportOptions } from "./transport.ts";
+export { type IssuedWebhook, type WebhookOwner, Webhooks } from "./webhooks.ts";

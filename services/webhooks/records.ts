@@ -1,0 +1,108 @@
+import type { Selectable } from "kysely";
+import type { Tables } from "../database/mod.ts";
+
+/** How long the secret before a new one signs too, in milliseconds. */
+const SECRETS_OVERLAP = 24 * 60 * 60_000;
+
+/** A webhook, held in memory. Times are Unix milliseconds. */
+export interface Webhook {
+  readonly id: string;
+  /** Internal id of the project; null for all projects. */
+  readonly projectId: string | null;
+  readonly url: URL;
+  readonly secretVersion: number;
+  readonly secretSince: number;
+  /** Names of events; empty for all. */
+  readonly types: readonly string[];
+  readonly isActive: boolean;
+  /** Only later events are for it. */
+  readonly cursor: number;
+  readonly failingSince: number | null;
+  readonly createdAt: number;
+}
+
+/** A webhook as it is told to callers. */
+export interface WebhookView {
+  readonly id: string;
+  readonly project: string | null;
+  readonly url: string;
+  readonly types: readonly string[];
+  readonly active: boolean;
+  readonly failing_since: string | null;
+  readonly created_at: string;
+}
+
+/** A delivery as it is told to callers. */
+export interface DeliveryView {
+  readonly id: string;
+  readonly type: string;
+  readonly event: number | null;
+  readonly status: "pending" | "delivered" | "failed";
+  readonly attempts: number;
+  readonly next_attempt_at: string | null;
+  readonly response_status: number | null;
+  readonly error: string | null;
+  readonly milliseconds: number | null;
+  readonly created_at: string;
+  readonly finished_at: string | null;
+}
+
+export type DeliveryRow = Selectable<Tables["webhook_deliveries"]>;
+
+export function webhookOf(row: Selectable<Tables["webhooks"]>): Webhook {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    url: new URL(row.url),
+    secretVersion: row.secret_version,
+    secretSince: row.secret_since,
+    types: row.types === "" ? [] : row.types.split(","),
+    isActive: row.is_active === 1,
+    cursor: row.cursor,
+    failingSince: row.failing_since,
+    createdAt: row.created_at,
+  };
+}
+
+/** The versions of the secrets that sign at a time: the newest, and for a day the one before. */
+export function signingVersions(
+  { secretVersion, secretSince }: Webhook,
+  now: number,
+): readonly number[] {
+  const overlaps = secretVersion > 1 && now < secretSince + SECRETS_OVERLAP;
+  return overlaps ? [secretVersion, secretVersion - 1] : [secretVersion];
+}
+
+export function viewOfWebhook(webhook: Webhook, project: string | null): WebhookView {
+  const { id, url, types, isActive: active, failingSince, createdAt } = webhook;
+  return {
+    id,
+    project,
+    url: url.href,
+    types,
+    active,
+    failing_since: isoTime(failingSince),
+    created_at: new Date(createdAt).toISOString(),
+  };
+}
+
+export function viewOfDelivery(row: Omit<DeliveryRow, "body" | "webhook_id">): DeliveryView {
+  const { id, type, status, attempts, response_status, error, milliseconds } = row;
+  return {
+    id,
+    type,
+    event: row.event_seq,
+    status,
+    attempts,
+    next_attempt_at: isoTime(row.next_attempt_at),
+    response_status,
+    error,
+    milliseconds,
+    created_at: new Date(row.created_at).toISOString(),
+    finished_at: isoTime(row.finished_at),
+  };
+}
+
+function isoTime(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,32 @@
+import { z } from "zod";
+
+const url = z.string().max(2000, { error: "must have at most 2000 characters" })
+  .refine((text) => readUrl(text) !== null, {
+    error: "must be an http or https URL without user and password",
+  });
+const types = z.array(
+  z.string().regex(/^[a-z][a-z_]{0,63}$/, { error: "must be the name of an event" }),
+).max(50, { error: "must have at most 50 names" });
+
+/** What a webhook is made with. */
+export const newWebhookSchema = z.object({
+  url,
+  types: types.default([]).describe("Names of events, such as `checkin`; empty for all"),
+});
+
+/** What can be changed of a webhook. */
+export const webhookChangeSchema = z.object({
+  url: url.optional(),
+  types: types.optional(),
+  active: z.boolean().optional().describe("An inactive webhook sends nothing"),
+});
+
+export type NewWebhook = z.infer<typeof newWebhookSchema>;
+export type WebhookChange = z.infer<typeof webhookChangeSchema>;
+
+/** The URL of a text, or null where a webhook cannot lead there. */
+export function readUrl(text: string): URL | null {
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
+  return parsed.username === "" && parsed.password === "" ? parsed : null;
+}

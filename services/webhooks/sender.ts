@@ -1,0 +1,309 @@
+import { type Database, type NewEvent, type Statement, statement } from "../database/mod.ts";
+import { type EventLog, type Following, type LoggedEvent, SYSTEM } from "../events/mod.ts";
+import { type Notice, noticeOf } from "../feeds/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { VERSION } from "../version.ts";
+import { type DeliveryRow, signingVersions, type Webhook } from "./records.ts";
+import { signatureOf } from "./signatures.ts";
+import { DeliveryError, post, type TransportOptions } from "./transport.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+/** Requests at once, in all and of one webhook. */
+const MAX_AT_ONCE = 32;
+const MAX_OF_ONE = 4;
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** How long after each failed attempt the next one follows, in milliseconds: three days in all. */
+const BACKOFF = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR]
+  .concat([20 * HOUR, 24 * HOUR]);
+
+/** A webhook that has failed for so long is disabled. */
+const MAX_FAILING = 5 * 24 * HOUR;
+
+const RETRY_MS = 5 * SECOND;
+const TRIM_MS = 10 * MINUTE;
+
+/** The answer of a receiver that wants no more (Standard Webhooks). */
+const GONE = 410;
+
+/** Names of events that are sent to nobody: a webhook's own trouble would make more of it. */
+const UNSENT: ReadonlySet<string> = new Set(["webhook_changed"]);
+
+export interface SenderOptions {
+  readonly database: Database;
+  readonly webhooks: Webhooks;
+  readonly eventLog: EventLog;
+  readonly transport: TransportOptions;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * Sends events to webhooks. Each event becomes one delivery per webhook that wants it, written in one
+ * transaction with how far the log was read; so none is lost or doubled over a restart. Deliveries
+ * are sent from the database, and those that failed are sent again later and later.
+ */
+export class WebhookSender {
+  readonly #options: SenderOptions;
+  readonly #aborted = new AbortController();
+  #following: Following | null = null;
+  /** Events that came, and are not written as deliveries yet. */
+  #batch: LoggedEvent[] = [];
+  #taking: Promise<void> = Promise.resolve();
+  readonly #sending = new Map<
+    string,
+    { readonly webhookId: string; readonly done: Promise<void> }
+  >();
+  #filling: Promise<void> | null = null;
+  #isAsked = false;
+  #cancelTimer: () => void = () => {};
+  #cancelTrim: () => void = () => {};
+  #cancelRetry: () => void = () => {};
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on where the process before ended. */
+  start(): void {
+    const { webhooks, eventLog } = this.#options;
+    const cursors = webhooks.all().map(({ cursor }) => cursor);
+    this.#follow(Math.min(eventLog.newest, ...cursors));
+    webhooks.onActive(() => this.#wake());
+    webhooks.deliveries.onDue(() => this.#wake());
+    this.#trim();
+    this.#wake();
+  }
+
+  /** Breaks off what is being sent, which the next start sends again. */
+  async close(): Promise<void> {
+    this.#aborted.abort();
+    this.#following?.close();
+    this.#cancelTimer();
+    this.#cancelTrim();
+    this.#cancelRetry();
+    await this.#taking;
+    await this.#filling;
+    await Promise.all(Array.from(this.#sending.values(), ({ done }) => done));
+  }
+
+  /** Resolves when nothing is being sent; for tests. */
+  async idle(): Promise<void> {
+    for (;;) {
+      await this.#taking;
+      await this.#filling;
+      if (this.#sending.size === 0 && this.#filling === null) return;
+      await Promise.all(Array.from(this.#sending.values(), ({ done }) => done));
+    }
+  }
+
+  #follow(after: number): void {
+    this.#following = this.#options.eventLog.follow({ after, types: ["project.*"] }, {
+      message: (event) => {
+        this.#batch.push(event);
+        if (this.#batch.length === 1) queueMicrotask(() => this.#taking = this.#take(after));
+        after = event.seq;
+      },
+      end: () => this.#retry(() => this.#follow(after)),
+    });
+    this.#following.more();
+  }
+
+  #retry(work: () => void): void {
+    if (this.#aborted.signal.aborted) return;
+    this.#cancelRetry();
+    this.#cancelRetry = this.#options.scheduler.after(RETRY_MS, work);
+  }
+
+  /** Writes the deliveries of the events that came, and asks for more. */
+  async #take(after: number): Promise<void> {
+    const batch = this.#batch;
+    const last = batch.at(-1)?.seq ?? after;
+    const { database, webhooks, log } = this.#options;
+    const rows = batch.flatMap((event) => this.#deliveriesOf(event));
+    const cursors = database.tables.updateTable("webhooks").set({ cursor: last })
+      .where("cursor", "<", last);
+    try {
+      if (rows.length > 0) {
+        await database.commit({
+          statements: [webhooks.deliveries.insertion(rows), statement(cursors)],
+        });
+      }
+    } catch (error) {
+      log.warn("Deliveries of webhooks cannot be written", { error });
+      return this.#retry(() => this.#taking = this.#take(after));
+    }
+    this.#batch = [];
+    if (rows.length > 0) this.#wake();
+    this.#following?.more();
+  }
+
+  #deliveriesOf(event: LoggedEvent): DeliveryRow[] {
+    const notice = noticeOf(event);
+    if (notice === null || UNSENT.has(notice.name)) return [];
+    const { seq, name: type, time, data } = notice;
+    const { webhooks } = this.#options;
+    return webhooks.all().filter((webhook) => wants(webhook, notice)).map((webhook) =>
+      webhooks.deliveries.row(webhook, { type, seq, time: Date.parse(time), data })
+    );
+  }
+
+  /** Begins to send what is due, as far as there is room. */
+  #wake(): void {
+    this.#isAsked = true;
+    if (this.#filling !== null || this.#aborted.signal.aborted) return;
+    this.#filling = this.#fill().catch((error) => {
+      this.#options.log.warn("Deliveries of webhooks cannot be read", { error });
+      this.#retry(() => this.#wake());
+    }).finally(() => {
+      this.#filling = null;
+      if (this.#isAsked) this.#wake();
+    });
+  }
+
+  async #fill(): Promise<void> {
+    const { webhooks: { deliveries }, scheduler } = this.#options;
+    this.#isAsked = false;
+    this.#cancelTimer();
+    for (;;) {
+      const limit = MAX_AT_ONCE - this.#sending.size;
+      if (limit <= 0 || this.#aborted.signal.aborted) return;
+      const rows = await deliveries.due({
+        besides: [...this.#sending.keys()],
+        webhooks: this.#able(),
+        limit,
+      });
+      if (rows.length === 0) break;
+      for (const row of rows) {
+        if (this.#countOf(row.webhook_id) < MAX_OF_ONE) this.#begin(row);
+      }
+    }
+    const next = await deliveries.nextDue([...this.#sending.keys()], this.#able());
+    if (next === null || this.#aborted.signal.aborted) return;
+    const wait = Math.max(0, next - scheduler.now());
+    this.#cancelTimer = scheduler.after(Math.min(wait, HOUR), () => this.#wake());
+  }
+
+  /** Ids of webhooks that are active and not busy. */
+  #able(): string[] {
+    return this.#options.webhooks.all()
+      .filter(({ id, isActive }) => isActive && this.#countOf(id) < MAX_OF_ONE)
+      .map(({ id }) => id);
+  }
+
+  #countOf(webhookId: string): number {
+    let count = 0;
+    for (const sending of this.#sending.values()) if (sending.webhookId === webhookId) count++;
+    return count;
+  }
+
+  #begin(row: DeliveryRow): void {
+    const done = this.#send(row).catch((error) => {
+      this.#options.log.warn("A delivery of a webhook cannot be written", { error });
+      // It is due still; let the disk have a moment.
+      this.#retry(() => this.#wake());
+      return false;
+    }).then((goesOn) => {
+      this.#sending.delete(row.id);
+      if (goesOn) this.#wake();
+    });
+    this.#sending.set(row.id, { webhookId: row.webhook_id, done });
+  }
+
+  /** @returns whether the next one may follow at once */
+  async #send(row: DeliveryRow): Promise<boolean> {
+    const { webhooks, scheduler, database } = this.#options;
+    const webhook = webhooks.get(row.webhook_id);
+    if (webhook === null) return true;
+    const started = scheduler.now();
+    const { status, error, retryAfter } = await this.#post(webhook, row, started);
+    if (this.#aborted.signal.aborted) return false;
+    const now = scheduler.now();
+    const isDelivered = status !== null && status >= 200 && status < 300;
+    const delay = BACKOFF[row.attempts];
+    const isOver = isDelivered || delay === undefined || status === GONE;
+    const wait = Math.max(delay ?? 0, (retryAfter ?? 0) * SECOND);
+    const update = webhooks.deliveries.update(row.id, {
+      status: isDelivered ? "delivered" : isOver ? "failed" : "pending",
+      attempts: row.attempts + 1,
+      next_attempt_at: isOver ? null : now + Math.min(wait, 24 * HOUR),
+      response_status: status,
+      error,
+      milliseconds: now - started,
+      finished_at: isOver ? now : null,
+    });
+    const since = isDelivered ? null : webhook.failingSince ?? now;
+    const change: { statements: Statement[]; events: NewEvent[] } = {
+      statements: [update, ...webhooks.failing(webhook, since)],
+      events: [],
+    };
+    const current = webhooks.get(webhook.id);
+    const isLong = since !== null && now - since >= MAX_FAILING;
+    if (current?.isActive && (isLong || status === GONE)) {
+      const { statements, events } = webhooks.disabling(webhook, SYSTEM);
+      change.statements.push(...statements);
+      change.events.push(...events);
+    }
+    await database.commit(change);
+    return true;
+  }
+
+  async #post(
+    webhook: Webhook,
+    { id, body, attempts }: DeliveryRow,
+    now: number,
+  ): Promise<{
+    readonly status: number | null;
+    readonly error: string | null;
+    readonly retryAfter: number | null;
+  }> {
+    const { webhooks, transport } = this.#options;
+    const timestamp = Math.floor(now / SECOND);
+    const secrets = await webhooks.secrets(webhook, signingVersions(webhook, now));
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": `muster/${VERSION}`,
+      "webhook-id": `msg_${id}`,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": signatureOf(secrets, { id: `msg_${id}`, timestamp, body }),
+    };
+    const { signal } = this.#aborted;
+    try {
+      const request = { headers, body, attempt: attempts, signal };
+      const { status, retryAfter } = await post(webhook.url, request, transport);
+      return { status, retryAfter, error: errorOf(status) };
+    } catch (error) {
+      if (!(error instanceof DeliveryError)) throw error;
+      return { status: null, error: error.message, retryAfter: null };
+    }
+  }
+
+  #trim(): void {
+    const { scheduler, webhooks, log } = this.#options;
+    this.#cancelTrim = scheduler.after(TRIM_MS, () => {
+      void (async () => {
+        for (const webhook of webhooks.all()) await webhooks.deliveries.trim(webhook);
+      })().catch((error) => log.warn("Old deliveries cannot be removed", { error }));
+      this.#trim();
+    });
+  }
+}
+
+function wants(
+  { projectId, types, isActive, cursor }: Webhook,
+  notice: Notice,
+): boolean {
+  return isActive && notice.seq > cursor &&
+    (projectId === null || projectId === notice.projectId) &&
+    (types.length === 0 || types.includes(notice.name));
+}
+
+function errorOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return "The answer is a redirect, which is not followed";
+  return `The answer is ${status}`;
+}

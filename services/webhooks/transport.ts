@@ -1,0 +1,188 @@
+/** Sends one request to an address that was checked, and to no other. */
+import { lookup } from "node:dns/promises";
+import { isPublicAddress } from "./addresses.ts";
+
+/** Bytes that the head of an answer may have. */
+const MAX_HEAD = 16_384;
+
+const HEAD_END = "\r\n\r\n";
+
+/** What a webhook's receiver answered. */
+export interface Answer {
+  readonly status: number;
+  /** The header `Retry-After`, in seconds; null where there is none. */
+  readonly retryAfter: number | null;
+}
+
+export interface TransportOptions {
+  /** Whether local and private addresses are allowed. */
+  readonly allowPrivate: boolean;
+  /** In milliseconds, for all of a request. */
+  readonly timeLimit: number;
+  /** The addresses of a host name. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+/** Why nothing was sent or no answer came, as a sentence for the delivery log. */
+export class DeliveryError extends Error {
+  override readonly name = "DeliveryError";
+}
+
+/**
+ * Posts a body. The host's name is resolved once; each of its addresses must be allowed, and the
+ * connection goes to one that was checked. Redirects are answers like any other. Of the answer only
+ * the head is read.
+ *
+ * @param attempt counts from 0; each attempt takes the next of the host's addresses
+ * @throws DeliveryError
+ */
+export async function post(
+  url: URL,
+  { headers, body, attempt, signal }: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly attempt: number;
+    readonly signal: AbortSignal;
+  },
+  options: TransportOptions,
+): Promise<Answer> {
+  const limit = AbortSignal.timeout(options.timeLimit);
+  const ended = AbortSignal.any([signal, limit]);
+  try {
+    const address = await untilEnded(ended, addressOf(url, attempt, options));
+    using connection = await connect(url, address, ended);
+    return await untilEnded(ended, exchange(connection.conn, requestOf(url, headers, body)));
+  } catch (error) {
+    if (error instanceof DeliveryError) throw error;
+    if (limit.aborted) throw new DeliveryError("No answer came in time");
+    if (signal.aborted) throw new DeliveryError("The server is shutting down");
+    throw new DeliveryError(`The connection failed: ${messageOf(error)}`);
+  }
+}
+
+/** The address to connect to, once every address of the host is found to be allowed. */
+async function addressOf(url: URL, attempt: number, options: TransportOptions): Promise<string> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = await (options.resolve ?? resolveHost)(host).catch(() => []);
+  const address = addresses[attempt % Math.max(addresses.length, 1)];
+  if (address === undefined) throw new DeliveryError(`The host ${host} has no address`);
+  const closed = options.allowPrivate ? undefined : addresses.find((one) => !isPublicAddress(one));
+  if (closed === undefined) return address;
+  throw new DeliveryError(
+    `The host ${host} has the address ${closed}, which is not of the public internet`,
+  );
+}
+
+async function resolveHost(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** A connection that the end of the request, or of its time, closes. */
+class Connection implements Disposable {
+  conn: Deno.Conn;
+  readonly #signal: AbortSignal;
+  readonly #close = () => closeQuietly(this.conn);
+
+  constructor(conn: Deno.Conn, signal: AbortSignal) {
+    this.conn = conn;
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#close);
+  }
+
+  [Symbol.dispose](): void {
+    this.#signal.removeEventListener("abort", this.#close);
+    this.#close();
+  }
+}
+
+async function connect(url: URL, hostname: string, signal: AbortSignal): Promise<Connection> {
+  const isTls = url.protocol === "https:";
+  const port = Number(url.port || (isTls ? 443 : 80));
+  const connecting = Deno.connect({ hostname, port });
+  const tcp = await untilEnded(signal, connecting).catch((error) => {
+    connecting.then(closeQuietly, () => {});
+    throw error;
+  });
+  const connection = new Connection(tcp, signal);
+  if (!isTls) return connection;
+  try {
+    const name = url.hostname.replace(/^\[|\]$/g, "");
+    const tls = await Deno.startTls(tcp, { hostname: name });
+    connection.conn = tls;
+    await untilEnded(signal, tls.handshake());
+    return connection;
+  } catch (error) {
+    connection[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function requestOf(url: URL, headers: Readonly<Record<string, string>>, body: string): Uint8Array {
+  const bytes = new TextEncoder().encode(body);
+  const lines = Object.entries({
+    host: url.host,
+    ...headers,
+    "content-length": String(bytes.byteLength),
+    connection: "close",
+  }).map(([name, value]) => `${name}: ${value}`);
+  const head = new TextEncoder().encode(
+    [`POST ${url.pathname}${url.search} HTTP/1.1`, ...lines].join("\r\n") + HEAD_END,
+  );
+  const request = new Uint8Array(head.byteLength + bytes.byteLength);
+  request.set(head);
+  request.set(bytes, head.byteLength);
+  return request;
+}
+
+/** Sends a request and reads the head of the answer; interim answers (1xx) are passed over. */
+async function exchange(conn: Deno.Conn, request: Uint8Array): Promise<Answer> {
+  const sending = sendAll(conn, request);
+  // A receiver may answer and close before it has read everything.
+  sending.catch(() => {});
+  const chunk = new Uint8Array(4096);
+  let text = "";
+  for (;;) {
+    const end = text.indexOf(HEAD_END);
+    if (end >= 0) {
+      const answer = answerOf(text.slice(0, end));
+      if (answer.status >= 200) return answer;
+      text = text.slice(end + HEAD_END.length);
+      continue;
+    }
+    if (text.length > MAX_HEAD) throw new DeliveryError("The answer's head is too long");
+    const count = await conn.read(chunk);
+    if (count === null) throw new DeliveryError("The connection was closed without an answer");
+    text += String.fromCharCode(...chunk.subarray(0, count));
+  }
+}
+
+async function sendAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let sent = 0; sent < bytes.byteLength;) sent += await conn.write(bytes.subarray(sent));
+}
+
+function answerOf(head: string): Answer {
+  const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/.exec(head) ?? [];
+  if (status === undefined) throw new DeliveryError("The answer is not HTTP");
+  const [, seconds] = /^retry-after:[ \t]*(\d{1,6})[ \t]*$/im.exec(head) ?? [];
+  return { status: Number(status), retryAfter: seconds === undefined ? null : Number(seconds) };
+}
+
+function untilEnded<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort);
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+function closeQuietly(conn: Deno.Conn): void {
+  try {
+    conn.close();
+  } catch {
+    // It is closed already.
+  }
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 200);
+}
