@@ -30,7 +30,7 @@ export class FileStates {
   }
 
   #look(path: string): Promise<string | null> {
-    const look = stateOf(path).finally(() => {
+    const look = stateOfFile(path).finally(() => {
       if (this.#running.get(path) === look) this.#running.delete(path);
     });
     this.#running.set(path, look);
@@ -39,7 +39,7 @@ export class FileStates {
 }
 
 /** A write goes to the write-ahead log first and into the file later; either has a new time then. */
-async function stateOf(path: string): Promise<string | null> {
+export async function stateOfFile(path: string): Promise<string | null> {
   const parts = await Promise.all([path, `${path}-wal`].map(partOf));
   const newest = Math.max(...parts.map(({ modified }) => modified));
   if (newest === -Infinity || newest > Date.now() - SETTLED_MS) return null;

@@ -1,29 +1,35 @@
-import { basename } from "node:path";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { stateOfFile } from "./file_states.ts";
+import type { Project } from "./records.ts";
 import type { Projects } from "./projects.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 
-/** A file that was written is looked at so much later: more writes may follow. In milliseconds. */
-const DELAY_MS = 100;
-
-/** The repository and its log, which the `fossil` program writes first. */
-const FILE = /^(.+)\.fossil(?:-wal|-journal)?$/;
+/** How long after one round of looks the next one begins, at least, in milliseconds. */
+const PAUSE_MS = 1000;
+/** The pause after a round, in times of what the round took: many projects are looked at less often. */
+const PAUSE_FACTOR = 20;
 
 export interface RepositoryWatchOptions {
-  readonly projects: Pick<Projects, "all" | "find" | "get">;
+  readonly projects: Pick<Projects, "all" | "get">;
   readonly repositories: ProjectRepositories;
   readonly scheduler: Scheduler;
   readonly log: Log;
 }
 
-/** Notices what other programs write to the repositories of projects. */
+/**
+ * Notices what other programs write to the repositories of projects, by the times and sizes of the
+ * files. It must not open them, as `Deno.watchFs` does on each event: when a process closes a file,
+ * POSIX drops all locks that the process holds on it, and SQLite's are among them.
+ */
 export class RepositoryWatch {
   readonly #options: RepositoryWatchOptions;
-  readonly #due = new Map<string, () => void>();
-  #watcher: Deno.FsWatcher | null = null;
-  #watching: Promise<void> = Promise.resolve();
-  #catchingUp: Promise<void> = Promise.resolve();
+  /** The state of each file before its repository was last looked through, by the project's id. */
+  readonly #seen = new Map<string, string>();
+  /** Projects whose repository could not be looked through, by id. */
+  readonly #failing = new Set<string>();
+  #cancel: () => void = () => {};
+  #round: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(options: RepositoryWatchOptions) {
@@ -31,64 +37,54 @@ export class RepositoryWatch {
   }
 
   /**
-   * Settles what an earlier process left pending, begins to watch, and looks into every repository
-   * once on the side.
+   * Settles what an earlier process left pending, and begins to watch. The first round, on the side,
+   * looks through every repository.
    */
   async start(): Promise<void> {
     const { repositories, projects } = this.#options;
     for (const id of repositories.intentions.projects()) {
       const held = projects.get(id);
-      if (held !== null) await this.#catchUp(held.project.slug);
+      if (held !== null) await this.#catchUp(held.project);
     }
-    this.#watching = this.#watch();
-    this.#catchingUp = this.#catchUpAll();
+    this.#watch();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#watcher?.close();
-    for (const cancel of this.#due.values()) cancel();
-    this.#due.clear();
-    await Promise.all([this.#watching, this.#catchingUp]);
+    this.#cancel();
+    await this.#round;
   }
 
-  async #catchUpAll(): Promise<void> {
-    for (const { project } of this.#options.projects.all()) {
+  #watch(): void {
+    const began = performance.now();
+    this.#round = this.#lookAtAll().then(() => {
       if (this.#isClosed) return;
-      await this.#catchUp(project.slug);
-    }
+      const pause = Math.max(PAUSE_MS, (performance.now() - began) * PAUSE_FACTOR);
+      this.#cancel = this.#options.scheduler.after(pause, () => this.#watch());
+    });
   }
 
-  async #watch(): Promise<void> {
-    const { repositories, log, scheduler } = this.#options;
-    try {
-      this.#watcher = Deno.watchFs(repositories.files.folder, { recursive: false });
-    } catch (error) {
-      log.warn("Writes of other programs to repositories are not noticed", { error });
-      return;
+  async #lookAtAll(): Promise<void> {
+    const { projects, repositories: { files } } = this.#options;
+    for (const { project } of projects.all()) {
+      if (this.#isClosed) return;
+      const state = await stateOfFile(files.pathOf(project));
+      if (state !== null && state === this.#seen.get(project.id)) continue;
+      if (state !== null) this.#seen.set(project.id, state);
+      await this.#catchUp(project);
     }
-    for await (const { paths } of this.#watcher) {
-      for (const path of paths) {
-        const [, slug] = FILE.exec(basename(path)) ?? [];
-        if (slug === undefined || this.#due.has(slug) || this.#isClosed) continue;
-        this.#due.set(
-          slug,
-          scheduler.after(DELAY_MS, () => {
-            this.#due.delete(slug);
-            void this.#catchUp(slug);
-          }),
-        );
-      }
-    }
+    for (const id of this.#seen.keys()) if (projects.get(id) === null) this.#seen.delete(id);
   }
 
-  async #catchUp(slug: string): Promise<void> {
-    const { projects, repositories, log } = this.#options;
-    const held = projects.find(slug);
-    if (held === null) return;
+  async #catchUp(project: Project): Promise<void> {
+    const { repositories, log } = this.#options;
     try {
-      await repositories.catchUp(held.project);
+      await repositories.catchUp(project);
+      this.#failing.delete(project.id);
     } catch (error) {
+      if (this.#failing.has(project.id) || this.#isClosed) return;
+      this.#failing.add(project.id);
+      const { slug } = project;
       log.warn("A repository could not be looked through for new content", { slug, error });
     }
   }
