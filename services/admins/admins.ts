@@ -18,14 +18,14 @@ import {
 } from "../identity/mod.ts";
 import type { AdminRequest } from "./schemas.ts";
 
-/** An admin as callers see it. */
+/** An admin, for callers. */
 export interface Admin {
   readonly username: string;
   /** ISO 8601. */
   readonly created_at: string;
 }
 
-/** The admin that the first start makes, told once. */
+/** The admin that the first start creates, with its password, shown once. */
 export interface FirstAdmin {
   readonly username: string;
   readonly password: string;
@@ -43,10 +43,10 @@ export interface AdminsOptions {
   readonly clock: () => number;
 }
 
-/** The name of the admin that the first start makes. */
+/** The name of the admin that the first start creates. */
 const FIRST_NAME = "admin";
 
-/** The accounts of admins. There is always one, so that somebody can log in. */
+/** The accounts of admins. There is always at least one. */
 export class Admins {
   readonly #options: AdminsOptions;
 
@@ -66,10 +66,10 @@ export class Admins {
   }
 
   /**
-   * Makes the first admin where there is none yet. Its password is muster's own and random.
+   * Creates the first admin, with a random password.
    *
-   * @returns null where there is an admin already
-   * @throws Conflict where an account that is none has the admin's name
+   * @returns null if there is an admin already
+   * @throws Conflict if another kind of account has the admin's name
    */
   async createFirst(): Promise<FirstAdmin | null> {
     if ((await this.list()).length > 0) return null;
@@ -79,10 +79,10 @@ export class Admins {
   }
 
   /**
-   * Makes an admin.
+   * Creates an admin.
    *
-   * @throws Conflict where the name is taken or reserved
-   * @throws Unavailable where too many passwords wait to be hashed
+   * @throws Conflict if the name is taken or reserved
+   * @throws Unavailable if too many passwords wait to be hashed
    */
   async create({ username, password }: AdminRequest, caller: Caller): Promise<void> {
     const { accounts, passwords } = this.#options;
@@ -95,7 +95,7 @@ export class Admins {
    * Replaces an admin's password, and ends every session that began with the old one.
    *
    * @throws NotFound
-   * @throws Unavailable where too many passwords wait to be hashed
+   * @throws Unavailable if too many passwords wait to be hashed
    */
   async setPassword(username: string, password: string, caller: Caller): Promise<void> {
     const { accounts, passwords, webSessions, revocations, sessions } = this.#options;
@@ -116,7 +116,7 @@ export class Admins {
   /**
    * Removes an admin with its sessions and tokens.
    *
-   * @throws NotFound, or Conflict where there is no other admin
+   * @throws NotFound, or Conflict if there is no other admin
    */
   async delete(username: string, caller: Caller): Promise<void> {
     const { accounts, revocations, sessions } = this.#options;
@@ -147,7 +147,7 @@ export class Admins {
     sessions.freeNick(name);
   }
 
-  /** Commits a change of an admin; where it changes nothing, the admin is gone or the last one. */
+  /** Commits a change of an admin. If it changes nothing, the admin is gone or is the last one. */
   async #change(username: string, change: Change): Promise<void> {
     try {
       await this.#options.database.commit(change);

@@ -11,14 +11,14 @@ import {
 } from "../identity/mod.ts";
 import type { LoginRequest } from "./schemas.ts";
 
-/** Places whose attempts are remembered. */
+/** Most addresses whose attempts are remembered. */
 const REMEMBERED = 10_000;
 
 export interface AdminLoginOptions {
   readonly logins: Logins;
   readonly webSessions: WebSessions;
   readonly refusals: Refusals;
-  /** Attempts that are allowed per place within the window, right ones included. */
+  /** Attempts allowed per address within the window, including successful ones. */
   readonly attempts: number;
   /** Milliseconds. */
   readonly window: number;
@@ -42,10 +42,10 @@ export class AdminLogin {
   }
 
   /**
-   * Counts an attempt, whatever becomes of it.
+   * Counts an attempt, whatever its result.
    *
    * @param address the client's IP address
-   * @throws TooMany where too many came from its place
+   * @throws TooMany if too many came from its address
    */
   admit(address: string): void {
     const place = placeOf(address);
@@ -60,7 +60,7 @@ export class AdminLogin {
   }
 
   /**
-   * Checks a name and a password that were admitted, and begins a session.
+   * Checks the name and password of a counted attempt, and starts a session.
    *
    * @throws Unauthorized, TooMany, Unavailable
    */

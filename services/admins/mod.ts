@@ -1,4 +1,4 @@
-/** The people who look after this server: their accounts and how they log in. */
+/** The admins of this server: their accounts and logins. */
 export { type Admin, Admins, type AdminsOptions, type FirstAdmin } from "./admins.ts";
 export { AdminLogin, type AdminLoginOptions } from "./login.ts";
 export {

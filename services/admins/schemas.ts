@@ -7,16 +7,16 @@ const MIN_PASSWORD_LENGTH = 8;
 
 const newPasswordSchema = textSchema(MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH);
 
-/** What an admin's account is made with. */
+/** The request for a new admin. */
 export const adminSchema = z.object({
   username: accountNameSchema,
   password: newPasswordSchema,
 });
 
-/** What an admin's password is replaced by. */
+/** The request to change an admin's password. */
 export const passwordSchema = z.object({ password: newPasswordSchema });
 
-/** What an admin logs in with. */
+/** An admin's login. */
 export const loginSchema = z.object({ username: z.string(), password: z.string() });
 
 export type AdminRequest = z.infer<typeof adminSchema>;

@@ -1,13 +1,13 @@
 import { foldCase } from "../irc/mod.ts";
 import type { AgentRow } from "./records.ts";
 
-/** A place in the order of nicks. */
+/** A position in the order of nicks. */
 interface Placed {
   readonly folded: string;
   row: AgentRow;
 }
 
-/** What part of a list is wanted. */
+/** The requested part of a list. */
 export interface AgentPage {
   /** Only agents whose nick comes after this one, which need not exist. */
   readonly after?: string | undefined;
@@ -33,7 +33,7 @@ export class AgentRows {
     return this.#byId.get(id)?.row ?? null;
   }
 
-  /** Some records, or all, by nick. */
+  /** Records by nick: all, or a page. */
   list({ after, limit = Infinity }: AgentPage): AgentRow[] {
     const from = after === undefined ? 0 : this.#placeAfter(foldCase(after));
     return this.#sorted.slice(from, from + limit).map(({ row }) => row);
@@ -60,7 +60,7 @@ export class AgentRows {
     this.#sorted.splice(this.#placeAfter(placed.folded) - 1, 1);
   }
 
-  /** How many records come up to a folded nick, itself included. */
+  /** The number of records up to a folded nick, inclusive. */
   #placeAfter(folded: string): number {
     let low = 0;
     let high = this.#sorted.length;

@@ -34,7 +34,7 @@ import { rateColumns, type Roster } from "./roster.ts";
 import type { AdoptionRequest, RegistrationRequest, Rotation } from "./schemas.ts";
 import type { SendLimits } from "./send_limits.ts";
 
-/** What an agent logs in with, told once. */
+/** An agent's credentials, shown once. */
 export interface Registration {
   readonly nick: string;
   readonly credentials: { readonly nick: string; readonly passphrase: string };
@@ -53,7 +53,7 @@ export interface AgentsOptions {
   readonly revocations: Revocations;
   readonly sessions: Pick<Sessions, "isOnline">;
   readonly provisioning: Provisioning;
-  /** The URL of the IRC server as agents are told it. */
+  /** The URL of the IRC server, for agents. */
   readonly serverAddress: () => string;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -62,11 +62,11 @@ export interface AgentsOptions {
 
 /** The registry of agents. A change is on disk, with its event, before it is acknowledged. */
 export class Agents {
-  /** Those that are not revoked. */
+  /** The active agents. */
   readonly roster: Roster;
-  /** How much they say, and whether they may. */
+  /** Limits and counts what agents say. */
   readonly sendLimits: SendLimits;
-  /** Changes what they may say. */
+  /** Pauses agents, and sets their rates. */
   readonly speechControls: SpeechControls;
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
@@ -105,7 +105,10 @@ export class Agents {
     return this.roster.rows(page).map((row) => describeAgent(row, this.#state(row)));
   }
 
-  /** The JSON of {@link list}. It is written in pieces, so that many agents hold nobody up. */
+  /**
+   * The JSON of {@link list}. It is produced in pieces, so that a long list does not block the main
+   * thread.
+   */
   listAsJson(page: AgentPage = {}): Promise<string> {
     return writeArray(this.roster.rows(page), (row) => this.#texts.of(row, this.#state(row)));
   }
@@ -116,15 +119,15 @@ export class Agents {
     return describeAgent(row, this.#state(row));
   }
 
-  /** How many agents there are, and how many of them are not revoked. */
+  /** The number of agents, and of active ones. */
   counts(): { readonly active: number; readonly total: number } {
     return this.#accounts.counts("agent");
   }
 
   /**
-   * Makes an account and registers it as an agent.
+   * Creates an account and registers it as an agent.
    *
-   * @throws Conflict where the nick is taken or reserved, Unavailable where IRC is away
+   * @throws Conflict if the nick is taken or reserved, Unavailable if IRC is away
    */
   async register(request: RegistrationRequest, caller: Caller): Promise<Registration> {
     const { nick, type, channels, rate_limit: rate = null } = request;
@@ -156,10 +159,10 @@ export class Agents {
   }
 
   /**
-   * Replaces an agent's passphrase, ends its tokens unless they are to be kept, and closes the IRC
-   * sessions and the streams that the old ones opened.
+   * Replaces an agent's passphrase, ends its tokens unless they are kept, and closes the IRC
+   * sessions and streams opened with them.
    *
-   * @throws NotFound, or Conflict where the agent is revoked, or Unavailable where IRC is away
+   * @throws NotFound, or Conflict if the agent is revoked, or Unavailable if IRC is away
    */
   async rotate(
     nick: string,
@@ -193,11 +196,11 @@ export class Agents {
   }
 
   /**
-   * Makes an existing IRC account an agent; it keeps its password. On a network that is not ours,
-   * such an account may have no record here; it then opens nothing but IRC until it is rotated.
+   * Turns an existing IRC account into an agent; it keeps its password. On an external network, the
+   * account may have no record here; it then opens only IRC until it is rotated.
    *
-   * @throws NotFound where there is no such account, Conflict where it is an agent already,
-   * Unavailable where IRC is away
+   * @throws NotFound if there is no such account, Conflict if it is an agent already, Unavailable
+   * if IRC is away
    */
   async adopt(nick: string, request: AdoptionRequest, caller: Caller): Promise<Agent> {
     const account = this.#accounts.find(nick);
@@ -233,8 +236,7 @@ export class Agents {
   /**
    * Ends everything that an agent can log in with, and keeps its record.
    *
-   * @throws NotFound, or Conflict where the agent is revoked already, or Unavailable where IRC is
-   * away
+   * @throws NotFound, or Conflict if the agent is revoked already, or Unavailable if IRC is away
    */
   async revoke(nick: string, caller: Caller): Promise<void> {
     const { id, name } = findActiveAgent(this.#accounts, nick);
@@ -254,9 +256,9 @@ export class Agents {
   }
 
   /**
-   * Removes an agent, revoked or not, with everything that belongs to it, and frees its nick.
+   * Removes an agent, active or revoked, with everything that belongs to it, and frees its nick.
    *
-   * @throws NotFound, or Unavailable where IRC is away
+   * @throws NotFound, or Unavailable if IRC is away
    */
   async delete(nick: string, caller: Caller): Promise<void> {
     const account = findAgent(this.#accounts, nick);
@@ -270,30 +272,30 @@ export class Agents {
     change.settle();
   }
 
-  /** Notes a call of the agent over HTTP or MCP. */
+  /** Records a call of the agent over HTTP or MCP. */
   touch(accountId: string): void {
     this.#presence.called(accountId);
   }
 
-  /** Notes that somebody vouches for an agent's presence, if there is an agent of this nick. */
+  /** Records a report that an agent is present, if there is an agent with this nick. */
   touchNick(nick: string): void {
     const account = this.#accounts.find(nick);
     if (account?.kind === "agent" && account.revokedAt === null) this.touch(account.id);
   }
 
-  /** Notes that an IRC session of the account, which may be no agent, begins or ends. */
+  /** Records that an IRC session of an account, agent or not, begins or ends. */
   sessionSeen(account: string): void {
     const found = this.#accounts.find(account);
     if (found?.kind === "agent") this.#presence.seen(found.id);
   }
 
-  /** Writes when agents were last seen; before the database is closed. */
+  /** Writes when agents were last seen. Call it before the database is closed. */
   async close(): Promise<void> {
     this.#stopListening();
     await this.#presence.close();
   }
 
-  /** Whether a network may have an account of this name that can be an agent. */
+  /** Whether a network account of this name could be an agent. */
   #mayExist(nick: string): boolean {
     return accountNameSchema.safeParse(nick).success && !this.#accounts.isReserved(nick);
   }
@@ -308,7 +310,7 @@ export class Agents {
     return { nick, credentials: { nick, passphrase }, server: this.#serverAddress() };
   }
 
-  /** What of an agent is not in the database. */
+  /** The parts of an agent that are not in the database. */
   #state({ account_id: id, name, last_seen }: AgentRow): AgentState {
     const connected = this.#sessions.isOnline(name);
     return {

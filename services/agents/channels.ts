@@ -1,6 +1,6 @@
 import { type ChannelStatus, foldCase } from "../irc/mod.ts";
 
-/** Drops channels that are named twice, under whatever case; the first one stays. */
+/** Removes duplicate channels, compared without regard to case; keeps the first. */
 export function uniqueChannels(channels: readonly string[]): string[] {
   const byFolded = new Map<string, string>();
   for (const channel of channels) {

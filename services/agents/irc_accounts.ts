@@ -22,7 +22,7 @@ export interface IrcAccount {
   readonly created_at: string;
 }
 
-/** A new account, with what its owner connects to. */
+/** A new account, with the URL that its owner connects to. */
 export interface NewIrcAccount extends IrcAccount {
   /** `irc://host:port`, or `ircs://host:port`. */
   readonly server: string;
@@ -36,7 +36,7 @@ export interface IrcAccountsOptions {
   readonly revocations: Revocations;
   readonly provisioning: Provisioning;
   readonly sessions: Pick<Sessions, "disconnectAccount">;
-  /** The URL of the IRC server as people are told it. */
+  /** The URL of the IRC server, for people. */
   readonly serverAddress: () => string;
   /** Characters. */
   readonly minPasswordLength: number;
@@ -44,7 +44,7 @@ export interface IrcAccountsOptions {
   readonly clock: () => number;
 }
 
-/** The accounts under which people use IRC. */
+/** The IRC accounts of people. */
 export class IrcAccounts {
   readonly #options: IrcAccountsOptions;
 
@@ -66,10 +66,10 @@ export class IrcAccounts {
   }
 
   /**
-   * Makes an account.
+   * Creates an account.
    *
-   * @throws Invalid where the password is too short, Conflict where the name is taken or reserved
-   * @throws Unavailable where too many passwords wait to be hashed, or IRC is away
+   * @throws Invalid if the password is too short, Conflict if the name is taken or reserved
+   * @throws Unavailable if too many passwords wait to be hashed, or IRC is away
    */
   create(request: PersonRequest, caller: Caller): Promise<NewIrcAccount> {
     return this.#insert(request, () => originOf(caller));
@@ -119,13 +119,13 @@ export class IrcAccounts {
   }
 
   /**
-   * Gives an account another password, at the wish of its owner.
+   * Changes an account's password for its owner.
    *
-   * @param account as it was when its password was found right
+   * @param account its state when its password was checked
    * @param address the owner's IP address
-   * @throws Invalid where the password is too short
-   * @throws NotFound where the account has ended or been changed meanwhile
-   * @throws Unavailable where too many passwords wait to be hashed
+   * @throws Invalid if the password is too short
+   * @throws NotFound if the account has ended or been changed meanwhile
+   * @throws Unavailable if too many passwords wait to be hashed
    */
   changePassword(account: Account, password: string, address: string): Promise<void> {
     const { id: actorId, name } = account;
@@ -138,11 +138,11 @@ export class IrcAccounts {
   }
 
   /**
-   * Gives an account another password and closes its sessions.
+   * Changes an account's password and closes its sessions.
    *
-   * @throws Invalid where the password is too short, NotFound where no person has such an account
-   * @throws Conflict where passwords are the network's
-   * @throws Unavailable where too many passwords wait to be hashed
+   * @throws Invalid if the password is too short, NotFound if no person has such an account
+   * @throws Conflict if passwords are the network's
+   * @throws Unavailable if too many passwords wait to be hashed
    */
   async setPassword(name: string, password: string, caller: Caller): Promise<void> {
     const { accounts, sessions, provisioning } = this.#options;
@@ -175,7 +175,7 @@ export class IrcAccounts {
   /**
    * Removes an account and closes its sessions.
    *
-   * @throws NotFound where no person has an account of this name, Unavailable where IRC is away
+   * @throws NotFound if no person has an account of this name, Unavailable if IRC is away
    */
   async delete(name: string, caller: Caller): Promise<void> {
     const { database, accounts, revocations, provisioning, clock } = this.#options;

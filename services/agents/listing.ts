@@ -1,21 +1,21 @@
 import type { AgentRow, AgentState } from "./records.ts";
 import { describeAgent } from "./records.ts";
 
-/** Agents that are written at once; then whatever else waits for the main thread has its turn. */
+/** Agents written in one step; other tasks run between steps. */
 const PIECE = 500;
 
-/** The parts of an agent's JSON around what changes without a change of its record. */
+/** The constant parts of an agent's JSON, around the values that change without its record. */
 interface Frame {
   readonly head: string;
   readonly tail: string;
   lastSeen: number | null;
-  /** The last time that it was seen, as JSON. */
+  /** When it was last seen, as JSON. */
   seen: string;
 }
 
 /**
- * Writes agents as JSON. What a record says is written once; when an agent was last seen, whether it
- * is online and how much it sends is added each time.
+ * Formats agents as JSON. A record is formatted once; when the agent was last seen, whether it is
+ * online and how much it sends are added each time.
  */
 export class AgentTexts {
   /** By the record, which is replaced when it changes. */
@@ -50,9 +50,9 @@ export class AgentTexts {
 }
 
 /**
- * Writes a JSON array of many items without holding the main thread.
+ * Formats a JSON array of many items without blocking the main thread.
  *
- * @param write gives an item's JSON
+ * @param write returns an item's JSON
  */
 export async function writeArray<Item>(
   items: readonly Item[],

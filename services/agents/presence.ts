@@ -14,7 +14,7 @@ export interface PresenceOptions {
   readonly log: Log;
 }
 
-/** When agents were last heard of, by their internal ids. */
+/** When agents were last seen, by their internal ids. */
 export class Presence {
   readonly #database: Pick<Database, "commit">;
   readonly #roster: Pick<Roster, "seen">;
@@ -29,13 +29,13 @@ export class Presence {
     this.#lastSeen = new DeferredTimes({ write: (times) => this.#write(times), log: options.log });
   }
 
-  /** Notes a call over HTTP or MCP, which makes the agent present for a while. */
+  /** Records a call over HTTP or MCP, which makes the agent present for a while. */
   called(id: string): void {
     this.#lastCall.set(id, this.#clock());
     this.seen(id);
   }
 
-  /** Notes that the agent was there, as when its IRC session begins or ends. */
+  /** Records that the agent was seen, for example when its IRC session begins or ends. */
   seen(id: string): void {
     this.#lastSeen.set(id, this.#clock());
   }
@@ -45,12 +45,12 @@ export class Presence {
     return time !== undefined && this.#clock() - time < PRESENCE;
   }
 
-  /** @param written what the database says */
+  /** @param written the time in the database */
   lastSeen(id: string, written: number | null): number | null {
     return this.#lastSeen.latest(id, written);
   }
 
-  /** Forgets an agent that can call no more. */
+  /** Forgets an agent that can no longer call. */
   forget(id: string): void {
     this.#lastCall.delete(id);
   }

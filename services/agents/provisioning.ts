@@ -2,56 +2,56 @@ import type { Statement } from "../database/mod.ts";
 import { NotFound } from "../errors.ts";
 import { newSecret } from "../identity/mod.ts";
 
-/** An account that is to be changed where it is used. */
+/** An account to be changed on its network or server. */
 export interface Provisioned {
   /** Its internal id. */
   readonly id: string;
   readonly name: string;
-  /** The channels of an agent, where they are new. */
+  /** The channels of an agent, if they change. */
   readonly channels?: readonly string[];
 }
 
 /**
- * A change of an account that is made where the account is used, and not yet here. It goes on in
- * three steps: prepare it, commit its statements, settle it.
+ * A change of an account that has been made on IRC but not yet here. It has three steps: prepare
+ * it, commit its statements, settle it.
  *
  *     using change = await provisioning.rotate(account);
  *     await database.commit({ statements: [...change.statements] });
  *     change.settle();
  *
- * No other change of the account begins before this one is settled or disposed. Disposing a change
- * that is not settled undoes it.
+ * No other change of the account starts before this one is settled or disposed. Disposing an
+ * unsettled change undoes it.
  */
 export interface AccountChange extends Disposable {
-  /** The name as IRC has it. */
+  /** The name on IRC. */
   readonly name: string;
-  /** What opens the account from now on; "" where the change gives no passphrase. */
+  /** The new passphrase of the account; "" if the change has none. */
   readonly passphrase: string;
-  /** What the transaction must write along with the change. */
+  /** Statements to commit together with the change. */
   readonly statements: readonly Statement[];
-  /** Ends a change that is in the database, and applies it to live sessions. */
+  /** Completes a committed change, and applies it to live sessions. */
   settle(): void;
 }
 
 /**
- * Prepares changes of accounts where they are used. An IRC server in this process asks the database,
- * so there is nothing to prepare. A network has accounts of its own.
+ * Prepares changes of accounts on IRC. The IRC server in this process uses the database, so there
+ * is nothing to prepare. A network has accounts of its own.
  *
- * Where IRC is a network, every method rejects with Unavailable if the network cannot be reached, and
- * with Conflict if it refuses. What a failed change left behind on the network is taken back.
+ * On a network, every method rejects with Unavailable if the network cannot be reached, and with
+ * Conflict if it refuses. A failed change is undone on the network.
  */
 export interface Provisioning {
-  /** Whether passwords of people are kept here; a network keeps those of its accounts. */
+  /** Whether passwords of people are stored here; a network stores those of its accounts. */
   readonly ownsPasswords: boolean;
   /**
-   * Makes an account.
+   * Creates an account.
    *
-   * @param password what its owner chose; null for a passphrase that is made here
+   * @param password the owner's choice; null to generate a passphrase
    * @returns the change, with the password or the passphrase
    */
   register(account: Provisioned, password: string | null): Promise<AccountChange>;
   /**
-   * Gives an account another passphrase and ends the sessions that began with the old one.
+   * Returns an account another passphrase and ends the sessions that began with the old one.
    *
    * @returns the change, with the new passphrase
    */
@@ -70,13 +70,13 @@ export interface Provisioning {
   adopt(account: Provisioned, known: boolean): Promise<AccountChange>;
 }
 
-/** The live sessions on IRC, as far as they are known here. */
+/** The known live sessions on IRC. */
 export interface Sessions {
-  /** Closes every live session of the account and says how many there were. */
+  /** Closes every live session of the account, and returns their number. */
   disconnectAccount(account: string, reason: string): number;
   /** Renames a client that uses the nick of a new account without being logged in to it. */
   freeNick(account: string): void;
-  /** Forgets what was said to the account and by it. */
+  /** Forgets the account's message history. */
   forgetAccount(account: string): void;
   isOnline(account: string): boolean;
   /** Removes `+o` from users who joined these channels first; the channels now belong to muster. */

@@ -4,14 +4,14 @@ import type { Account, AccountDirectory } from "../identity/mod.ts";
 import type { Roster } from "./roster.ts";
 import type { AgentRate } from "./schemas.ts";
 
-/** An agent as callers see it. */
+/** An agent, for callers. */
 export interface Agent {
   readonly nick: string;
   readonly type: string;
   /** With their `#`. */
   readonly channels: string[];
   readonly revoked: boolean;
-  /** Whether it may say nothing until it is resumed. */
+  /** Whether it is muted until it is resumed. */
   readonly paused: boolean;
   readonly pause_reason: string | null;
   /** ISO 8601. */
@@ -19,9 +19,9 @@ export interface Agent {
   readonly last_seen: string | null;
   /** Whether it has a live IRC session or has called within two minutes. */
   readonly online: boolean;
-  /** Messages that it sent within the last minute, wherever. */
+  /** Messages that it sent within the last minute, anywhere. */
   readonly messages_per_minute: number;
-  /** Null where it may send as much as everybody. */
+  /** Null for the default rate. */
   readonly rate_limit: AgentRate | null;
 }
 
@@ -58,7 +58,7 @@ export function findAgentRow(roster: Pick<Roster, "row">, account: Account): Age
   return row;
 }
 
-/** @throws NotFound, or Conflict where the agent is revoked */
+/** @throws NotFound, or Conflict if the agent is revoked */
 export function findActiveAgent(accounts: AccountDirectory, nick: string): Account {
   const account = findAgent(accounts, nick);
   if (account.revokedAt !== null) throw new Conflict(`The agent "${account.name}" is revoked`);
@@ -68,7 +68,7 @@ export function findActiveAgent(accounts: AccountDirectory, nick: string): Accou
 /**
  * Commits a change of an account that was found to allow it a moment ago.
  *
- * @throws Conflict where it does not any more
+ * @throws Conflict if it no longer does
  */
 export async function commitOn(database: Database, name: string, change: Change): Promise<void> {
   try {
@@ -83,7 +83,7 @@ function noSuchAgent(nick: string): NotFound {
   return new NotFound(`There is no agent "${nick}"`);
 }
 
-/** An agent as the database has it. */
+/** An agent's row in the database. */
 export interface AgentRow {
   readonly account_id: string;
   readonly name: string;
@@ -100,7 +100,7 @@ export interface AgentRow {
   readonly burst: number | null;
 }
 
-/** What of an agent is not in the database. */
+/** The parts of an agent that are not in the database. */
 export interface AgentState {
   /** Unix milliseconds. */
   readonly lastSeen: number | null;
@@ -108,7 +108,7 @@ export interface AgentState {
   readonly messagesPerMinute: number;
 }
 
-/** Puts the record of an agent together. */
+/** Builds the record of an agent. */
 export function describeAgent(row: AgentRow, state: AgentState): Agent {
   const { messages_per_second, burst } = row;
   return {

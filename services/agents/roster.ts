@@ -5,7 +5,7 @@ import { type AgentPage, AgentRows } from "./agent_rows.ts";
 import { type AgentRow, selectAgents } from "./records.ts";
 import type { AdoptionRequest, AgentRate } from "./schemas.ts";
 
-/** An agent as long as it is not revoked. */
+/** An active agent. */
 export interface RosterEntry {
   /** The internal id of its account. */
   readonly id: string;
@@ -13,35 +13,35 @@ export interface RosterEntry {
   readonly type: string;
   /** With their `#`. */
   readonly channels: readonly string[];
-  /** Why it may say nothing, as a sentence; null where it may. */
+  /** The reason for a pause, as a sentence; null if it is not paused. */
   readonly muteReason: string | null;
-  /** Null where it may send as much as everybody. */
+  /** Null for the default rate. */
   readonly rate: AgentRate | null;
 }
 
-/** The columns of an agent that say what it may send. */
+/** The columns of an agent with its limits. */
 export type HeldColumns = Pick<
   AgentRow,
   "paused_at" | "pause_reason" | "messages_per_second" | "burst"
 >;
 
-/** What the roster is made of. */
+/** The sources of the roster. */
 type RosterRow =
   & HeldColumns
   & Pick<AgentRow, "account_id" | "name" | "type" | "channels">;
 
 /**
- * Every agent, in memory. Those that are not revoked are found by id and nick: that is asked for each
- * message that anybody sends. The records of all are listed by nick. The statements that change
- * agents keep both current.
+ * Every agent, in memory. Active agents are indexed by id and nick, because every message needs a
+ * look-up. The records of all are listed by nick. The statements that change agents keep both
+ * current.
  */
 export class Roster implements Directory {
   readonly #database: Database;
-  /** Those that are revoked included. */
+  /** Including revoked agents. */
   readonly #rows = new AgentRows();
   readonly #byId = new Map<string, RosterEntry>();
   readonly #byNick = new Map<string, RosterEntry>();
-  /** How many agents are registered with each channel, by its folded name. */
+  /** The number of agents registered with each channel, by its folded name. */
   readonly #byChannel = new Map<string, number>();
 
   private constructor(database: Database) {
@@ -101,8 +101,8 @@ export class Roster implements Directory {
   }
 
   /**
-   * The statement that registers an account as an agent. It comes after the one that makes or adopts
-   * the account.
+   * The statement that registers an account as an agent, to run after the one that creates or
+   * adopts the account.
    *
    * @param now Unix milliseconds
    */
@@ -130,14 +130,17 @@ export class Roster implements Directory {
     });
   }
 
-  /** The statement that notes when an agent was last seen, in Unix milliseconds. */
+  /** The statement that stores when an agent was last seen, in Unix milliseconds. */
   seen(id: string, time: number): Statement {
     const update = this.#database.tables.updateTable("agents").set({ last_seen: time })
       .where("account_id", "=", id);
     return statement(update, { committed: () => this.#rows.change(id, { last_seen: time }) });
   }
 
-  /** The statement that changes what an agent may send; it undoes its transaction without one. */
+  /**
+   * The statement that changes an agent's limits; it rolls back its transaction if there is no such
+   * agent.
+   */
   holding(id: string, columns: Partial<HeldColumns>): Statement {
     const update = this.#database.tables.updateTable("agents").set(columns)
       .where("account_id", "=", id);
@@ -177,7 +180,7 @@ export class Roster implements Directory {
   }
 }
 
-/** A rate as the database has it. */
+/** A rate, as stored in the database. */
 export function rateColumns(
   rate: AgentRate | null,
 ): Pick<AgentRow, "messages_per_second" | "burst"> {
@@ -197,7 +200,7 @@ function entryOf(row: RosterRow): RosterEntry {
   };
 }
 
-/** What the columns say of an agent; nothing of those that are absent. */
+/** The values of the given columns, without the absent ones. */
 function heldAs(
   { paused_at, pause_reason: reason, messages_per_second, burst }: Partial<HeldColumns>,
 ): Partial<Pick<RosterEntry, "muteReason" | "rate">> {

@@ -9,7 +9,7 @@ const MAX_CHANNELS = 500;
 
 export const AGENT_TYPES = ["worker", "orchestrator", "observer", "operator"] as const;
 
-/** What an agent is for, which decides its status in its channels. */
+/** An agent's type, which decides its status in its channels. */
 export type AgentType = (typeof AGENT_TYPES)[number];
 
 const agentTypeSchema = z.enum(AGENT_TYPES, {
@@ -26,7 +26,7 @@ const channelsSchema = z.array(channelSchema).max(MAX_CHANNELS, {
   "The channels that it works in, with or without #",
 );
 
-/** How many messages an agent may send: `burst` at once, then so many a second. */
+/** How many messages an agent may send: `burst` at once, then `perSecond`. */
 export const rateLimitSchema = z.object({
   messages_per_second: z.number({ error: "must be a number" })
     .min(0.01, { error: "must be at least 0.01" }).max(1000, { error: "must be at most 1000" }),
@@ -34,10 +34,10 @@ export const rateLimitSchema = z.object({
     .min(1, { error: "must be at least 1" }).max(10_000, { error: "must be at most 10000" }),
 });
 
-/** What an existing IRC account becomes an agent with. */
+/** The request to adopt an IRC account as an agent. */
 export const adoptionSchema = z.object({ type: agentTypeSchema, channels: channelsSchema });
 
-/** What an agent is registered with. Channels come out with their `#`, and each of them once. */
+/** The request to register an agent. The result has each channel once, with its `#`. */
 export const registrationSchema = z.object({
   nick: accountNameSchema.describe("Unique name of the agent, also its nick on IRC"),
   type: agentTypeSchema,
@@ -46,21 +46,21 @@ export const registrationSchema = z.object({
     .describe("How many messages it may send; null: as many as everybody"),
 });
 
-/** What of an agent can be changed. */
+/** The request to change an agent. */
 export const agentChangeSchema = z.object({ rate_limit: rateLimitSchema.nullable() });
 
-/** What an agent is paused with. */
+/** The request to pause an agent. */
 export const pauseSchema = z.object({
   reason: textSchema(1, 200).nullable().default(null).describe("The reason that the agent gets"),
 });
 
-/** What of an agent a new passphrase leaves as it is. */
+/** What rotating an agent's passphrase leaves unchanged. */
 export const rotationSchema = z.object({
   keep_tokens: z.boolean().default(false)
     .describe("Whether the agent's tokens stay valid; they end with the passphrase otherwise"),
 });
 
-/** What the IRC account of a person is made with. */
+/** The request for an IRC account of a person. */
 export const personSchema = z.object({
   account: accountNameSchema,
   password: textSchema(0, MAX_PASSWORD_LENGTH),

@@ -4,11 +4,11 @@ import type { AgentRate } from "./schemas.ts";
 
 const MINUTE = 60_000;
 
-/** The last minute is counted in spans of this length. */
+/** The last minute is counted in spans of this length, in milliseconds. */
 const SPAN = 5000;
 const SPANS = MINUTE / SPAN;
 
-/** A token bucket. It may go below zero: what was sent at once is paid for afterwards. */
+/** A token bucket. It may go below zero: a batch of messages is paid for afterwards. */
 interface Bucket {
   readonly rate: AgentRate;
   tokens: number;
@@ -23,8 +23,8 @@ interface Count {
 }
 
 /**
- * How much agents say, wherever they say it, and whether they may: a paused agent is told why not,
- * and one with a rate of its own is held to it.
+ * Counts and limits what agents say, on every protocol: refuses paused agents with the reason, and
+ * enforces an agent's own rate.
  */
 export class SendLimits {
   readonly #roster: Roster;
@@ -33,21 +33,21 @@ export class SendLimits {
   readonly #buckets = new Map<string, Bucket>();
   readonly #counts = new Map<string, Count>();
 
-  /** @param clock gives Unix milliseconds */
+  /** @param clock returns Unix milliseconds */
   constructor(roster: Roster, clock: () => number) {
     this.#roster = roster;
     this.#clock = clock;
   }
 
-  /** Why the account may send no messages at present; null where it may. */
+  /** Why the account may send no messages at present; null if it may. */
   muteReason(account: string): string | null {
     return this.#roster.find(account)?.muteReason ?? null;
   }
 
   /**
-   * Takes a message from the account's own rate.
+   * Counts a message against the account's own rate.
    *
-   * @returns milliseconds until its turn; 0 where it may be sent at once
+   * @returns milliseconds until its turn; 0 if it may be sent at once
    */
   delay(account: string): number {
     const bucket = this.#bucketOf(this.#roster.find(account));
@@ -56,17 +56,17 @@ export class SendLimits {
     return bucket.tokens >= 0 ? 0 : millisecondsFor(bucket.rate, -bucket.tokens);
   }
 
-  /** @throws Forbidden where the agent is paused */
+  /** @throws Forbidden if the agent is paused */
   requireVoice(id: string): void {
     const reason = this.#roster.get(id)?.muteReason ?? null;
     if (reason !== null) throw new Forbidden(reason);
   }
 
   /**
-   * Takes messages that are sent together from the agent's own rate.
+   * Counts a batch of messages against the agent's own rate.
    *
    * @param id the agent's internal id
-   * @throws Forbidden where it is paused, TooMany where the last ones are not paid for yet
+   * @throws Forbidden if it is paused, TooMany if earlier ones are not paid for yet
    */
   admit(id: string, messages: number): void {
     this.requireVoice(id);
@@ -79,7 +79,7 @@ export class SendLimits {
     take(bucket, messages);
   }
 
-  /** Counts a message that the account sent; accounts of others than agents count nowhere. */
+  /** Counts a message of an account, if it is an agent's. */
   sent(account: string): void {
     const agent = this.#roster.find(account);
     if (agent === null) return;
@@ -91,7 +91,7 @@ export class SendLimits {
     count.spans[place] = (count.spans[place] ?? 0) + 1;
   }
 
-  /** How many messages the agent sent within the last minute, to five seconds. */
+  /** The number of messages that the agent sent within the last minute, to five seconds. */
   perMinute(id: string): number {
     const count = this.#counts.get(id);
     if (count === undefined) return 0;
@@ -99,7 +99,7 @@ export class SendLimits {
     return count.spans.reduce((sum, messages) => sum + messages, 0);
   }
 
-  /** Every agent that sent something within the last minute, and how many messages. */
+  /** Every agent that sent messages within the last minute, and their number. */
   *rates(): Iterable<{ readonly nick: string; readonly perMinute: number }> {
     for (const id of this.#counts.keys()) {
       const perMinute = this.perMinute(id);
@@ -108,13 +108,13 @@ export class SendLimits {
     }
   }
 
-  /** Forgets an agent that can say nothing any more. */
+  /** Forgets an agent that can no longer speak. */
   forget(id: string): void {
     this.#buckets.delete(id);
     this.#counts.delete(id);
   }
 
-  /** The agent's bucket, filled up to now; null where it has no rate of its own. */
+  /** The agent's bucket, refilled; null if it has no rate of its own. */
   #bucketOf(agent: RosterEntry | null): Bucket | null {
     if (agent === null || agent.rate === null) return null;
     const { id, rate } = agent;
@@ -139,7 +139,7 @@ function isSameRate(one: AgentRate, other: AgentRate): boolean {
   return one.messages_per_second === other.messages_per_second && one.burst === other.burst;
 }
 
-/** Takes tokens; nobody is ever further behind than by a whole burst. */
+/** Takes tokens, down to at most one whole burst below zero. */
 function take(bucket: Bucket, amount: number): void {
   bucket.tokens = Math.max(bucket.tokens - amount, -bucket.rate.burst);
 }

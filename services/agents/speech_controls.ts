@@ -14,8 +14,8 @@ export interface SpeechControlsOptions {
 }
 
 /**
- * SpeechControls agents: pauses them, lets them speak again, and sets their rates. A change is on disk, with
- * its event, before it is acknowledged, and holds at once. What changes nothing is no event.
+ * Pauses and resumes agents, and sets their rates. A change is on disk, with its event, before it
+ * is acknowledged, and applies at once. A call that changes nothing writes no event.
  */
 export class SpeechControls {
   readonly #database: Database;
@@ -31,10 +31,10 @@ export class SpeechControls {
   }
 
   /**
-   * Has an agent say nothing, anywhere, until it is resumed; its sessions stay. Pausing it again
-   * changes the reason.
+   * Mutes an agent everywhere until it is resumed; its sessions stay. Pausing it again changes the
+   * reason.
    *
-   * @throws NotFound, or Conflict where the agent is revoked
+   * @throws NotFound, or Conflict if the agent is revoked
    */
   async pause(nick: string, { reason }: Pause, caller: Caller): Promise<void> {
     const account = findActiveAgent(this.#accounts, nick);
@@ -47,9 +47,9 @@ export class SpeechControls {
   }
 
   /**
-   * Lets a paused agent speak again.
+   * Resumes a paused agent.
    *
-   * @throws NotFound, or Conflict where the agent is revoked
+   * @throws NotFound, or Conflict if the agent is revoked
    */
   async resume(nick: string, caller: Caller): Promise<void> {
     const account = findActiveAgent(this.#accounts, nick);
@@ -61,9 +61,9 @@ export class SpeechControls {
   }
 
   /**
-   * Gives an agent a rate of its own for its messages, or with null takes it away.
+   * Sets an agent's own message rate; null removes it.
    *
-   * @throws NotFound, or Conflict where the agent is revoked
+   * @throws NotFound, or Conflict if the agent is revoked
    */
   async setRate(nick: string, rate: AgentRate | null, caller: Caller): Promise<void> {
     const account = findActiveAgent(this.#accounts, nick);

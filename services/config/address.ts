@@ -5,10 +5,10 @@ export interface Address {
 }
 
 /**
- * Reads `host:port`, `[v6]:port` or `:port`, where an empty host means every interface.
+ * Parses `host:port`, `[v6]:port` or `:port`; an empty host means every interface.
  *
  * @param text the address as written in the configuration
- * @returns the parts, or null where the text is no address
+ * @returns the parts, or null if the text is not an address
  */
 export function parseAddress(text: string): Address | null {
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]*)):(\d{1,5})$/.exec(text);
@@ -19,12 +19,12 @@ export function parseAddress(text: string): Address | null {
   return { hostname: hostname === "" ? "0.0.0.0" : hostname, port };
 }
 
-/** Writes an address as {@link parseAddress} reads it. */
+/** Formats an address. The inverse of {@link parseAddress}. */
 export function formatAddress({ hostname, port }: Address): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 
-/** Says in one sentence why an address cannot be listened on. */
+/** Explains in one sentence why an address cannot be listened on. */
 export function explainListenError(address: Address, error: unknown): string {
   const where = formatAddress(address);
   if (error instanceof Deno.errors.AddrInUse) {

@@ -9,8 +9,8 @@ export class DataFolderError extends Error {
 const LOCK_FILE = "lock";
 
 /**
- * The folder that holds everything that outlives the process. One process uses it at a time: the
- * lock is one that the operating system ends with the process, however that ends.
+ * The folder with everything that outlives the process. One process uses it at a time; the
+ * operating system releases its lock when the process ends, in any way.
  */
 export class DataFolder {
   readonly path: string;
@@ -22,18 +22,18 @@ export class DataFolder {
   }
 
   /**
-   * Says whether another process uses the folder, and leaves it as it is.
+   * Checks whether another process uses the folder, and changes nothing.
    *
-   * @throws DataFolderError where one does
+   * @throws DataFolderError if one does
    */
   static check(path: string): void {
     if (fileExists(join(path, LOCK_FILE))) takeLock(path).close();
   }
 
   /**
-   * Makes the folder where there is none, readable by its owner alone, and takes its lock.
+   * Creates the folder if needed, readable only by its owner, and locks it.
    *
-   * @throws DataFolderError where it cannot be written or another process uses it
+   * @throws DataFolderError if it cannot be written or another process uses it
    */
   static open(path: string): DataFolder {
     try {
@@ -49,7 +49,7 @@ export class DataFolder {
     return join(this.path, name);
   }
 
-  /** Gives the lock back. */
+  /** Releases the lock. */
   close(): void {
     this.#lock.close();
   }

@@ -7,11 +7,11 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Where a configuration comes from; later entries win. */
+/** If a configuration comes from; later entries win. */
 export interface ConfigSources {
   /** Path of the YAML file. */
   readonly file: string;
-  /** Whether the file must exist, because somebody named it. */
+  /** Whether the file must exist, because it was named explicitly. */
   readonly fileRequired: boolean;
   /** The process environment; keys that begin with `MUSTER_` count. */
   readonly environment: Readonly<Record<string, string>>;
@@ -19,13 +19,13 @@ export interface ConfigSources {
   readonly flags: Readonly<Record<string, string>>;
 }
 
-/** A validated configuration and what deserves a warning about its sources. */
+/** A validated configuration, and warnings about its sources. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly string[];
 }
 
-/** `MUSTER_` variables that are no configuration keys. */
+/** `MUSTER_` variables that are not configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   "MUSTER_API_TOKEN",
   "MUSTER_BENCH_ERGO",
@@ -43,7 +43,7 @@ type Tree = { [key: string]: unknown };
 /**
  * Reads the configuration: defaults, file, environment, flags, in this order.
  *
- * @throws ConfigError where a source cannot be read, or a key is unknown or has a wrong value
+ * @throws ConfigError if a source cannot be read, or a key is unknown or has a wrong value
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const file = await readFile(sources);
@@ -101,7 +101,7 @@ async function readFile({ file, fileRequired }: ConfigSources): Promise<ParsedFi
   return { tree, lineOf: document.lineOf };
 }
 
-/** Reads a value that need not be a text: YAML where it looks like more than a word. */
+/** Parses a value that need not be a text: as YAML if it is more than a word. */
 async function scalar(text: string): Promise<unknown> {
   if (text === "true") return true;
   if (text === "false") return false;
@@ -126,9 +126,9 @@ function setPath(tree: Tree, key: string, value: unknown, origin: string): void 
 }
 
 interface KeyPaths {
-  /** Every leaf: its name in the environment, without `MUSTER_`, to its path. */
+  /** Every key: its name in the environment, without `MUSTER_`, to its path. */
   readonly paths: ReadonlyMap<string, string>;
-  /** The paths of those that hold a text, which may look like something else. */
+  /** The paths of text keys, whose values may look like another type. */
   readonly texts: ReadonlySet<string>;
 }
 

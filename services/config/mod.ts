@@ -1,4 +1,4 @@
-/** The configuration: its schema, its defaults and where it is read from. */
+/** The configuration: its schema, defaults and sources. */
 export { type Address, explainListenError, formatAddress, parseAddress } from "./address.ts";
 export { changedKeys } from "./changes.ts";
 export { ConfigError, type ConfigSources, loadConfig, type LoadedConfig } from "./load.ts";

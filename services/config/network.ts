@@ -1,4 +1,4 @@
-/** The keys of an IRC network that muster does not run itself. */
+/** The keys of an external IRC network. */
 
 import { z } from "zod";
 import { isNick } from "../irc/mod.ts";
@@ -8,13 +8,13 @@ const secret = { text: z.string().default(""), file: z.string().default("") };
 
 const serviceNick = z.string().refine(isNick, { error: "must be an IRC nick" });
 
-/** Where the HTTP API of Ergo is: `host:port`, or a URL without a path. */
+/** The HTTP API of Ergo: `host:port`, or a URL without a path. */
 const apiAddress = z.string().refine(
   (text) => text === "" || parseAddress(text) !== null || /^https?:\/\/[^\s/]+\/?$/.test(text),
   { error: 'must be "host:port", or a URL such as "https://irc.example.com:8089"' },
 );
 
-/** Keys of `irc` that count where its mode is `external`. */
+/** Keys of `irc` that apply if its mode is `external`. */
 export const networkKeys = {
   addr: z.string().refine((text) => text === "" || /^[^:]|^\[/.test(text), {
     error: 'must be "host:port"',
@@ -44,7 +44,7 @@ export const networkKeys = {
   }).prefault({}),
 };
 
-/** What is looked at to tell whether a network can be used. */
+/** The keys that decide whether a network can be used. */
 interface NetworkConfig {
   readonly irc: { readonly mode: string } & z.infer<z.ZodObject<typeof networkKeys>>;
   readonly bridge: {
@@ -54,7 +54,7 @@ interface NetworkConfig {
   };
 }
 
-/** Something that is missing or too much, by the path of its key. */
+/** A missing or superfluous key, by its path. */
 export interface NetworkProblem {
   readonly path: readonly string[];
   readonly message: string;

@@ -120,7 +120,7 @@ const llm = z.strictObject({
   }).prefault({}),
 });
 
-/** The shape, the defaults and the bounds of every configuration key. */
+/** The schema, defaults and bounds of every configuration key. */
 export const configSchema = z.strictObject({
   data_dir: z.string().min(1).default("./data"),
   api_addr: address.default("127.0.0.1:8080"),

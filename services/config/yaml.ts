@@ -4,7 +4,7 @@ import { LineCounter, parseDocument } from "yaml";
 export interface YamlDocument {
   readonly value: unknown;
   readonly problems: readonly { readonly line: number; readonly message: string }[];
-  /** The line of the deepest part of a path that stands in the document. */
+  /** The line of the deepest part of a path in the document. */
   lineOf(path: readonly PropertyKey[]): number;
 }
 

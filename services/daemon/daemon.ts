@@ -9,17 +9,17 @@ import { openStores, retentionOf } from "./stores.ts";
 /** The services, running. */
 export interface Daemon {
   readonly services: Services;
-  /** Opens the ports of IRC; null where the IRC server is not part of this program. */
+  /** Opens the ports of IRC; null if the IRC server is not part of this program. */
   readonly ircListeners: IrcListeners | null;
   /**
-   * Takes from a configuration what can change while the services run.
+   * Applies the parts of a configuration that can change while the services run.
    *
-   * @param renewed the certificate, where it is another than before
+   * @param renewed the certificate, if it has changed
    */
   reconfigure(config: Config, renewed: Certificate | null): void;
-  /** Tells the streams and the IRC clients that it is over and closes them. */
+  /** Notifies and closes the streams and the IRC clients. */
   quiesce(): Promise<void>;
-  /** Finishes what is being written and closes everything, in reverse of the start. */
+  /** Finishes running writes and closes everything, in reverse order of the start. */
   stop(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface Daemon {
  * Builds the services from the configuration and starts them; no port is open yet. If one of them
  * fails, those that started before it are stopped again.
  *
- * @throws DataFolderError, DatabaseError, SecretFileError, StartError where the start is impossible
+ * @throws DataFolderError, DatabaseError, SecretFileError, StartError if the start is impossible
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await using started = new AsyncDisposableStack();

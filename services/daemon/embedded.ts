@@ -6,13 +6,13 @@ import type { DaemonOptions } from "./options.ts";
 import { type IrcPorts, openPeople } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
-/** The IRC server of this program, with what fills its ports. */
+/** The IRC server of this program, with the adapters for its interfaces. */
 export type EmbeddedHost = IrcHost & EmbeddedIrc;
 
 /**
  * Opens the IRC server of this program, and the services about its users. It listens nowhere yet.
  *
- * @param elsewhere where accounts log in, and where users are, if that is not this server
+ * @param elsewhere if accounts log in and users are, if not on this server
  */
 export async function openEmbedded(
   options: DaemonOptions,

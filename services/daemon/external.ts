@@ -22,17 +22,17 @@ import { StartError } from "./options.ts";
 import { openPeople, type People } from "./people.ts";
 import type { Stores } from "./stores.ts";
 
-/** What the nick of the bridge is followed by for the connection that speaks to services. */
+/** The suffix of the bridge's nick for the connection to services. */
 const CONSOLE_SUFFIX = "-console";
 
 /** The salt of the passphrase of the bridge's own account. */
 const BRIDGE_SALT = "bridge ";
 
 /**
- * Opens the way to an IRC network, and the services about those who log in to it. Nothing is asked
- * of the network before everything is there.
+ * Opens the connection to an IRC network, and the services about its accounts. The network is not
+ * contacted before everything is ready.
  *
- * @throws StartError, SecretFileError where a file with a secret or a certificate cannot be used
+ * @throws StartError, SecretFileError if a file with a secret or a certificate cannot be used
  */
 export async function openExternal(
   stores: Stores,
@@ -87,7 +87,7 @@ export async function openExternal(
   };
 }
 
-/** What the program has to keep to itself. */
+/** The secrets of the program. */
 interface Secrets {
   readonly apiToken: string;
   readonly services: string;
@@ -160,7 +160,7 @@ async function makeAccounts(
   return new ServicesNetwork({ ...shared, instance, dialect, login, chanServ: services.chanserv });
 }
 
-/** What the bridge logs in with. Ergo gives it an account of its own where none is configured. */
+/** The bridge's login. On Ergo, muster creates an account for it if none is configured. */
 function bridgeLogin(
   { config, secrets, accounts, network }: {
     readonly config: Config;
@@ -188,7 +188,7 @@ function paceOf({ bridge }: Config): Exclude<BridgeOptions["pace"], undefined> {
   return perSecond === 0 ? null : { perSecond, burst };
 }
 
-/** Tells those who read along what the bridge hears and says. */
+/** Passes the bridge's messages, received and sent, to the inboxes and presence. */
 function bridgeEars(
   { agents, inboxes }: People,
 ): Required<Pick<BridgeOptions, "onPosted" | "onHeard" | "onRedacted">> {
@@ -207,7 +207,7 @@ function bridgeEars(
   };
 }
 
-/** The address of the network as agents are told it. */
+/** The address of the network, for agents. */
 function networkUrl({ irc: { addr, tls, public_address } }: Config): string {
   const address = parseAddress(public_address === "" ? addr : public_address);
   return address === null ? "" : `${tls.enabled ? "ircs" : "irc"}://${formatAddress(address)}`;

@@ -18,7 +18,7 @@ import { Wikis } from "../wiki/mod.ts";
 import { Workspaces } from "../workspaces/mod.ts";
 
 export interface HostingOptions {
-  /** Where the repository files are. */
+  /** If the repository files are. */
   readonly folder: string;
   readonly config: Config["projects"];
   readonly database: Database;
@@ -51,8 +51,8 @@ export interface Hosting extends ReviewServices {
 }
 
 /**
- * Opens repository hosting, one service after the other. Then it settles what an earlier process left,
- * which needs every kind of intention, and watches what other programs write. Each part is put on the
+ * Opens the services of repository hosting in order. Then settles what an earlier process left,
+ * which needs every kind of intention, and watches what other programs write. Adds each part to the
  * stack that closes it.
  */
 export async function openHosting(

@@ -56,7 +56,9 @@ export async function openIrc(
   return { server, bans, authority, channels };
 }
 
-/** Attaches to the IRC server what is built on it: the observer, NickServ, ChanServ, registration. */
+/**
+ * Attaches the parts that depend on the IRC server: the observer, NickServ, ChanServ, registration.
+ */
 export function attachPeople(
   { server, authority, channels }: EmbeddedIrc,
   { config, identity: { accounts, logins }, scheduler }: Stores,

@@ -7,24 +7,24 @@ import type { IrcListeners } from "./irc_listeners.ts";
 import type { Certificate } from "./options.ts";
 import type { People } from "./people.ts";
 
-/** IRC, be it a server in this program or a network, with those who use it. */
+/** IRC, as a server in this program or an external network, with its users. */
 export interface IrcHost {
   readonly people: People;
-  /** Null where IRC is a network. */
+  /** Null for an external network. */
   readonly server: IrcServer | null;
   readonly bans: IrcBans | null;
   /** Keeps accounts on an existing network in step; null without one. */
   readonly network: AccountSync | null;
-  /** Opens the ports of the server; null where IRC is a network. */
+  /** Opens the ports of the server; null for an external network. */
   readonly listeners: IrcListeners | null;
-  /** What of the bridge depends on where IRC is. */
+  /** The options of the bridge that depend on the kind of IRC. */
   readonly bridgeOptions:
     & Pick<BridgeOptions, "connect">
     & Partial<Omit<BridgeOptions, "connect" | "speakers" | "log">>;
   /**
    * Attaches the bridge, and starts what needs every part.
    *
-   * @param bridge null where the configuration turns it off
+   * @param bridge null if the configuration turns it off
    */
   attach(bridge: Bridge | null): void;
   reconfigure(config: Config, renewed: Certificate | null): void;

@@ -2,7 +2,7 @@ import { type Address, explainListenError, formatAddress, parseAddress } from ".
 import type { IrcServer } from "../irc/mod.ts";
 import { type DaemonOptions, StartError } from "./options.ts";
 
-/** Where IRC listens; null where it does not. */
+/** The addresses if IRC listens; null if it does not. */
 export interface IrcAddresses {
   readonly plain: Address | null;
   readonly tls: Address | null;
@@ -10,7 +10,7 @@ export interface IrcAddresses {
   readonly webSocketTls: Address | null;
 }
 
-/** The addresses where nothing listens. */
+/** No addresses. */
 export const NO_IRC_ADDRESSES: IrcAddresses = Object.freeze({
   plain: null,
   tls: null,
@@ -18,7 +18,7 @@ export const NO_IRC_ADDRESSES: IrcAddresses = Object.freeze({
   webSocketTls: null,
 });
 
-/** The ports of the IRC server of this program; it has none before {@link IrcListeners.open}. */
+/** The ports of this program's IRC server; none before {@link IrcListeners.open}. */
 export class IrcListeners {
   readonly server: IrcServer;
   readonly #options: DaemonOptions;
@@ -29,7 +29,7 @@ export class IrcListeners {
     this.#options = options;
   }
 
-  /** The address of the IRC server as agents are told it; empty where it listens nowhere. */
+  /** The address of the IRC server, for agents; empty if it listens nowhere. */
   get url(): string {
     const { plain, tls } = this.#addresses;
     const scheme = tls === null ? "irc" : "ircs";
@@ -46,7 +46,7 @@ export class IrcListeners {
    * Begins to listen.
    *
    * @returns the addresses, with the ports that the system chose
-   * @throws StartError where an address cannot be listened on
+   * @throws StartError if an address cannot be listened on
    */
   open(): IrcAddresses {
     const { config: { irc, cors }, certificate, clientAddress } = this.#options;

@@ -3,7 +3,7 @@ import type { Bridge } from "../bridge/mod.ts";
 import type { ChannelStanding, UserIdentity } from "../irc/mod.ts";
 import type { UserDirectory } from "../irc_server/virtual_users/mod.ts";
 
-/** How everybody stands to channels as long as no bridge sees them. */
+/** Everybody's relation to channels while there is no bridge. */
 const UNKNOWN_STANDING: ChannelStanding = {
   exists: false,
   member: false,
@@ -12,13 +12,13 @@ const UNKNOWN_STANDING: ChannelStanding = {
 };
 
 /**
- * The users of an IRC network that muster does not run, as far as the bridge sees them. It sees
- * nobody before a bridge is attached, and changes nothing there: the accounts on the network do.
+ * The users of an external IRC network, as far as the bridge sees them; nobody before a bridge is
+ * attached. It is read-only.
  */
 export class NetworkView implements Sessions, UserDirectory {
   #bridge: Bridge | null = null;
 
-  /** Looks at the network through this bridge from now on. */
+  /** Uses this bridge from now on. */
   attach(bridge: Bridge | null): void {
     this.#bridge = bridge;
   }

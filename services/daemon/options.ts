@@ -21,14 +21,19 @@ export interface DaemonOptions {
   readonly certificate: Certificate | null;
   /** The API token that the environment pins, or null. */
   readonly pinnedToken: string | null;
-  /** The client's address, given the socket's and `X-Forwarded-For`; default the socket's. */
+  /**
+   * Returns the client's address from the socket's and `X-Forwarded-For`; default: the socket's.
+   */
   readonly clientAddress?: (socket: string, forwardedFor: string | null) => string;
   /** The HTTP connections of the program. */
   readonly http?: { stats(): HttpStats };
   /** Is told when there are no file descriptors for more connections. */
   readonly onExhausted?: () => void;
-  /** A variable of the environment, for the keys of LLM backends; default the process's. */
+  /**
+   * Reads an environment variable, for the keys of LLM backends; default: the process's
+   * environment.
+   */
   readonly environment?: (variable: string) => string | undefined;
-  /** The clock and the timers; default the process's. */
+  /** The clock and the timers; default: the process's. */
   readonly scheduler?: Scheduler;
 }

@@ -21,12 +21,12 @@ export interface AgentDirectory {
   readonly sendLimits: SendLimits;
 }
 
-/** IRC, and the agents that it knows of, as the services about them use it. */
+/** IRC and its agents, for the services about accounts. */
 export interface IrcPorts extends AgentDirectory {
   readonly sessions: Sessions;
   readonly users: UserDirectory;
   readonly provisioning: Provisioning;
-  /** Its address as agents are told it. */
+  /** Its address, for agents. */
   readonly address: () => string;
 }
 
@@ -40,7 +40,7 @@ export interface People {
   readonly inboxes: Inboxes;
   /** Whether an account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
-  /** To be told what happens on the IRC server. */
+  /** The observer of the IRC server. */
   readonly observer: IrcObserver;
 }
 

@@ -23,7 +23,7 @@ import type { IrcHost } from "./irc_host.ts";
 import type { DaemonOptions } from "./options.ts";
 import type { Stores } from "./stores.ts";
 
-/** What HTTP and MCP serve. */
+/** The services behind HTTP and MCP. */
 export interface Services {
   readonly config: Config;
   readonly log: Log;
@@ -42,24 +42,24 @@ export interface Services {
   readonly inboxes: Inboxes;
   readonly directMessages: DirectMessages;
   readonly ircAccounts: IrcAccounts;
-  /** Null where the IRC server is not part of this program. */
+  /** Null if the IRC server is not part of this program. */
   readonly ircServer: Pick<IrcServer, "clients"> | null;
   readonly ircBans: IrcBans | null;
   readonly llm: Llm;
   readonly hosting: Hosting;
   readonly eventLog: EventLog;
-  /** Null where the configuration turns the policy store off. */
+  /** Null if the configuration turns the policy store off. */
   readonly policies: Policies | null;
-  /** Null where the configuration turns admins off, as is their login. */
+  /** Null if the configuration turns admins off, like their login. */
   readonly admins: Admins | null;
   readonly adminLogin: AdminLogin | null;
-  /** Null where the configuration turns the bridge off. */
+  /** Null if the configuration turns the bridge off. */
   readonly bridge: Bridge | null;
 }
 
 /**
- * Builds what HTTP and MCP serve on the stores and on IRC, and starts the bridge. Each part is put on
- * the stack that closes it.
+ * Builds the services behind HTTP and MCP, and starts the bridge. Adds each part to the stack that
+ * closes it.
  */
 export async function startServices(
   options: Pick<DaemonOptions, "http" | "environment">,

@@ -19,16 +19,16 @@ export interface Stores {
   readonly database: Database;
   readonly events: EventServices;
   readonly identity: IdentityServices;
-  /** The secret behind users' visible hosts, kept so that a ban on one outlives a restart. */
+  /** The secret behind users' visible hosts, stored so that a ban on one survives a restart. */
   readonly cloakKey: Uint8Array;
-  /** What was said on IRC; null where it is not to be kept. */
+  /** The IRC history; null if it is not stored. */
   readonly history: HistoryArchive | null;
 }
 
 /**
- * Takes the data folder and opens what is in it. Each part is put on the stack that closes it.
+ * Locks the data folder and opens its contents. Adds each part to the stack that closes it.
  *
- * @throws DataFolderError, DatabaseError, SecretFileError where the folder cannot be used
+ * @throws DataFolderError, DatabaseError, SecretFileError if the folder cannot be used
  */
 export async function openStores(
   { config, log, pinnedToken, scheduler = systemScheduler }: DaemonOptions,
@@ -74,7 +74,7 @@ export async function openStores(
   return { config, folder, log, scheduler, database, events, identity, cloakKey, history };
 }
 
-/** Opens the history on the side: its worker takes as long to start as everything else does. */
+/** Opens the history concurrently: its worker takes as long to start as everything else. */
 function openHistory(
   { config, folder, scheduler, log }: Pick<Stores, "config" | "folder" | "scheduler" | "log">,
   started: AsyncDisposableStack,
@@ -86,7 +86,7 @@ function openHistory(
   return opening;
 }
 
-/** What is kept on disk of what was said on IRC. */
+/** How much of the IRC history is kept on disk. */
 export function retentionOf({ irc: { history } }: Config): Retention {
   return {
     age: history.max_days === 0 ? null : history.max_days * 24 * 60 * 60 * 1000,
@@ -95,7 +95,7 @@ export function retentionOf({ irc: { history } }: Config): Retention {
   };
 }
 
-/** How many wrong passwords, and how many logins to the web pages, within which time. */
+/** The limits of wrong passwords and of logins to the web pages, and their window. */
 export function loginLimits({ limits }: Config): { attempts: number; window: number } {
   return { attempts: limits.login_attempts, window: limits.login_window_minutes * 60_000 };
 }

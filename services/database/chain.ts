@@ -1,11 +1,11 @@
-/** How the rows of the event log hang together: hashes, and seals over both of its ends. */
+/** The chain of the event log's rows: hashes, and seals over both ends. */
 import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 
 /** The hash before the first event. */
 export const GENESIS = "0".repeat(64);
 
-/** A row of the log as its hash covers it. */
+/** The columns of a row that its hash covers. */
 export interface ChainedRow {
   readonly seq: number;
   readonly time: number;
@@ -38,8 +38,8 @@ export interface Sealed {
 const BLOCK = 64;
 
 /**
- * Seals checkpoints with HMAC-SHA-256 (RFC 2104), put together here because the one of `node:crypto`
- * warns on Deno 2.4 and the one of WebCrypto is asynchronous.
+ * Seals checkpoints with HMAC-SHA-256 (RFC 2104). Implemented here because the version in
+ * `node:crypto` warns on Deno 2.4, and the one in WebCrypto is asynchronous.
  */
 export class Seal {
   readonly #inner: Buffer;
@@ -60,7 +60,7 @@ export class Seal {
     return createHash("sha256").update(this.#outer).update(inner).digest("hex");
   }
 
-  /** Whether a checkpoint bears the seal that belongs to it. */
+  /** Whether the seal of a checkpoint is right. */
   holds(name: string, checkpoint: Sealed & { readonly seal: string }): boolean {
     const expected = Buffer.from(this.of(name, checkpoint));
     const found = Buffer.from(checkpoint.seal);

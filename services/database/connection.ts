@@ -4,8 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 const BUSY_TIMEOUT = 5000;
 
 /**
- * Sets what every connection to the app database has in common: a commit that was acknowledged is
- * on disk, readers and the writer do not wait for each other, and references are checked.
+ * Configures a connection to the app database: an acknowledged commit is on disk, readers and the
+ * writer do not block each other, and references are checked.
  */
 export function configureConnection(database: DatabaseSync): void {
   database.exec(`

@@ -8,15 +8,15 @@ import { migrate } from "./migrate.ts";
 import type { OpenRequest, SqlValue, Statement, WriteRequest, WriteResponse } from "./protocol.ts";
 import type { Tables } from "./schema.ts";
 
-/** Transactions that may wait for the writer; one more is refused. */
+/** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
 
-/** A transaction was undone because a unique name, id or hash is taken. */
+/** A transaction was rolled back because a unique name, id or hash is taken. */
 export class Duplicate extends Error {
   override readonly name = "Duplicate";
 }
 
-/** A transaction was undone because a statement that had to change a row changed none. */
+/** A transaction was rolled back because a statement that had to change a row changed none. */
 export class Unchanged extends Error {
   override readonly name = "Unchanged";
   /** The statement's place in the transaction, from 0. */
@@ -36,7 +36,7 @@ export interface Change {
 
 /** What a committed transaction did. */
 export interface Committed {
-  /** How many rows each statement changed. */
+  /** The number of rows that each statement changed. */
   readonly changes: readonly number[];
   /** The sequence number of each event. */
   readonly sequence: readonly number[];
@@ -48,11 +48,11 @@ export interface DatabaseOptions {
 }
 
 /**
- * Rows that are held in memory, for code that cannot wait for a read. The statements that change
- * these rows keep it current: see {@linkcode Statement.committed}.
+ * Rows held in memory, for code that cannot wait for a read. The statements that change these rows
+ * keep them current: see {@linkcode Statement.committed}.
  */
 export interface Directory {
-  /** Reads all of its rows and replaces what it held. */
+  /** Reads all of its rows and replaces the earlier ones. */
   load(): Promise<void>;
 }
 
@@ -66,8 +66,8 @@ interface Pending {
  * Turns a query into a statement of a transaction.
  *
  * @param query an insert, update or delete, built with {@link Database.tables}
- * @param options `mustChange` undoes the transaction where the statement changes no row;
- *   `committed` is called once the transaction is on disk
+ * @param options `mustChange` rolls back the transaction if the statement changes no row;
+ * `committed` is called once the transaction is on disk
  */
 export function statement(
   query: Compilable,
@@ -99,14 +99,17 @@ export class Database {
   #writer: Worker | null = null;
   #nextId = 1;
   #trouble: string | null = null;
-  /** Whether a writer broke since the directories were loaded: it may have committed unheard. */
+  /**
+   * Whether a writer has failed since the directories were loaded: it may have committed without
+   * reporting it.
+   */
   #directoriesStale = false;
   #closed = false;
 
   /**
-   * Opens the database and brings it to the present shape.
+   * Opens the database and migrates it to the current schema.
    *
-   * @throws DatabaseError where the file is no database or comes from a newer program
+   * @throws DatabaseError if the file is not a database or belongs to a newer version
    */
   constructor(path: string, options: DatabaseOptions = {}) {
     migrate(path);
@@ -127,7 +130,7 @@ export class Database {
    * Writes a transaction: all of its statements and events, or nothing.
    *
    * @throws Duplicate, Unchanged as a statement's outcome
-   * @throws Unavailable where the disk refuses or too many transactions wait
+   * @throws Unavailable if the disk refuses or too many transactions wait
    */
   async commit({ statements = [], events = [] }: Change): Promise<Committed> {
     const { changes, sequence } = await this.#write({ statements, events, trim: null });
@@ -137,7 +140,7 @@ export class Database {
   /**
    * Removes what retention does not keep from the beginning of the event log.
    *
-   * @returns how many rows went
+   * @returns the number of removed rows
    * @throws Unavailable as {@link commit} does
    */
   async trimEvents(trim: Trim): Promise<number> {
@@ -145,8 +148,8 @@ export class Database {
   }
 
   /**
-   * Loads a directory, now and whenever it may have missed a change. A directory that depends on
-   * another one is to be loaded after it.
+   * Loads a directory, now and whenever it may have missed a change. Load a directory after those
+   * that it depends on.
    *
    * @throws what its `load` throws
    */
@@ -156,9 +159,9 @@ export class Database {
   }
 
   /**
-   * Calls back when events were appended, after which they can be read.
+   * Calls a listener when appended events can be read.
    *
-   * @param listener gets the number of the newest event of the transaction; must not throw
+   * @param listener receives the number of the newest event of the transaction; must not throw
    * @returns a function that ends the subscription
    */
   onAppended(listener: (newest: number) => void): () => void {
@@ -166,7 +169,7 @@ export class Database {
     return () => this.#appendListeners.delete(listener);
   }
 
-  /** Tries whether the disk takes writes again after it refused one. */
+  /** Checks whether the disk accepts writes again after it refused one. */
   async probe(): Promise<void> {
     if (this.#trouble === null) return;
     await this.#reloadDirectories();
@@ -185,7 +188,7 @@ export class Database {
     if (!this.#closed) this.#startWriter();
   }
 
-  /** Finishes the writes that were asked for and closes the file. */
+  /** Finishes the pending writes and closes the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -269,7 +272,7 @@ export class Database {
     }
   }
 
-  /** The writer broke: rejects pending writes. The next write starts a new writer. */
+  /** Handles a failed writer: rejects pending writes. The next write starts a new one. */
   #fail(message: string): void {
     this.#trouble = message;
     this.#writer?.terminate();
@@ -282,7 +285,7 @@ export class Database {
     void this.#reloadDirectories();
   }
 
-  /** Where this fails, the next {@link probe} tries again. */
+  /** If this fails, the next {@link probe} tries again. */
   async #reloadDirectories(): Promise<void> {
     if (!this.#directoriesStale) return;
     try {

@@ -11,12 +11,12 @@ import {
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SqlValue } from "./protocol.ts";
 
-/** How many prepared statements are kept. */
+/** Most prepared statements kept. */
 const CACHED_STATEMENTS = 200;
 
 /**
- * The Kysely dialect of the reading connection. It executes what reads and refuses the rest, which
- * goes to the writer as compiled statements.
+ * The Kysely dialect of the reading connection. It executes queries that read and refuses all
+ * others, which go to the writer as compiled statements.
  */
 export function readingDialect(database: DatabaseSync): Dialect {
   const connection = new ReadingConnection(database);

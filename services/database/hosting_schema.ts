@@ -80,7 +80,7 @@ export interface IntentionsTable {
   created_at: Fixed<number>;
 }
 
-/** Where events are sent to; of all projects where `project_id` is null. */
+/** Where events are sent to; of all projects if `project_id` is null. */
 export interface WebhooksTable {
   id: Fixed<string>;
   project_id: Fixed<string | null>;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { eventHash, GENESIS, Seal } from "./chain.ts";
 
-/** An event as a service hands it over; the journal adds its number and its hash. */
+/** An event from a service; the journal adds its number and its hash. */
 export interface NewEvent {
   /** Unix milliseconds. */
   readonly time: number;
@@ -17,33 +17,33 @@ export interface NewEvent {
 export interface JournalKey {
   /** At least 32 random bytes, as text. */
   readonly key: string;
-  /** Whether the key was made just now, so that the log is sealed as it is. */
+  /** Whether the key was just created, so that the log is sealed as it is. */
   readonly isNew: boolean;
 }
 
 /** The type of the event that says that rows were changed behind the program's back. */
 export const DAMAGED = "log.damaged";
 
-/** Where something stands in the log. */
+/** A position in the log. */
 interface Place {
   readonly seq: number;
   readonly hash: string;
 }
 
-/** Where the log begins. */
+/** The start of the log. */
 const ORIGIN: Place = Object.freeze({ seq: 0, hash: GENESIS });
 
-/** What the log holds at its end, and what is wrong with that. */
+/** The end of the log, and what is wrong with it. */
 interface Tail extends Place {
   readonly problem: string | null;
 }
 
 /**
- * The writing end of the event log. Its methods run inside a transaction that the caller has open.
+ * Writes the event log. Its methods run inside the caller's transaction.
  *
- * Every row's hash covers the row before it. With a key, two checkpoints are kept beside the rows,
- * each sealed: `head` is the last row, `base` the last one that retention removed. So nobody
- * without the key can change, remove or add a row unseen, at either end or between.
+ * Every row's hash covers the row before it. With a key, two sealed checkpoints are stored beside
+ * the rows: `head` is the last row, `base` the last one that retention removed. So nobody without
+ * the key can change, remove or add a row unnoticed.
  */
 export class Journal {
   readonly #statements: Statements;
@@ -58,8 +58,8 @@ export class Journal {
   }
 
   /**
-   * Appends events. Where the end of the log is not as it was left, an event of its own says so
-   * first, and the numbers of rows that are missing are not given again.
+   * Appends events. If the end of the log was changed, appends an event about that first, and does
+   * not reuse the numbers of missing rows.
    *
    * @returns the sequence number of each
    */
@@ -78,8 +78,8 @@ export class Journal {
   }
 
   /**
-   * Removes rows from the beginning of the log, never the last one: as many as go beyond `keep`,
-   * and those from before a time, but no more than `limit` at once.
+   * Removes rows from the start of the log, but never the last one: those beyond `keep` and those
+   * from before a time, at most `limit` at once.
    *
    * @returns how many were removed
    */
@@ -146,11 +146,11 @@ export class Journal {
 
 /** What retention asks of the journal. */
 export interface Trim {
-  /** How many rows stay at most. */
+  /** Most rows to keep. */
   readonly keep: number;
-  /** Unix milliseconds; rows that are older go. */
+  /** Unix milliseconds; older rows are removed. */
   readonly before: number;
-  /** How many rows go at once. */
+  /** Most rows removed at once. */
   readonly limit: number;
 }
 

@@ -8,11 +8,11 @@ export class DatabaseError extends Error {
 }
 
 /**
- * Migrates the database at `path` to the present schema; creates it if it does not exist. Copies an
+ * Migrates the database at `path` to the current schema; creates it if it does not exist. Copies an
  * existing one to `<path>.v<version>` before changing it.
  *
- * @param migrations the history of the shape; a test may pass a longer one
- * @throws DatabaseError where the file is no database of this program or comes from a newer one
+ * @param migrations the history of the schema; a test may pass a longer one
+ * @throws DatabaseError if the file is not a database of this program or belongs to a newer version
  */
 export function migrate(path: string, migrations: readonly string[] = MIGRATIONS): void {
   const database = new DatabaseSync(path);

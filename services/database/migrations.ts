@@ -1,8 +1,8 @@
 import { PROJECT_TABLES, WORK_TABLES } from "./hosting_migrations.ts";
 
 /**
- * The history of the app database's shape. Append only: the version of a database is the number of
- * entries that were applied to it, each in a transaction of its own.
+ * The history of the app database's schema. Append only: the version of a database is the number of
+ * applied entries. Each is applied in its own transaction.
  */
 export const MIGRATIONS: readonly string[] = Object.freeze([
   `

@@ -37,14 +37,16 @@ export interface AccountsTable {
   secret_scheme: "sha256" | "argon2id";
   secret: string;
   created_at: Fixed<number>;
-  /** Since when it cannot log in any more, or null. */
+  /** When it was revoked, or null. */
   revoked_at: number | null;
 }
 
-/** What SCRAM-SHA-256 needs of an account's password: base64, but for the number of rounds. */
+/**
+ * The verifier of an account's password for SCRAM-SHA-256: base64, except for the number of rounds.
+ */
 export interface ScramVerifiersTable {
   account_id: Fixed<string>;
-  /** The secret of the account that it was made with: with another it holds no more. */
+  /** The account's secret that it was derived from; it is invalid with any other. */
   secret: string;
   salt: string;
   iterations: number;
@@ -52,17 +54,17 @@ export interface ScramVerifiersTable {
   server_key: string;
 }
 
-/** What the registry knows of an account of kind `agent`. */
+/** The registry's record of an account of kind `agent`. */
 export interface AgentsTable {
   account_id: Fixed<string>;
   type: string;
   channels: string;
   registered_at: Fixed<number>;
   last_seen: number | null;
-  /** Since when it may say nothing, or null. */
+  /** When it was paused, or null. */
   paused_at: number | null;
   pause_reason: string | null;
-  /** The rate of its messages, with `burst`; null where it has none of its own. */
+  /** The rate of its messages, with `burst`; null if it has none of its own. */
   messages_per_second: number | null;
   burst: number | null;
 }
@@ -104,32 +106,32 @@ export interface LlmBackendsTable {
   created_at: Fixed<number>;
 }
 
-/** What a backend, made or configured, listed when it was last asked. */
+/** The last list of models of a backend. */
 export interface LlmModelListsTable {
   backend: Fixed<string>;
-  /** The provider and the address that were asked. */
+  /** The provider and the address that gave the list. */
   asked: string;
   models: string;
   queried_at: number;
 }
 
-/** Accounts that muster has, or is about to have, on an IRC network that it does not run. */
+/** Accounts that muster has, or is creating, on an external IRC network. */
 export interface NetworkAccountsTable {
   name_folded: Fixed<string>;
   name: string;
-  /** The account here that it belongs to; null where there is none yet, or none any more. */
+  /** The account here that it belongs to; null if there is none yet, or none any more. */
   account_id: string | null;
-  /** 1 where muster made it or took it over, 0 where that is not known yet. */
+  /** 1 if muster created or adopted it, 0 if that is not known yet. */
   made: number;
-  /** 1 where it bears the mark of this instance of muster. */
+  /** 1 if it has the mark of this instance of muster. */
   marked: number;
-  /** What its passphrase is derived from; null where the passphrase is not muster's. */
+  /** What its passphrase is derived from; null if the passphrase is not muster's. */
   salt: string | null;
-  /** The same for a passphrase that the network may have taken. */
+  /** The same for a passphrase that the network may have accepted. */
   next_salt: string | null;
-  /** Since when the network may be otherwise than it should, or null. */
+  /** Since when the network may differ, or null. */
   unsettled_since: number | null;
-  /** Channels whose status of the account is to be set: names in a JSON list. */
+  /** Channels in which to set the account's status: names in a JSON list. */
   channels: string;
 }
 
@@ -140,7 +142,7 @@ export interface IrcBansTable {
   mask: Fixed<string>;
   /** The mask in lower case (casemapping ascii), by which it is unique. */
   mask_folded: Fixed<string>;
-  /** The account that it is on, with which it ends; null for masks and networks. */
+  /** The banned account, with which the ban ends; null for masks and networks. */
   account_id: Fixed<string | null>;
   reason: Fixed<string>;
   set_by: Fixed<string>;
@@ -187,7 +189,7 @@ export interface EventsTable {
   cause: Fixed<string | null>;
   data: Fixed<string>;
   hash: Fixed<string>;
-  /** What `project_id` is in `data`, for the events of projects; the database computes it. */
+  /** `project_id` of `data`, for the events of projects; computed by the database. */
   project_id: ColumnType<string | null, never, never>;
 }
 
@@ -205,40 +207,40 @@ export interface ReadMarkersTable {
   account_id: Fixed<string>;
   /** Channel or nick, folded. */
   target: string;
-  /** When the last message was sent that was read. */
+  /** The time of the last message read. */
   time: number;
 }
 
-/** The channels that the bridge comes back to after a restart, beside the configured ones. */
+/** The channels that the bridge rejoins after a restart, beside the configured ones. */
 export interface BridgeChannelsTable {
   name_folded: Fixed<string>;
   name: Fixed<string>;
-  /** The agent for which the bridge is in it; null for the operator, and once the agent is gone. */
+  /** The agent for whom the bridge is in it; null for the operator, and once the agent is gone. */
   opener_id: string | null;
 }
 
-/** The channels that agents joined or spoke in over HTTP or MCP, and come back to. */
+/** The channels that agents joined or spoke in over HTTP or MCP, and rejoin. */
 export interface AgentChannelsTable {
   account_id: Fixed<string>;
   name_folded: Fixed<string>;
   name: Fixed<string>;
-  /** When it was noted, and later than any that was noted before it. */
+  /** When it was recorded; strictly increasing. */
   noted_at: Fixed<number>;
 }
 
-/** What was said to agents. */
+/** Messages to agents. */
 export interface InboxMessagesTable {
   /** The agent's. */
   account_id: Fixed<string>;
   /** In Unix microseconds, strictly increasing for each agent. */
   time: Fixed<number>;
-  /** The IRC server's, where it has one; the same message may be for several agents. */
+  /** The IRC server's id, if it has one; one message may be for several agents. */
   id: Fixed<string>;
-  /** `redacted` where only the id is left, as a place to read on from. */
+  /** `redacted` if only the id is left, as a position to continue from. */
   kind: string;
   /** The nick of the speaker. */
   sender: string;
-  /** What else is known of the message: a JSON object. */
+  /** Other properties of the message: a JSON object. */
   about: string;
   body: string;
 }

@@ -6,17 +6,19 @@ import { DatabaseError } from "./migrate.ts";
 /** Rows that are read at once. */
 const PAGE = 1000;
 
-/** Findings that are told one by one; more are counted. */
+/** Most findings reported one by one; further ones are only counted. */
 const MAX_FINDINGS = 100;
 
 /** What the verification of an event log found. */
 export interface LogReport {
   /** How many rows there are. */
   readonly events: number;
-  /** The number of the first row and of the last one; 0 where there is none. */
+  /** The number of the first row and of the last one; 0 if there is none. */
   readonly first: number;
   readonly last: number;
-  /** The hash of the last row: noted elsewhere, it proves later that the log up to it is the same. */
+  /**
+   * The hash of the last row: stored elsewhere, it later proves that the log up to it is unchanged.
+   */
   readonly hash: string;
   /** What is wrong, as sentences, the first hundred. */
   readonly findings: readonly string[];
@@ -25,13 +27,13 @@ export interface LogReport {
 }
 
 /**
- * Verifies the event log in a database: that every row is as it was written, that none is missing
- * between the two sealed ends, and that none was added. It reads one state of the log and writes
- * nothing, so a server may run meanwhile.
+ * Verifies the event log in a database: every row is as written, none is missing between the two
+ * sealed ends, and none was added. It reads one snapshot of the log and writes nothing, so a server
+ * may run meanwhile.
  *
  * @param path the database
- * @param key the key of the seals, or null where it is lost
- * @throws DatabaseError where the file cannot be read or holds no event log
+ * @param key the key of the seals, or null if it is lost
+ * @throws DatabaseError if the file cannot be read or has no event log
  */
 export function verifyLog(path: string, key: string | null): LogReport {
   let database: DatabaseSync | null = null;
@@ -51,7 +53,7 @@ export function verifyLog(path: string, key: string | null): LogReport {
   }
 }
 
-/** A row as it lies in the file: numbers as texts, texts as bytes, so that nothing is smoothed. */
+/** A raw row: numbers as texts, texts as bytes, so that nothing is converted. */
 interface RawRow {
   readonly number: bigint;
   readonly row: ChainedRow;
@@ -173,7 +175,7 @@ function page(statement: StatementSync, after: bigint): RawRow[] {
   }));
 }
 
-/** A text column that was read as bytes: read as text, it would end at its first NUL. */
+/** A text column read as bytes; read as text, it would end at its first NUL. */
 function text(column: unknown): string | null {
   if (!(column instanceof Uint8Array)) return null;
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(column);

@@ -9,13 +9,13 @@ import type { OpenRequest, WireStatement, WriteRequest, WriteResponse } from "./
 /** SQLite's extended codes for a broken UNIQUE or PRIMARY KEY constraint. */
 const DUPLICATE_CODES: readonly unknown[] = [2067, 1555];
 
-/** SQLite's primary codes for trouble with the disk: READONLY, IOERR, FULL, CANTOPEN. */
+/** SQLite's primary codes for disk errors: READONLY, IOERR, FULL, CANTOPEN. */
 const STORAGE_CODES: readonly number[] = [8, 10, 13, 14];
 
-/** How many prepared statements are kept. */
+/** Most prepared statements kept. */
 const CACHED_STATEMENTS = 200;
 
-/** Executes transactions, one after the other, on the only connection that writes. */
+/** Executes transactions in turn on the only connection that writes. */
 class Writer {
   readonly #database: DatabaseSync;
   readonly #journal: Journal;

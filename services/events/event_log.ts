@@ -5,22 +5,22 @@ import type { Scheduler } from "../scheduler.ts";
 import { type EventFollower, Following, type NextEvents } from "./following.ts";
 import { EventRows, type LoggedEvent, matches, type Span } from "./rows.ts";
 
-/** Rows that one look into the database goes through at most, where no index finds them. */
+/** Most rows that one query scans without an index. */
 const WINDOW = 2000;
 
-/** Numbers that one look goes through for the events of one project, which have an index. */
+/** Most numbers that one query covers for the events of one project, which have an index. */
 const PROJECT_WINDOW = 100_000;
 
-/** Events that one look into the database gives at most. */
+/** Most events that one query returns. */
 const LOOK = 200;
 
-/** Looks that one query takes at most; then it answers with what it has, and where it is. */
+/** Most queries for one request; then it returns what it has, and its position. */
 const MAX_WINDOWS = 1000;
 
-/** Newest events that are kept in memory, for readers that follow the log. */
+/** Newest events kept in memory, for followers. */
 const RECENT = 1000;
 
-/** Events that a query gives where it does not say. */
+/** Default number of events in an answer. */
 const DEFAULT_LIMIT = 100;
 
 const EVERY_TYPE: readonly string[] = ["*"];
@@ -31,11 +31,11 @@ export interface EventLogOptions {
   readonly log: Log;
 }
 
-/** What a reader of the log wants. */
+/** A reader's query of the log. */
 export interface EventQuery {
-  /** The first events after this number; without it, the last ones of the log. */
+  /** The first events after this number; by default, the last ones of the log. */
   readonly after?: number | undefined;
-  /** Types of events, each whole or with `*` for its end, such as `agent.*`; all where absent. */
+  /** Types of events, each in full or ending in `*`, such as `agent.*`; default: all. */
   readonly types?: readonly string[] | undefined;
   /** The internal id of a project, for its events alone. */
   readonly project?: string | undefined;
@@ -47,17 +47,17 @@ export interface EventQuery {
 export interface EventPage {
   /** Oldest first. */
   readonly events: readonly LoggedEvent[];
-  /** The number up to which the log was read: what the next query gives as `after`. */
+  /** The number up to which the log was read; pass it as `after` next time. */
   readonly cursor: number;
   /** Whether there is more after the cursor. */
   readonly more: boolean;
-  /** The number of the oldest event that retention has kept; 0 where the log is empty. */
+  /** The number of the oldest kept event; 0 if the log is empty. */
   readonly oldest: number;
 }
 
 /**
- * The event log for its readers. An event's number is the cursor: a reader that names the last number
- * it has seen gets every later event, without gap or repeat, however long it was away.
+ * Reads the event log. An event's number is the cursor: a reader that passes its last number gets
+ * every later event, without gaps or repeats, however long it was away.
  */
 export class EventLog {
   readonly #rows: EventRows;
@@ -69,7 +69,7 @@ export class EventLog {
   #newest: number;
   /** The newest events without a gap, up to {@link #taken}. */
   #recent: LoggedEvent[] = [];
-  /** Up to where committed events were read, for those who follow. */
+  /** The number up to which events were read for followers. */
   #taken: number;
   #taking: Promise<void> | null = null;
   #closed = false;
@@ -89,23 +89,23 @@ export class EventLog {
   /**
    * Opens the log at its end.
    *
-   * @throws what the database throws
+   * @throws the database's error
    */
   static async open(options: EventLogOptions): Promise<EventLog> {
     const { newest } = await new EventRows(options.database).ends();
     return new EventLog(options, newest);
   }
 
-  /** The number of the newest event; 0 where the log is empty. */
+  /** The number of the newest event; 0 if the log is empty. */
   get newest(): number {
     return this.#newest;
   }
 
   /**
-   * Reads part of the log. Where few events match, it may give fewer than the limit though there
-   * are more: the cursor says how far it came.
+   * Reads part of the log. If few events match, it may return fewer than the limit although there
+   * are more; the cursor says how far it read.
    *
-   * @throws Invalid where `after` lies beyond the end of the log
+   * @throws Invalid if `after` is beyond the end of the log
    */
   async read(query: EventQuery): Promise<EventPage> {
     const { after, types = EVERY_TYPE, project, limit = DEFAULT_LIMIT } = query;
@@ -126,15 +126,15 @@ export class EventLog {
   /**
    * Follows the log after a number, or from now on.
    *
-   * @returns what the follower asks for more by; nothing comes before it does
-   * @throws Invalid where `after` lies beyond the end of the log
+   * @returns the function that requests events; none come before the first call
+   * @throws Invalid if `after` is beyond the end of the log
    */
   follow({ after, types = EVERY_TYPE, project }: EventQuery, follower: EventFollower): Following {
     if (after !== undefined) this.#assertInside(after, this.#newest);
     const span = (cursor: number, limit: number) => (
       { after: cursor, until: this.#taken, types, project, limit }
     );
-    // Memory may hold events that retention has removed: only a reader at the end begins there.
+    // Memory may have events that retention has removed, so only a reader at the end starts there.
     let begun = after === undefined || after === this.#newest;
     const following = new Following({
       follower,
@@ -152,7 +152,7 @@ export class EventLog {
     return following;
   }
 
-  /** Ends everybody's following. */
+  /** Ends all followers. */
   close(): void {
     this.#closed = true;
     this.#unsubscribe();
@@ -166,8 +166,8 @@ export class EventLog {
   }
 
   /**
-   * Reads what was appended, once for all that follow, and lets them advance. What is appended
-   * meanwhile is read by the call that is under way.
+   * Reads appended events once for all followers, and lets them advance. The running call also
+   * reads events that are appended meanwhile.
    */
   async #take(): Promise<void> {
     try {
@@ -191,7 +191,7 @@ export class EventLog {
     for (const following of [...this.#followings]) following.advance();
   }
 
-  /** The next part of a span from memory; null where memory does not go back so far. */
+  /** The next part of a span from memory; null if memory does not go back that far. */
   #recall({ after, until, limit, ...asked }: Span): NextEvents | null {
     if (after >= until) return { events: [], cursor: after };
     const [first] = this.#recent;
@@ -202,7 +202,7 @@ export class EventLog {
     return nextOf(events.slice(0, limit), limit, until);
   }
 
-  /** The next part of a span that one query gives. */
+  /** The next part of a span from one query. */
   async #look(span: Span, indexed: readonly string[] | null): Promise<NextEvents> {
     const end = indexed === null ? span.after + windowOf(span) : span.until;
     const until = Math.max(span.after, Math.min(span.until, end));
@@ -210,7 +210,7 @@ export class EventLog {
     return nextOf(await this.#rows.first({ ...span, until, limit }, indexed), limit, until);
   }
 
-  /** Looks on from where retention has come to. */
+  /** Continues from where retention has removed events. */
   async #readKept(span: Span): Promise<NextEvents> {
     const { oldest } = await this.#rows.ends();
     const after = Math.max(span.after, Math.min(oldest - 1, span.until));
@@ -253,7 +253,7 @@ export class EventLog {
     return events;
   }
 
-  /** Lets whatever else waits for the main thread run in between. */
+  /** Lets other tasks of the main thread run in between. */
   #yield(): Promise<void> {
     return new Promise((resolve) => this.#scheduler.after(0, resolve));
   }
@@ -263,7 +263,7 @@ function windowOf({ project }: Span): number {
   return project === undefined ? WINDOW : PROJECT_WINDOW;
 }
 
-/** Where there may be more, the last event is how far these go. */
+/** If there may be more, these reach up to the last event. */
 function nextOf(events: readonly LoggedEvent[], limit: number, until: number): NextEvents {
   const last = events.length === limit ? events.at(-1)?.seq : undefined;
   return { events, cursor: last ?? until };

@@ -1,18 +1,18 @@
 import type { Scheduler } from "../scheduler.ts";
 import type { LoggedEvent } from "./rows.ts";
 
-/** Events that a follower is given at once. */
+/** Events passed to a follower at once. */
 const BATCH = 100;
 
 /** A reader that follows the log. */
 export interface EventFollower {
   /** An event. After the last one of a batch, none comes until the follower asks for more. */
   message(event: LoggedEvent): void;
-  /** No more will come. */
+  /** The log has ended. */
   end(): void;
 }
 
-/** Events that come next, and how far they go. */
+/** The next events, and how far they reach. */
 export interface NextEvents {
   readonly events: readonly LoggedEvent[];
   /** The number up to which the log was read. */
@@ -24,23 +24,22 @@ export interface FollowingOptions {
   /** The number after which it begins. */
   readonly after: number;
   readonly scheduler: Scheduler;
-  /** What comes next, from memory; null where memory does not go back so far. */
+  /** The next events from memory; null if memory does not go back that far. */
   readonly recall: (cursor: number, limit: number) => NextEvents | null;
-  /** Reads what comes next from the database. */
+  /** Reads the next events from the database. */
   readonly read: (cursor: number, limit: number) => Promise<NextEvents>;
   readonly onClose: () => void;
 }
 
 /**
- * One reader's place in the log. The log itself is the queue: a slow reader costs no more than the
- * number that it has come to.
+ * One reader's position in the log. The log itself is the queue: a slow reader costs only a number.
  */
 export class Following {
   readonly #options: FollowingOptions;
   #cursor: number;
-  /** Whether the follower has asked for more and got nothing yet. */
+  /** Whether the follower waits for requested events. */
   #wanted = false;
-  /** Whether events are being read or given; this goes on by itself. */
+  /** Whether events are being read or passed on. */
   #delivering = false;
   #closed = false;
   #cancel: () => void = () => {};
@@ -56,7 +55,7 @@ export class Following {
     this.advance();
   }
 
-  /** The log has grown, or the follower has room: gives it what there is, if it wants it. */
+  /** Call this when the log has grown or the follower has room: passes on the events it wants. */
   advance(): void {
     if (this.#delivering) return;
     this.#cancel();
@@ -95,14 +94,14 @@ export class Following {
     return false;
   }
 
-  /** Gives events from the database, a little at a time, until memory has those that follow. */
+  /** Passes on events from the database, a few at a time, until memory has the rest. */
   async #catchUp(): Promise<void> {
     const { scheduler, read } = this.#options;
     let given = false;
     try {
       given = this.#give(await read(this.#cursor, BATCH));
     } catch {
-      // Reading failed. The follower comes back, and is then told why.
+      // Reading failed. The follower will reconnect, and then receives the error.
       this.end();
     }
     this.#delivering = false;
@@ -111,7 +110,7 @@ export class Following {
     else this.#cancel = scheduler.after(0, () => this.advance());
   }
 
-  /** @returns whether anything was given */
+  /** @returns whether events were passed on */
   #give({ events, cursor }: NextEvents): boolean {
     this.#cursor = cursor;
     if (events.length === 0) return false;

@@ -17,21 +17,24 @@ export interface EventServicesOptions {
   readonly log: Log;
 }
 
-/** The event log and what keeps it small. */
+/** The event log and its retention. */
 export interface EventServices {
   readonly eventLog: EventLog;
-  /** Writes that the configuration was read again, and which keys are others than at the start. */
+  /** Logs that the configuration was reloaded, and the keys that differ from the start. */
   reloaded(keys: readonly string[]): void;
-  /** Writes that the program stopped; before the database is closed, and after all else is. */
+  /**
+   * Logs that the program stopped. Call it before the database is closed, and after everything else
+   * is.
+   */
   close(): Promise<void>;
 }
 
 const DAY = 24 * 60 * 60_000;
 
 /**
- * Puts the readers of the event log together, and writes that the program started.
+ * Opens the event log, and logs that the program started.
  *
- * @throws what the database throws
+ * @throws the database's error
  */
 export async function openEvents(options: EventServicesOptions): Promise<EventServices> {
   const { database, scheduler, version, maxEvents, maxDays, log } = options;

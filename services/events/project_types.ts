@@ -15,7 +15,7 @@ export interface ProjectEventTypes {
   "project.archived": InProject;
   "project.unarchived": InProject;
   "project.removed": InProject;
-  /** `role`: null where the account is no member any more. */
+  /** `role`: null if the account is no member any more. */
   "project.member_changed": InProject & { account: string; role: string | null };
   "project.imported": InProject & { format: string; checkins: number };
 
@@ -57,9 +57,9 @@ export interface ProjectEventTypes {
     claimed_at: string;
     expires_at: string;
     workspace: string | null;
-    /** Who ended the claim, where that was not its holder. */
+    /** Who ended the claim, if that was not its holder. */
     by: string | null;
-    /** Who held the ticket before, and how that claim ended; null where it was nobody else. */
+    /** Who held the ticket before, and how that claim ended; null if it was nobody else. */
     previous_agent: string | null;
     previous_outcome: string | null;
     /** Claims of the ticket that ended without a result. */

@@ -2,10 +2,10 @@ import type { Database } from "../database/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 
-/** How often the log is looked at, in milliseconds. */
+/** How often the log is checked, in milliseconds. */
 const INTERVAL = 60_000;
 
-/** Rows that one transaction removes, so that no other one waits long for it. */
+/** Rows removed in one transaction, so that no other waits long. */
 const STEP = 500;
 
 export interface RetentionOptions {
@@ -18,7 +18,7 @@ export interface RetentionOptions {
   readonly log: Log;
 }
 
-/** Removes from the event log what is not to be kept, a little at a time. */
+/** Removes expired events from the log, a few at a time. */
 export class Retention {
   readonly #options: RetentionOptions;
   #cancel: () => void = () => {};
@@ -29,7 +29,7 @@ export class Retention {
     this.#options = options;
   }
 
-  /** Begins to look at the log, once a minute. */
+  /** Starts checking the log once a minute. */
   start(): void {
     const { maxEvents, maxAge, scheduler } = this.#options;
     if (this.#stopped || (maxEvents === 0 && maxAge === 0)) return;
@@ -53,7 +53,7 @@ export class Retention {
     }
   }
 
-  /** Ends it, after the step that is under way. */
+  /** Stops after the running step. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();

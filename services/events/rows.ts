@@ -3,9 +3,9 @@ import type { Database, Tables } from "../database/mod.ts";
 
 type EventRow = Selectable<Tables["events"]>;
 
-/** An event as it is read from the log. */
+/** An event from the log. */
 export interface LoggedEvent {
-  /** Its number, by which a reader takes up where it was. */
+  /** Its number, from which a reader can continue. */
   readonly seq: number;
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -23,15 +23,15 @@ export interface LoggedEvent {
   readonly hash: string;
 }
 
-/** What one look into the log asks for. */
+/** A query of the log. */
 export interface Span {
   /** Rows after this number ... */
   readonly after: number;
   /** ... up to this one. */
   readonly until: number;
-  /** Names of types, each whole or with `*` for its end. */
+  /** Names of types, each in full or ending in `*`. */
   readonly types: readonly string[];
-  /** The internal id of a project; events of all, and of none, where it is absent. */
+  /** The internal id of a project; absent for all events. */
   readonly project?: string | undefined;
   readonly limit: number;
 }
@@ -39,7 +39,7 @@ export interface Span {
 /** Types that one query reads through the index; more are read row by row. */
 const MAX_INDEXED_TYPES = 100;
 
-/** Types that are looked through for those that a pattern means. */
+/** Most types searched for matches of a pattern. */
 const MAX_TYPES = 500;
 
 /** Reads rows of the log. */
@@ -53,7 +53,7 @@ export class EventRows {
       .where("seq", ">", 0).orderBy("seq").limit(0).compile();
   }
 
-  /** The numbers of the oldest and the newest row; 0 where there is none. */
+  /** The numbers of the oldest and the newest row; 0 if there is none. */
   async ends(): Promise<{ oldest: number; newest: number }> {
     const row = await this.#database.tables.selectNoFrom((builder) => [
       builder.selectFrom("events").select(({ fn }) => fn.min("seq").as("seq")).as("oldest"),
@@ -62,7 +62,10 @@ export class EventRows {
     return { oldest: row?.oldest ?? 0, newest: row?.newest ?? 0 };
   }
 
-  /** The first rows after a number, of every type. The query is compiled once: each commit asks. */
+  /**
+   * The first rows after a number, of every type. The query is compiled once, because each commit
+   * runs it.
+   */
   async next(after: number, limit: number): Promise<LoggedEvent[]> {
     const query: CompiledQuery<EventRow> = { ...this.#next, parameters: [after, limit] };
     const { rows } = await this.#database.tables.executeQuery(query);
@@ -70,9 +73,9 @@ export class EventRows {
   }
 
   /**
-   * Finds the types of the log that a span asks for.
+   * Finds the types of the log that a span includes.
    *
-   * @returns null where it asks for all, for a project's, or for more than the index serves
+   * @returns null if it includes all, a project's, or more than the index serves
    */
   async typesOf({ types: patterns, project }: Span): Promise<readonly string[] | null> {
     if (patterns.includes("*") || project !== undefined) return null;
@@ -82,7 +85,7 @@ export class EventRows {
     return known.length === MAX_TYPES || types.length > MAX_INDEXED_TYPES ? null : types;
   }
 
-  /** The types of the log: each is found by one look into the index after the one before it. */
+  /** The types of the log: one look-up in the index finds each next type. */
   async #types(): Promise<string[]> {
     const rows = await this.#database.tables.withRecursive(
       "found(type)",
@@ -104,7 +107,7 @@ export class EventRows {
   /**
    * The first rows of a span, oldest first.
    *
-   * @param indexed what {@link typesOf} found
+   * @param indexed the result of {@link typesOf}
    */
   async first(span: Span, indexed: readonly string[] | null): Promise<LoggedEvent[]> {
     const query = this.#matching(span, indexed);
@@ -117,7 +120,7 @@ export class EventRows {
     return (await query?.orderBy("seq", "desc").execute() ?? []).map(readRow).reverse();
   }
 
-  /** The rows of each type come in the order of the index, so that SQLite merges and never sorts. */
+  /** The rows of each type come in index order, so SQLite merges and never sorts. */
   #matching(span: Span, indexed: readonly string[] | null) {
     const [first, ...others] = indexed?.map((type) => this.#span(span).where("type", "=", type)) ??
       [this.#filtered(span)];
@@ -143,7 +146,7 @@ export class EventRows {
   }
 }
 
-/** Whether an event is one of those that a span asks for. */
+/** Whether a span includes an event. */
 export function matches(
   { type, data }: LoggedEvent,
   { types, project }: Pick<Span, "types" | "project">,
@@ -164,7 +167,7 @@ function readRow({ time, data, ...row }: EventRow): LoggedEvent {
   return { seq, time: iso, type, actor, actor_id, address, cause, data: readData(data), hash };
 }
 
-/** The data of a row. Verification reports data that somebody has spoilt. */
+/** The data of a row. Verification reports corrupted data. */
 function readData(text: string): LoggedEvent["data"] {
   try {
     return JSON.parse(text);

@@ -2,9 +2,9 @@
 import type { DAMAGED, NewEvent } from "../database/mod.ts";
 import type { ProjectEventTypes } from "./project_types.ts";
 
-/** Every type of event and what its row holds. */
+/** Every type of event and the data of its row. */
 export interface EventTypes extends ProjectEventTypes {
-  /** Credentials that were refused at one place for one reason since the time given. */
+  /** Credentials refused at one address for one reason since the given time. */
   "access.refused": { door: string; reason: string; count: number; since: string };
   "account.created": { account: string };
   "account.deleted": { account: string };
@@ -19,7 +19,7 @@ export interface EventTypes extends ProjectEventTypes {
   "agent.rotated": { nick: string; tokens_kept: boolean };
   "agent.paused": { nick: string; reason: string | null };
   "agent.resumed": { nick: string };
-  /** Both null: the agent has no rate of its own any more. */
+  /** Both null: the agent's own rate was removed. */
   "agent.rate_changed": { nick: string; messages_per_second: number | null; burst: number | null };
   "agent.revoked": { nick: string };
   "agent.deleted": { nick: string };
@@ -29,7 +29,7 @@ export interface EventTypes extends ProjectEventTypes {
   "llm_backend.created": { name: string; provider: string; base_url: string };
   "llm_backend.changed": { name: string; fields: readonly string[] };
   "llm_backend.deleted": { name: string };
-  /** A model was called; tokens are null where the provider did not tell them. */
+  /** A model was called; tokens are null if the provider did not report them. */
   "llm.called": {
     backend: string;
     model: string;
@@ -39,22 +39,22 @@ export interface EventTypes extends ProjectEventTypes {
     completion_tokens: number | null;
     milliseconds: number;
   };
-  /** An account on the IRC network was not as it should be, and is again. */
+  /** An account on the IRC network was repaired. */
   "network.account_repaired": { account: string; repair: string };
   "policy.changed": { keys: readonly string[] };
   /** A webhook of all projects; `action` as for those of a project. */
   "webhook.changed": { id: string; host: string; action: string };
   "program.started": { version: string };
-  /** The configuration was read again; `keys` are those that differ from the start's. */
+  /** The configuration was reloaded; `keys` are those that differ from the start. */
   "program.reloaded": { keys: readonly string[] };
   "program.stopped": Record<string, never>;
-  /** The database found rows of this log changed behind the program's back. */
+  /** The database found rows of this log that another program changed. */
   [DAMAGED]: { problem: string };
   "irc.operator_granted": { nick: string; operator: string };
   "irc.channel_registered": { channel: string };
   "irc.channel_dropped": { channel: string };
   "irc.channel_transferred": { channel: string; founder: string };
-  /** `status`: what the account has there whenever it joins; null for nothing any more. */
+  /** `status`: the account's status on every join; null if it was removed. */
   "irc.channel_access_changed": {
     channel: string;
     account: string;
@@ -64,16 +64,16 @@ export interface EventTypes extends ProjectEventTypes {
   /** `expires_at`: null for a ban without an end. */
   "irc.banned": { mask: string; reason: string; expires_at: string | null };
   "irc.unbanned": { mask: string };
-  /** An IRC operator ended somebody's connection. */
+  /** An IRC operator ended a user's connection. */
   "irc.killed": { nick: string; account: string | null; reason: string };
   "irc.kicked": { channel: string; nick: string };
   /** `changes` as in the MODE message; a key is `*`. */
   "irc.modes_changed": { channel: string; changes: string };
   "irc.host_changed": { nick: string; host: string };
   "irc.channel_renamed": { channel: string; to: string };
-  /** Somebody took away what another, `nick`, had said. */
+  /** A user redacted a message of another, `nick`. */
   "irc.message_redacted": { channel: string; nick: string };
-  /** What one actor did on IRC beyond what is written of it in a minute. */
+  /** Actions of one actor on IRC beyond the number logged per minute. */
   "irc.moderation_omitted": { count: number };
 }
 
@@ -83,13 +83,13 @@ export interface Origin {
   readonly actor: string;
   /** The principal's internal id, or null for the operator and the program itself. */
   readonly actorId: string | null;
-  /** The client's IP address, or null where there is none. */
+  /** The client's IP address, or null if there is none. */
   readonly address: string | null;
-  /** The id of the request, or null where there is none. */
+  /** The id of the request, or null if there is none. */
   readonly cause: string | null;
 }
 
-/** What the program does by itself. */
+/** The origin of the program's own actions. */
 export const SYSTEM: Origin = Object.freeze({
   actor: "system",
   actorId: null,
@@ -98,7 +98,7 @@ export const SYSTEM: Origin = Object.freeze({
 });
 
 /**
- * Makes the row of an event, to be committed together with the change it tells of.
+ * Creates the row of an event, to be committed together with the change that it records.
  *
  * @param time Unix milliseconds
  */

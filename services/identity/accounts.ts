@@ -6,7 +6,10 @@ import { foldCase } from "../irc/mod.ts";
 /** Agents and people log in to IRC, admins to the web pages too. All share one namespace. */
 export type AccountKind = "agent" | "person" | "admin";
 
-/** What proves an account: SHA-256 of what muster made, argon2id of what a person chose. */
+/**
+ * The hash of an account's secret: SHA-256 if muster made the secret, argon2id if a person chose
+ * it.
+ */
 export interface Secret {
   readonly scheme: "sha256" | "argon2id";
   readonly value: string;
@@ -14,14 +17,17 @@ export interface Secret {
 
 /** An account: a name that can log in. */
 export interface Account {
-  /** Everything that belongs to the account hangs on this; a later owner of the name has another. */
+  /**
+   * Everything that belongs to the account refers to this id; a later owner of the name has
+   * another.
+   */
   readonly id: string;
   readonly name: string;
   readonly kind: AccountKind;
   readonly secret: Secret;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Since when it cannot log in any more, in Unix milliseconds, or null. */
+  /** When it was revoked, in Unix milliseconds, or null. */
   readonly revokedAt: number | null;
 }
 
@@ -29,21 +35,20 @@ export interface AccountDirectoryOptions {
   readonly database: Database;
   /** Folded names that no account may have. */
   readonly reserved: ReadonlySet<string>;
-  /** The kinds of account that are switched off: they keep their names and open nothing. */
+  /** The kinds of account that are switched off: they keep their names but cannot log in. */
   readonly disabled: ReadonlySet<AccountKind>;
 }
 
 /**
  * Called when an account was changed.
  *
- * @param account as it is now; null where it was removed
+ * @param account as it is now; null if it was removed
  */
 export type AccountListener = (id: string, account: Account | null) => void;
 
 /**
- * The one namespace of all accounts, compared without regard to case. Every account is held in
- * memory. Its statements are the only ones that change accounts; each brings the directory up to
- * date when its transaction is on disk.
+ * The single, case-insensitive namespace of all accounts, held in memory. Only its statements
+ * change accounts; each updates the directory once its transaction is on disk.
  */
 export class AccountDirectory implements Directory {
   readonly #database: Database;
@@ -87,17 +92,17 @@ export class AccountDirectory implements Directory {
     return this.#byId.get(id) ?? null;
   }
 
-  /** How many accounts of a kind there are, and how many of them are not revoked. */
+  /** The number of accounts of a kind, and of those that are not revoked. */
   counts(kind: AccountKind): { readonly active: number; readonly total: number } {
     return this.#counts[kind];
   }
 
-  /** Calls back after each change of an account, for as long as the directory lives. */
+  /** Calls a listener after each change of an account, as long as the directory exists. */
   onChanged(listener: AccountListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Whether accounts of this kind open anything. */
+  /** Whether accounts of this kind can log in. */
   isEnabled(kind: AccountKind): boolean {
     return !this.#disabled.has(kind);
   }
@@ -106,7 +111,7 @@ export class AccountDirectory implements Directory {
     return this.#reserved.has(foldCase(name));
   }
 
-  /** @throws Conflict where the name is reserved or taken */
+  /** @throws Conflict if the name is reserved or taken */
   assertFree(name: string): void {
     if (this.isReserved(name)) throw new Conflict(`The name "${name}" is reserved`);
     if (this.find(name) !== null) throw nameTaken(name);
@@ -130,20 +135,20 @@ export class AccountDirectory implements Directory {
     );
   }
 
-  /** A statement that changes nothing and undoes its transaction where the account has ended. */
+  /** A statement that changes nothing, and rolls back its transaction if the account has ended. */
   guard({ id }: Pick<Account, "id">) {
     return statement(this.#untouched(id), { mustChange: true });
   }
 
-  /** Like {@link guard}, and also where the account has another password meanwhile. */
+  /** Like {@link guard}, but also rolls back if the account's password has changed. */
   guardPassword({ id, secret }: Account) {
     const update = this.#untouched(id).where("secret", "=", secret.value);
     return statement(update, { mustChange: true });
   }
 
   /**
-   * The statement that gives an account another secret. It undoes its transaction where the account
-   * is revoked, removed or of another kind, unless `mustChange` is false.
+   * The statement that gives an account another secret. It rolls back its transaction if the
+   * account is revoked, removed or of another kind, unless `mustChange` is false.
    */
   newSecret({ id, kind }: Pick<Account, "id" | "kind">, secret: Secret, mustChange = true) {
     const columns = { secret_scheme: secret.scheme, secret: secret.value };
@@ -151,7 +156,7 @@ export class AccountDirectory implements Directory {
     return this.#update(update, id, { secret }, mustChange);
   }
 
-  /** The statement that makes an agent of a person. */
+  /** The statement that turns a person's account into an agent's. */
   adoption(id: string) {
     const update = this.#database.tables.updateTable("accounts").set({ kind: "agent" })
       .where("id", "=", id).where("kind", "=", "person");
@@ -159,7 +164,7 @@ export class AccountDirectory implements Directory {
   }
 
   /**
-   * The statement that lets nobody log in to an account any more.
+   * The statement that revokes an account.
    *
    * @param now Unix milliseconds
    */
@@ -168,9 +173,9 @@ export class AccountDirectory implements Directory {
   }
 
   /**
-   * The statement that removes an account with all that hangs on it.
+   * The statement that removes an account with everything that belongs to it.
    *
-   * @param options `notLast` undoes the transaction where no other account of its kind is left
+   * @param options `notLast` rolls back the transaction if no other account of its kind is left
    */
   removal({ id, kind }: Pick<Account, "id" | "kind">, options: { notLast?: boolean } = {}) {
     const { tables } = this.#database;
@@ -246,7 +251,7 @@ function accountOf(row: Selectable<Tables["accounts"]>): Account {
   };
 }
 
-/** The refusal of a name that another account has. */
+/** The error for a name that is taken. */
 export function nameTaken(name: string): Conflict {
   return new Conflict(`The name "${name}" is taken`);
 }

@@ -3,7 +3,7 @@ export interface AttemptLimitOptions {
   readonly failures: number;
   /** Milliseconds. */
   readonly window: number;
-  /** Keys that are remembered at most; the one that failed longest ago makes room. */
+  /** Most keys remembered; the one that failed longest ago is dropped first. */
   readonly keys: number;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -13,19 +13,19 @@ export interface AttemptLimitOptions {
 export type Permit =
   | { readonly kind: "granted" }
   | { readonly kind: "exhausted"; readonly retryAfterSeconds: number }
-  /** As many attempts as could still fail are being judged at this moment. */
+  /** Too many attempts are being checked at this moment. */
   | { readonly kind: "busy" };
 
 interface Entry {
   /** When attempts failed, oldest first. */
   readonly failedAt: number[];
-  /** Attempts that are being judged. */
+  /** Running attempts. */
   pending: number;
 }
 
 /**
- * Bounds how often something may fail per key within a sliding window. Attempts that are still
- * being judged count as if they would fail, so that many at once win nothing.
+ * Limits failures per key within a sliding window. Running attempts count as failures, so that many
+ * concurrent attempts gain nothing.
  */
 export class AttemptLimit {
   readonly #options: AttemptLimitOptions;
@@ -35,7 +35,7 @@ export class AttemptLimit {
     this.#options = options;
   }
 
-  /** Asks for an attempt. Nothing changes by asking. */
+  /** Checks whether an attempt is allowed, without counting it. */
   permit(key: string): Permit {
     const entry = this.#entries.get(key);
     if (entry === undefined) return { kind: "granted" };
@@ -50,13 +50,13 @@ export class AttemptLimit {
     return { kind: entry.failedAt.length + entry.pending >= failures ? "busy" : "granted" };
   }
 
-  /** Notes that an attempt begins; {@link end} must follow. */
+  /** Records the start of an attempt; {@link end} must follow. */
   begin(key: string): void {
     const entry = this.#entries.get(key) ?? this.#add(key);
     entry.pending += 1;
   }
 
-  /** Notes how an attempt ended. */
+  /** Records the result of an attempt. */
   end(key: string, outcome: "failed" | "passed"): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
@@ -73,7 +73,7 @@ export class AttemptLimit {
     return entry;
   }
 
-  /** What is being judged stays; how much that can be, the queue of the passwords bounds. */
+  /** Running attempts stay; the queue of passwords bounds their number. */
   #makeRoom(): void {
     for (const [key, { pending }] of this.#entries) {
       if (pending > 0) continue;

@@ -4,14 +4,14 @@ import type { Log } from "../log.ts";
 const INTERVAL = 60_000;
 
 export interface DeferredTimesOptions {
-  /** Writes the times that came up since the last call, by id, in Unix milliseconds. */
+  /** Writes the times recorded since the last call, by id, in Unix milliseconds. */
   readonly write: (times: ReadonlyMap<string, number>) => Promise<unknown>;
   readonly log: Log;
 }
 
 /**
- * Times such as "last used" that change with every request and are written at most once a minute,
- * all together, and when the program ends.
+ * Times such as "last used" that change with every request. They are written together, at most once
+ * a minute, and when the program ends.
  */
 export class DeferredTimes {
   readonly #options: DeferredTimesOptions;
@@ -22,7 +22,7 @@ export class DeferredTimes {
     this.#options = options;
   }
 
-  /** Notes a time of something, to be written later. */
+  /** Records a time, to be written later. */
   set(id: string, time: number): void {
     this.#pending.set(id, time);
     if (this.#timer !== undefined) return;
@@ -31,7 +31,7 @@ export class DeferredTimes {
     this.#timer = timer;
   }
 
-  /** The latest time, whether it was written yet or not. */
+  /** The latest time, written or not. */
   latest(id: string, written: number | null): number | null {
     return this.#pending.get(id) ?? written;
   }
@@ -41,7 +41,7 @@ export class DeferredTimes {
     this.#pending.delete(id);
   }
 
-  /** Writes what is not written yet. Times that cannot be written are kept for the next minute. */
+  /** Writes all unwritten times. Those that cannot be written are tried again a minute later. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

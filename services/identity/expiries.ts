@@ -1,7 +1,7 @@
 import type { Scheduler } from "../scheduler.ts";
 import type { Ending, Revocations } from "./revocations.ts";
 
-/** Longest wait of one timer, in milliseconds; a longer one would overflow and end at once. */
+/** Longest delay of one timer, in milliseconds; a longer one would overflow and run at once. */
 const MAX_WAIT = 24 * 60 * 60_000;
 
 export interface ExpiriesOptions {
@@ -10,8 +10,8 @@ export interface ExpiriesOptions {
 }
 
 /**
- * Announces the ending of credentials whose time is over, so that what they opened is closed then
- * and not at its next request. One timer serves all of them.
+ * Announces expired credentials, so that what they opened is closed at once, not at its next
+ * request. One timer serves all of them.
  */
 export class Expiries {
   readonly #scheduler: Scheduler;
@@ -26,7 +26,7 @@ export class Expiries {
   }
 
   /**
-   * Notes when a credential expires, or that it does at another time than was noted before.
+   * Sets or changes when a credential expires.
    *
    * @param id the credential's own
    * @param time Unix milliseconds
@@ -37,12 +37,12 @@ export class Expiries {
     if (time < this.#wakesAt) this.#schedule(time);
   }
 
-  /** Forgets a credential that has ended otherwise. */
+  /** Forgets a credential that has ended in another way. */
   delete(id: string): void {
     this.#waiting.delete(id);
   }
 
-  /** Announces nothing any more. */
+  /** Stops announcing. */
   close(): void {
     this.#waiting.clear();
     this.#cancel();

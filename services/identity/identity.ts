@@ -15,7 +15,7 @@ export interface IdentityOptions {
   readonly revocations: Revocations;
 }
 
-/** What an agent's nick and passphrase are good for. */
+/** The scopes of an agent's nick and passphrase. */
 const PASSPHRASE_SCOPES: ReadonlySet<Scope> = new Set(["read", "write"]);
 
 /** Finds the principal of a credential. */
@@ -58,14 +58,13 @@ export class Identity {
     return principal;
   }
 
-  /** Tells who listens that a principal is here: it called, or what it opened is open still. */
+  /** Tells listeners that a principal is present: it called, or has an open stream. */
   notePresence(principal: Principal): void {
     for (const listener of this.#listeners) listener(principal);
   }
 
   /**
-   * Calls back whenever somebody was authenticated, and now and then as long as a stream of it is
-   * open.
+   * Calls a listener for each authenticated principal, and regularly while it has an open stream.
    *
    * @returns a function that ends the subscription
    */
@@ -75,7 +74,7 @@ export class Identity {
   }
 
   /**
-   * Calls back when a credential ended, so that what it opened can be closed.
+   * Calls a listener when a credential ends, so that what it opened can be closed.
    *
    * @returns a function that ends the subscription
    */

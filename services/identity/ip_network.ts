@@ -1,16 +1,16 @@
 /** Networks of IP addresses, written as `192.0.2.0/24` or `2001:db8::/32` (RFC 4632, RFC 4291). */
 
-/** An address, or all that begin with the same bits. */
+/** An address, or all addresses with the same leading bits. */
 export interface Network {
   /** 32 for IPv4, 128 for IPv6. */
   readonly bits: 32 | 128;
-  /** How many of the bits are the same. */
+  /** The length of the prefix. */
   readonly prefix: number;
   /** The address with all other bits 0. */
   readonly value: bigint;
 }
 
-/** The network in a canonical form, or null where the text is none. */
+/** The network in a canonical form, or null if the text is none. */
 export function parseNetwork(text: string): Network | null {
   const [address = "", length, ...more] = text.split("/");
   const parsed = parseAddress(address);
@@ -22,7 +22,7 @@ export function parseNetwork(text: string): Network | null {
   return { bits, prefix, value: masked(value, bits, prefix) };
 }
 
-/** The network of this many leading bits that an address belongs to. */
+/** The network with a prefix of this length that contains an address. */
 export function widen({ bits, value }: Network, prefix: number): Network {
   return { bits, prefix, value: masked(value, bits, prefix) };
 }
@@ -42,7 +42,7 @@ function masked(value: bigint, bits: number, prefix: number): bigint {
 const MAPPED_PREFIX = 96;
 
 interface Address extends Pick<Network, "bits" | "value"> {
-  /** Bits of what was written that are not part of the address. */
+  /** Bits in the text that are not part of the address. */
   readonly skipped: number;
 }
 
@@ -87,7 +87,7 @@ function formatIpv4(value: bigint): string {
   return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
 }
 
-/** The longest run of zeros is left out (RFC 5952). */
+/** The longest run of zeros is omitted (RFC 5952). */
 function formatIpv6(value: bigint): string {
   const shifts = Array.from({ length: 8 }, (_, index) => BigInt(112 - 16 * index));
   const text = shifts.map((shift) => ((value >> shift) & 0xffffn).toString(16)).join(":");

@@ -3,11 +3,11 @@ import { newSecret } from "./secrets.ts";
 
 const KEY = /^[0-9a-f]{64}$/;
 
-/** A key of 256 bits that lies in a file of its own, beside the database that it protects. */
+/** A key of 256 bits in a file of its own, beside the database that it protects. */
 export interface KeyFile {
   /** 64 hex digits. */
   readonly key: string;
-  /** Whether the file was made just now. */
+  /** Whether the file was just created. */
   readonly isNew: boolean;
 }
 
@@ -27,9 +27,9 @@ export async function openKeyFile(path: string): Promise<KeyFile> {
 /**
  * Reads a key.
  *
- * @returns null where there is no such file
- * @throws SecretFileError where the file holds something else, which a new key must not replace:
- *   what the old one protects would be lost
+ * @returns null if there is no such file
+ * @throws SecretFileError if the file contains anything else. A new key must not replace it: what
+ * the old one protects would be lost
  */
 export async function readKeyFile(path: string): Promise<string | null> {
   const held = await readSecretFile(path);

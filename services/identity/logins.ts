@@ -13,16 +13,17 @@ import {
 } from "./scram.ts";
 import { sameDigest, sha256 } from "./secrets.ts";
 
-/** Places, and pairs of a place and a name, that are remembered for their wrong passwords. */
+/** Most addresses, and pairs of an address and a name, remembered for wrong passwords. */
 const REMEMBERED = 10_000;
 
 /**
- * How many accounts one place may use up its attempts on within the window. It is then refused
- * every password that a person chose, but no passphrase that muster made: nobody guesses those.
+ * How many accounts one address may exhaust its attempts on within the window. It is then refused
+ * every password that a person chose, but no passphrase that muster made, because those cannot be
+ * guessed.
  */
 const ACCOUNTS_PER_PLACE = 10;
 
-/** Longest part of a name that tells names apart; no account has a longer one. */
+/** Longest part of a name that is compared; no account has a longer one. */
 const NAME_LENGTH = 65;
 
 export interface LoginsOptions {
@@ -38,7 +39,7 @@ export interface LoginsOptions {
   readonly clock: () => number;
 }
 
-/** A name and a password, as somebody presents them. */
+/** A presented name and password. */
 export interface LoginAttempt {
   readonly name: string;
   readonly password: string;
@@ -47,34 +48,34 @@ export interface LoginAttempt {
   readonly door: LoginMethod;
 }
 
-/** An account whose password was proven, and what the server proves in turn. */
+/** An account whose password was proven, and the server's proof. */
 export interface ProvenAccount {
   readonly account: Account;
   readonly serverSignature: Uint8Array;
 }
 
-/** How a login ended. */
+/** The result of a login. */
 export type LoginOutcome<Accepted> =
   | { readonly kind: "accepted"; readonly account: Accepted }
   | { readonly kind: "refused" }
   | { readonly kind: "throttled"; readonly retryAfterSeconds: number }
   | { readonly kind: "unavailable" };
 
-/** Something that a name and a password, or the proof of one, may open. */
+/** Something that a name with a password, or a proof of one, may open. */
 interface Lock<Accepted> {
-  /** Answers at once whether a secret that muster made fits. */
+  /** Whether a secret made by muster is right; answers at once. */
   fitsAtOnce(): boolean;
-  /** Whether the password that a person chose fits. */
+  /** Whether a password chosen by a person is right. */
   fits(): Promise<boolean>;
-  /** What is opened, asked after the password was found right; null where it is gone by now. */
+  /** What the login opens, read after the password check; null if it is gone by then. */
   open(): Accepted | null;
 }
 
 /**
- * Checks names and passwords for every protocol. A wrong password counts against its address and name
- * together, so nobody can lock an account out from elsewhere. It also counts against the address
- * alone, except on loopback, which many programs share. A wrong answer takes the same time whether or
- * not the name exists.
+ * Checks names and passwords for every protocol. A wrong password counts against its address and
+ * name together, so nobody can lock an account out from elsewhere. It also counts against the
+ * address alone, except on loopback, which many programs share. A refusal takes the same time
+ * whether or not the name exists.
  */
 export class Logins {
   readonly #accounts: AccountDirectory;
@@ -98,7 +99,7 @@ export class Logins {
   /**
    * Logs in to an account.
    *
-   * @param kinds the kinds of account that count as existing, where they are not switched off
+   * @param kinds the kinds of account that may log in here, unless they are switched off
    */
   async logIn(
     attempt: LoginAttempt,
@@ -117,7 +118,10 @@ export class Logins {
     return outcome;
   }
 
-  /** What a client needs to prove a password. It does not tell whether the name has an account. */
+  /**
+   * The data that a client needs to prove a password. It does not reveal whether the account
+   * exists.
+   */
   async challenge(
     name: string,
     kinds: readonly AccountKind[],
@@ -146,9 +150,9 @@ export class Logins {
   }
 
   /**
-   * Checks a password against a hash that stands in the configuration.
+   * Checks a password against a hash from the configuration.
    *
-   * @param attempt its name is what the hash belongs to, given back where the password is right
+   * @param attempt its name is the one that the hash belongs to, returned if the password is right
    */
   check(attempt: LoginAttempt, hash: string): Promise<LoginOutcome<string>> {
     return this.#attempt(attempt, {
@@ -165,7 +169,7 @@ export class Logins {
     return counts ? account : null;
   }
 
-  /** The account that was found before, where it still is what it was. */
+  /** The account found before, if it is unchanged. */
   #findAgain(account: Account | null, kinds: readonly AccountKind[]): Account | null {
     const present = account && this.#find(account.name, kinds);
     const same = present?.id === account?.id && present?.secret.value === account?.secret.value;
@@ -220,8 +224,8 @@ export class Logins {
 /**
  * The account that a login opened.
  *
- * @param refusal what to say where the name or the password is wrong
- * @throws Unauthorized, TooMany, Unavailable where it opened none
+ * @param refusal the error text for a wrong name or password
+ * @throws Unauthorized, TooMany, Unavailable if it opened none
  */
 export function acceptedAccount(outcome: LoginOutcome<Account>, refusal: string): Account {
   switch (outcome.kind) {

@@ -2,7 +2,7 @@
 
 import { foldCase } from "../irc/mod.ts";
 
-/** The bots that muster brings along. */
+/** The built-in bots. */
 const BOTS: readonly string[] = [
   "auditbot",
   "scribe",
@@ -19,7 +19,7 @@ const BOTS: readonly string[] = [
 
 const SERVICES: readonly string[] = ["NickServ", "ChanServ", "HistServ", "server"];
 
-/** Names that would be hidden by a path of the API, such as `/v1/agents/register`. */
+/** Names that a path of the API would hide, such as `/v1/agents/register`. */
 const PATHS: readonly string[] = ["register"];
 
 /**
@@ -32,7 +32,7 @@ export function reservedNames(bridgeNick: string): ReadonlySet<string> {
   return new Set([bridgeNick, ...BOTS, ...SERVICES, ...PATHS, OPERATOR_NAME].map(foldCase));
 }
 
-/** Whether a name is that of a service of IRC, such as NickServ. */
+/** Whether a name belongs to an IRC service, such as NickServ. */
 export function isServiceName(name: string): boolean {
   return SERVICES.some((service) => foldCase(service) === foldCase(name));
 }

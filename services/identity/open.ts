@@ -22,7 +22,7 @@ export interface IdentityServicesOptions {
   readonly database: Database;
   /** The API token that the environment pins, or null. */
   readonly pinnedToken: string | null;
-  /** The nick that no account may have. */
+  /** The nick that is reserved for the bridge. */
   readonly bridgeNick: string;
   /** Whether admins may log in anywhere. */
   readonly adminsEnabled: boolean;
@@ -34,7 +34,7 @@ export interface IdentityServicesOptions {
   readonly log: Log;
 }
 
-/** What identity consists of, put together. */
+/** The parts of identity. */
 export interface IdentityServices {
   readonly identity: Identity;
   readonly tokens: Tokens;
@@ -48,14 +48,14 @@ export interface IdentityServices {
   readonly revocations: Revocations;
   /** What tokens and the secrets of webhooks are derived from. */
   readonly tokenKey: TokenKey;
-  /** Writes pending changes; call it before the database is closed. */
+  /** Writes pending changes. Call it before the database is closed. */
   close(): Promise<void>;
 }
 
 /**
  * Opens the services of identity.
  *
- * @throws SecretFileError where a file with a secret cannot be used
+ * @throws SecretFileError if a file with a secret cannot be used
  */
 export async function openIdentity(options: IdentityServicesOptions): Promise<IdentityServices> {
   const { folder, database, pinnedToken: pinned, scheduler, log } = options;

@@ -9,11 +9,11 @@ import { newSecret, sameDigest, sha256 } from "./secrets.ts";
 
 const TOKEN = /^[0-9A-Fa-f]{64}$/;
 
-/** What can stand in an HTTP header and is long enough not to be guessed. */
+/** A text that fits an HTTP header and is too long to guess. */
 const PINNED_TOKEN = /^[\x21-\x7e]{32,512}$/;
 
 export interface OperatorTokenOptions {
-  /** The file that tells the operator and the commands what the token is. */
+  /** The file with the token, for the operator and the commands. */
   readonly path: string;
   /** A token that the operator has chosen, or null. */
   readonly pinned: string | null;
@@ -24,7 +24,7 @@ export interface OperatorTokenOptions {
   readonly log: Log;
 }
 
-/** The operator's API token, which opens everything, and the file that it stands in. */
+/** The operator's API token, which opens everything, and its file. */
 export class OperatorToken {
   readonly #path: string;
   readonly #pinned: boolean;
@@ -47,10 +47,10 @@ export class OperatorToken {
   }
 
   /**
-   * Takes the pinned token, else the one that the file holds, else a new one, and writes the file.
-   * Where that replaces what the file held, the log and the event log say so.
+   * Uses the pinned token, or else the one in the file, or else a new one, and writes the file.
+   * Logs the replacement of a token, also in the event log.
    *
-   * @throws SecretFileError where the pinned token is too weak or the file cannot be written
+   * @throws SecretFileError if the pinned token is too weak or the file cannot be written
    */
   static async open(options: OperatorTokenOptions): Promise<OperatorToken> {
     const { path, pinned } = options;
@@ -80,11 +80,11 @@ export class OperatorToken {
   }
 
   /**
-   * Replaces the token at once. What was opened with the old one is closed.
+   * Replaces the token at once, and closes what the old one opened.
    *
    * @returns the new token
-   * @throws Conflict where the environment pins the token
-   * @throws Unavailable where the file cannot be written: the old token stays
+   * @throws Conflict if the environment pins the token
+   * @throws Unavailable if the file cannot be written: the old token stays
    */
   async rotate(caller: Caller): Promise<string> {
     if (this.#pinned) {
@@ -115,7 +115,7 @@ export class OperatorToken {
     }
   }
 
-  /** The old token is gone by now, so that the new one must be told whatever happens here. */
+  /** The old token is already gone, so the new one must be returned whatever happens here. */
   async #record(origin: Origin): Promise<void> {
     try {
       const event = newEvent("api_token.rotated", {}, origin, this.#clock());

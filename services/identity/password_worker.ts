@@ -5,12 +5,12 @@ import { giveWay } from "./thread_priority.ts";
 import { ARGON2_COST, type PasswordRequest, type PasswordResponse } from "./password_protocol.ts";
 
 /**
- * Passwords after which memory is freed: each takes 19 MiB of its own, and the runtime is in no
- * hurry to give them back.
+ * The number of passwords after which memory is freed: each takes 19 MiB, which the runtime frees
+ * only slowly.
  */
 const COLLECT_EVERY = 4;
 
-/** There where the runtime was started with `--expose-gc`. */
+/** Present if the runtime was started with `--expose-gc`. */
 const { gc: collectGarbage } = globalThis as { gc?: () => void };
 
 async function answer(request: PasswordRequest): Promise<PasswordResponse> {

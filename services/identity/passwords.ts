@@ -1,7 +1,7 @@
 import { Unavailable } from "../errors.ts";
 import type { PasswordRequest, PasswordResponse } from "./password_protocol.ts";
 
-/** Passwords that are hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
+/** Passwords hashed at a time; each takes a core and 19 MiB for about 0.1 s. */
 const WORKERS = 2;
 
 /** Passwords that may wait for a worker; one more is refused. */
@@ -10,7 +10,7 @@ const MAX_WAITING = 64;
 /** Longest password, in UTF-16 units: a longer one only costs time to hash. */
 export const MAX_PASSWORD_LENGTH = 1024;
 
-/** PHC string format, as this file and other programs write it. */
+/** PHC string format, as written by this file and other programs. */
 const HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{22,}$/;
 
 interface Job {
@@ -25,8 +25,8 @@ export function isPasswordHash(text: string): boolean {
 }
 
 /**
- * Hashes passwords that people chose with argon2id (RFC 9106), away from the main thread. Passwords
- * that differ in their Unicode composition alone are the same (RFC 8265, section 4.2.1).
+ * Hashes passwords that people chose with argon2id (RFC 9106), in workers. Passwords that differ
+ * only in their Unicode composition are the same (RFC 8265, section 4.2.1).
  */
 export class Passwords {
   readonly #idle: Worker[] = [];
@@ -35,9 +35,9 @@ export class Passwords {
   #closed = false;
 
   /**
-   * Makes the hash of a password, in PHC string format.
+   * Hashes a password; returns the PHC string format.
    *
-   * @throws Unavailable where too many passwords wait
+   * @throws Unavailable if too many passwords wait
    */
   async hash(password: string): Promise<string> {
     const response = await this.#submit({ kind: "hash", password: password.normalize("NFC") });
@@ -48,9 +48,9 @@ export class Passwords {
   /**
    * Checks a password.
    *
-   * @param hash what the password should have, or null where there is nobody whose password it
-   *   could be: the answer is no and costs the same time
-   * @throws Unavailable where too many passwords wait
+   * @param hash the expected hash, or null for an unknown name: the answer is then no, and takes
+   * the same time
+   * @throws Unavailable if too many passwords wait
    */
   async verify(password: string, hash: string | null): Promise<boolean> {
     if (password === "" || password.length > MAX_PASSWORD_LENGTH) return false;

@@ -2,7 +2,7 @@ import { Forbidden } from "../errors.ts";
 import { foldCase } from "../irc/mod.ts";
 import type { Principal, Scope } from "./principal.ts";
 
-/** `status` reports how a check of a commit went. */
+/** `status` reports the result of a check of a commit. */
 export type Action = "read" | "write" | "status" | "admin";
 
 /** What a member may do in a project. `admin` includes `write`, and `write` includes `read`. */
@@ -12,27 +12,27 @@ export type ProjectRole = "read" | "write" | "admin";
 export type Visibility = "public" | "internal" | "private";
 
 /**
- * What an action is done to.
+ * The resource of an action.
  *
- * - `server`: accounts, tokens, bans, settings, events: what only its operator manages
- * - `coordination`: agents, channels and messages: what agents work with
+ * - `server`: accounts, tokens, bans, settings, events: managed only by the operator
+ * - `coordination`: agents, channels and messages: used by agents
  * - `models`: language models, which cost money
- * - `project`: a repository and all that belongs to it
+ * - `project`: a repository and everything that belongs to it
  */
 export type Resource = { readonly kind: "server" | "coordination" | "models" } | {
   readonly kind: "project";
   readonly id: string;
-  /** The principal's role in the project; null where it is not a member. */
+  /** The principal's role in the project; null if it is not a member. */
   readonly role: ProjectRole | null;
   readonly visibility: Visibility;
 };
 
-/** What a principal came with. The API token opens everything, so it stands in no table. */
+/** How a principal was authenticated. The API token opens everything, so it is in no table. */
 type Holder = "agent" | "person" | "adminToken" | "session" | "projectToken" | "guest";
 
 type ScopesNeeded = Readonly<Partial<Record<Holder, Scope>>>;
 
-/** The scope that an action needs. What is absent here is closed. */
+/** The scope that an action needs. Actions that are absent are closed. */
 const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeeded>>> = {
   server: {
     read: { adminToken: "read" },
@@ -78,7 +78,7 @@ const SCOPES_NEEDED: Record<Resource["kind"], Partial<Record<Action, ScopesNeede
   },
 };
 
-/** The roles that open an action in a project to a member. */
+/** The roles that allow a member an action in a project. */
 const ROLES_NEEDED: Record<Action, readonly ProjectRole[]> = {
   read: ["read", "write", "admin"],
   write: ["write", "admin"],
@@ -89,7 +89,7 @@ const ROLES_NEEDED: Record<Action, readonly ProjectRole[]> = {
 /** Accounts need a role in a project; admins' tokens open every project. */
 const NEEDS_ROLE: ReadonlySet<Holder> = new Set(["agent", "person", "session"]);
 
-/** Why a holder never gets to a resource for which the table has no scope. */
+/** The error text for a resource that the table does not open to a kind of holder. */
 const CLOSED: Record<Holder, string> = {
   agent: "Only the operator's API token and admins' tokens open this",
   person: "Only the operator's API token and admins' tokens open this",
@@ -100,7 +100,7 @@ const CLOSED: Record<Holder, string> = {
 };
 
 /**
- * Lets a principal do something, or refuses. A right is the lesser of the credential's scopes and,
+ * Checks that a principal may do something. A right is the lesser of the credential's scopes and,
  * in a project, the role.
  *
  * @throws Forbidden
@@ -140,12 +140,12 @@ function holderOf({ kind, tokenId }: Principal): Holder {
 }
 
 /**
- * The name under which a principal speaks. The operator and admins may name anybody; an agent speaks
- * as itself, whether the request says so or not.
+ * The name under which a principal speaks. The operator and admins may choose any name; an agent
+ * always speaks as itself.
  *
- * @param named the name that the request gives, if it gives one
- * @returns the name, or null where the operator gives none
- * @throws Forbidden where somebody else is named
+ * @param named the name in the request, if any
+ * @returns the name, or null if the operator gives none
+ * @throws Forbidden if the name is not the agent's own
  */
 export function speakerName(principal: Principal, named: string | null): string | null {
   if (principal.kind === "operator") return named;

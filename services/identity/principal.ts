@@ -1,7 +1,7 @@
 import type { Origin } from "../events/mod.ts";
 import { OPERATOR_NAME } from "./names.ts";
 
-/** What a credential may be good for. `admin` includes `write`, and `write` includes `read`. */
+/** The scopes of a credential. `admin` includes `write`, and `write` includes `read`. */
 export const SCOPES = ["read", "write", "admin", "status:write"] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -16,21 +16,21 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** The project that a project token is for. */
   readonly project: string | null;
-  /** The token that the principal came by; null for the API token, a passphrase and a session. */
+  /** The principal's token; null for the API token, a passphrase and a session. */
   readonly tokenId: string | null;
-  /** The session of the web pages that the principal came by, or null. */
+  /** The principal's session of the web pages, or null. */
   readonly sessionId: string | null;
 }
 
 /** The origin of a call: principal, address and request. Methods that change state take one. */
 export interface Caller {
   readonly principal: Principal;
-  /** The client's IP address, or null where there is none. */
+  /** The client's IP address, or null if there is none. */
   readonly address: string | null;
   readonly requestId: string | null;
 }
 
-/** What a client presents to say who it is. */
+/** What a client presents to authenticate itself. */
 export type Credential =
   | { readonly kind: "bearer"; readonly token: string }
   | { readonly kind: "basic"; readonly name: string; readonly password: string };
@@ -46,7 +46,7 @@ export const OPERATOR: Principal = Object.freeze({
   sessionId: null,
 });
 
-/** Somebody without a credential, who may read what is public. */
+/** A caller without a credential, who may read what is public. */
 export const GUEST: Principal = Object.freeze({
   kind: "guest",
   id: null,
@@ -57,7 +57,7 @@ export const GUEST: Principal = Object.freeze({
   sessionId: null,
 });
 
-/** The caller as the event log names it. */
+/** The caller, as named in the event log. */
 export function originOf({ principal, address, requestId }: Caller): Origin {
   const { kind, name, id } = principal;
   const actor = kind === "operator" || kind === "guest" ? name : `${kind}:${name}`;

@@ -7,10 +7,10 @@ import { placeOf } from "./address.ts";
 /** How long refusals are counted before they are written, in milliseconds. */
 const INTERVAL = 60_000;
 
-/** Counts that are kept apart within an interval; what exceeds them is counted without a place. */
+/** Separate counts within an interval; further refusals are counted without an address. */
 const MAX_COUNTS = 100;
 
-/** Where a credential was presented. */
+/** If a credential was presented. */
 export type LoginMethod = "login" | "sasl" | "nickserv" | "oper" | "basic" | "bearer";
 
 /** Why it was refused. */
@@ -30,7 +30,7 @@ export interface RefusalsOptions {
   readonly log: Log;
 }
 
-/** How often credentials were refused at a door for a reason, since the start. */
+/** The number of refused credentials since the start, by door and reason. */
 export interface RefusalTotal {
   readonly door: LoginMethod;
   readonly reason: RefusalReason;
@@ -40,7 +40,7 @@ export interface RefusalTotal {
 interface Count {
   readonly door: LoginMethod;
   readonly reason: RefusalReason;
-  /** Null where places are not told apart any more. */
+  /** Null for refusals without an address. */
   readonly place: string | null;
   /** When the first of them was refused, in Unix milliseconds. */
   readonly since: number;
@@ -48,8 +48,8 @@ interface Count {
 }
 
 /**
- * Counts refused credentials and writes them to the event log once a minute, by place, door and
- * reason, so that a stranger cannot fill it.
+ * Counts refused credentials and writes the counts to the event log once a minute, by address, door
+ * and reason, so that a stranger cannot fill the log.
  */
 export class Refusals {
   readonly #database: Database;
@@ -74,12 +74,12 @@ export class Refusals {
     this.#cancel ??= this.#scheduler.after(INTERVAL, () => this.flush());
   }
 
-  /** How many there were since the start, for the metrics. */
+  /** The counts since the start, for the metrics. */
   totals(): Iterable<RefusalTotal> {
     return this.#totals.values();
   }
 
-  /** Writes what was counted. What cannot be written is counted on. */
+  /** Writes the counts. If that fails, keeps them for the next time. */
   async flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = null;

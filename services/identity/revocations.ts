@@ -2,8 +2,8 @@ import type { Log } from "../log.ts";
 import type { Principal } from "./principal.ts";
 
 /**
- * What came to its end: the API token, all of an account, its password with what was opened by it,
- * one token, or one session of the web pages.
+ * What ended: the API token, an account, its password with everything opened by it, one token, or
+ * one session of the web pages.
  */
 export type Ending =
   | { readonly kind: "operator" }
@@ -12,13 +12,15 @@ export type Ending =
   | { readonly kind: "token"; readonly accountId: string | null; readonly tokenId: string }
   | { readonly kind: "session"; readonly accountId: string; readonly sessionId: string };
 
-/** A credential that is good for nothing any more. */
+/** An ended credential. */
 export interface Ended {
   /** Internal id of the account; null for the API token. */
   readonly accountId: string | null;
-  /** The token; null where it is not about a single one. */
+  /** The token; null if it is not about a single one. */
   readonly tokenId: string | null;
-  /** Whether a principal came by it, so that what it opened is to be closed. */
+  /**
+   * Whether a principal was authenticated by it, so that what the principal opened must be closed.
+   */
   covers(principal: Principal): boolean;
 }
 
@@ -34,7 +36,7 @@ export class Revocations {
     this.#log = log;
   }
 
-  /** How many endings were announced since the start. */
+  /** The number of announcements since the start. */
   get count(): number {
     return this.#count;
   }

@@ -7,11 +7,11 @@ export const accountNameSchema = z.string().regex(NICK_PATTERN, {
   error: "must be an IRC nick: 1 to 64 letters, digits, or []\\`_^{|}-, no digit or - first",
 });
 
-/** What a token is asked for with. */
+/** The request for a token. */
 export const tokenRequestSchema = z.object({
   /** The account that it belongs to; none for a project's token. */
   owner: z.string().nullable().default(null).describe("The account; none for a project's token"),
-  /** What people tell it apart by. */
+  /** A label for people. */
   name: z.string().min(1, { error: "must not be empty" }).max(100, {
     error: "must have at most 100 characters",
   }),

@@ -8,22 +8,22 @@ import type { Account, Secret } from "./accounts.ts";
 import type { TokenKey } from "./token_key.ts";
 
 /**
- * Rounds of PBKDF2. 256 random bits need no more than RFC 7677 asks for at least; a password that a
- * person chose gets as many as make guessing it no cheaper than its argon2id hash does (OWASP).
+ * Rounds of PBKDF2. For 256 random bits, the minimum of RFC 7677 is enough. A password that a
+ * person chose gets enough rounds that guessing it costs as much as with its argon2id hash (OWASP).
  */
 const ROUNDS: Readonly<Record<Secret["scheme"], number>> = { sha256: 4096, argon2id: 600_000 };
 
 const SALT_BYTES = 16;
 const KEY_BITS = 256;
 
-/** Chosen passwords that may wait for their turn; one more is refused. */
+/** Most chosen passwords that may wait; one more is refused. */
 const MAX_WAITING = 64;
 
-/** What RFC 4013 (SASLprep) turns into a space, and into nothing. */
+/** The characters that RFC 4013 (SASLprep) maps to a space, and to nothing. */
 const SPACES = /(?! )\p{Zs}/gu;
 const NOTHING = /[\u00ad\u034f\u1806\u180b-\u180d\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]/gu;
 
-/** What the server keeps of a password for SCRAM-SHA-256; none of it opens anything by itself. */
+/** The server's verifier of a password for SCRAM-SHA-256; it opens nothing by itself. */
 export interface ScramVerifier {
   readonly salt: Uint8Array;
   readonly iterations: number;
@@ -31,7 +31,7 @@ export interface ScramVerifier {
   readonly serverKey: Uint8Array;
 }
 
-/** What a client shows in place of its password. */
+/** A client's proof of its password. */
 export interface ScramProof {
   /** AuthMessage of RFC 5802. */
   readonly authMessage: string;
@@ -40,23 +40,23 @@ export interface ScramProof {
 
 export interface ScramVerifiersOptions {
   readonly database: Database;
-  /** What is invented for names without an account is derived from it, so that it stays the same. */
+  /** The key for invented data of unknown names, so that these stay the same. */
   readonly key: TokenKey;
   readonly log: Log;
 }
 
 /**
- * What SCRAM-SHA-256 (RFC 5802 and 7677) needs of the accounts' passwords. It is kept beside each
- * secret and holds for that secret alone: with another it is good for nothing.
+ * The verifiers of the accounts' passwords for SCRAM-SHA-256 (RFC 5802 and 7677). Each is stored
+ * beside its secret and is valid only with it.
  */
 export class ScramVerifiers {
   readonly #database: Database;
   readonly #key: TokenKey;
   readonly #log: Log;
-  /** Accounts with a kept verifier. A change of an account creates a new object. */
+  /** Accounts with a stored verifier. A change of an account creates a new object. */
   readonly #kept = new WeakSet<Account>();
   #learning: Promise<void> | null = null;
-  /** The chosen password that is being worked on, and those that wait for it. */
+  /** The running derivation for a chosen password, and the waiting ones. */
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -67,10 +67,10 @@ export class ScramVerifiers {
   }
 
   /**
-   * Derives what is to be kept of a password, away from the main thread.
+   * Derives the verifier of a password, outside the main thread.
    *
-   * @returns the statement that keeps it, to be run after the one that writes the secret
-   * @throws Unavailable where too many passwords that people chose wait
+   * @returns the statement that stores it, to run after the one that writes the secret
+   * @throws Unavailable if too many passwords that people chose wait
    */
   async keeping(accountId: string, secret: Secret, password: string): Promise<Statement> {
     const verifier = await this.#derive(password, secret.scheme);
@@ -88,8 +88,8 @@ export class ScramVerifiers {
   }
 
   /**
-   * Keeps what is needed of a password that was just found right, where it is not kept yet. One at
-   * a time; where another is being kept, the next login is time enough.
+   * Stores the verifier of a password that was just found right, if there is none yet. Stores one
+   * at a time; while another is being stored, skips this one until the next login.
    */
   learn(account: Account, password: string): void {
     if (this.#learning !== null || this.#kept.has(account)) return;
@@ -99,8 +99,8 @@ export class ScramVerifiers {
   }
 
   /**
-   * What a proof is checked against. For unknown names, and accounts without a kept verifier, it is
-   * invented: always the same for one name, and no proof fits it.
+   * The verifier for a proof. For unknown names, and accounts without a stored verifier, it is
+   * invented: always the same for one name, and no proof matches it.
    */
   async verifierOf(account: Account | null, name: string): Promise<ScramVerifier> {
     const invented = Buffer.from(await this.#key.mac("muster scram ", foldCase(name)), "hex");
@@ -115,12 +115,14 @@ export class ScramVerifiers {
     };
   }
 
-  /** Waits for what is being kept; before the database is closed. */
+  /** Waits for the running write. Call it before the database is closed. */
   async close(): Promise<void> {
     await this.#learning;
   }
 
-  /** Passwords that people chose take a core for a quarter of a second each: one after the other. */
+  /**
+   * Passwords that people chose take a core for a quarter of a second each, so they run in turn.
+   */
   async #derive(password: string, scheme: Secret["scheme"]): Promise<ScramVerifier> {
     if (scheme === "sha256") return await derive(password, ROUNDS[scheme]);
     if (this.#waiting >= MAX_WAITING) {
@@ -153,7 +155,7 @@ export class ScramVerifiers {
   }
 }
 
-/** The server's signature where the proof is right, else null; both take the same time. */
+/** The server's signature if the proof is right, else null; both take the same time. */
 export function checkScramProof(
   { storedKey, serverKey }: ScramVerifier,
   { authMessage, clientProof }: ScramProof,
@@ -167,7 +169,7 @@ export function checkScramProof(
   return fits && clientProof.length === clientKey.length ? signature : null;
 }
 
-/** The runtime derives in threads of its own. */
+/** The runtime derives in its own threads. */
 async function derive(password: string, iterations: number): Promise<ScramVerifier> {
   const salt = Uint8Array.from(randomBytes(SALT_BYTES));
   const prepared = new TextEncoder().encode(prepare(password));
@@ -178,7 +180,7 @@ async function derive(password: string, iterations: number): Promise<ScramVerifi
   return { salt, iterations, storedKey, serverKey: hmac(salted, "Server Key") };
 }
 
-/** SASLprep (RFC 4013) of a stored string, but for what it forbids. */
+/** SASLprep (RFC 4013) of a stored string, without its prohibitions. */
 function prepare(password: string): string {
   return password.replaceAll(SPACES, " ").replaceAll(NOTHING, "").normalize("NFKC");
 }

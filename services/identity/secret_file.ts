@@ -11,8 +11,8 @@ const MAX_BYTES = 4096;
 /**
  * Reads a file with a secret, without white space around it.
  *
- * @returns null where there is no such file, and "" where it is too long to be one
- * @throws SecretFileError where it cannot be read
+ * @returns null if there is no such file, and "" if it is too long
+ * @throws SecretFileError if it cannot be read
  */
 export async function readSecretFile(path: string): Promise<string | null> {
   try {
@@ -25,10 +25,9 @@ export async function readSecretFile(path: string): Promise<string | null> {
 }
 
 /**
- * Writes a file with a secret so that it is there whole or as it was before, whatever happens
- * meanwhile, and that its owner alone can read it at any moment.
+ * Writes a file with a secret atomically. Only its owner can read it at any moment.
  *
- * @throws SecretFileError where it cannot be written
+ * @throws SecretFileError if it cannot be written
  */
 export async function writeSecretFile(path: string, secret: string): Promise<void> {
   const temporary = `${path}.tmp`;
@@ -52,7 +51,9 @@ async function writeSynced(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
-/** Makes a rename in the folder last; Windows has no such thing and needs none. */
+/**
+ * Syncs the folder, so that a rename in it survives a power failure; Windows needs no such thing.
+ */
 async function syncFolder(path: string): Promise<void> {
   if (Deno.build.os === "windows") return;
   using folder = await Deno.open(path);

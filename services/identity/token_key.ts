@@ -5,8 +5,8 @@ import { openKeyFile } from "./key_file.ts";
 const PURPOSE = "muster token ";
 
 /**
- * The key that tokens are derived from. It lies in a file of its own, so that neither the database
- * alone nor the file alone reveals a token.
+ * The key that tokens are derived from. It has a file of its own, so that neither the database nor
+ * the file alone reveals a token.
  */
 export class TokenKey {
   readonly #key: CryptoKey;

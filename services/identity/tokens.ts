@@ -18,7 +18,7 @@ import type { TokenRequest } from "./schemas.ts";
 import { sha256 } from "./secrets.ts";
 import type { TokenKey } from "./token_key.ts";
 
-/** A token as it is listed: everything but the token itself. */
+/** A listed token, without its secret. */
 export interface Token {
   readonly id: string;
   /** Name of the account that it belongs to; null for a project's token. */
@@ -33,7 +33,7 @@ export interface Token {
   readonly last_used: string | null;
 }
 
-/** A new token, told once. */
+/** A new token, shown once. */
 export interface IssuedToken extends Token {
   readonly token: string;
 }
@@ -51,7 +51,7 @@ export interface TokensOptions {
 
 const FORM = /^[0-9a-f]{40}$/;
 
-/** What a token stands for, as it is held in memory. */
+/** A token in memory. */
 interface HeldToken {
   readonly id: string;
   /** The internal id of the owner's account; null for a project's token. */
@@ -59,15 +59,15 @@ interface HeldToken {
   /** The internal id of the project that it is for; null for an account's token. */
   readonly projectId: string | null;
   readonly name: string;
-  /** With those that they include; shared by tokens of the same scopes. */
+  /** With implied scopes; shared by tokens with the same scopes. */
   readonly scopes: ReadonlySet<Scope>;
   /** Unix milliseconds, or null. */
   readonly expiresAt: number | null;
 }
 
 /**
- * Tokens that an account holds beside its passphrase: narrower, and ended one by one. What each
- * stands for is held in memory, so that a request costs no read.
+ * The tokens of accounts: credentials beside the passphrase that have fewer rights and can be ended
+ * one by one. All are held in memory, so that a request needs no read.
  */
 export class Tokens implements Directory {
   readonly #database: Database;
@@ -93,7 +93,7 @@ export class Tokens implements Directory {
     this.#lastUsed = new DeferredTimes({ write: (times) => this.#writeLastUsed(times), log });
   }
 
-  /** Reads what every token stands for from the database. */
+  /** Reads all tokens from the database. */
   static async open(options: TokensOptions): Promise<Tokens> {
     const tokens = new Tokens(options);
     await options.database.keepCurrent(tokens);
@@ -112,7 +112,7 @@ export class Tokens implements Directory {
   }
 
   /**
-   * Makes a token: of an account, or for a project.
+   * Creates a token of an account or for a project.
    *
    * @param findProject the internal id of a slug, or null
    * @throws NotFound where the owner or the project does not exist

@@ -21,30 +21,32 @@ export const SESSION_SECONDS = 12 * 60 * 60;
 
 const LIFETIME = SESSION_SECONDS * 1000;
 
-/** How old its last use must be before another one is noted and prolongs it, in milliseconds. */
+/**
+ * How old the recorded last use must be before another use extends the session, in milliseconds.
+ */
 const RENEWAL = 60_000;
 
-/** How much later than it happened a use may come into the database, in milliseconds. */
+/** How late a use may be written to the database, in milliseconds. */
 const WRITING_DELAY = 10 * 60_000;
 
-/** Sessions of one admin; one more ends the one that began first. */
+/** Most sessions of one admin; one more ends the oldest. */
 const MAX_PER_ACCOUNT = 20;
 
 const FORM = /^[0-9a-f]{64}$/;
 
-/** An admin may do everything that its roles allow. */
+/** An admin's session has every scope. */
 const SESSION_SCOPES: ReadonlySet<Scope> = new Set(["read", "write", "admin"]);
 
-/** The session of somebody who logged in to the web pages. */
+/** A session of an admin on the web pages. */
 export interface WebSession {
   readonly principal: Principal;
-  /** What the cookie holds. */
+  /** The content of the cookie. */
   readonly secret: string;
-  /** What a request that changes something must carry beside the cookie. */
+  /** Required, beside the cookie, in requests that change something. */
   readonly csrfToken: string;
   /** Unix milliseconds; later after each use. */
   readonly expiresAt: number;
-  /** Whether this use prolongs it, so that the cookie is to be set again. */
+  /** Whether this use extends it, so that the cookie must be set again. */
   readonly renewed: boolean;
 }
 
@@ -58,18 +60,18 @@ export interface WebSessionsOptions {
   readonly log: Log;
 }
 
-/** A session as it is held in memory. */
+/** A session in memory. */
 interface HeldSession {
   readonly id: string;
   readonly accountId: string;
   readonly secretHash: string;
-  /** As the database has it, in Unix milliseconds. */
+  /** As stored in the database, in Unix milliseconds. */
   lastUsed: number;
 }
 
 /**
- * The sessions of admins on the web pages. The database holds the hash of what the cookie holds, so
- * that sessions outlive a restart and a stolen database opens none.
+ * The sessions of admins on the web pages. The database stores the hash of the cookie, so that
+ * sessions survive a restart and a stolen database opens none.
  */
 export class WebSessions implements Directory {
   readonly #database: Database;
@@ -113,9 +115,9 @@ export class WebSessions implements Directory {
   }
 
   /**
-   * Begins a session for an admin whose password was right a moment ago.
+   * Starts a session for an admin whose password has just been checked.
    *
-   * @throws Unauthorized where the admin or the password was changed meanwhile
+   * @throws Unauthorized if the admin or the password was changed meanwhile
    */
   async open(account: Account, from: Omit<Caller, "principal">): Promise<WebSession> {
     const { tables } = this.#database;
@@ -167,7 +169,7 @@ export class WebSessions implements Directory {
     return { ...this.#describe(id, account, secret, renewed ? now : lastUsed), renewed };
   }
 
-  /** Ends the session that the caller came by. */
+  /** Ends the caller's session. */
   async close(caller: Caller): Promise<void> {
     const { id: accountId, sessionId, name } = caller.principal;
     if (accountId === null || sessionId === null) return;
@@ -179,7 +181,7 @@ export class WebSessions implements Directory {
     this.#ended(accountId, sessionId);
   }
 
-  /** Writes when the sessions were last used; before the database is closed. */
+  /** Writes when the sessions were last used. Call it before the database is closed. */
   async flush(): Promise<void> {
     await this.#lastUsed.flush();
   }

@@ -15,18 +15,18 @@ export interface DirectMessagesOptions {
   readonly sendLimits: Pick<SendLimits, "sent">;
   /** Whether the account has a connection to IRC. */
   readonly isOnline: (account: string) => boolean;
-  /** Null where the configuration turns the bridge off. */
+  /** Null if the configuration turns the bridge off. */
   readonly bridge: Pick<Bridge, "tell"> | null;
   readonly bridgeNick: string;
   readonly log: Log;
 }
 
 /**
- * Messages to one agent or one user of IRC alone, from callers over HTTP and MCP.
+ * Private messages to an agent or IRC user, from callers over HTTP and MCP.
  *
- * An agent says it under its own nick where muster runs the IRC server. For others, and on a network
- * that is not ours, the bridge does, with the speaker's name in front. What is for an agent is in its
- * inbox, whether the agent is there or not.
+ * If muster runs the IRC server, an agent sends under its own nick. For others, and on an external
+ * network, the bridge sends, with the speaker's name in front. A message to an agent is in its
+ * inbox, whether or not the agent is present.
  */
 export class DirectMessages {
   readonly #options: DirectMessagesOptions;
@@ -38,10 +38,10 @@ export class DirectMessages {
   /**
    * Sends a message to the user of a nick. Resolves when it is in the agent's inbox, or IRC has it.
    *
-   * @throws Invalid and TooLarge for the text, and where the receiver is the speaker; Forbidden where
-   * the caller may not use the nick or is paused; NotFound where nobody has the name; Conflict where
-   * the receiver can take no message, such as a person who is not on IRC; TooMany,
-   * Unavailable while IRC is away, TimedOut where it did not confirm the message
+   * @throws Invalid and TooLarge for the text, and if the receiver is the speaker; Forbidden if the
+   * caller may not use the nick or is paused; NotFound if nobody has the name; Conflict if the
+   * receiver cannot receive messages, such as a person who is not on IRC; TooMany; Unavailable
+   * while IRC is away; TimedOut if it does not confirm the message
    */
   async send(to: string, post: NewPost, caller: Caller): Promise<void> {
     const composed = compose(post, caller.principal);
@@ -53,7 +53,7 @@ export class DirectMessages {
     await this.#sendToUser(to, composed, caller);
   }
 
-  /** The agent of this name; null where it is the name of somebody else, or of nobody. */
+  /** The agent of this name; null if there is none. */
   #receiver(to: string): RosterEntry | null {
     const { roster, accounts, bridgeNick } = this.#options;
     if (to.startsWith("#")) {
@@ -94,7 +94,7 @@ export class DirectMessages {
     if (post.account !== null) sendLimits.sent(post.account);
   }
 
-  /** Has the caller say it as a user of the IRC server; null where it is none. */
+  /** Sends the message as the caller's user of the IRC server; null if the caller is not one. */
   #tell(nick: string, post: Composition, { principal }: Caller): "told" | "absent" | null {
     const told = this.#options.virtualUsers.tell(principal, nick, (room) => cut(post, room));
     if (told === null || told.kind === "absent") return told?.kind ?? null;
@@ -115,7 +115,7 @@ export class DirectMessages {
     if (account !== null) sendLimits.sent(account);
   }
 
-  /** Shows an agent on IRC too what is in its inbox already, as far as the bridge can. */
+  /** Also sends an agent on IRC what is already in its inbox, if the bridge can. */
   async #showOnIrc(agent: RosterEntry, post: Composition): Promise<void> {
     try {
       await this.#options.bridge?.tell(agent.nick, post);

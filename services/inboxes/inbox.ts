@@ -3,13 +3,13 @@ import type { Log } from "../log.ts";
 import { type Logged, MessageLog, type PastMessage } from "../messages/mod.ts";
 import type { InboxStore, Restored } from "./inbox_store.ts";
 
-/** Messages that are kept for each agent. */
+/** Messages kept for each agent. */
 export const INBOX_CAPACITY = 200;
 
-/** UTF-16 units of text that are kept for each agent. */
+/** UTF-16 units of text kept for each agent. */
 const MAX_UNITS = 64 * 1024;
 
-/** Why something is in an inbox: it was said to the agent alone, or it mentions the agent. */
+/** Why a message is in an inbox: it was sent to the agent alone, or it mentions the agent. */
 const kindSchema = z.enum(["message", "mention"]);
 export type AddressedKind = z.infer<typeof kindSchema>;
 
@@ -28,26 +28,26 @@ export interface AddressedText {
   readonly from: string;
   /** The speaker's proven account; null if there is none. */
   readonly account: string | null;
-  /** `bridge` where the operator said it in a name. */
+  /** `bridge` if the operator sent it under another name. */
   readonly via?: "bridge";
-  /** Null where it was said to the agent alone. */
+  /** Null if it was sent to the agent alone. */
   readonly channel: string | null;
   readonly text: string;
 }
 
-/** Such a message as it is kept. */
+/** A stored message to an agent. */
 export type Addressed = Logged<AddressedText>;
 
 export interface InboxOptions {
   /** The agent's account. */
   readonly accountId: string;
   readonly nick: string;
-  /** Null where messages are kept in memory alone. */
+  /** Null if messages are kept only in memory. */
   readonly store: InboxStore | null;
   readonly log: Log;
 }
 
-/** A message that waits for the stored ones. */
+/** A message that waits until the stored ones are loaded. */
 interface Waiting {
   readonly message: AddressedText;
   /** Unix milliseconds. */
@@ -81,7 +81,7 @@ export class Inbox {
     return this.#messages;
   }
 
-  /** The load that is under way, or null. */
+  /** The running load, or null. */
   get loading(): Promise<unknown> | null {
     return this.#loading;
   }
@@ -89,7 +89,7 @@ export class Inbox {
   /**
    * Loads the stored messages, and adds those that wait. After a failure, the next call tries again.
    *
-   * @throws what the database throws
+   * @throws the database's error
    */
   load(): Promise<MessageLog<AddressedText>> {
     if (this.#messages !== null) return Promise.resolve(this.#messages);

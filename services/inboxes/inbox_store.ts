@@ -6,10 +6,10 @@ import type { Scheduler } from "../scheduler.ts";
 /** Changes of one transaction. */
 const BATCH = 500;
 
-/** UTF-16 units of text that may wait to be written. */
+/** Most UTF-16 units of text that wait to be written. */
 const MAX_WAITING_UNITS = 8 * 1024 * 1024;
 
-/** Changes that may wait to be written. */
+/** Most changes that wait to be written. */
 const MAX_WAITING = 50_000;
 
 /** How often the store removes what retention does not keep. */
@@ -18,7 +18,7 @@ const TRIM_MILLISECONDS = 60 * 60 * 1000;
 /** The kind of a message reduced to its id. */
 const REDACTED = "redacted";
 
-/** A message of an inbox as it is stored. */
+/** A stored message of an inbox. */
 export interface StoredMessage {
   /** Unix microseconds. */
   readonly time: number;
@@ -26,11 +26,11 @@ export interface StoredMessage {
   readonly kind: string;
   readonly sender: string;
   readonly body: string;
-  /** What else is known of it. */
+  /** Its other properties. */
   readonly about: Readonly<Record<string, unknown>>;
 }
 
-/** What was stored for an agent, oldest first; a redacted message is its id and its time. */
+/** A stored entry of an inbox; of a redacted message, only the id and time. */
 export type Restored =
   | { readonly kind: "message"; readonly message: StoredMessage }
   | { readonly kind: "redacted"; readonly id: string; readonly time: number };
@@ -52,16 +52,16 @@ interface Waiting {
 }
 
 /**
- * The inboxes in the database. Messages are written in batches, 20 ms after they came; a kill of the
- * process loses no more than that. Where the disk refuses, changes wait and are tried again; beyond
- * 8 Mi characters, messages are in memory alone, which is logged.
+ * The inboxes in the database. Messages are written in batches, 20 ms after they arrive; a kill of
+ * the process loses at most that. If the disk refuses, changes wait and are tried again. Beyond 8
+ * Mi characters, messages stay only in memory, which is logged.
  */
 export class InboxStore {
   readonly #options: InboxStoreOptions;
   readonly #writes: BatchedWrites;
   readonly #insertion: Statement;
   readonly #queue: Waiting[] = [];
-  /** What agents' inboxes hold no more: everything before this time, by account. */
+  /** The time before which an agent's inbox no longer has messages, by account. */
   readonly #evicted = new Map<string, number>();
   /** Ids of messages whose redaction waits to be written. */
   readonly #redacting = new Set<string>();
@@ -105,7 +105,7 @@ export class InboxStore {
    * Keeps a message.
    *
    * @param oldest the time of the oldest message that the inbox still holds, in Unix microseconds;
-   * null where no message had to go for this one
+   * null if no message was dropped for this one
    */
   append(accountId: string, message: StoredMessage, oldest: number | null): void {
     const { time, id, kind, sender, body } = message;
@@ -122,7 +122,7 @@ export class InboxStore {
     this.#change({ statement: { ...this.#insertion, parameters }, units });
   }
 
-  /** Leaves of a message its id alone, in every inbox. */
+  /** Reduces a message to its id, in every inbox. */
   redact(id: string): void {
     const update = this.#options.database.tables.updateTable("inbox_messages")
       .set({ kind: REDACTED, sender: "", about: "{}", body: "" }).where("id", "=", id);
@@ -139,7 +139,7 @@ export class InboxStore {
   }
 
   /**
-   * Keeps messages for so long from now on.
+   * Changes how long messages are kept.
    *
    * @param age in milliseconds; null for ever
    */
@@ -148,7 +148,7 @@ export class InboxStore {
     this.#trim();
   }
 
-  /** Writes what waits. The store is used no more. */
+  /** Writes the waiting changes. The store must not be used afterwards. */
   async close(): Promise<void> {
     this.#cancelTrim();
     while (this.#queue.length > 0) {
@@ -220,14 +220,14 @@ export class InboxStore {
   }
 }
 
-/** Forgets what is stored in inboxes. */
+/** Removes all stored inboxes. */
 export async function forgetStoredInboxes(database: Database): Promise<void> {
   await database.commit({ statements: [statement(database.tables.deleteFrom("inbox_messages"))] });
 }
 
 /**
- * The statement that adds a message, if its account is there and not revoked. It is compiled once:
- * its parameters are the time, id, kind, sender, what else is known, the body and the account.
+ * The statement that adds a message, if its account exists and is not revoked. It is compiled once;
+ * its parameters are the time, id, kind, sender, other properties, body and account.
  */
 function insertionOf({ tables }: Database): Statement {
   const query = tables.insertInto("inbox_messages")

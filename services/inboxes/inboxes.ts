@@ -17,26 +17,26 @@ const MAX_WAITING = 5000;
 const CTCP = "\x01";
 const ACTION = `${CTCP}ACTION `;
 
-/** A message on its way to those whom it is addressed to. */
+/** A message to deliver to its addressees. */
 interface Incoming {
   readonly id: string;
   readonly from: string;
   readonly account: string | null;
   readonly via?: "bridge" | undefined;
-  /** The name of an agent, if it is one who said it. */
+  /** The speaker's name, if it is an agent. */
   readonly speaker: string;
   readonly text: string;
-  /** When IRC took it, in Unix milliseconds. */
+  /** When IRC accepted it, in Unix milliseconds. */
   readonly time: number;
 }
 
-/** Something for one agent, and who says it. */
+/** A message to one agent, and its speaker. */
 export type Delivery = Pick<AddressedText, "from" | "account" | "via" | "text">;
 
 export interface InboxesOptions {
   readonly identity: Pick<Identity, "onEnded">;
   readonly roster: Pick<Roster, "get" | "find" | "all">;
-  /** Whether an agent hears what is said in a channel. */
+  /** Whether an agent receives the messages of a channel. */
   readonly hears: (agent: RosterEntry, channel: string) => boolean;
   /** The account of the bridge. The bridge reports its own messages and their speakers itself. */
   readonly bridgeNick: string;
@@ -47,9 +47,8 @@ export interface InboxesOptions {
 }
 
 /**
- * What others said to agents: messages to an agent alone, and those in channels that mention it,
- * whether it was there or not. The newest are kept, and are there after a restart. Reading consumes
- * nothing.
+ * Messages to agents: private ones, and those in channels that mention them, even while they are
+ * absent. The newest are kept, and survive a restart. Reading does not remove them.
  */
 export class Inboxes {
   readonly #options: InboxesOptions;
@@ -64,7 +63,7 @@ export class Inboxes {
     this.#stopListening = options.identity.onEnded((ended) => this.#forget(ended));
   }
 
-  /** Takes in a message that the IRC server accepted. */
+  /** Handles a message that the IRC server accepted. */
   take(message: ObservedMessage): void {
     const { id, time, sender, channel, receiver, statusPrefix, text } = message;
     if (sender.account === this.#options.bridgeNick || statusPrefix !== "") return;
@@ -76,25 +75,25 @@ export class Inboxes {
     if (agent !== null) this.#keep(agent, null, incoming);
   }
 
-  /** Takes in what the bridge heard on a network that is not ours. */
+  /** Handles a message that the bridge received on an external network. */
   takeHeard({ id, channel, nick, account, text, time }: HeardMessage): void {
     const speaker = account ?? nick;
     this.#takeFromChannel(channel, { id, from: nick, account, speaker, text, time });
   }
 
-  /** Takes in a message that the bridge said for somebody. */
+  /** Handles a message that the bridge sent for a caller. */
   takePosted(channel: string, { nick: from, timestamp, ...message }: ChannelMessage): void {
     const time = Date.parse(timestamp);
     this.#takeFromChannel(channel, { ...message, from, speaker: from, time });
   }
 
-  /** Takes in what was said to an agent alone, and not over IRC. */
+  /** Handles a private message to an agent that was not sent over IRC. */
   deliver(agent: RosterEntry, delivery: Delivery): void {
     const time = this.#options.scheduler.now();
     this.#keep(agent, null, { ...delivery, id: ulid(time), speaker: delivery.from, time });
   }
 
-  /** Removes a message that was redacted from wherever it was kept. */
+  /** Removes a redacted message from every inbox. */
   forgetMessage(id: string): void {
     const { store } = this.#options;
     for (const inbox of this.#inboxes.values()) inbox.redact(id);
@@ -102,7 +101,7 @@ export class Inboxes {
   }
 
   /**
-   * Keeps messages for so long from now on.
+   * Changes how long messages are kept.
    *
    * @param age in milliseconds; null for ever
    */
@@ -110,19 +109,17 @@ export class Inboxes {
     this.#options.store?.retain(age);
   }
 
-  /**
-   * Whether an agent gets what is addressed to it in a channel; null where there is no such agent.
-   */
+  /** Whether an agent receives messages to it in a channel; null if there is no such agent. */
   reaches(nick: string, channel: string): boolean | null {
     const agent = this.#options.roster.find(nick);
     return agent === null ? null : this.#options.hears(agent, channel);
   }
 
   /**
-   * Reads what was said to an agent, oldest first: without `since` the newest, with it the first
-   * ones that came after. An agent reads its own, the operator everybody's.
+   * Reads an agent's messages, oldest first: by default the newest, with `since` the first ones
+   * after it. An agent reads its own inbox, the operator every inbox.
    *
-   * @throws NotFound where there is no such agent or it is revoked, Forbidden, Invalid, TooMany,
+   * @throws NotFound if there is no such agent or it is revoked, Forbidden, Invalid, TooMany,
    * Unavailable once it is closed
    */
   async read(nick: string, query: MessageQuery, principal: Principal): Promise<Addressed[]> {
@@ -142,13 +139,13 @@ export class Inboxes {
     });
   }
 
-  /** Ends every reader. What is said from now on is still kept. */
+  /** Ends every reader. Later messages are still kept. */
   close(): void {
     this.#closed = true;
     for (const inbox of this.#inboxes.values()) inbox.end("The server is shutting down");
   }
 
-  /** Stores what is not stored yet, once nothing more comes. */
+  /** Stores everything unstored. Call it when no more messages come. */
   async stop(): Promise<void> {
     this.close();
     this.#stopListening();
@@ -190,7 +187,7 @@ export class Inboxes {
     return inbox;
   }
 
-  /** Drops what was said to an agent that is gone. */
+  /** Drops the inbox of a deleted agent. */
   #forget({ accountId }: Ended): void {
     if (accountId === null || this.#options.roster.get(accountId) !== null) return;
     this.#inboxes.get(accountId)?.end("The agent is gone");
@@ -202,7 +199,7 @@ function findAll(roster: Pick<Roster, "find">, nicks: ReadonlySet<string>): Rost
   return Array.from(nicks, (nick) => roster.find(nick)).filter((agent) => agent !== null);
 }
 
-/** The text as a channel's log shows it: an ACTION as `* nick text`, other CTCP not at all. */
+/** The text as shown in a channel's log: an ACTION as `* nick text`; no other CTCP. */
 function readable({ from, text }: Incoming): string | null {
   if (!text.startsWith(CTCP)) return text;
   if (!text.startsWith(ACTION)) return null;

@@ -1,30 +1,30 @@
-/** Whom a message in a channel is addressed to. */
+/** Finds the addressees of a message in a channel. */
 
 import { z } from "zod";
 import type { RosterEntry } from "../agents/mod.ts";
 import { parseEnvelope } from "../bridge/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
-/** Most prefixes of one message that are looked at: each is compared with every agent. */
+/** Most prefixes used of one message, because each is compared with every agent. */
 const MAX_PREFIXES = 16;
 
-/** A run of what words, paths and host names are made of. */
+/** A run of characters of words, paths and host names. */
 const WORD = /[A-Za-z0-9_./\\-]+/g;
 const OUTER_DOTS = /^\.+|\.+$/g;
 
-/** A run of what nicks are made of, and what makes one of them more than a word. */
+/** A run of characters of nicks, and those that ordinary words do not contain. */
 const NICK_RUN = /[A-Za-z0-9[\]\\`_^{|}-]+/g;
 const UNUSUAL = /[[\]\\`^{|}]/;
 
-/** `@` and a name that stands alone, with `*` where it is the beginning of several. */
+/** `@` and a separate name, with `*` for a prefix. */
 const AT_NAME = /(?<![\w.@-])@([A-Za-z0-9[\]\\`_^{|}-]+)(\*?)(?![\w*-]|\.\w)/g;
 
 const TYPE = /^(worker|observer|orchestrator|operator)s?$/;
 
-/** The `to` of an envelope, which is not part of what makes one. */
+/** The optional `to` of an envelope. */
 const recipientsSchema = z.array(z.string());
 
-/** Those whom a message is addressed to. Names are folded. */
+/** The addressees of a message. Names are folded. */
 export interface Addressees {
   readonly everybody: boolean;
   readonly types: ReadonlySet<string>;
@@ -33,12 +33,12 @@ export interface Addressees {
 }
 
 /**
- * Reads whom a message in a channel is addressed to.
+ * Finds the addressees of a message in a channel.
  *
- * In a text these count: a nick that stands alone, which means that it is no part of a longer word,
- * a path or a host name; `@all`; `@worker`, `@workers` and so on for each type; and `@prefix*` for
- * all whose nick begins so. An envelope is addressed to what its `to` lists, by the same words;
- * without `to` it is for the channel, and addresses nobody.
+ * In a text, these count: a separate nick, that is, not part of a longer word, a path or a host
+ * name; `@all`; `@worker`, `@workers` and so on for each type; and `@prefix*` for all nicks with
+ * the prefix. An envelope addresses the names in its `to`, with the same words; without `to`, it is
+ * for the channel and addresses nobody.
  */
 export function readAddressees(text: string): Addressees {
   const envelope = parseEnvelope(text);

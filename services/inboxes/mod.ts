@@ -1,6 +1,6 @@
 /**
- * What others said to one agent: messages for it alone, and mentions in its channels (`Inboxes`); and
- * how an agent or the operator says something to one user alone (`DirectMessages`).
+ * The inboxes of agents, with private messages and mentions (`Inboxes`), and sending private
+ * messages (`DirectMessages`).
  */
 export { DirectMessages, type DirectMessagesOptions } from "./direct_messages.ts";
 export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";

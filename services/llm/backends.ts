@@ -13,16 +13,16 @@ import {
 } from "./catalog/mod.ts";
 import { type Environment, isSet, ownAddress } from "./credentials.ts";
 
-/** Backends that can be made through the API. */
+/** Most backends created through the API. */
 const MAX_BACKENDS = 100;
 
-/** A backend as it is listed. */
+/** A listed backend. */
 export interface Backend extends BackendDefinition {
-  /** Those of the last live query; before the first one, those that were written down. */
+  /** Those of the last live query, or, before the first one, those that were entered. */
   readonly models: string[];
   readonly allow: string[];
   readonly block: string[];
-  /** The configuration is edited by the operator alone. */
+  /** Only the operator edits the configuration. */
   readonly source: "configuration" | "api";
 }
 
@@ -30,7 +30,7 @@ export interface Backend extends BackendDefinition {
 export interface KnownProvider {
   readonly name: string;
   readonly base_url: string;
-  /** The usual environment variable of its key; empty where it usually needs none. */
+  /** The usual environment variable of its key; empty if it usually needs none. */
   readonly api_key_env: string;
   readonly api: ProviderApi;
 }
@@ -48,7 +48,7 @@ export interface DiscoveredBackend {
 
 export interface BackendsOptions {
   readonly database: Database;
-  /** The backends of the configuration, until it is read again. */
+  /** The backends of the configuration, until it is reloaded. */
   readonly configured: readonly BackendDefinition[];
   readonly environment: Environment;
   /** Unix milliseconds. */
@@ -57,7 +57,7 @@ export interface BackendsOptions {
 
 type Row = Selectable<Tables["llm_backends"]>;
 
-/** The LLM backends: those of the configuration first, then those made through the API. */
+/** The LLM backends: those of the configuration first, then those created through the API. */
 export class Backends {
   readonly #options: BackendsOptions;
   #configured: readonly BackendDefinition[];
@@ -67,7 +67,7 @@ export class Backends {
     this.#configured = options.configured;
   }
 
-  /** Takes the backends of a configuration that was read again. Calls that run go on. */
+  /** Uses the backends of a reloaded configuration. Running calls continue. */
   reconfigure(configured: readonly BackendDefinition[]): void {
     this.#configured = configured;
   }
@@ -108,10 +108,10 @@ export class Backends {
   }
 
   /**
-   * Makes a backend.
+   * Creates a backend.
    *
-   * @throws Invalid where the provider is not known and no base_url is given, Conflict where the
-   * name is taken, TooMany where there are enough
+   * @throws Invalid if the provider is unknown and no base_url is given, Conflict if the name is
+   * taken, TooMany if there are too many
    */
   async create({ api_key: _, ...definition }: BackendRequest, caller: Caller): Promise<Backend> {
     assertUsable(definition);
@@ -138,9 +138,9 @@ export class Backends {
   }
 
   /**
-   * Changes what is named of a backend.
+   * Changes the given fields of a backend.
    *
-   * @throws NotFound, Conflict where it is configured, Invalid where it could not be used any more
+   * @throws NotFound, Conflict if it is configured, Invalid if it could no longer be used
    */
   async change(name: string, change: BackendChange, caller: Caller): Promise<Backend> {
     const before = await this.#editable(name);
@@ -160,7 +160,7 @@ export class Backends {
     if (columns.length === 0) return before;
     const fields = columns.map(([name]) => name);
     const { database, clock } = this.#options;
-    // What a person writes down about the models counts until the provider is asked again.
+    // The entered models apply until the provider is queried again.
     const forgotten = "models" in change ? [statement(this.#forgetModels(name))] : [];
     await this.#commit(name, {
       statements: [
@@ -176,7 +176,7 @@ export class Backends {
     return await this.get(name);
   }
 
-  /** @throws NotFound, Conflict where it is configured */
+  /** @throws NotFound, Conflict if it is configured */
   async delete(name: string, caller: Caller): Promise<void> {
     await this.#editable(name);
     const { database, clock } = this.#options;
@@ -191,7 +191,7 @@ export class Backends {
     });
   }
 
-  /** Keeps what a backend listed, for listings and for the choice of a backend by model. */
+  /** Stores the models of a backend, for listings and for the choice of a backend by model. */
   async keepModels(backend: BackendDefinition, listed: readonly string[]): Promise<void> {
     const { database, clock } = this.#options;
     const list = { asked: askedOf(backend), models: JSON.stringify(listed), queried_at: clock() };
@@ -205,7 +205,7 @@ export class Backends {
     });
   }
 
-  /** The providers whose keys are in the environment. Asks nobody and makes nothing. */
+  /** The providers whose keys are in the environment. Sends no request and creates nothing. */
   async discover(): Promise<DiscoveredBackend[]> {
     const { environment } = this.#options;
     const inUse = new Set((await this.list()).map(({ provider }) => provider));
@@ -273,7 +273,7 @@ function readList(text: string): string[] {
   return JSON.parse(text);
 }
 
-/** What a list of models is a list of: one of another provider or address tells nothing. */
+/** The source of a list of models: a list from another provider or address does not apply. */
 function askedOf({ provider, base_url }: BackendDefinition): string {
   return `${provider} ${base_url}`;
 }

@@ -9,15 +9,15 @@ import type { Outcome } from "./stats.ts";
 export interface CallAbout {
   readonly caller: Caller;
   readonly backend: Backend;
-  /** Undefined where the provider is to choose. */
+  /** Undefined for the provider's choice. */
   readonly model: string | undefined;
   readonly streamed: boolean;
 }
 
-/** One call of a model, from its request to its end. It ends exactly once. */
+/** One call of a model. It ends exactly once. */
 export class Call {
   readonly about: CallAbout;
-  /** What the provider told so far. */
+  /** The provider's figures so far. */
   usage: TokenUsage = UNKNOWN_USAGE;
   readonly #exchange: Exchange;
   readonly #onEnd: (call: Call, outcome: Outcome) => Promise<void>;
@@ -25,7 +25,7 @@ export class Call {
   readonly #over = Promise.withResolvers<void>();
   #ended = false;
 
-  /** @param onEnd gets the outcome, and must not throw */
+  /** @param onEnd receives the outcome, and must not throw */
   constructor(
     exchange: Exchange,
     about: CallAbout,
@@ -42,7 +42,7 @@ export class Call {
     return Math.round(performance.now() - this.#started);
   }
 
-  /** Does a part of the call; where it fails, the call ends, and the error is the caller's. */
+  /** Runs a part of the call; if it fails, ends the call and throws the error for the caller. */
   async run<Result>(part: () => Promise<Result>): Promise<Result> {
     try {
       return await part();
@@ -54,9 +54,9 @@ export class Call {
   }
 
   /**
-   * Waits for the first chunk, so that what fails before it is an error and no broken stream.
+   * Waits for the first chunk, so that an earlier failure is an error and not a broken stream.
    *
-   * @param wantsUsage whether a chunk that tells of nothing but tokens is passed on
+   * @param wantsUsage whether to pass on a chunk that only reports tokens
    * @returns the texts of the chunks
    */
   async begin(

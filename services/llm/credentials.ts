@@ -4,7 +4,7 @@ import { type BackendDefinition, type Provider, providerOf } from "./catalog/mod
 /** Reads an environment variable of the process. */
 export type Environment = (name: string) => string | undefined;
 
-/** What opens a provider's API. */
+/** The credentials for a provider's API. */
 export type Credentials =
   | { readonly kind: "none" }
   | { readonly kind: "key"; readonly key: string }
@@ -16,12 +16,12 @@ export type Credentials =
     readonly sessionToken: string | null;
   };
 
-/** A provider as one backend reaches it. */
+/** A backend's connection to its provider. */
 export interface Endpoint {
   readonly provider: Provider;
   /** Without a slash at the end. */
   readonly baseUrl: string;
-  /** The AWS region; of no meaning for other providers. */
+  /** The AWS region; unused for other providers. */
   readonly region: string;
   readonly credentials: Credentials;
 }
@@ -35,11 +35,11 @@ const HEADER_SAFE = /^[\x21-\x7e]+$/;
 const ACCESS_KEY_ID = /ACCESS_KEY_ID$/;
 
 /**
- * Finds where a backend is and reads its key from the environment. An empty `api_key_env` means the
- * variables of the provider, and these only for the provider's own address: no key goes elsewhere
- * without being named.
+ * Finds the address of a backend and reads its key from the environment. An empty `api_key_env`
+ * means the provider's usual variables, and only for the provider's own address: no key is sent
+ * elsewhere unless it is named.
  *
- * @throws Unavailable where the key is not in the environment
+ * @throws Unavailable if the key is not in the environment
  */
 export function endpointOf(definition: BackendDefinition, environment: Environment): Endpoint {
   const provider = providerOf(definition.provider);
@@ -54,13 +54,13 @@ export function endpointOf(definition: BackendDefinition, environment: Environme
   return { provider, baseUrl, region, credentials: read(variables, definition, environment) };
 }
 
-/** Where a provider is; Amazon Bedrock is where the environment says that the region is. */
+/** The address of a provider; for Amazon Bedrock, the environment names the region. */
 export function ownAddress(provider: Provider, environment: Environment): string {
   if (provider.api !== "bedrock") return provider.baseUrl;
   return provider.baseUrl.replace(DEFAULT_REGION, environmentRegion(environment));
 }
 
-/** Everything of the credentials that nobody may see. */
+/** The secret parts of the credentials. */
 export function secretsOf(credentials: Credentials): string[] {
   switch (credentials.kind) {
     case "none":

@@ -12,7 +12,7 @@ import { VERSION } from "../version.ts";
 import { isObject, parseJson } from "./json.ts";
 import type { Redactor } from "./redaction.ts";
 
-/** So much of a refusal is read, in bytes, and so much of its reason told, in characters. */
+/** Most bytes read of a refusal, and most characters of its reason shown. */
 const MAX_REFUSAL_BYTES = 65_536;
 const MAX_REASON_LENGTH = 500;
 
@@ -21,7 +21,7 @@ const RETRY_AFTER = /^(?:\d{1,9}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:
 
 /** How long one exchange with a provider may last, and how large its answer may be. */
 export interface ExchangeLimits {
-  /** Until a provider begins to answer. */
+  /** Until the provider starts to answer. */
   readonly firstByteMilliseconds: number;
   /** Between two parts of an answer. */
   readonly idleMilliseconds: number;
@@ -32,19 +32,19 @@ export interface ExchangeLimits {
 export interface ExchangeOptions {
   /** Name of the backend, for errors. */
   readonly backend: string;
-  /** The only origins that are asked for anything. */
+  /** The only origins that requests may go to. */
   readonly origins: readonly string[];
   readonly limits: ExchangeLimits;
   readonly redactor: Redactor;
   readonly scheduler: Scheduler;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when nobody waits for the answer. */
   readonly signal: AbortSignal;
 }
 
 /**
  * One exchange with a provider, through whichever library: its {@link fetch} keeps to the backend's
- * address, follows no redirect and holds the limits. What ended the exchange is kept as
- * {@link failure}, because libraries wrap the errors that they pass on.
+ * address, follows no redirect and holds the limits. The reason of its end is kept in {@link
+ * failure}, because libraries wrap errors.
  */
 export class Exchange {
   readonly #options: ExchangeOptions;
@@ -62,7 +62,7 @@ export class Exchange {
     else signal.addEventListener("abort", this.#leave);
   }
 
-  /** Why the exchange failed, in words for the caller, or null. */
+  /** Why the exchange failed, as a text for the caller, or null. */
   get failure(): ServiceError | null {
     return this.#failure;
   }
@@ -72,7 +72,7 @@ export class Exchange {
     return this.#abort.signal;
   }
 
-  /** Sends a request as `fetch` does, within the bounds of the exchange. */
+  /** Sends a request like `fetch`, within the bounds of the exchange. */
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, { ...init, redirect: "manual" });
     if (!this.#options.origins.includes(new URL(request.url).origin)) {
@@ -86,7 +86,7 @@ export class Exchange {
     return new Response(this.#bounded(response), { status, headers });
   };
 
-  /** The error for the caller: the reason that ended the exchange, before what became of it. */
+  /** The error for the caller: the original reason, rather than its consequence. */
   explain(error: unknown): unknown {
     if (this.#failure !== null) return this.#failure;
     if (this.ended.aborted) return new Unavailable("The call to the model was cancelled");
@@ -97,7 +97,7 @@ export class Exchange {
     return new UpstreamFailed(`${this.#subject} did not answer in the form of its API${told}`);
   }
 
-  /** Cuts out of an answer what it must not tell. */
+  /** Redacts an answer. */
   readonly redact = (text: string): string => this.#options.redactor.answer(text);
 
   /** Closes everything that is still open. */
@@ -107,7 +107,7 @@ export class Exchange {
     this.#abort.abort();
   }
 
-  /** Ends the exchange, unless it is ended already. Gives the reason that counts. */
+  /** Ends the exchange, unless it has ended. Returns the first reason. */
   #fail(error: ServiceError): ServiceError {
     if (!this.ended.aborted) this.#failure = error;
     this.#abort.abort();
@@ -134,7 +134,7 @@ export class Exchange {
     }
   }
 
-  /** The body of an answer, in which every part comes in time and the whole is within the bound. */
+  /** The body of an answer, with time limits for its parts and a bound on its size. */
   #bounded({ body }: Response): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     if (body === null) return null;
     const { idleMilliseconds, answerBytes } = this.#options.limits;
@@ -160,7 +160,7 @@ export class Exchange {
     }, { highWaterMark: 0 });
   }
 
-  /** What a provider says when it does not do what it was asked. */
+  /** A provider's refusal. */
   async #refusal(response: Response): Promise<UpstreamFailed | UpstreamRefused> {
     const { status } = response;
     if (status >= 300 && status < 400) {
@@ -192,7 +192,7 @@ export class Exchange {
     };
   }
 
-  /** As much of a refusal as comes and is bearable. */
+  /** The text of a refusal, up to the bounds. */
   async #readRefusal(response: Response): Promise<string> {
     const decoder = new TextDecoder();
     let [text, bytes] = ["", 0];
@@ -220,14 +220,14 @@ export class Exchange {
   }
 }
 
-/** Whether the message of an error may hold parts of the answer, as those of parsers do. */
+/** Whether the message of an error may contain parts of the answer, as those of parsers do. */
 function quotesAnswer(error: unknown): boolean {
   return error instanceof Error && !["Error", "AI_APICallError"].includes(error.name);
 }
 
 /**
- * The sentence in which a provider tells of an error: its `message`, or its `error`, or the message
- * of that; nothing else of an answer is ever told.
+ * The sentence about a provider's error: its `message`, its `error`, or the message of that. No
+ * other part of an answer is ever shown.
  */
 function reasonOf(value: unknown): string {
   if (Array.isArray(value)) return reasonOf(value[0]);

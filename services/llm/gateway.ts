@@ -17,7 +17,7 @@ import { isAllowed } from "./patterns.ts";
 import { Redactor } from "./redaction.ts";
 import { type BackendStats, CallStats, type Outcome } from "./stats.ts";
 
-/** A chat-completions request. What is not named here is passed on unread. */
+/** A chat-completions request. Other fields are passed on unread. */
 export const completionRequestSchema = z.looseObject({
   messages: z.array(z.unknown()).min(1, { error: "must not be empty" }),
   model: z.string().min(1).max(2048).optional().describe(
@@ -43,9 +43,9 @@ export type Completion =
 export interface GatewayLimits extends ExchangeLimits {
   /** For the list of a backend's models, as a whole. */
   readonly modelsMilliseconds: number;
-  /** Calls of models at once. */
+  /** Most concurrent calls. */
   readonly calls: number;
-  /** Calls at once of one agent or admin. */
+  /** Most concurrent calls of one agent or admin. */
   readonly callsPerCaller: number;
 }
 
@@ -65,14 +65,14 @@ export interface GatewayOptions {
   readonly scheduler: Scheduler;
 }
 
-/** Where a request goes. */
+/** The target of a request. */
 interface Route {
   readonly backend: Backend;
-  /** The model as the provider calls it; undefined where the provider is to choose. */
+  /** The provider's name of the model; undefined for the provider's choice. */
   readonly model: string | undefined;
 }
 
-/** Passes chat completions to the backends and asks them for their models. */
+/** Sends chat completions to the backends, and lists their models. */
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #stats = new CallStats();
@@ -84,10 +84,10 @@ export class Gateway {
   }
 
   /**
-   * Asks a backend which models it has, and keeps what it says.
+   * Lists a backend's models, and stores the list.
    *
-   * @returns those that are let through, in the provider's order
-   * @throws NotFound, UpstreamFailed, TimedOut, Unavailable where the key is missing
+   * @returns the allowed ones, in the provider's order
+   * @throws NotFound, UpstreamFailed, TimedOut, Unavailable if the key is missing
    */
   async models(name: string, signal: AbortSignal): Promise<string[]> {
     const { backends } = this.#options;
@@ -98,9 +98,9 @@ export class Gateway {
   }
 
   /**
-   * Has a model answer.
+   * Requests an answer from a model.
    *
-   * @param signal aborts when the caller does not wait any more
+   * @param signal aborts when the caller no longer waits
    * @throws NotFound, Invalid, UpstreamRefused, UpstreamFailed, TimedOut, Unavailable, TooMany
    */
   async complete(
@@ -133,10 +133,10 @@ export class Gateway {
   }
 
   /**
-   * The models of every backend that lets them through, in the order of the backends. A backend
-   * whose models nobody has asked for yet is asked; one that fails to answer has none.
+   * The allowed models of every backend, in the order of the backends. A backend that was not
+   * queried yet is queried now; one that fails has none.
    *
-   * @param signal aborts when the caller does not wait any more
+   * @param signal aborts when the caller no longer waits
    */
   async allModels(signal: AbortSignal): Promise<KnownModel[]> {
     const backends = await this.#options.backends.list();
@@ -149,12 +149,12 @@ export class Gateway {
     return lists.flat();
   }
 
-  /** What the calls came to, by backend. */
+  /** The statistics of the calls, by backend. */
   stats(): BackendStats[] {
     return this.#stats.read();
   }
 
-  /** Forgets what the calls of a backend came to. */
+  /** Forgets the statistics of a backend. */
   forget(backend: string): void {
     this.#stats.forget(backend);
   }
@@ -166,7 +166,10 @@ export class Gateway {
     await Promise.all(running.map((call) => call.end("cancelled")));
   }
 
-  /** @throws TooMany where the caller, or everybody together, has as many calls as may run */
+  /**
+   * @throws TooMany if the caller, or all callers together, have the maximum number of running
+   * calls
+   */
   #assertRoom({ principal }: Caller): void {
     const { calls, callsPerCaller } = this.#options.limits;
     if (this.#open.size >= calls) {
@@ -196,7 +199,7 @@ export class Gateway {
       return listed.filter((model) => isAllowed(model, backend));
     } catch (error) {
       const told = exchange.explain(error);
-      // The caller chose nothing of this request, so that no refusal is the caller's fault.
+      // The caller chose nothing in this request, so a refusal is never the caller's fault.
       throw told instanceof UpstreamRefused ? new UpstreamFailed(told.message) : told;
     } finally {
       exchange.close();
@@ -219,7 +222,7 @@ export class Gateway {
     });
   }
 
-  /** The backend that is named, or the one that the model names, has, or falls to. */
+  /** The named backend, or the one that the model names, that lists the model, or the default. */
   async #route({ backend: name, model }: CompletionRequest): Promise<Route> {
     const { backends } = this.#options;
     const chosen = name === undefined
@@ -264,8 +267,8 @@ export class Gateway {
 }
 
 /**
- * The model as its backend lists it, so that the rules of the backend are about what is called.
- * Gemini also takes a model by its path.
+ * The model's name in its backend's list, so that the rules apply to the model that is called.
+ * Gemini also accepts the path of a model.
  */
 function listedName({ backend, model }: Route): string | undefined {
   const { api } = providerOf(backend.provider);
@@ -289,7 +292,7 @@ function chooseBackend(backends: readonly Backend[], model: string | undefined):
   return { backend: holder ?? first, model };
 }
 
-/** The libraries of the providers are loaded when one is called. */
+/** The providers' libraries are loaded on demand. */
 async function importApi(api: ProviderApi): Promise<ChatApi> {
   switch (api) {
     case "openai":

@@ -1,12 +1,12 @@
-/** An object as JSON has it. */
+/** A JSON object. */
 export type JsonObject = { [key: string]: unknown };
 
-/** Whether a value is an object of JSON, no array. */
+/** Whether a value is a JSON object, not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a text says in JSON; undefined where it is none. */
+/** Parses a text as JSON; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -18,7 +18,7 @@ export function parseJson(text: string): unknown {
 /**
  * Parses a provider's answer as a JSON object.
  *
- * @throws SyntaxError if it is none
+ * @throws SyntaxError if it is not one
  */
 export function parseObject(text: string): JsonObject {
   const value = parseJson(text);

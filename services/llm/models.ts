@@ -94,7 +94,7 @@ interface Query {
   readonly read: (answer: unknown) => Page;
 }
 
-/** Asks a provider which models it has. They come in its order, each of them once. */
+/** Lists a provider's models, in its order, without duplicates. */
 export async function listModels(endpoint: Endpoint, fetch: Fetch): Promise<string[]> {
   const models = new Set<string>();
   let next: string | null = "";
@@ -110,7 +110,7 @@ export async function listModels(endpoint: Endpoint, fetch: Fetch): Promise<stri
   return [...models];
 }
 
-/** The origins that {@link listModels} and a chat ask. */
+/** The origins that {@link listModels} and a chat use. */
 export function originsOf(endpoint: Endpoint): string[] {
   const origin = new URL(endpoint.baseUrl).origin;
   return endpoint.provider.api === "bedrock" ? [origin, controlPlane(endpoint)] : [origin];
@@ -121,7 +121,7 @@ function controlPlane({ baseUrl }: Endpoint): string {
   return new URL(baseUrl).origin.replace(/^(https?:\/\/)bedrock-runtime/, "$1bedrock");
 }
 
-/** The headers of a request, with the signature where AWS wants one (Signature Version 4). */
+/** The headers of a request, with AWS's signature if needed (Signature Version 4). */
 async function signed(
   { url, headers }: Query,
   { credentials, region }: Endpoint,

@@ -30,7 +30,7 @@ export interface LlmConfig {
 export interface LlmOptions {
   readonly database: Database;
   readonly config: LlmConfig;
-  /** Where the keys of the providers are. */
+  /** The source of the providers' keys. */
   readonly environment: Environment;
   readonly log: Log;
   readonly scheduler?: Scheduler;

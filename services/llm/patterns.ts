@@ -1,7 +1,6 @@
 /**
- * Whether a text is of a pattern, in which `*` stands for any characters and `?` for one. Every
- * other character stands for itself. It takes at most length times length steps, whatever the
- * pattern.
+ * Whether a text matches a pattern, in which `*` stands for any characters and `?` for one. It
+ * takes at most length times length steps, whatever the pattern.
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   let inPattern = 0;
@@ -27,7 +26,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return inPattern === pattern.length;
 }
 
-/** Whether a model is let through: not blocked, and allowed where anything is listed as allowed. */
+/** Whether a model is allowed: not blocked, and in the list of allowed models, if there is one. */
 export function isAllowed(
   model: string,
   { allow, block }: { readonly allow: readonly string[]; readonly block: readonly string[] },

@@ -1,11 +1,11 @@
-/** An error's text loses every run of a secret that has at least so many characters. */
+/** Parts of a secret with at least this length are removed from error texts. */
 const MIN_PIECE = 8;
 
 const REMOVED = "[removed]";
 
 /**
- * Cuts the secrets of one backend out of what its provider says: as they are, and as JSON, a URL, a
- * form and base64 spell them.
+ * Removes the secrets of one backend from its provider's texts: in plain form, and as encoded in
+ * JSON, URLs, forms and base64.
  */
 export class Redactor {
   readonly #spellings: readonly string[];
@@ -16,12 +16,12 @@ export class Redactor {
     this.#spellings = [...new Set(all)].sort((a, b) => b.length - a.length);
   }
 
-  /** Cuts out every secret as a whole; for answers, which may be long. */
+  /** Removes whole secrets; for answers, which may be long. */
   answer(text: string): string {
     return this.#spellings.reduce((rest, secret) => rest.replaceAll(secret, REMOVED), text);
   }
 
-  /** Cuts out every piece of a secret that is long enough to matter; for texts of errors. */
+  /** Removes every sufficiently long part of a secret; for texts of errors. */
   error(text: string): string {
     this.#pieces ??= new Set(this.#spellings.flatMap(piecesOf));
     const rest = this.answer(text);
@@ -61,8 +61,8 @@ function lowerCaseEscapes(url: string): string {
 }
 
 /**
- * A secret in base64 (RFC 4648, both alphabets), wherever it begins within what is encoded, such as
- * behind the name in Basic credentials. Characters that depend on its neighbours are left out.
+ * A secret in base64 (RFC 4648, both alphabets), at any offset in the encoded text, such as after
+ * the name in Basic credentials. Characters that depend on its neighbours are omitted.
  */
 function base64Spellings(secret: string): string[] {
   const bytes = new TextEncoder().encode(secret);

@@ -1,6 +1,6 @@
 import type { TokenUsage } from "./chat/chat.ts";
 
-/** How a call of a model ended: with its answer, with an error, or because the caller left. */
+/** How a call of a model ended: with an answer, with an error, or because the caller left. */
 export type Outcome = "completed" | "failed" | "cancelled";
 
 /** Upper bounds of the buckets of the latency histogram, in seconds; the last one is endless. */
@@ -18,14 +18,14 @@ export const LATENCY_BOUNDS: readonly number[] = Object.freeze([
   320,
 ]);
 
-/** What the calls of one backend came to since the start; every figure only grows. */
+/** The statistics of one backend since the start; every figure only grows. */
 export interface BackendStats {
   readonly backend: string;
   readonly calls: Readonly<Record<Outcome, number>>;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly latency: {
-    /** Calls that took no longer than the bound of the same place; one more place for the rest. */
+    /** The number of calls in each bucket; the last one counts the rest. */
     readonly buckets: readonly number[];
     readonly sumSeconds: number;
     readonly count: number;
@@ -55,7 +55,7 @@ export class CallStats {
     counters.buckets[bucket] = (counters.buckets[bucket] ?? 0) + 1;
   }
 
-  /** Forgets a backend that is no more. */
+  /** Forgets a removed backend. */
   forget(backend: string): void {
     this.#counters.delete(backend);
   }
@@ -84,7 +84,7 @@ export class CallStats {
   }
 }
 
-/** Each figure with those before it, as Prometheus counts buckets. */
+/** The cumulative figures, as Prometheus counts buckets. */
 function cumulative(counts: readonly number[]): number[] {
   let sum = 0;
   return counts.map((count) => sum += count);

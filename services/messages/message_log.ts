@@ -1,14 +1,14 @@
 import { Invalid } from "../errors.ts";
 import { formatMicroseconds, parseMicroseconds, Stamps } from "./timestamp.ts";
 
-/** What every message has, whatever else it holds. */
+/** The common properties of messages. */
 export interface LoggedMessage {
-  /** The IRC server's id of the message, where it gives one. */
+  /** The IRC server's id of the message, if it gives one. */
   readonly id: string;
   readonly text: string;
 }
 
-/** A message as it is kept. */
+/** A stored message. */
 export type Logged<Message> = Message & {
   /** ISO 8601, UTC, microseconds; strictly increasing within a log. */
   readonly timestamp: string;
@@ -17,7 +17,7 @@ export type Logged<Message> = Message & {
 /** A reader that follows a log. The log calls it for each new message, so it must not block. */
 export interface Follower<Message> {
   message(message: Logged<Message>): void;
-  /** Nothing more will come. Not called for a follower that closed itself. */
+  /** Called at the end, except for a follower that closed itself. */
   end(reason: string): void;
 }
 
@@ -32,11 +32,11 @@ interface Subscription<Message> {
 }
 
 export interface MessageLogOptions {
-  /** How many messages are kept, at least 1. */
+  /** The number of messages kept, at least 1. */
   readonly capacity: number;
-  /** How many UTF-16 units their texts may have together; the newest message is kept anyway. */
+  /** Most UTF-16 units of their texts together; the newest message is always kept. */
   readonly maxUnits?: number;
-  /** Told what a follower threw; that follower gets nothing more. */
+  /** Called with what a follower threw; that follower gets no more messages. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -52,16 +52,16 @@ export type PastMessage<Message> =
 export class MessageLog<Message extends LoggedMessage> {
   readonly #options: MessageLogOptions;
   readonly #entries: Entry<Message>[] = [];
-  /** When messages were taken in that were removed again, by id: a reader may go on from them. */
+  /** The times of removed messages, by id, so that a reader can continue from them. */
   readonly #removed = new Map<string, number>();
   #units = 0;
   readonly #stamps: Stamps;
-  /** Why nothing more will come; null as long as something may. */
+  /** Why the log has ended; null while it has not. */
   #endReason: string | null = null;
-  /** Replaced, never changed, so that a round of deliveries sees the list it began with. */
+  /** Replaced, never mutated, so that a round of deliveries sees one list. */
   #subscriptions: readonly Subscription<Message>[] = [];
 
-  /** @param past what an earlier log held, oldest first: this one goes on from it */
+  /** @param past the messages of an earlier log, oldest first, which this one continues */
   constructor(options: MessageLogOptions, past: Iterable<PastMessage<Message>> = []) {
     this.#options = options;
     let last = 0;
@@ -79,7 +79,7 @@ export class MessageLog<Message extends LoggedMessage> {
     this.#forgetRemoved();
   }
 
-  /** How many messages are kept at present. */
+  /** The number of messages kept now. */
   get size(): number {
     return this.#entries.length;
   }
@@ -89,9 +89,9 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 
   /**
-   * Takes a message in and hands it to every follower.
+   * Adds a message and passes it to every follower.
    *
-   * @param time when the IRC server took it, in Unix milliseconds
+   * @param time when the IRC server accepted it, in Unix milliseconds
    */
   append(message: Message, time: number): Logged<Message> {
     const microseconds = this.#stamps.next(time);
@@ -102,11 +102,11 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 
   /**
-   * Reads messages, oldest first: without `since` the newest `limit`, with it the first `limit`
-   * that came after it, so that a reader who goes on from the last one it got misses none.
+   * Reads messages, oldest first: by default the newest `limit`, with `since` the first `limit`
+   * after it, so that a reader who continues from its last message misses none.
    *
    * @param since a timestamp or the id of a message
-   * @throws Invalid where `since` is neither a time nor the id of a message that is still kept
+   * @throws Invalid if `since` is neither a time nor the id of a message that is still kept
    */
   read(since: string | undefined, limit: number): Logged<Message>[] {
     const from = since === undefined ? Math.max(0, this.size - limit) : this.#positionAfter(since);
@@ -119,19 +119,19 @@ export class MessageLog<Message extends LoggedMessage> {
     return this.#entries.slice(Math.max(0, to - limit), to).map(({ message }) => message);
   }
 
-  /** When the oldest message came that is kept, in microseconds since 1970; null without one. */
+  /** The time of the oldest kept message, in microseconds since 1970; null without one. */
   get oldest(): number | null {
     return this.#entries[0]?.microseconds ?? null;
   }
 
-  /** When the newest message came that is kept, in microseconds since 1970; null without one. */
+  /** The time of the newest kept message, in microseconds since 1970; null without one. */
   get newest(): number | null {
     return this.#entries.at(-1)?.microseconds ?? null;
   }
 
   /**
-   * What a timestamp or the id of a message stands for, in microseconds since 1970; null where it is
-   * neither a time nor the id of a message that is kept or was removed.
+   * The time of a timestamp or message id, in microseconds since 1970; null if it is neither a time
+   * nor the id of a kept or removed message.
    */
   microsecondsOf(reference: string): number | null {
     return parseMicroseconds(reference) ?? this.#removed.get(reference) ??
@@ -139,8 +139,8 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 
   /**
-   * Hands over what came after `since`, if given, and then every new message: in order, without a
-   * gap, none twice.
+   * Passes on the messages after `since`, if given, and then every new message, in order, without
+   * gaps or duplicates.
    *
    * @returns a function that ends it
    * @throws Invalid as {@link read} does
@@ -155,10 +155,10 @@ export class MessageLog<Message extends LoggedMessage> {
   }
 
   /**
-   * Removes messages that shall be read no more. Who follows has them already; who goes on from the
-   * id of one still can, unless many were removed after it.
+   * Removes messages. Followers already have them; a reader can still continue from the id of one,
+   * unless many were removed after it.
    *
-   * @returns the times, in microseconds, of those from which nobody can go on any more
+   * @returns the times, in microseconds, of those that no reader can continue from any more
    */
   remove(isMeant: (message: Message) => boolean): number[] {
     for (let index = this.size - 1; index >= 0; index--) {
@@ -171,7 +171,7 @@ export class MessageLog<Message extends LoggedMessage> {
     return this.#forgetRemoved();
   }
 
-  /** Lets go of messages from before a time, in microseconds. */
+  /** Drops messages from before a time, in microseconds. */
   removeBefore(microseconds: number): void {
     const count = this.#positionAfterTime(microseconds - 1);
     for (const { message } of this.#entries.splice(0, count)) this.#units -= message.text.length;
@@ -202,7 +202,7 @@ export class MessageLog<Message extends LoggedMessage> {
     }
   }
 
-  /** Keeps no more removed messages than messages, and gives the times of the others. */
+  /** Limits the removed ids to the number of messages, and returns the times of the others. */
   #forgetRemoved(): number[] {
     const surplus = [...this.#removed].slice(0, -this.#options.capacity);
     for (const [id] of surplus) this.#removed.delete(id);
@@ -227,7 +227,7 @@ export class MessageLog<Message extends LoggedMessage> {
     return low;
   }
 
-  /** One follower's fault must not keep a message from the others. */
+  /** A failing follower must not keep a message from the others. */
   #deliver(subscription: Subscription<Message>, message: Logged<Message>): void {
     if (!subscription.open) return;
     try {

@@ -2,24 +2,24 @@ import { Invalid, TooMany } from "../errors.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { Logged, LoggedMessage, MessageLog } from "./message_log.ts";
 
-/** Longest that a reader may wait for a message. */
+/** Longest wait of a reader for a message. */
 const MAX_WAIT_SECONDS = 60;
 
-/** Which messages a reader wants. */
+/** Selects the messages for a reader. */
 export interface MessageQuery {
   /** 1 to the log's capacity, which is the default. */
   readonly limit?: number | undefined;
-  /** Only what came after this timestamp, or after the message of this id. */
+  /** Only messages after this timestamp, or after the message with this id. */
   readonly since?: string | undefined;
-  /** Only what came before this timestamp, or before the message of this id. */
+  /** Only messages before this timestamp, or before the message with this id. */
   readonly before?: string | undefined;
-  /** How long to wait where there is nothing yet: 0 to 60. */
+  /** How long to wait if there is nothing yet: 0 to 60. */
   readonly waitSeconds?: number | undefined;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws Invalid where a number is out of its range, or what is asked for excludes itself */
+/** @throws Invalid if a number is out of its range, or the options contradict each other */
 export function checkQuery(
   { limit, since, before, waitSeconds }: MessageQuery,
   capacity: number,
@@ -37,7 +37,7 @@ export interface MessageReadersOptions {
   readonly max: number;
 }
 
-/** Reads logs for requests, and has them wait where there is nothing yet. */
+/** Reads logs for requests, and waits if there is nothing yet. */
 export class MessageReaders {
   readonly #options: MessageReadersOptions;
   #waiting = 0;
@@ -46,7 +46,7 @@ export class MessageReaders {
     this.#options = options;
   }
 
-  /** How many wait at present. */
+  /** The number of waiting readers. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -55,7 +55,7 @@ export class MessageReaders {
    * Reads messages, oldest first: without `since` the newest, with it the first ones that came
    * after.
    *
-   * @throws Invalid where `since` is neither a time nor an id, TooMany where too many wait
+   * @throws Invalid if `since` is neither a time nor an id, TooMany if too many wait
    */
   async read<Message extends LoggedMessage>(
     log: MessageLog<Message>,

@@ -5,7 +5,7 @@
 
 const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
-/** Gives each message of a log its time, so that no two have the same and none goes back. */
+/** Assigns each message of a log a strictly increasing time. */
 export class Stamps {
   #last: number;
 
@@ -14,14 +14,14 @@ export class Stamps {
     this.#last = last;
   }
 
-  /** Microseconds since 1970 for the next message, given when it was taken in milliseconds. */
+  /** Microseconds since 1970 for the next message, accepted at the given time in milliseconds. */
   next(milliseconds: number): number {
     this.#last = Math.max(milliseconds * 1000, this.#last + 1);
     return this.#last;
   }
 }
 
-/** Writes microseconds since 1970 as `2026-11-20T23:18:00.123456Z`. */
+/** Formats microseconds since 1970 as `2026-11-20T23:18:00.123456Z`. */
 export function formatMicroseconds(microseconds: number): string {
   const milliseconds = Math.floor(microseconds / 1000);
   const rest = String(microseconds % 1000).padStart(3, "0");
@@ -29,9 +29,9 @@ export function formatMicroseconds(microseconds: number): string {
 }
 
 /**
- * Reads an ISO 8601 time with a zone. What is finer than a microsecond is cut off.
+ * Parses an ISO 8601 time with a zone; truncates it to microseconds.
  *
- * @returns microseconds since 1970, or null where the text is no such time
+ * @returns microseconds since 1970, or null if the text is not such a time
  */
 export function parseMicroseconds(text: string): number | null {
   const [, seconds, fraction = "", zone] = ISO_8601.exec(text) ?? [];

@@ -1,11 +1,10 @@
-/** How often it is looked, in milliseconds. */
+/** How often the delay is measured, in milliseconds. */
 const INTERVAL = 500;
 
 /**
- * Watches how much later than due a timer is called, which is how long anything else that becomes
- * due must wait.
+ * Measures how late timers run, which is how long any other due task must wait.
  *
- * @param observe gets each delay, in seconds
+ * @param observe receives each delay, in seconds
  * @returns a function that ends it
  */
 export function watchEventLoop(observe: (seconds: number) => void): () => void {

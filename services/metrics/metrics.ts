@@ -4,23 +4,26 @@ import { addProcessFigures } from "./process_figures.ts";
 import { type Counter, type Histogram, Registry } from "./registry.ts";
 import { addSources, type MetricSources } from "./sources.ts";
 
-/** Bounds of how long an answer took, in seconds; the longest are requests that wait for news. */
+/**
+ * Bucket bounds for the time of an answer, in seconds; the longest are for requests that wait for
+ * news.
+ */
 const ANSWER_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
-/** Bounds of how late a timer was, in seconds. */
+/** Bucket bounds for the delay of a timer, in seconds. */
 const LAG_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** What was asked over HTTP and how it was answered. */
+/** An HTTP request and its answer. */
 export interface AnsweredRequest {
   readonly method: string;
   /** The pattern of the path, never the path itself. */
   readonly route: string;
   readonly status: number;
-  /** Until the headers of the answer were there. */
+  /** The time until the headers of the answer. */
   readonly seconds: number;
 }
 
-/** Counts what happens, and tells it in the text format of Prometheus. */
+/** Counts events, and exports the counts in the text format of Prometheus. */
 export class Metrics {
   readonly #registry = new Registry("muster_");
   readonly #requests: Counter;
@@ -87,7 +90,7 @@ export class Metrics {
     this.#streams++;
   }
 
-  /** Counts an event stream that is over. */
+  /** Counts the end of an event stream. */
   streamClosed(): void {
     this.#streams--;
   }
@@ -97,7 +100,7 @@ export class Metrics {
     return this.#registry.render();
   }
 
-  /** Ends the watching of the event loop. */
+  /** Stops measuring the event loop. */
   close(): void {
     this.#stopWatching();
   }

@@ -1,4 +1,4 @@
-/** Counts what happens and tells it to Prometheus. */
+/** Counts events and exports the counts to Prometheus. */
 export { type AnsweredRequest, Metrics } from "./metrics.ts";
 export {
   type Counter,

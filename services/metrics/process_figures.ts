@@ -2,8 +2,8 @@ import process from "node:process";
 import type { Registry } from "./registry.ts";
 
 /**
- * Adds what the runtime tells of this process, by the names that exporters agree on. The number of
- * open files is not among them: reading `/proc/self` needs every permission.
+ * Adds the runtime's figures of this process, under their conventional names. The number of open
+ * files is missing, because reading `/proc/self` needs every permission.
  */
 export function addProcessFigures(registry: Registry): void {
   const started = Date.now() / 1000 - process.uptime();

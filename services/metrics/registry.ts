@@ -1,9 +1,9 @@
 /** The kinds of metric whose value is a single number. */
 type NumberKind = "counter" | "gauge";
 
-/** One number of a metric that is read when it is asked for. */
+/** One value of a metric that is read on demand. */
 export interface Sample {
-  /** The values of the metric's labels, in their order; none where it has none. */
+  /** The values of the metric's labels, in order; empty without labels. */
   readonly labels: readonly string[];
   readonly value: number;
 }
@@ -12,14 +12,14 @@ export interface Sample {
 export interface DistributionSample {
   /** The values of the metric's labels, in their order. */
   readonly labels: readonly string[];
-  /** How many observations were at most each bound, and after those how many there were in all. */
+  /** The number of observations up to each bound, and then the number of all observations. */
   readonly buckets: readonly number[];
   readonly sum: number;
 }
 
-/** What the metric is called, what it tells, and what its samples differ by. */
+/** The name, help and labels of a metric. */
 export interface MetricDescription {
-  /** Without the registry's prefix; the unit stands at its end, `_total` at that of a counter. */
+  /** Without the registry's prefix; it ends with the unit, a counter's with `_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
@@ -30,10 +30,10 @@ interface Metric {
   write(lines: string[]): void;
 }
 
-/** The most different label values of one metric; what comes after them is not counted apart. */
+/** Most combinations of label values of one metric; further ones share one sample. */
 const MAX_SERIES = 5000;
 
-/** The key of those; no label's value begins so. */
+/** The key of the shared sample; no label's value begins with it. */
 const SURPLUS = "\0\0surplus";
 
 /**
@@ -51,17 +51,17 @@ export class Registry {
     this.#prefix = prefix;
   }
 
-  /** Adds something that is counted as it happens. */
+  /** Adds a counter that is incremented by events. */
   counter(description: MetricDescription): Counter {
     return this.#add(new Counter(this.#headOf(description, "counter")));
   }
 
-  /** Adds something whose distribution is kept: how many observations were at most each bound. */
+  /** Adds a histogram: the number of observations up to each bound. */
   histogram(description: MetricDescription, bounds: readonly number[]): Histogram {
     return this.#add(new Histogram(this.#headOf(description, "histogram"), bounds));
   }
 
-  /** Adds something that is known elsewhere and is read when the metrics are asked for. */
+  /** Adds a metric that is read from elsewhere on demand. */
   sampled(
     kind: NumberKind,
     description: MetricDescription,
@@ -70,7 +70,7 @@ export class Registry {
     this.#add(new Sampled(this.#headOf(description, kind), read));
   }
 
-  /** Adds a distribution that is kept elsewhere and is read when the metrics are asked for. */
+  /** Adds a histogram that is read from elsewhere on demand. */
   sampledHistogram(
     description: MetricDescription,
     bounds: readonly number[],
@@ -117,7 +117,7 @@ export class Counter implements Metric {
   }
 }
 
-/** How often a value was at most so much, for each combination of its labels' values. */
+/** The number of observations up to each bound, for each combination of its labels' values. */
 export class Histogram implements Metric {
   readonly #head: Head;
   readonly #bounds: readonly number[];
@@ -204,7 +204,7 @@ class Series<Value> implements Iterable<[readonly string[], Value]> {
     return this.#entries.values();
   }
 
-  /** What all combinations share that found no room. */
+  /** The sample shared by all combinations beyond the limit. */
   #surplus(labels: number): Value {
     return this.#entries.get(SURPLUS)?.[1] ??
       this.#add(SURPLUS, Array.from({ length: labels }, () => "other"));

@@ -7,23 +7,23 @@ import type { Registry, Sample } from "./registry.ts";
 
 /** Figures of the HTTP connections. */
 export interface HttpStats {
-  /** That are open. */
+  /** Open connections. */
   readonly connections: number;
-  /** That were closed for a bound or a deadline since the start, by which. */
+  /** Connections closed since the start for a bound or a deadline, by reason. */
   readonly closed: Readonly<Record<string, number>>;
   /** How often a connection could not be accepted. */
   readonly acceptFailures: number;
 }
 
-/** What the services know by themselves. */
+/** The services whose figures are exported. */
 export interface MetricSources {
-  /** Null where IRC is a network that is not part of this program. */
+  /** Null for an external IRC network. */
   readonly irc: { stats(): IrcStats } | null;
-  /** What was said on IRC, on disk; null where it is not kept. */
+  /** The IRC history on disk; null if it is not stored. */
   readonly history?: { stats(): ArchiveStats } | null;
   /** The accounts on such a network, or null. */
   readonly network: { stats(): NetworkStats } | null;
-  /** Null where the configuration turns the bridge off. */
+  /** Null if the configuration turns the bridge off. */
   readonly bridge: { stats(): BridgeStats; readonly ready: boolean } | null;
   readonly agents: {
     counts(): { readonly active: number; readonly total: number };
@@ -31,7 +31,7 @@ export interface MetricSources {
       rates(): Iterable<{ readonly nick: string; readonly perMinute: number }>;
     };
   };
-  /** The HTTP connections; null where this program has none of its own. */
+  /** The HTTP connections; null if this program has none of its own. */
   readonly http?: { stats(): HttpStats } | null;
   readonly llm: { stats(): readonly BackendStats[] };
   readonly refusals: {
@@ -39,7 +39,7 @@ export interface MetricSources {
   };
 }
 
-/** Adds what the services count by themselves, which is read when the metrics are asked for. */
+/** Adds the services' own counts, which are read on demand. */
 export function addSources(
   registry: Registry,
   { irc, history = null, http = null, network, bridge, agents, llm, refusals }: MetricSources,
@@ -69,7 +69,7 @@ function addAgents(registry: Registry, agents: MetricSources["agents"]): void {
   });
 }
 
-/** Only agents that said something lately have a sample: an agent that is silent costs none. */
+/** Only agents that sent something lately have a sample. */
 function addSpeech(registry: Registry, { sendLimits }: MetricSources["agents"]): void {
   registry.sampled(
     "gauge",
@@ -97,7 +97,7 @@ function addRefusals(registry: Registry, refusals: MetricSources["refusals"]): v
   });
 }
 
-/** How each figure of the IRC server is called and what it tells. */
+/** The name and help of each figure of the IRC server. */
 const IRC_FIGURES = [
   ["clients", "gauge", "irc_clients", "Connections to the IRC server, registered or not"],
   ["registered", "gauge", "irc_registered_clients", "Clients that are registered on IRC"],
@@ -159,7 +159,7 @@ function addHttp(registry: Registry, http: { stats(): HttpStats }): void {
   }, () => http.stats().acceptFailures);
 }
 
-/** How each figure of the history on disk is called and what it tells. */
+/** The name and help of each figure of the history on disk. */
 const HISTORY_FIGURES = [
   ["bytes", "gauge", "irc_history_bytes", "Bytes in use of the file that keeps IRC's history"],
   ["waiting", "gauge", "irc_history_waiting", "Changes of that file that wait to be written"],
@@ -177,7 +177,7 @@ function addHistory(registry: Registry, history: { stats(): ArchiveStats }): voi
   }
 }
 
-/** How each figure of the accounts on a network is called and what it tells. */
+/** The name and help of each figure of the accounts on a network. */
 const NETWORK_FIGURES = [
   [
     "unsettled",
@@ -203,7 +203,7 @@ function addNetwork(registry: Registry, network: NonNullable<MetricSources["netw
   }
 }
 
-/** How each figure of the bridge is called and what it tells. */
+/** The name and help of each figure of the bridge. */
 const BRIDGE_FIGURES = [
   ["channels", "gauge", "bridge_channels", "Channels that the bridge is in"],
   ["received", "counter", "bridge_messages_received_total", "Messages that the bridge kept"],

@@ -1,4 +1,4 @@
-/** How the service is, in the words of the contract's status object. */
+/** The status object of the contract. */
 export interface StatusReport {
   /** `ok`, or `degraded` while the disk refuses writes. */
   readonly status: string;
@@ -9,24 +9,24 @@ export interface StatusReport {
   readonly started: string;
 }
 
-/** What the report counts. */
+/** The sources of the status. */
 export interface StatusSources {
   /** Unix milliseconds. */
   readonly clock: () => number;
   /** How many agent records there are, revoked ones included. */
   readonly agents: () => number;
-  /** Whether what was written lately could be written. */
+  /** Whether recent writes succeeded. */
   readonly healthy: () => boolean;
-  /** Tries again whatever failed; it must not throw. */
+  /** Repeats failed checks; must not throw. */
   readonly recheck: () => Promise<void>;
   /**
-   * The parts that must be up before the service is ready, each with whether it is, or with what is
-   * wrong with it, in words.
+   * The parts that must be up before the service is ready, each with its state, or with an error
+   * text.
    */
   readonly parts: Readonly<Record<string, () => boolean | string>>;
 }
 
-/** Tells how long the service runs and whether each of its parts is up. */
+/** Reports the uptime and whether each part of the service is up. */
 export class Status {
   readonly #sources: StatusSources;
   readonly #started: number;
@@ -46,12 +46,12 @@ export class Status {
     };
   }
 
-  /** Tries again what failed, so that {@link missing} tells how it is now. */
+  /** Repeats failed checks, so that {@link missing} is up to date. */
   recheck(): Promise<void> {
     return this.#sources.recheck();
   }
 
-  /** The parts that are not up yet, or not any more. */
+  /** The parts that are not up. */
   missing(): string[] {
     return Object.entries(this.#sources.parts).flatMap(([name, state]) => {
       const up = state();
@@ -61,7 +61,7 @@ export class Status {
   }
 }
 
-/** Writes milliseconds as hours, minutes and seconds: `3h2m1s`, `2m0s`, `42s`. */
+/** Formats milliseconds as hours, minutes and seconds: `3h2m1s`, `2m0s`, `42s`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   const hours = Math.floor(seconds / 3600);

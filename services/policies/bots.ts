@@ -6,16 +6,16 @@ const texts = z.array(z.string());
 const count = z.int().min(0);
 const amount = z.number().min(0);
 
-/** A field that is shown with its default where nobody has set it. */
+/** A field that is shown with its default if unset. */
 function shown<Schema extends z.ZodType>(schema: Schema, value: z.output<Schema>) {
   return schema.default(value as z.util.NoUndefined<z.output<Schema>>);
 }
 
-/** Of a bot that asks a language model: which of the configured backends, and which of its models. */
+/** For a bot that uses a language model: the configured backend, and its model. */
 const model = { backend: text.optional(), model: text.optional() };
 
 /**
- * The fields of the known bots, each with its type and, where it has one, its default. Times are in
+ * The fields of the known bots, each with its type and, if it has one, its default. Times are in
  * the unit that the name ends in; a `channel` is written with `#`.
  */
 export const BOTS = {
@@ -111,5 +111,5 @@ export const BOTS = {
 /** The bots whose fields are typed. */
 export type KnownBot = keyof typeof BOTS;
 
-/** What a known bot is set to: its own fields, beside which others may stand. */
+/** The settings of a known bot: its own fields, and possibly others. */
 export type BotSettings<Bot extends KnownBot> = z.infer<(typeof BOTS)[Bot]>;

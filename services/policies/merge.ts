@@ -1,17 +1,17 @@
 /** Merging of JSON documents (RFC 7396, JSON Merge Patch). */
 import { isDeepStrictEqual } from "node:util";
 
-/** What JSON can hold. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
 /**
- * Merges a patch into a document: objects key by key, where `null` removes the key; whatever else
- * the patch holds, arrays too, takes the place of what was there. A key `__proto__` is ignored.
+ * Merges a patch into a document: objects key by key, and `null` removes the key. All other values,
+ * including arrays, replace the old ones. A key `__proto__` is ignored.
  *
- * @returns the merged document; what it was made of stays as it was
+ * @returns the merged document; the arguments stay unchanged
  */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
@@ -25,8 +25,8 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
 }
 
 /**
- * The smallest patch that makes one document of another: `mergePatch(from, diffPatch(from, to))` is
- * `to`, if `to` holds no `null` outside of arrays.
+ * The smallest patch that turns one document into another: `mergePatch(from, diffPatch(from, to))`
+ * is `to`, if `to` holds no `null` outside arrays.
  */
 export function diffPatch(from: JsonObject, to: JsonObject): JsonObject {
   const patch: Record<string, Json> = {};
@@ -42,7 +42,7 @@ export function diffPatch(from: JsonObject, to: JsonObject): JsonObject {
   return patch;
 }
 
-/** The paths of what a patch changes, their keys joined by dots. */
+/** The paths that a patch changes, with keys joined by dots. */
 export function pathsOf(patch: JsonObject, prefix = ""): string[] {
   return Object.entries(patch).flatMap(([key, value]) => {
     const path = prefix + key;

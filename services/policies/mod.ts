@@ -1,4 +1,6 @@
-/** The policy store: what the operator has decided for each bot, changed while the program runs. */
+/**
+ * The policy store: the operator's settings of each bot, which can change while the program runs.
+ */
 export { type BotSettings, type KnownBot } from "./bots.ts";
 export { type Json, type JsonObject } from "./merge.ts";
 export {

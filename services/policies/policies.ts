@@ -7,19 +7,19 @@ import type { BotSettings, KnownBot } from "./bots.ts";
 import { diffPatch, isObject, type Json, type JsonObject, mergePatch, pathsOf } from "./merge.ts";
 import { defaultPolicies, readBot } from "./schemas.ts";
 
-/** Where the settings table holds what differs from the defaults. */
+/** The key of the differences from the defaults in the settings table. */
 const KEY = "policies";
 
 /** The largest document of policies, in bytes of JSON. */
 const MAX_BYTES = 65_536;
 
-/** How deep objects and arrays may lie in one another. */
+/** Deepest nesting of objects and arrays. */
 const MAX_DEPTH = 16;
 
-/** Fields that would hold a secret, which the database must not. */
+/** Fields for secrets, which the database must not contain. */
 const SECRETS: ReadonlySet<string> = new Set(["api_key", "aws_secret_key"]);
 
-/** Keys that the event of a change names. */
+/** Most keys named in the event of a change. */
 const MAX_PATHS = 100;
 
 /** Characters of one such key. */
@@ -27,7 +27,7 @@ const MAX_PATH_LENGTH = 200;
 
 export interface PoliciesOptions {
   readonly database: Database;
-  /** What the configuration says of the bridge. */
+  /** The bridge's section of the configuration. */
   readonly bridge: { readonly enabled: boolean; readonly web_user_ttl_minutes: number };
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -37,20 +37,19 @@ export interface PoliciesOptions {
 /** All policies: the settings of each bot, by its name. */
 export type PolicyDocument = Record<string, JsonObject>;
 
-/** Told of a change after it was written. */
+/** Called after a change is written. */
 export type PolicyListener = () => void;
 
 /**
- * What the operator has decided for each bot: one document, keyed by the bot's name, that is changed
- * by merging. Only what differs from the defaults is stored, so that a default that changes with the
- * program or its configuration reaches whatever nobody has set.
+ * The operator's settings of each bot: one document, keyed by the bot's name, changed by merging.
+ * Only differences from the defaults are stored, so that a new default applies to everything unset.
  */
 export class Policies {
   readonly #options: PoliciesOptions;
   readonly #defaults: PolicyDocument;
   readonly #listeners = new Set<PolicyListener>();
   #document: PolicyDocument;
-  /** The last change, which the next one waits for: each builds on the one before. */
+  /** The last change. The next one waits for it, because it builds on it. */
   #changed: Promise<unknown> = Promise.resolve();
 
   private constructor(options: PoliciesOptions, stored: Json) {
@@ -63,14 +62,14 @@ export class Policies {
     this.#document = this.#completed(mergePatch(this.#defaults, stored));
   }
 
-  /** Reads what was set from the database. */
+  /** Reads the settings from the database. */
   static async open(options: PoliciesOptions): Promise<Policies> {
     const row = await options.database.tables.selectFrom("settings").select("value")
       .where("key", "=", KEY).executeTakeFirst();
     return new Policies(options, row === undefined ? {} : JSON.parse(row.value));
   }
 
-  /** Every policy, with defaults for what nobody has set. */
+  /** Every policy, with defaults for unset fields. */
   read(): PolicyDocument {
     return this.#document;
   }
@@ -84,9 +83,9 @@ export class Policies {
    * Merges a change into the policies (RFC 7396). It takes effect at once.
    *
    * @returns all of them
-   * @throws Invalid where it is nested too deep, holds the key of a provider, or sets what the
-   *   configuration decides
-   * @throws TooLarge where the policies would become too large, Unavailable
+   * @throws Invalid if it is nested too deep, contains the key of a provider, or sets what the
+   * configuration decides
+   * @throws TooLarge if the policies would become too large, Unavailable
    */
   change(patch: JsonObject, caller: Caller): Promise<PolicyDocument> {
     const change = this.#changed.then(() => this.#change(patch, caller));
@@ -95,7 +94,7 @@ export class Policies {
   }
 
   /**
-   * Calls back after every change.
+   * Calls a listener after every change.
    *
    * @returns a function that ends the subscription
    */
@@ -145,7 +144,7 @@ export class Policies {
     }
   }
 
-  /** Gives every entry its `enabled`. */
+  /** Adds `enabled` to every entry. */
   #completed(document: Json): PolicyDocument {
     const entries = Object.entries(isObject(document) ? document : {});
     return Object.fromEntries(entries.flatMap(([bot, settings]) => {

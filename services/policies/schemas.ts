@@ -12,8 +12,8 @@ export const policiesSchema = z.looseObject(mapBots((bot) => bot.loose().optiona
   .catchall(unknownBot);
 
 /**
- * A change of policies: what is named is set, what is `null` is removed, the rest stays. Bots and
- * fields that muster does not know are kept as they are.
+ * A change of policies: named fields are set, `null` removes a field, the rest stays. Unknown bots
+ * and fields are kept unchanged.
  */
 export const policyPatchSchema = z.looseObject(mapBots(patchOfBot))
   .catchall(unknownBot.partial().extend({ enabled: z.boolean().nullish() }).nullable())
@@ -25,12 +25,12 @@ export const policyPatchSchema = z.looseObject(mapBots(patchOfBot))
     }
   });
 
-/** The settings of every known bot where nothing was set. */
+/** The default settings of every known bot. */
 export function defaultPolicies() {
   return mapBots((bot) => bot.parse({}));
 }
 
-/** The settings of a known bot, with defaults for what they leave out. */
+/** The settings of a known bot, with defaults for missing fields. */
 export function readBot<Bot extends KnownBot>(bot: Bot, settings: unknown): BotSettings<Bot> {
   return BOTS[bot].parse(settings) as BotSettings<Bot>;
 }
@@ -46,7 +46,7 @@ function patchOfBot({ shape }: z.ZodObject) {
   return z.looseObject(Object.fromEntries(fields)).nullish();
 }
 
-/** A field as it may stand in a change: without its default, and `null` to remove it. */
+/** A field in a change: without its default, and `null` to remove it. */
 function patchOfField(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) {
     return patchOfField(schema.unwrap() as z.ZodType);

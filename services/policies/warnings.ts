@@ -10,8 +10,8 @@ const MAX_WARNINGS = 20;
 const MAX_NAME_LENGTH = 64;
 
 /**
- * Finds what a change of policies sets without effect: bots that muster does not run, and fields
- * that a known bot does not have. Such policies are stored all the same.
+ * Finds settings without effect in a change of policies: bots that muster does not run, and fields
+ * that a known bot does not have. They are stored anyway.
  *
  * @param patch the change, already validated
  * @returns sentences for the person who made the change, at most twenty

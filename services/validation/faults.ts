@@ -14,7 +14,7 @@ type Issue = z.core.$ZodIssue;
 /** How the library's own messages begin. Every other message comes from one of our schemas. */
 const LIBRARY_MESSAGE = /^(?:Invalid|Too (?:big|small)|Unrecognized|Expected)\b/;
 
-/** What the library calls a type, and what people call it. */
+/** The library's name of a type, and the common one. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: "an array",
   bigint: "a whole number",
@@ -41,7 +41,7 @@ export function describeIssue(issue: Issue): string {
   return LIBRARY_MESSAGE.test(issue.message) ? `The body ${message}` : message;
 }
 
-/** The field that an issue is about, and what is wrong with it, in muster's words. */
+/** The field of an issue, and what is wrong with it, in muster's words. */
 export function faultOf(issue: Issue): Fault {
   const nested = nestedIssue(issue);
   if (nested !== null) {
@@ -57,14 +57,14 @@ export function faultOf(issue: Issue): Fault {
   return { path: issue.path, message, missing };
 }
 
-/** The issue that says more than the one that holds it. */
+/** The more specific issue inside another. */
 function nestedIssue(issue: Issue): Issue | null {
   if (!LIBRARY_MESSAGE.test(issue.message)) return null;
   if (issue.code === "invalid_key" || issue.code === "invalid_element") {
     return issue.issues[0] ?? null;
   }
   if (issue.code !== "invalid_union") return null;
-  // The branch that was meant is the one that fails deepest inside the value.
+  // The intended branch is the one that fails deepest inside the value.
   const [deepest] = issue.errors.flatMap(([first]) => first === undefined ? [] : [first])
     .sort((a, b) => b.path.length - a.path.length);
   return deepest === undefined || deepest.path.length === 0 ? null : deepest;

@@ -1,3 +1,3 @@
-/** Words what schemas find wrong, without the schema library's words; and schemas of texts. */
+/** Formulates errors of schemas in muster's words; schemas of texts. */
 export { describeIssue, type Fault, faultOf } from "./faults.ts";
 export { textSchema } from "./text.ts";

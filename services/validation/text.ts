@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * What a JSON Schema says for a text without control characters (Unicode category Cc). A pattern in
- * a document has no flag `u`, and not every validator knows `\P{Cc}`.
+ * The JSON Schema of a text without control characters (Unicode category Cc). A pattern in a
+ * document has no flag `u`, and not every validator supports `\P{Cc}`.
  */
 const NO_CONTROLS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 

@@ -6,7 +6,7 @@ export class FolderLockError extends Error {
 }
 
 /**
- * A lock on a file. The operating system ends it with the process, however that ends.
+ * A lock on a file. The operating system releases it when the process ends, in any way.
  *
  * It is the lock that SQLite takes on a database, which every runtime and every version of the
  * program understands.
@@ -21,7 +21,7 @@ export class FolderLock {
   /**
    * Takes the lock, or fails at once.
    *
-   * @param path the file, which is made where there is none
+   * @param path the file, created if needed
    * @throws FolderLockError
    */
   static take(path: string): FolderLock {
@@ -42,7 +42,7 @@ export class FolderLock {
     }
   }
 
-  /** Gives the lock back. */
+  /** Releases the lock. */
   close(): void {
     this.#connection.close();
   }

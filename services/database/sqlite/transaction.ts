@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Undoes the transaction of a connection, if one is open. After a full disk, a read error or a lack
- * of memory, SQLite has often undone it already, and then refuses `ROLLBACK`.
+ * Rolls back the transaction of a connection, if one is open. After a full disk, a read error or a
+ * lack of memory, SQLite has often rolled it back already, and then refuses `ROLLBACK`.
  *
- * @param connection the connection. Older runtimes (Deno 2.4) do not tell whether a transaction is
- * open; there, `BEGIN` makes sure that one is.
+ * @param connection the connection. Older runtimes (Deno 2.4) do not report whether a transaction
+ * is open; there, `BEGIN` ensures that one is.
  * @see {@link https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction}
  */
 export function rollBack(connection: Connection): void {

@@ -1,4 +1,4 @@
-/** What an LLM backend is: the providers that are known, and what is written of a backend. */
+/** The known LLM providers, and the definition of a backend. */
 export {
   isKnownProvider,
   KNOWN_PROVIDERS,

@@ -1,15 +1,15 @@
-/** The form of requests that a provider takes. */
+/** The API format of a provider. */
 export type ProviderApi = "openai" | "anthropic" | "gemini" | "bedrock" | "ollama";
 
 /** A provider of language models. */
 export interface Provider {
   readonly name: string;
-  /** Where its API is; empty where only a backend can say. */
+  /** The address of its API; empty if each backend has its own. */
   readonly baseUrl: string;
   readonly api: ProviderApi;
   /** Environment variables that usually hold its key, the usual one first; none for local ones. */
   readonly variables: readonly string[];
-  /** Whether it tells the tokens of a streamed answer when it is asked to. */
+  /** Whether it reports the tokens of a streamed answer on request. */
   readonly countsStreams: boolean;
 }
 
@@ -88,12 +88,12 @@ export const KNOWN_PROVIDERS: readonly Provider[] = Object.freeze([
   }),
 ]);
 
-/** Whether muster knows where a provider is and what it speaks. */
+/** Whether muster knows a provider's address and format. */
 export function isKnownProvider(name: string): boolean {
   return KNOWN_PROVIDERS.some((known) => known.name === name);
 }
 
-/** A provider by its name; one that is not known speaks the form of OpenAI, wherever it is. */
+/** A provider by its name; an unknown one uses OpenAI's format, at any address. */
 export function providerOf(name: string): Provider {
   return KNOWN_PROVIDERS.find((known) => known.name === name) ?? provider(name, "");
 }

@@ -51,11 +51,11 @@ const definition = {
   block: fields.block.default([]),
 };
 
-/** What a backend is made with. */
+/** The request for a new backend. */
 export const backendRequestSchema = z.object({ ...definition, api_key: noKey });
 export type BackendRequest = z.infer<typeof backendRequestSchema>;
 
-/** What of a backend is to change; what is not named stays. */
+/** The request to change a backend; missing fields stay. */
 export const backendChangeSchema = z.object({ ...fields, name: slug, api_key: noKey }).partial();
 export type BackendChange = z.infer<typeof backendChangeSchema>;
 
@@ -78,7 +78,7 @@ export const configuredBackendsSchema = z.array(
   }
 });
 
-/** What is wrong with a backend whose fields are right each by itself, or null. */
+/** What is wrong with a backend although each field is valid, or null. */
 export function definitionProblem(
   { provider, base_url }: Pick<BackendDefinition, "provider" | "base_url">,
 ): string | null {

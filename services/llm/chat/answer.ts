@@ -9,17 +9,17 @@ export interface ToolCall {
   readonly name: string;
   /** JSON. */
   readonly arguments: string;
-  /** What only the provider understands, and needs again with the tool's result. */
+  /** Opaque data that the provider needs again with the tool's result. */
   readonly extra?: JsonObject | undefined;
 }
 
-/** Tokens, with what some providers tell of them besides. */
+/** Tokens, with details from some providers. */
 export interface DetailedUsage extends TokenUsage {
   readonly cached?: number | undefined;
   readonly reasoning?: number | undefined;
 }
 
-/** What a model answered as a whole. */
+/** The complete answer of a model. */
 export interface Answer {
   readonly id: string;
   readonly model: string;
@@ -53,7 +53,7 @@ export function completionOf(answer: Answer): JsonObject {
   };
 }
 
-/** Makes the `chat.completion.chunk` objects of one streamed answer. */
+/** Creates the `chat.completion.chunk` objects of one streamed answer. */
 export class Chunks {
   readonly #head: JsonObject;
   #toolCalls = 0;
@@ -72,7 +72,7 @@ export class Chunks {
     return this.#delta({ reasoning_content: text });
   }
 
-  /** Begins a call of a tool. Gives its index, by which more of its arguments are added. */
+  /** Starts a tool call. Returns its index, for adding more of its arguments. */
   toolCall(call: ToolCall): { readonly index: number; readonly chunk: JsonObject } {
     const index = this.#toolCalls++;
     return { index, chunk: this.#delta({ tool_calls: [{ index, ...toolCallOf(call) }] }) };
@@ -82,7 +82,7 @@ export class Chunks {
     return this.#delta({ tool_calls: [{ index, function: { arguments: text } }] });
   }
 
-  /** The end of the answer, and where it is known what it cost. */
+  /** The end of the answer, and its usage if known. */
   *finish(finishReason: FinishReason, usage: DetailedUsage): Generator<JsonObject> {
     yield this.#delta({}, finishReason);
     if (usage.prompt !== null || usage.completion !== null) {
@@ -98,7 +98,7 @@ export class Chunks {
   }
 }
 
-/** An id for an answer whose provider gave none. */
+/** An id for an answer without one from the provider. */
 export function newAnswerId(): string {
   return `chatcmpl-${crypto.randomUUID()}`;
 }

@@ -3,8 +3,8 @@ import { keyOf } from "./chat.ts";
 import { languageModelApi } from "./language_model.ts";
 
 /**
- * The Converse API of Amazon Bedrock. What is not given here the library would take from the
- * environment; therefore everything is.
+ * The Converse API of Amazon Bedrock. Every setting is given here, because the library would read
+ * missing ones from the environment.
  */
 export const bedrock = languageModelApi((model, { endpoint, fetch }) => {
   const { baseUrl: baseURL, region, credentials } = endpoint;

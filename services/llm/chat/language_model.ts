@@ -19,7 +19,7 @@ import { type ChatApi, type ChatCall, cutShort } from "./chat.ts";
 import { callOptions } from "./prompt.ts";
 import { readRequest } from "./request.ts";
 
-/** Makes the model of one call, with its key and its way to the provider. */
+/** Creates the model of one call, with its key and its connection to the provider. */
 export type ModelFactory = (modelId: string, call: ChatCall) => LanguageModelV4;
 
 /** An API that a provider of the AI SDK speaks, translated from and to the common format. */
@@ -50,7 +50,7 @@ export function languageModelApi(newModel: ModelFactory): ChatApi {
   };
 }
 
-/** Tells what a provider's library cannot say in the provider's format as the caller's mistake. */
+/** Reports what a provider's library cannot express as the caller's mistake. */
 async function sayable<Result>(call: () => PromiseLike<Result>): Promise<Result> {
   try {
     return await call();
@@ -65,7 +65,7 @@ type Part = LanguageModelV4StreamPart;
 type ToolCallPart = Extract<Part, { type: "tool-call" }>;
 type TextKind = "text" | "reasoning";
 
-/** Turns the parts of a stream into chunks, which begin when the model begins to say something. */
+/** Converts the parts of a stream into chunks, starting with the model's first output. */
 class StreamTranslation {
   #head: Pick<Answer, "id" | "model">;
   #chunks: Chunks | null = null;
@@ -131,7 +131,7 @@ function joined(content: readonly { type: string }[], kind: TextKind): string {
     .map((part) => part.text).join("");
 }
 
-/** Whether a part calls a tool that is the caller's to run. */
+/** Whether a part calls a tool that the caller runs. */
 function isOwnToolCall(part: { type: string }): part is ToolCallPart {
   return part.type === "tool-call" && (part as ToolCallPart).providerExecuted !== true;
 }
@@ -140,7 +140,7 @@ function toolCallOf({ toolCallId, toolName, input, providerMetadata }: ToolCallP
   return { id: toolCallId, name: toolName, arguments: input, extra: providerMetadata };
 }
 
-/** Whether the provider told the end itself; else the library found the stream at its end. */
+/** Whether the provider reported the end; otherwise the stream just ended. */
 function isTold({ unified, raw }: LanguageModelV4FinishReason): boolean {
   return unified !== "other" || raw !== undefined;
 }

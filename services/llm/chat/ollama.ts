@@ -16,8 +16,8 @@ import {
 type OllamaMessage = NonNullable<ChatRequest["messages"]>[number];
 
 /**
- * The chat API of Ollama. Its library comes in the flavour for browsers: the other one takes a text
- * that names a file of this machine for that file.
+ * The chat API of Ollama. Uses the browser version of its library: the other one treats a text that
+ * is a path on this machine as that file.
  */
 export const ollama: ChatApi = Object.freeze({
   async complete(call: ChatCall): Promise<JsonObject> {
@@ -55,7 +55,7 @@ export const ollama: ChatApi = Object.freeze({
 });
 
 function clientOf({ endpoint, fetch }: ChatCall): Ollama {
-  // The library would add a key from the environment, and would print what it cannot read.
+  // The library would add a key from the environment, and print what it cannot parse.
   const headers = { "content-type": "application/json", ...bearerHeaders(endpoint) };
   return new Ollama({
     host: endpoint.baseUrl,
@@ -66,7 +66,7 @@ function clientOf({ endpoint, fetch }: ChatCall): Ollama {
   });
 }
 
-/** Fails where a line of an answer is no JSON object. */
+/** Fails if a line of an answer is not a JSON object. */
 function wholeObjects(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

@@ -5,7 +5,7 @@ import { bearerHeaders, type ChatApi, type ChatCall, cutShort } from "./chat.ts"
 /** The longest event of a stream, in characters. */
 const MAX_EVENT_LENGTH = 1_048_576;
 
-/** Providers whose API is the common format: requests and answers pass as they are. */
+/** Providers whose API is the common format: requests and answers pass unchanged. */
 export const openai: ChatApi = Object.freeze({
   async complete(call: ChatCall): Promise<JsonObject> {
     const response = await post(call, call.request);
@@ -44,7 +44,7 @@ function tellsEnd({ choices }: JsonObject): boolean {
     choices.some((choice) => typeof choice?.finish_reason === "string");
 }
 
-/** Has a stream end with the tokens that it cost, where the provider is known to take the wish. */
+/** Requests the tokens at the end of a stream, if the provider is known to support it. */
 function askingForUsage({ request, endpoint }: ChatCall): JsonObject {
   const options = request["stream_options"] ?? {};
   if (!endpoint.provider.countsStreams || !isObject(options)) return request;

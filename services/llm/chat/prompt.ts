@@ -16,18 +16,18 @@ import {
   type UserPart,
 } from "./request.ts";
 
-/** What a field of the call options may be, where it is there. */
+/** The type of a field of the call options, if present. */
 type Option<Name extends keyof LanguageModelV4CallOptions> = NonNullable<
   LanguageModelV4CallOptions[Name]
 >;
 
-/** Media types of the audio formats that the common format has. */
+/** Media types of the common format's audio formats. */
 const AUDIO_TYPES: Readonly<Record<string, string>> = { wav: "audio/wav", mp3: "audio/mpeg" };
 
 /**
- * A request as the AI SDK's providers take it.
+ * A request for the AI SDK's providers.
  *
- * @throws Invalid where it says what cannot be translated
+ * @throws Invalid if a part cannot be translated
  */
 export function callOptions(request: ReadRequest): LanguageModelV4CallOptions {
   const options: { -readonly [Name in keyof LanguageModelV4CallOptions]: unknown } = {
@@ -145,7 +145,7 @@ function userPart(part: UserPart): LanguageModelV4TextPart | LanguageModelV4File
   }
 }
 
-/** An image in the request itself, or one that the provider, never muster, is to fetch. */
+/** An image in the request itself, or one that the provider fetches; muster never does. */
 function imagePart(text: string): LanguageModelV4FilePart {
   const content = readDataUrl(text);
   if (content !== null) {

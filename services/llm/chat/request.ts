@@ -20,7 +20,7 @@ const file = z.object({
 
 const texts = z.union([z.string(), z.array(text)]);
 
-/** What only some providers say of a part, under the provider's name; it comes back as it went. */
+/** Provider-specific data of a part, under the provider's name; it is returned unchanged. */
 const extra = z.record(z.string(), z.record(z.string(), z.json())).optional();
 
 const toolCall = z.object({
@@ -79,7 +79,7 @@ const responseFormat = z.discriminatedUnion("type", [
 const count = z.int().min(1).nullish();
 const number = z.number().nullish();
 
-/** What of a chat-completions request can be said in the formats of other APIs. */
+/** The parts of a chat-completions request that other APIs can express. */
 const requestSchema = z.object({
   model: z.string().min(1).regex(/^(?!\/|.*(\.\.|\/\.?\/|\/\.?$))(?!\.\/)[^\s?#%\\\p{Cc}]+$/u, {
     error: "is no name of a model",
@@ -105,7 +105,7 @@ export type Message = ReadRequest["messages"][number];
 export type UserPart = Exclude<Extract<Message, { role: "user" }>["content"], string>[number];
 
 /**
- * Reads a request that has to be translated.
+ * Parses a request that must be translated.
  *
  * @throws Invalid naming the field that is not of the common format
  */
@@ -122,7 +122,7 @@ export function textOf(content: z.infer<typeof texts>): string {
 }
 
 /**
- * The arguments of a tool call, which the common format holds as a text.
+ * The arguments of a tool call, which are a text in the common format.
  *
  * @throws Invalid
  */
@@ -132,7 +132,7 @@ export function readArguments(text: string): JsonObject {
   throw new Invalid('"messages": the arguments of a tool call must be a JSON object, as a text');
 }
 
-/** What a `data:` URL holds in base64, or null where the text is no such URL. */
+/** The base64 content of a `data:` URL, or null if the text is not such a URL. */
 export function readDataUrl(text: string): { mediaType: string; base64: string } | null {
   const match = /^data:([\w.+-]+\/[\w.+-]+)(?:;[^;,]+)*;base64,/.exec(text);
   if (match === null) return null;
