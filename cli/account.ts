@@ -20,7 +20,7 @@ interface AddOptions extends CommandOptions, PasswordOptions {
 const accountSchema = z.object({ account: z.string(), created_at: z.string() });
 const createdSchema = z.object({ account: z.string(), server: z.string() });
 
-/** `muster account add`: makes an IRC account for a person and prints how to log in. */
+/** `muster account add`: creates an IRC account for a person and prints how to log in. */
 async function addAccount(name: string, options: AddOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const config = await readSettings(options);

@@ -43,7 +43,7 @@ function pathOf(username: string): string {
   return `/v1/admins/${encodeURIComponent(username)}`;
 }
 
-/** `muster admin`: those who administer this server. */
+/** `muster admin`: the admins of this server. */
 export const ADMIN: Group = {
   commands: [
     {

@@ -102,7 +102,7 @@ async function showAgent(nick: string, options: CommandOptions): Promise<void> {
   ]);
 }
 
-/** `muster agent inbox`: what was said to an agent, and what mentions it. */
+/** `muster agent inbox`: messages to an agent, and mentions of it. */
 async function showInbox(
   nick: string,
   { lines = 0, wait = 0, ...options }: CommandOptions & {
@@ -130,7 +130,7 @@ function stateOf({ revoked, paused, online }: Agent): string {
   return `${online ? "online" : "offline"}${paused ? ", paused" : ""}`;
 }
 
-/** `muster agent add`: makes an agent and prints what it logs in with. */
+/** `muster agent add`: creates an agent and prints its credentials. */
 async function addAgent(nick: string, options: DutyOptions & LoginOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const duties = dutiesOf(options);
@@ -139,14 +139,14 @@ async function addAgent(nick: string, options: DutyOptions & LoginOptions): Prom
   printRegistration(registration, options, duties.channels);
 }
 
-/** `muster agent adopt`: makes an IRC account an agent. */
+/** `muster agent adopt`: turns an IRC account into an agent. */
 async function adoptAgent(nick: string, options: DutyOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const path = `/v1/agents/${encodeURIComponent(nick)}/adopt`;
   await client.call("POST", path, agentSchema, dutiesOf(options));
 }
 
-/** What the options say of what an agent is for. */
+/** The agent's type and channels, from the options. */
 function dutiesOf({ type, channels }: DutyOptions): { type?: string; channels?: string[] } {
   const names = channels?.split(",").map((name) => name.trim()).filter(Boolean);
   return {
@@ -207,7 +207,7 @@ interface RateOptions extends CommandOptions {
   readonly none?: boolean;
 }
 
-/** `muster agent rate`: gives an agent a rate of its own, or takes it away. */
+/** `muster agent rate`: sets or removes an agent's own rate. */
 async function setAgentRate(
   nick: string,
   rate: number | null = null,
@@ -259,7 +259,7 @@ const KEEP_TOKENS_OPTION: Option = {
   summary: "let the agent's tokens stay valid",
 };
 
-/** What an agent may say. */
+/** The limits of an agent's messages. */
 const SPEECH: readonly Command[] = [
   {
     name: "pause",
@@ -296,7 +296,7 @@ const SPEECH: readonly Command[] = [
   },
 ];
 
-/** What an agent logs in with. */
+/** An agent's credentials. */
 const ACCESS: readonly Command[] = [
   {
     name: "adopt",

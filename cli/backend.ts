@@ -31,7 +31,7 @@ async function listBackends(options: CommandOptions): Promise<void> {
     backend.base_url || "(the provider's)",
     backend.api_key_env || "(the provider's)",
     backend.source,
-    // The list is that of the last live query: an empty one says nothing.
+    // The list is from the last live query, so an empty one means nothing.
     backend.models.length === 0 ? "-" : String(backend.models.length),
   ]);
   print(table(["NAME", "PROVIDER", "ADDRESS", "KEY VARIABLE", "SOURCE", "MODELS"], rows));
@@ -62,7 +62,7 @@ async function removeBackend(name: string, options: CommandOptions): Promise<voi
   await client.call("DELETE", pathOf(name), z.undefined());
 }
 
-/** `muster backend models`: asks the provider. */
+/** `muster backend models`: queries the provider. */
 async function listModels(name: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   const models = await client.call("GET", `${pathOf(name)}/models`, z.array(z.string()));

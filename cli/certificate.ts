@@ -3,9 +3,9 @@ import type { Config } from "../services/config/mod.ts";
 import { CommandFailed } from "./output.ts";
 
 /**
- * Reads the certificate that the configuration names, and finds out whether it is one.
+ * Reads and validates the configured certificate.
  *
- * @returns null where the configuration names none
+ * @returns null if the configuration names none
  * @throws CommandFailed
  */
 export async function readCertificate({ tls }: Config): Promise<Certificate | null> {

@@ -19,7 +19,7 @@ async function listChannels(options: CommandOptions): Promise<void> {
   for (const channel of channels) print(visible(channel));
 }
 
-/** `muster channel show`: who is in a channel, and what was said last. */
+/** `muster channel show`: the members and last messages of a channel. */
 async function showChannel(
   channel: string,
   { lines = 0, ...options }: CommandOptions & { readonly lines?: number },

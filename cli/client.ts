@@ -7,18 +7,18 @@ import { CommandFailed, printError, visible } from "./output.ts";
 import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
 import { readSettings } from "./settings.ts";
 
-/** How long a call may take, in milliseconds; streams excepted. */
+/** How long a call may take, in milliseconds, except for streams. */
 const CALL_TIMEOUT = 30_000;
 
 const errorSchema = z.object({ error: z.string() });
 
-/** Sentences of the server about what a request does not do. */
+/** Warnings of the server about a request. */
 const warningsSchema = z.array(z.string());
 
 /** The server cannot be reached at the moment; another try may succeed. */
 export class Unreachable extends CommandFailed {}
 
-/** The server answered that it will not do what was asked. */
+/** The server refused the request. */
 export class Refused extends CommandFailed {
   /** The HTTP status. */
   readonly status: number;
@@ -70,7 +70,7 @@ export class ApiClient {
    * Calls an endpoint and reads its answer.
    *
    * @param timeout milliseconds
-   * @throws Refused with the server's own sentence, Unreachable where no server answers
+   * @throws Refused with the server's own sentence, Unreachable if no server answers
    */
   async call<Schema extends z.ZodType>(
     method: string,
@@ -95,7 +95,7 @@ export class ApiClient {
   /**
    * Opens an event stream.
    *
-   * @throws Unreachable where the server is away, CommandFailed where it refuses
+   * @throws Unreachable if the server is away, CommandFailed if it refuses
    */
   async openStream(path: string): Promise<ReadableStream<Uint8Array>> {
     const response = await this.#request("GET", path, {
@@ -150,7 +150,7 @@ export class ApiClient {
     };
   }
 
-  /** The server's sentence, with the server that was asked and what may help. */
+  /** The server's sentence, with the server's address and advice. */
   #refusal({ status }: Response, text: string): Refused {
     const hint = status === 401
       ? "\nMUSTER_TOKEN gives the token; without it the token is read from --data-dir"
@@ -195,7 +195,7 @@ function sentenceOf(status: number, text: string): string {
   }
 }
 
-/** Prints what the server says of a request that it accepted: a JSON array, or one sentence. */
+/** Prints the server's warnings about an accepted request: a JSON array, or one sentence. */
 function printWarnings(headers: Headers): void {
   const text = headers.get("x-muster-warnings");
   if (text === null) return;
@@ -210,7 +210,7 @@ function readWarnings(text: string): readonly string[] {
   }
 }
 
-/** Where the server of the data folder listens, or else where the configuration has it listen. */
+/** The address of the data folder's server, or else the configured one. */
 async function defaultUrl({ api_addr, data_dir, tls }: Config): Promise<string> {
   const bound = await readEndpoints(data_dir);
   if (bound !== null) return bound.api;

@@ -9,9 +9,9 @@ import { findClearText, findListenProblems, listenersOf, type Problem } from "./
 import { readSettings } from "./settings.ts";
 
 /**
- * `muster config check`: looks at all that a start would look at, and touches nothing.
+ * `muster config check`: makes all checks of a start, and changes nothing.
  *
- * @throws CommandFailed where the server would not start, with a line for each reason
+ * @throws CommandFailed if the server would not start, with a line for each reason
  */
 async function checkConfig(options: CommandOptions): Promise<void> {
   const config = await readSettings(options);
@@ -31,7 +31,7 @@ async function checkConfig(options: CommandOptions): Promise<void> {
   if (running !== null) print(`A server is running with it at ${running.api}`);
 }
 
-/** Where a server listens that runs with this data folder; null where none does. */
+/** The addresses of the running server of this data folder; null if there is none. */
 async function runningEndpoints(dataDir: string): Promise<Endpoints | null> {
   try {
     DataFolder.check(dataDir);
@@ -52,7 +52,7 @@ async function findTlsProblems(config: Config): Promise<Problem[]> {
   }
 }
 
-/** Finds files that the configuration names and that cannot be read. */
+/** Finds unreadable files that the configuration names. */
 function findUnreadable({ irc, bridge }: Config): Problem[] {
   if (irc.mode !== "external") return [];
   const files: readonly (readonly [string, string])[] = [

@@ -10,7 +10,7 @@ import type { Log } from "../services/log.ts";
 import { Descriptors } from "./descriptors.ts";
 import { HttpServers } from "./http.ts";
 
-/** The connections of the program, over HTTP and IRC, within what the process may have open. */
+/** The HTTP and IRC connections of the program, within its limit of descriptors. */
 export class Connections implements Disposable {
   readonly http: HttpServers;
   readonly #descriptors: Descriptors;
@@ -27,8 +27,8 @@ export class Connections implements Disposable {
   /**
    * Opens the ports of IRC, and counts its connections from then on.
    *
-   * @param listeners null where the IRC server is not part of this program
-   * @throws StartError where an address cannot be listened on
+   * @param listeners null if the IRC server is not part of this program
+   * @throws StartError if an address cannot be listened on
    */
   listenIrc(listeners: IrcListeners | null): IrcAddresses {
     if (listeners === null) return NO_IRC_ADDRESSES;
@@ -48,7 +48,7 @@ export class Connections implements Disposable {
     });
   };
 
-  /** Takes the bounds of another configuration, as far as they are known to fit. */
+  /** Applies the bounds of another configuration, as far as they are known to fit. */
   reconfigure(config: Config): void {
     this.#config = config;
     this.#bound(this.#descriptors.fit(config));

@@ -6,16 +6,16 @@ import type { Log } from "../services/log.ts";
 /** Descriptors that are kept for databases, logs and outgoing connections. */
 const RESERVED = 32;
 
-/** The part of the connections that were open when descriptors ran out that may be open again. */
+/** The share of the connections open when descriptors ran out that may be open later. */
 const KEPT_PART = 0.75;
 
-/** Connections of HTTP, and of IRC, that are let in in any case. */
+/** Minimum bounds of HTTP and IRC connections. */
 const LEAST = 16;
 
 /** How long after that the reserve is filled again, in milliseconds. */
 const REFILL_MILLISECONDS = 1000;
 
-/** Descriptors of an IRC client that a relay passes on: its own, and both ends of the inner one. */
+/** Descriptors per relayed IRC client: its own, and both ends of the inner connection. */
 const RELAYED = 3;
 
 /** Takes lower bounds when descriptors run out. */
@@ -27,10 +27,10 @@ export interface Bounded {
 }
 
 /**
- * Keeps the connections below the process's limit on open files, which the runtime raises to the hard
- * limit when it starts and does not tell without every permission. So it is found out when it is hit:
- * the reserve is given back at once, the bounds on connections are lowered for good to three quarters
- * of what was open, and the strangers beyond them are closed.
+ * Keeps the connections below the process's limit on open files. The runtime raises this limit to
+ * the hard limit at the start, and does not report it without every permission, so it is only found
+ * by hitting it. Then the reserve is released, the bounds on connections are lowered permanently to
+ * three quarters of what was open, and surplus strangers are closed.
  */
 export class Descriptors {
   readonly #log: Log;
@@ -76,7 +76,7 @@ export class Descriptors {
     });
   }
 
-  /** Closes what it holds. */
+  /** Closes the reserve. */
   [Symbol.dispose](): void {
     clearTimeout(this.#refill);
     this.#releaseReserve();
@@ -87,7 +87,7 @@ export class Descriptors {
     try {
       while (this.#reserve.length < RESERVED) this.#reserve.push(Deno.openSync("/dev/null"));
     } catch {
-      // None is left, or this system has no such file: the reserve is what there is.
+      // None is left, or this system has no such file; the reserve stays smaller.
     }
   }
 

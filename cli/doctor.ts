@@ -8,8 +8,8 @@ import { CommandFailed, print, printJson, visible } from "./output.ts";
 import { readSettings } from "./settings.ts";
 
 /**
- * `muster doctor log`: verifies the event log in the data folder, while a server runs or none does.
- * It prints what it finds and fails where that is anything.
+ * `muster doctor log`: verifies the event log in the data folder, with or without a running server.
+ * It prints its findings, and fails if there are any.
  */
 async function checkLog(options: CommandOptions): Promise<void> {
   const { data_dir } = await readSettings(options);

@@ -14,10 +14,10 @@ const endpointsSchema = z.object({
   irc_websocket_tls: z.string().optional(),
 });
 
-/** Where a running server listens, as URLs; one without IRC, or without TLS for it, lacks those. */
+/** If a running server listens, as URLs; one without IRC, or without TLS for it, lacks those. */
 export type Endpoints = z.infer<typeof endpointsSchema>;
 
-/** Where the parts listen; null where they do not. */
+/** If the parts listen; null if they do not. */
 export interface BoundAddresses {
   readonly api: Address;
   readonly mcp: Address;
@@ -46,7 +46,7 @@ export function writeEndpoints(
   Deno.renameSync(`${path}.new`, path);
 }
 
-/** @returns null where none are written down, or not in this form */
+/** @returns null if none are written down, or not in this form */
 export async function readEndpoints(folder: string): Promise<Endpoints | null> {
   try {
     return endpointsSchema.parse(JSON.parse(await Deno.readTextFile(join(folder, FILE))));

@@ -50,7 +50,7 @@ export class HttpServers {
   /**
    * Listens.
    *
-   * @throws CommandFailed where it cannot: another program may have taken the address just now
+   * @throws CommandFailed if it cannot: another program may have taken the address just now
    */
   listen(address: Address, certificate: Certificate | null, handler: HttpHandler): HttpServer {
     const [connections, log] = [this.#connections, this.#log];

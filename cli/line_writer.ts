@@ -15,7 +15,7 @@ export class LineWriter {
   #waiting: string[] = [];
   #dropped = 0;
   #writing: Promise<void> | null = null;
-  /** Begins the next write; absent where none is due. */
+  /** Begins the next write; absent if none is due. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(stream: Pick<typeof Deno.stderr, "write">) {
@@ -56,7 +56,7 @@ export class LineWriter {
     try {
       if (lines.length > 0) await this.#writeAll(this.#encoder.encode(`${lines.join("\n")}\n`));
     } catch {
-      // Nobody reads the log any more; the program goes on.
+      // Nobody reads the log any more; the program continues.
       this.#waiting = [];
     }
     this.#writing = null;

@@ -54,7 +54,7 @@ export function readableFormat(clock: () => number): LogFormat {
   };
 }
 
-/** Gives the time in ISO 8601; lines of the same millisecond share the text. */
+/** Returns the time in ISO 8601; lines of the same millisecond share the text. */
 function timestamps(clock: () => number): () => string {
   let [last, text] = [NaN, ""];
   return () => {

@@ -6,7 +6,7 @@ export const IRC_CLIENTS = Object.freeze(["irssi", "weechat", "hexchat"]);
 /** What a client logs in with. */
 export interface Login {
   readonly name: string;
-  /** Null where the person knows it and it shall not stand on the screen. */
+  /** Null if the person knows it and it shall not stand on the screen. */
   readonly password: string | null;
   /** `irc://host:port` or `ircs://host:port`. */
   readonly server: string;
@@ -19,7 +19,7 @@ const NETWORK = "muster";
 /**
  * The lines to type into an IRC client so that it logs in by SASL PLAIN and joins its channels.
  *
- * @throws CommandFailed where the client is not among {@link IRC_CLIENTS}
+ * @throws CommandFailed if the client is not among {@link IRC_CLIENTS}
  */
 export function loginLines(client: string, login: Login): string {
   const url = new URL(login.server.replace(/^irc/, "http"));

@@ -1,6 +1,6 @@
 import { cut, pad, widthOf } from "./command_line/mod.ts";
 
-/** A command that could not do its work; the message is for the person who called it. */
+/** A command failed; the message is for its caller. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
   readonly exitCode: number;
@@ -47,7 +47,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The columns of a terminal; null where a stream is none. */
+/** The columns of a terminal; null if a stream is none. */
 export function terminalWidth(stream: typeof Deno.stdout): number | null {
   if (!stream.isTerminal()) return null;
   try {
@@ -91,8 +91,8 @@ export function printFields(fields: readonly (readonly [name: string, value: str
 const MIN_COLUMN = 8;
 
 /**
- * Lays rows out in columns. In a file or a pipe each column is as wide as its widest cell; on a
- * terminal the widest columns are cut until the rows fit.
+ * Aligns rows in columns. In a file or a pipe, each column is as wide as its widest cell; on a
+ * terminal, the widest columns are truncated until the rows fit.
  */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows.map((row) => row.map(visible))];

@@ -31,10 +31,10 @@ export interface ChosenPassword {
 }
 
 /**
- * Finds the password that an account shall have: from standard input where the command line says
- * so, else asked for on a terminal, else a random one.
+ * Finds the password that an account shall have: from standard input if the command line says so,
+ * else asked for on a terminal, else a random one.
  *
- * @throws CommandFailed where there is none or two that were typed differ
+ * @throws CommandFailed if there is none or two that were typed differ
  */
 export async function choosePassword(fromInput: boolean): Promise<ChosenPassword> {
   if (fromInput) return { password: await readPassword(), random: false };

@@ -29,7 +29,7 @@ async function setPolicy(
   await client.call("PUT", PATH, objectSchema, patch);
 }
 
-/** A value is JSON where it can be read as such, else the text as it is. */
+/** A value is JSON if it can be read as such, else the text as it is. */
 function readValue(text: string): unknown {
   try {
     return JSON.parse(text);

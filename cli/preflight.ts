@@ -1,4 +1,4 @@
-/** What can be found out about a start before anything is touched. */
+/** The checks of a start, before anything is changed. */
 import {
   type Address,
   type Config,
@@ -18,11 +18,11 @@ export interface Listener {
 /** Something that keeps the server from starting. */
 export interface Problem {
   readonly message: string;
-  /** 2 where the configuration is wrong by itself, 1 where this machine is in the way. */
+  /** 2 for an invalid configuration, 1 for a problem of this machine. */
   readonly exitCode: 1 | 2;
 }
 
-/** Something that works, and that the operator should know of. */
+/** A warning for the operator. */
 export interface Warning {
   readonly message: string;
   /** The configuration key. */

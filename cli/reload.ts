@@ -18,12 +18,12 @@ const LIVE_KEYS = [
 
 /** What takes a new configuration while it runs. */
 export interface Reloadable {
-  /** @param renewed the certificate, where it is another than before */
+  /** @param renewed the certificate, if it is another than before */
   apply(config: Config, renewed: Certificate | null): Promise<void> | void;
 }
 
 export interface ReloaderOptions {
-  /** The configuration of the start, and its certificate; null where there is no TLS. */
+  /** The configuration of the start, and its certificate; null if there is no TLS. */
   readonly config: Config;
   readonly certificate: Certificate | null;
   readonly server: Reloadable;

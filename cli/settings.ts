@@ -2,10 +2,10 @@ import { type Config, ConfigError, loadConfig, type LoadedConfig } from "../serv
 import { CommandFailed, printError } from "./output.ts";
 import type { CommandOptions } from "./options.ts";
 
-/** The configuration file that is read where no other is named. */
+/** The configuration file that is read if no other is named. */
 const DEFAULT_FILE = "config.yaml";
 
-/** The exit code where the configuration is wrong. */
+/** The exit code if the configuration is wrong. */
 const WRONG_USAGE = 2;
 
 /** The options that are configuration keys. */
@@ -28,7 +28,7 @@ const FLAGS = [
 /**
  * Reads the configuration that a command works with, and prints its warnings.
  *
- * @throws CommandFailed where it cannot be used
+ * @throws CommandFailed if it cannot be used
  */
 export async function readSettings(options: SettingsOptions): Promise<Config> {
   const flags = Object.fromEntries(

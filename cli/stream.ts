@@ -11,9 +11,9 @@ const MAX_EVENT = 4_194_304;
  * Reads an event stream of the API for ever. Where the server goes away, it waits and connects
  * again.
  *
- * @param path where the stream is; asked before each connection, so that it can name the last event
+ * @param path if the stream is; asked before each connection, so that it can name the last event
  * @param take gets the data of each event
- * @throws CommandFailed where the server refuses
+ * @throws CommandFailed if the server refuses
  */
 export async function followStream(
   client: ApiClient,

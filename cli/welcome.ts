@@ -4,7 +4,7 @@ import type { Config } from "../services/config/mod.ts";
 import { VERSION } from "../services/version.ts";
 import { commandName, print } from "./output.ts";
 
-/** Where the parts listen, each as `host:port`. */
+/** If the parts listen, each as `host:port`. */
 export interface Addresses {
   readonly scheme: "http" | "https";
   readonly api: string;
@@ -26,7 +26,7 @@ export interface Greeted {
 const AGENT_NAMES: readonly string[] = ["scout", "builder", "mapper", "reviewer"];
 const PERSON_NAMES: readonly string[] = ["ann", "bob", "carol"];
 
-/** Tells a person at a terminal what runs where and what to try next. */
+/** Tells a person at a terminal what runs if and what to try next. */
 export function printWelcome(
   { scheme, api, mcp, irc, ircs }: Addresses,
   { config, firstAdmin, isFree }: Greeted,
@@ -62,7 +62,7 @@ export function printWelcome(
   print();
 }
 
-/** The first name that is free, with a number behind it where none is. */
+/** The first name that is free, with a number behind it if none is. */
 function freeName(names: readonly string[], isFree: (name: string) => boolean): string {
   const [first = "guest"] = names;
   let name = names.find(isFree);
@@ -72,7 +72,7 @@ function freeName(names: readonly string[], isFree: (name: string) => boolean): 
   return name;
 }
 
-/** The name of the person at the terminal comes first, where it can be an account's. */
+/** The name of the person at the terminal comes first, if it can be an account's. */
 function personNames(): readonly string[] {
   const user = Deno.env.get("USER") ?? "";
   return /^[A-Za-z][A-Za-z0-9-]{0,30}$/.test(user) && user !== "root"

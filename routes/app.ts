@@ -57,7 +57,7 @@ export function createApp(services: Services) {
   return app;
 }
 
-/** The routes of each group of the table, but those that describe all of them. */
+/** The routes of each group of the table, except those of the documentation. */
 export function createGroups(
   services: Services,
   streams = newStreams(services),
@@ -93,7 +93,7 @@ function newStreams({ config, identity, scheduler, metrics }: Services): EventSt
   return new EventStreams({ max: config.limits.streams, identity, scheduler, metrics });
 }
 
-/** Authenticates by the query too where the table says so, before the header alone counts. */
+/** Also authenticates by the query if the table allows it, before the check of the header. */
 function acceptQueryTokens(app: Hono<AppEnv>, services: AuthenticateOptions): void {
   const rows: [string, readonly [string, string, QueryToken?]][] = Object.entries(ROUTES);
   for (const [name, [, , queryToken]] of rows) {

@@ -2,14 +2,14 @@ import type { Context } from "hono";
 import type { Credential, Principal, WebSession } from "../services/identity/mod.ts";
 import type { ProjectAccess } from "../services/projects/mod.ts";
 
-/** What a principal was authenticated by. */
+/** The credential of a principal. */
 export interface Proof {
   readonly credential: Credential;
-  /** How many credentials had ended by then, as `Identity.endings` counts them. */
+  /** The value of `Identity.endings` at that time. */
   readonly endings: number;
 }
 
-/** What a request carries through the middleware to its handler. */
+/** The values that a request carries through the middleware to its handler. */
 export interface AppEnv {
   Bindings: {
     /** The address of the socket. */
@@ -23,15 +23,15 @@ export interface AppEnv {
     requestId: string;
     /** The client's address: the socket's, or what a trusted proxy says. */
     address: string;
-    /** Whether the client came over TLS, to us or to a trusted proxy. */
+    /** Whether the client uses TLS, to us or to a trusted proxy. */
     secure: boolean;
     /** Set for every path below `/v1/`. */
     principal: Principal;
-    /** Set with the principal, unless the request came by a session's cookie. */
+    /** Set with the principal, unless the request was authenticated by a session's cookie. */
     proof: Proof;
-    /** Set where the request came by a session's cookie. */
+    /** Set if the request was authenticated by a session's cookie. */
     session: WebSession;
-    /** Set for every path of the repository API: the project, and what the caller may do in it. */
+    /** Set for every path of the repository API: the project, and the caller's rights in it. */
     access: ProjectAccess;
   };
 }

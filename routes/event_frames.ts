@@ -1,6 +1,6 @@
-/** Events as they look on the wire, and those that wait for a reader. */
+/** Encoded events, and those that wait for a reader. */
 
-/** Frames that wait for the reader go out together, as long as they are no more than this. */
+/** Waiting frames are sent together, up to this many bytes. */
 const CHUNK_BYTES = 65_536;
 
 const encoder = new TextEncoder();
@@ -9,10 +9,10 @@ const encoder = new TextEncoder();
 export class EventFrames<Item extends object> {
   readonly #format: (item: Item) => string;
   readonly #frames = new WeakMap<Item, Uint8Array<ArrayBuffer>>();
-  /** The one that was asked for last: a new item goes to all readers before the next one. */
+  /** The last encoded frame: a new item goes to all readers before the next one. */
   #last: { readonly item: Item; readonly frame: Uint8Array<ArrayBuffer> } | null = null;
 
-  /** @param format gives the fields of the event that shows an item, one per line */
+  /** @param format returns the fields of an item's event, one per line */
   constructor(format: (item: Item) => string) {
     this.#format = format;
   }
@@ -29,10 +29,10 @@ export class EventFrames<Item extends object> {
   }
 }
 
-/** What JSON allows within a string, and readers of lines may take for the end of one. */
+/** Characters that JSON allows in a string, but that some readers treat as line ends. */
 const LINE_ENDS = /[\x85\u2028\u2029]/g;
 
-/** A value as JSON on one line, whatever the reader takes for the end of one. */
+/** A value as JSON on one line, for every definition of a line end. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(
     LINE_ENDS,
@@ -41,8 +41,8 @@ export function jsonLine(value: unknown): string {
 }
 
 /**
- * Makes one chunk of several frames. Readers that are up to date are sent the same frames one after
- * the other, so that the last chunk mostly serves the next reader too.
+ * Joins several frames to one chunk. Up-to-date readers receive the same frames in turn, so the
+ * last chunk usually serves the next reader too.
  */
 export class FrameJoiner {
   #frames: readonly Uint8Array[] = [];
@@ -62,7 +62,7 @@ export class FrameJoiner {
     return chunk;
   }
 
-  /** Lets go of the last chunk. */
+  /** Drops the last chunk. */
   forget(): void {
     this.#frames = [];
     this.#chunk = null;
@@ -91,7 +91,7 @@ export class FrameQueue {
     this.#bytes += frame.byteLength;
   }
 
-  /** Takes as many frames as make a chunk, or null where there is none. */
+  /** Takes frames for one chunk, or null if there are none. */
   take(joiner: FrameJoiner): Uint8Array | null {
     const [frames, bytes] = this.#takeChunk();
     return frames.length < 2 ? frames[0] ?? null : joiner.join(frames, bytes);

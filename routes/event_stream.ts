@@ -1,33 +1,33 @@
 import type { Principal } from "../services/identity/mod.ts";
 import { type FrameJoiner, FrameQueue } from "./event_frames.ts";
 
-/** A reader that is so far behind is closed. */
+/** A reader that is this far behind is disconnected. */
 const MAX_EVENTS_BEHIND = 1000;
 const MAX_BYTES_BEHIND = 1_048_576;
 
 /**
- * The end of a source that its stream holds: of one that sends what comes, and is cut where its
- * reader falls behind, or of one that sends some more when it is asked.
+ * The end of a source that its stream holds: of one that sends what comes, and is cut if its reader
+ * falls behind, or of one that sends some more when it is asked.
  */
 export interface Followed {
   close(): void;
-  /** Absent where the source never sends what it was not asked for; false where it did not now. */
+  /** Absent if the source sends only on request; false if it did not now. */
   cut?(): boolean;
-  /** Absent where the source sends everything by itself. */
+  /** Absent if the source sends everything without requests. */
   more?(): void;
 }
 
-/** What the streams of a server share. */
+/** The shared state of a server's streams. */
 export interface StreamHost {
   readonly joiner: FrameJoiner;
-  /** Has a stream's {@linkcode EventStream.flush} called soon. */
+  /** Schedules a call of a stream's {@linkcode EventStream.flush}. */
   due(stream: EventStream): void;
   closed(stream: EventStream): void;
 }
 
 /**
- * One reader's stream. Frames wait in a queue of its own until it reads on; a reader that waits gets
- * together what comes in one turn of the event loop.
+ * One reader's stream. Frames wait in its queue until the reader reads; a waiting reader receives
+ * all frames of one turn of the event loop together.
  */
 export class EventStream {
   readonly principal: Principal;
@@ -35,14 +35,14 @@ export class EventStream {
   readonly #host: StreamHost;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #followed: Followed | null = null;
-  /** What the stream began with; how much that is does not count as falling behind. */
+  /** The initial frames of the stream, which do not count as falling behind. */
   readonly #replay = new FrameQueue();
   readonly #queue = new FrameQueue();
   /** Whether the reader waits for the next chunk. */
   #wanted = false;
-  /** Whether the reader waits and is about to get what is in the queue. */
+  /** Whether the reader waits and will receive the queue soon. */
   #due = false;
-  /** Whether nothing will be added to the queue any more. */
+  /** Whether the queue is complete. */
   #finished = false;
   #closed = false;
 
@@ -58,7 +58,7 @@ export class EventStream {
     }, { highWaterMark: 0 });
   }
 
-  /** Takes what the stream follows, to end that when it is closed. */
+  /** Sets the source of the stream, which is closed with it. */
   attach(followed: Followed): void {
     if (this.#closed) return followed.close();
     this.#followed = followed;
@@ -72,7 +72,7 @@ export class EventStream {
     if (!this.#wanted) {
       this.#limitQueue(this.#followed);
     } else if (this.#isFull()) {
-      // The reader is not behind: it has not been handed anything yet.
+      // The reader is not behind, because it has received nothing yet.
       this.flush();
     } else if (!this.#due) {
       this.#due = true;
@@ -80,7 +80,7 @@ export class EventStream {
     }
   }
 
-  /** Hands the reader what came for it, if it waits. */
+  /** Sends the queue to the reader, if it waits. */
   flush(): void {
     this.#due = false;
     if (this.#closed || !this.#wanted) return;
@@ -91,12 +91,15 @@ export class EventStream {
     this.#closeIfFinished();
   }
 
-  /** Shows proxies that the connection is in use, unless there is something to send anyway. */
+  /**
+   * Sends a comment to keep proxies from closing the connection, unless there is something to send
+   * anyway.
+   */
   keepAlive(frame: Uint8Array): void {
     if (this.#isEmpty()) this.send(frame);
   }
 
-  /** Closes the stream when its reader has what is in the queue. */
+  /** Closes the stream once its reader has read the queue. */
   finish(): void {
     this.#finished = true;
     this.#closeIfFinished();

@@ -10,12 +10,12 @@ export { EventFrames, jsonLine } from "./event_frames.ts";
 
 const KEEP_ALIVE_MILLISECONDS = 15_000;
 
-/** How many streams are served in one turn of the event loop, so that others get theirs. */
+/** Streams served in one turn of the event loop, so that other tasks can run. */
 const STREAMS_PER_TURN = 50;
 
 const KEEP_ALIVE = new TextEncoder().encode(": keep-alive\n\n");
 
-/** The address may hold a token, which no page that it leads to shall learn. */
+/** The URL may contain a token, which must not leak to linked pages. */
 export const STREAM_HEADERS = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
@@ -24,7 +24,7 @@ export const STREAM_HEADERS = {
 } as const;
 
 export interface EventStreamsOptions {
-  /** How many may be open at once. */
+  /** Most open streams. */
   readonly max: number;
   readonly identity: Pick<Identity, "onEnded" | "notePresence">;
   readonly scheduler: Scheduler;
@@ -33,30 +33,30 @@ export interface EventStreamsOptions {
 
 /** What a stream shows. */
 export interface StreamSource<Item extends object> {
-  /** Makes the stream follow its source; where that fails, opening the stream does. */
+  /** Makes the stream follow its source; a failure makes opening the stream fail. */
   follow(sink: StreamSink<Item>): Promise<Followed> | Followed;
-  /** How its items look on the wire. */
+  /** The encoding of its items. */
   readonly frames: EventFrames<Item>;
 }
 
-/** The end of a stream that its source holds. */
+/** The source's handle on a stream. */
 export interface StreamSink<Item extends object> {
   message(item: Item): void;
-  /** Nothing more will come. */
+  /** Ends the stream. */
   end(): void;
 }
 
 /**
- * The open event streams (WHATWG HTML, "Server-sent events"). Streams share their work: each message
- * is encoded once for all of them, what comes in one turn of the event loop goes out in one write, and
- * one timer keeps all connections alive. A caller with an open stream counts as present. A stream ends
- * with the credential that it was opened by.
+ * The open event streams (WHATWG HTML, "Server-sent events"). Streams share their work: each
+ * message is encoded once for all, all messages of one turn of the event loop are sent in one
+ * write, and one timer keeps all connections alive. A caller with an open stream counts as present.
+ * A stream ends with its credential.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #open = new Set<EventStream>();
   #cancelKeepAlive: () => void = () => {};
-  /** Those whose readers are about to get what came in this turn; each is there once. */
+  /** The streams to flush after this turn. */
   #due: EventStream[] = [];
   readonly #turns = new Turns(() => this.#flush());
   readonly #host: StreamHost;
@@ -101,7 +101,7 @@ export class EventStreams {
     }
   }
 
-  /** Closes the streams of a credential that is good for nothing any more. */
+  /** Closes the streams of an ended credential. */
   #closeEnded(ended: Ended): void {
     for (const stream of [...this.#open]) {
       if (ended.covers(stream.principal)) stream.close();
@@ -127,7 +127,7 @@ export class EventStreams {
     this.#turns.close();
   }
 
-  /** Hands the readers that wait what came for them; those beyond a limit in the next turn. */
+  /** Flushes the streams, those beyond a limit in the next turn. */
   #flush(): void {
     const due = this.#due;
     this.#due = due.length > STREAMS_PER_TURN ? due.splice(STREAMS_PER_TURN) : [];

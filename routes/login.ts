@@ -14,7 +14,7 @@ import { route } from "./route.ts";
 import { errors, json, jsonRequest } from "./schemas.ts";
 
 export interface LoginRoutesOptions extends AuthenticateOptions {
-  /** Null where the configuration turns admins off. */
+  /** Null if the configuration turns admins off. */
   readonly adminLogin: AdminLogin | null;
   readonly webSessions: WebSessions;
   readonly bodyLimits: BodyLimits;
@@ -85,7 +85,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     });
 }
 
-/** Every attempt counts, also one whose body is no login. */
+/** Every attempt counts, even with a malformed body. */
 function countAttempt(login: AdminLogin) {
   return createMiddleware<AppEnv>(async (context, next) => {
     login.admit(context.get("address"));

@@ -13,7 +13,7 @@ type PathOf<Name extends Endpoint> = Name extends `${string} ${infer Path}` ? Pa
 /** What the table does not say of a route. */
 type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
 
-/** The credentials that open what a route acts on, as the API's document names them. */
+/** The security schemes for a route's resource. */
 const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
   nothing: [],
   session: ["session"],
@@ -25,8 +25,8 @@ const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
 };
 
 /**
- * Makes a route of the table. It checks the caller's rights and refuses query parameters that the
- * query's schema does not name; the API's document says which credentials open it.
+ * Creates a route of the table. It checks the caller's rights and refuses unknown query parameters;
+ * the API's document lists its credentials.
  *
  * @param middleware runs after the check of the rights
  */

@@ -66,8 +66,8 @@ export function openAiErrors<Status extends ErrorStatus>(...statuses: Status[]) 
 }
 
 /**
- * What somebody says. The service judges it; the pattern tells readers of the document which control
- * characters it may hold: tab, line ends and the formatting of IRC.
+ * The text of a message. The service validates it; the pattern documents the allowed control
+ * characters: tab, line ends and the formatting of IRC.
  */
 export const spokenTextSchema = z.string().min(1).openapi({
   description: "At most 64 KiB and 100 lines",
@@ -91,7 +91,7 @@ export function wholeNumber(description: string, minimum: number, maximum: numbe
     .optional().openapi({ type: "integer", minimum, maximum, description });
 }
 
-/** The parameter of a query that waits where there is nothing yet. */
+/** The query parameter to wait for news. */
 export const waitSchema = wholeNumber(
   "How many seconds to wait where there is nothing yet",
   0,
@@ -103,7 +103,7 @@ export const sinceSchema = z.string().min(1).optional().openapi({
   description: "Only what came after this timestamp, or after the message of this id",
 });
 
-/** The credential of an event stream that cannot come in a header. */
+/** The token of an event stream whose client cannot set a header. */
 export const queryTokenSchema = z.string().optional().openapi({
   description: "The token, for clients that cannot set a header; on a stream alone",
 });

@@ -13,14 +13,13 @@ export type Opens =
   | "nothing";
 
 /**
- * How a credential comes that is not in the header `Authorization`, for clients that cannot set
- * one: in the parameter `token` of the query, always or where the client accepts an event stream.
+ * If a credential may be beside the header `Authorization`, for clients that cannot set it: in the
+ * query parameter `token`, always or only if the client accepts an event stream.
  */
 export type QueryToken = "token" | "token of streams";
 
 /**
- * Every route: the group that answers it (in `app.ts`), what it acts on, and where a token may stand
- * besides the header.
+ * Every route: its group (in `app.ts`), its resource, and where a token may be beside the header.
  */
 export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
@@ -129,7 +128,7 @@ export const ROUTES = {
   readonly [group: string, opens: Opens, queryToken?: QueryToken]
 >;
 
-/** A route as the table names it, such as `GET /v1/agents/{nick}`. */
+/** A route's name in the table, such as `GET /v1/agents/{nick}`. */
 export type Endpoint = keyof typeof ROUTES;
 
 /** The groups that answer routes. */

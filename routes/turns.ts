@@ -1,7 +1,6 @@
 /**
- * Calls back in the next turn of the event loop, after what the present one has still to do, however
- * many promises that takes. A timer of 0 milliseconds would take one or two, and `setImmediate` does
- * in Deno 2.4.
+ * Runs the callback in the next turn of the event loop, after all promises of the current one. A
+ * timer of 0 milliseconds would take one or two milliseconds, as `setImmediate` does in Deno 2.4.
  */
 export class Turns {
   readonly #callback: () => void;
@@ -12,7 +11,7 @@ export class Turns {
     this.#callback = callback;
   }
 
-  /** Calls back once, however often it is asked for in one turn. */
+  /** Schedules the callback, once per turn. */
   ask(): void {
     if (this.#asked) return;
     this.#asked = true;
@@ -20,7 +19,7 @@ export class Turns {
     this.#channel.port2.postMessage(null);
   }
 
-  /** Calls back no more, until it is asked for again. */
+  /** Cancels the scheduled callback. */
   close(): void {
     this.#channel?.port1.close();
     this.#channel?.port2.close();

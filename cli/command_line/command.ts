@@ -1,22 +1,22 @@
-/** What a command is: data from which parsing, help, completion, manual and reference are made. */
+/** The definition of commands: data for parsing, help, completion, the manual and the reference. */
 
 /**
- * The code of a command. It gets the value of each parameter, in order, and then the options as one
- * object; an optional parameter that was left out is `undefined`.
+ * The code of a command. It receives the value of each parameter, in order, and then the options as
+ * one object; a missing optional parameter is `undefined`.
  */
 export type Action = (...values: never[]) => unknown;
 
 /** A value after the command's name. */
 export interface Parameter {
-  /** `<name>`, `[name]` where it may be left out, `<name...>` where it takes all that follow. */
+  /** `<name>`, `[name]` if it is optional, `<name...>` if it takes all remaining words. */
   readonly usage: string;
-  /** Reads the text; throws {@linkcode InvalidValue} where it cannot. */
+  /** Parses the text; throws {@linkcode InvalidValue} if it is invalid. */
   readonly parse?: (text: string) => unknown;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
 }
 
-/** What the shell offers for a value. */
+/** The shell's completions of a value. */
 export type Completes = "file" | "folder";
 
 /** An option of a command, such as `--lines 20`. */
@@ -25,21 +25,21 @@ export interface Option {
   readonly flags: string;
   /** One clause, in lower case, without a period. */
   readonly summary: string;
-  /** Reads the text; throws {@linkcode InvalidValue} where it cannot. */
+  /** Parses the text; throws {@linkcode InvalidValue} if it is invalid. */
   readonly parse?: (text: string) => unknown;
   readonly default?: unknown;
   readonly choices?: readonly string[];
-  /** May be given several times; the command gets a list. */
+  /** May be repeated; the command receives a list. */
   readonly repeatable?: boolean;
   readonly required?: boolean;
-  /** Long names, without dashes, of options that cannot stand beside it. */
+  /** Long names, without dashes, of conflicting options. */
   readonly conflicts?: readonly string[];
   readonly completes?: Completes;
-  /** Works, and is not listed. */
+  /** Works, but is not listed. */
   readonly hidden?: boolean;
 }
 
-/** A command line to imitate. */
+/** An example command line. */
 export interface Example {
   /** Without the program's name. */
   readonly line: string;
@@ -59,26 +59,26 @@ export interface Leaf extends Described {
   readonly run: Action;
 }
 
-/** A command that only holds others. */
+/** A group of commands. */
 export interface Group extends Described {
   readonly commands: readonly Command[];
 }
 
-/** What a command is called. */
+/** The name of a command. */
 export interface Named {
   readonly name: string;
-  /** Other names, such as those of earlier versions: they work, and are not listed. */
+  /** Aliases, such as names from earlier versions: they work, but are not listed. */
   readonly aliases?: readonly string[];
   /** One clause, in lower case, without a period. */
   readonly summary: string;
-  /** Works, and is not listed. */
+  /** Works, but is not listed. */
   readonly hidden?: boolean;
 }
 
 /** A command with its name. */
 export type Command = Named & (Leaf | Group);
 
-/** A command of the first level, imported when the command line names it. */
+/** A top-level command, imported when the command line names it. */
 export interface Entry extends Named {
   /** It works without a configuration and without a server. */
   readonly standalone?: boolean;
@@ -96,16 +96,16 @@ export interface CommandLine {
   readonly name: string;
   readonly summary: string;
   readonly version: string;
-  /** Options that every command takes, except those that stand alone. */
+  /** Options of every command, except for standalone ones. */
   readonly options: readonly Option[];
   readonly sections: readonly Section[];
-  /** The entry that runs where none is named. */
+  /** The entry that runs by default. */
   readonly default: string;
   readonly examples: readonly Example[];
   readonly notes: readonly string[];
 }
 
-/** The text of a parameter or an option cannot be read; the message goes on after "must". */
+/** The value of a parameter or an option is invalid; the message continues after "must". */
 export class InvalidValue extends Error {
   override readonly name = "InvalidValue";
 }
@@ -119,20 +119,20 @@ export function isGroup<T extends Leaf | Group>(command: T): command is Extract<
   return "commands" in command;
 }
 
-/** The names by which an option is called, and what it takes. */
+/** The names of an option, and its value. */
 export interface Flags {
   /** One letter, or null. */
   readonly short: string | null;
   /** Without dashes. */
   readonly long: string;
-  /** What stands between `<` and `>`; null for a flag. */
+  /** The text between `<` and `>`; null for a flag. */
   readonly value: string | null;
   readonly isVariadic: boolean;
-  /** The name of the property that the command gets, such as `dataDir`. */
+  /** The name of its property, such as `dataDir`. */
   readonly key: string;
 }
 
-/** Takes the flags of an option apart. */
+/** Parses the flags of an option. */
 export function flagsOf({ flags }: Option): Flags {
   const match = /^(?:-(\w), )?--([a-z][a-z-]*)(?: <([^>.]+)(\.\.\.)?>)?$/.exec(flags);
   if (match === null) throw new TypeError(`Cannot read the flags "${flags}"`);
@@ -141,14 +141,14 @@ export function flagsOf({ flags }: Option): Flags {
   return { short, long, value, isVariadic: dots !== undefined, key };
 }
 
-/** What the usage of a parameter says. */
+/** The parts of a parameter's usage. */
 export interface Place {
   readonly name: string;
   readonly isOptional: boolean;
   readonly isVariadic: boolean;
 }
 
-/** Takes the usage of a parameter apart. */
+/** Parses the usage of a parameter. */
 export function placeOf({ usage }: Parameter): Place {
   const match = /^[<[]([^\].>]+)(\.\.\.)?[>\]]$/.exec(usage);
   if (match === null) throw new TypeError(`Cannot read the parameter "${usage}"`);

@@ -26,7 +26,7 @@ type Row = readonly [term: string, meaning: string];
 /** The widest column of terms. */
 const MAX_TERM = 34;
 
-/** Lays out the help of a command, or that of the program where the target names none. */
+/** Formats the help of a command, or of the program if the target names none. */
 export function helpOf(line: CommandLine, target: Target, style: HelpStyle): string {
   const blocks = target.command === null
     ? programHelp(line, style)
@@ -92,7 +92,7 @@ function commandUsage(command: Command): string {
   return [command.name, ...parameters.map(({ usage }: Parameter) => usage)].join(" ");
 }
 
-/** An option with what is to be known of its values. */
+/** An option with its values. */
 export function optionRow(option: Option): Row {
   const { flags, summary, choices, default: preset } = option;
   const notes = [

@@ -1,4 +1,4 @@
-/** The frame of the command line: what a command is, how it is read, and its help. */
+/** The command line's framework: definitions, parsing and help. */
 export {
   type Action,
   type Command,

@@ -1,4 +1,4 @@
-/** From words to a command with its values. */
+/** Parses words to a command with its values. */
 import {
   type Command,
   type CommandLine,
@@ -20,7 +20,7 @@ import { suggest } from "../../services/spelling/mod.ts";
 /** The command line is wrong. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  /** The words of the command that was meant, such as `agent add`; empty where none was found. */
+  /** The words of the intended command, such as `agent add`; empty if none was found. */
   readonly path: readonly string[];
 
   constructor(message: string, path: readonly string[]) {
@@ -29,7 +29,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What a command line asks for. */
+/** A parsed command line. */
 export type Request =
   | { readonly kind: "version" }
   | { readonly kind: "help"; readonly target: Target; readonly isMisuse: boolean }
@@ -40,7 +40,7 @@ export type Request =
     readonly values: readonly unknown[];
   };
 
-/** A command and how it was reached; null stands for the program itself. */
+/** A command and its words; null stands for the program itself. */
 export interface Target {
   readonly path: readonly string[];
   readonly entry: Entry | null;
@@ -52,7 +52,7 @@ export const HELP_OPTION: Option = { flags: "-h, --help", summary: "print this h
 export const VERSION_OPTION: Option = { flags: "-V, --version", summary: "print the version" };
 
 /**
- * Reads a command line; imports the command that it names.
+ * Parses a command line; imports the command that it names.
  *
  * @throws UsageError
  */
@@ -148,7 +148,7 @@ class Parser {
     throw this.#error(`Unknown command "${[...this.#path, name].join(" ")}"`, near);
   }
 
-  /** Takes known options away; gives the first word that is none, and leaves it there. */
+  /** Removes known options; returns the first other word, without removing it. */
   #skipOptions(options: readonly Option[]): string | undefined {
     for (;;) {
       const [word] = this.#words;
@@ -220,7 +220,7 @@ class Parser {
     return values;
   }
 
-  /** Checks the options against each other and gives them by their keys. */
+  /** Checks for conflicting options, and returns the options by their keys. */
   #finish(options: readonly Option[]): Readonly<Record<string, unknown>> {
     const result: Record<string, unknown> = {};
     const given = [...this.#values.keys()];
@@ -257,7 +257,7 @@ function isHelp(word: string | undefined): boolean {
   return word === "--help" || word === "-h";
 }
 
-/** Finds a command by its words; null where there is none. */
+/** Finds a command by its words; null if there is none. */
 export async function findTarget(
   line: CommandLine,
   names: readonly string[],

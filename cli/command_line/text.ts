@@ -11,7 +11,7 @@ const WIDE =
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
- * How many cells of a terminal a text takes.
+ * The width of a text in terminal cells.
  *
  * @see {@link https://www.unicode.org/reports/tr11/} East Asian width
  */
@@ -22,7 +22,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** What a person sees as one character is as wide as its widest part. */
+/** A grapheme is as wide as its widest part. */
 function clusterWidth(cluster: string): number {
   let width = 0;
   for (const character of cluster) {
@@ -33,7 +33,7 @@ function clusterWidth(cluster: string): number {
   return width;
 }
 
-/** Cuts a text to so many cells; an ellipsis takes the place of what is missing. */
+/** Truncates a text to a number of cells, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let result = "";
@@ -46,12 +46,12 @@ export function cut(text: string, width: number): string {
   return `${result.trimEnd()}…`;
 }
 
-/** Fills a text with spaces to so many cells. */
+/** Pads a text with spaces to a number of cells. */
 export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** Breaks a text into lines of at most so many cells, between words. */
+/** Wraps a text between words to lines of a number of cells. */
 export function wrap(text: string, width: number): string {
   const lines: string[] = [];
   let line = "";

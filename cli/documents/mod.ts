@@ -1,4 +1,4 @@
-/** What is made of the table of commands: completion scripts, the manual page, the reference. */
+/** Documents from the table of commands: completion scripts, the manual page, the reference. */
 import type { CommandLine, Leaf } from "../command_line/mod.ts";
 import { completionFor, type Shell, SHELLS } from "./completion.ts";
 import { manualOf } from "./man.ts";

@@ -56,7 +56,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Where the check-in goes, with its parent by any name. */
+/** If the check-in goes, with its parent by any name. */
 function placeOf(
   { reader, repository }: Session,
   { branch, parent }: CommitOptions,

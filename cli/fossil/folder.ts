@@ -43,7 +43,7 @@ const SKIPPED_FOLDERS: readonly string[] = [".git", ".hg", ".svn"];
  * passed over, and so is the repository itself.
  *
  * @param repository path of the repository, which may lie in the folder with what belongs to it.
- * @throws {CommandFailed} where something is neither file nor folder nor link.
+ * @throws {CommandFailed} if something is neither file nor folder nor link.
  */
 export function* filesOf(folder: string, repository: string): Generator<FolderFile> {
   const skipped = filesOfRepository(Deno.realPathSync(repository));

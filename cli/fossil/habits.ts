@@ -50,7 +50,7 @@ const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> =
 type Meaning = (file: string, name: string, checkin: string) => string;
 
 /**
- * Puts the file that `-R` names, as in the program, where muster expects it: after the command.
+ * Puts the file that `-R` names, as in the program, if muster expects it: after the command.
  *
  * @param args all words of the command line.
  * @throws {CommandFailed} The words ask for a checkout, for a command that muster lacks, or for a
@@ -91,7 +91,7 @@ function withFileFirst(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Refuses a subcommand of the program where muster expects the name of a branch or a tag.
+ * Refuses a subcommand of the program if muster expects the name of a branch or a tag.
  *
  * @param words what follows the name.
  * @throws {CommandFailed} The name is such a subcommand; the message suggests a command of muster.

@@ -6,7 +6,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /**
  * All of standard input, as text.
  *
- * @param what is expected there, for the message where nothing is.
+ * @param what is expected there, for the message if nothing is.
  */
 export async function readStandardInput(what: string): Promise<string> {
   if (Deno.stdin.isTerminal()) throw new CommandFailed(`${what} is read from standard input`, 2);

@@ -58,7 +58,7 @@ export function checkNumber(text: string): number {
   throw new InvalidValue(`be a whole number up to ${MAX_NUMBER}`);
 }
 
-/** A date that ISO 8601 allows, UTC where it names no zone; gives Unix milliseconds. */
+/** A date that ISO 8601 allows, UTC if it names no zone; gives Unix milliseconds. */
 export function checkDate(text: string): number {
   const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) || !text.includes(":");
   const date = Date.parse(hasZone ? text : `${text.replace(" ", "T")}Z`);

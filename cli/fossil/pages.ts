@@ -1,7 +1,7 @@
 import type { Paging } from "../../services/fossil/mod.ts";
 import { print } from "../output.ts";
 
-/** How many entries are shown where nobody says. */
+/** How many entries are shown if nobody says. */
 const DEFAULT_LIMIT = 25;
 /** Longest page that the engine gives. */
 const PAGE = 10_000;

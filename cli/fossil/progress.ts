@@ -1,7 +1,7 @@
 /** Between two lines, in milliseconds. */
 const INTERVAL_MS = 100;
 
-/** Shows on the terminal how far long work is; shows nothing where standard error is none. */
+/** Shows on the terminal how far long work is; shows nothing if standard error is none. */
 export class TerminalProgress implements Disposable {
   readonly #isShown = Deno.stderr.isTerminal();
   #shownAt = 0;

@@ -37,7 +37,7 @@ export async function search(
   });
 }
 
-/** Searches the index beside the repository, or one in memory where none can be written. */
+/** Searches the index beside the repository, or one in memory if none can be written. */
 function searchIndex<T>({ path, reader }: Session, search: (index: SearchIndex) => T): T {
   try {
     using index = SearchIndex.open(SearchIndex.pathFor(path), reader);

@@ -32,7 +32,7 @@ export function writing<T>(path: string, work: (session: Session) => T): Promise
   return withRepository(path, { writeAheadLog: false }, work);
 }
 
-/** Runs a command that writes in a user's name; the repository gets the user where it has none. */
+/** Runs a command that writes in a user's name; the repository gets the user if it has none. */
 export function writingAs<T>(
   path: string,
   options: WriteOptions,

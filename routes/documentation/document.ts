@@ -9,19 +9,19 @@ export type OpenApiDocument = ReturnType<OpenAPIHono<AppEnv>["getOpenAPI31Docume
 
 type Operation = NonNullable<NonNullable<OpenApiDocument["paths"]>[string]["get"]>;
 
-/** The methods that an operation can have, in the order in which people look for them. */
+/** The methods of operations, in reading order. */
 export const OPERATION_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 export type OperationMethod = (typeof OPERATION_METHODS)[number];
 
-/** An operation of the document, and where it stands. */
+/** An operation of the document, and its path. */
 export interface PlacedOperation {
   readonly path: string;
   readonly method: OperationMethod;
   readonly operation: Operation;
 }
 
-/** What the middleware answers before an endpoint below `/v1/` is reached. */
+/** The middleware's answers before an endpoint below `/v1/`. */
 const BEFORE_EVERY_ENDPOINT = [401, 429, 500, 503] as const;
 
 const DESCRIPTION = "The coordination service of muster: agents and their IRC accounts, channels " +
@@ -66,7 +66,7 @@ export function operationsOf(document: OpenApiDocument): readonly PlacedOperatio
   );
 }
 
-/** Adds to an operation what holds for its whole group, so that no route repeats it. */
+/** Adds the properties of its group to an operation, so that no route repeats them. */
 function complete({ path, method, operation }: PlacedOperation): void {
   const isBelowVersion = path.startsWith("/v1/");
   operation.operationId ??= operationId(method, path);

@@ -1,12 +1,12 @@
-/** A group of endpoints, as the document and its page show it. */
+/** A group of endpoints, for the document and its page. */
 export interface Group {
   readonly name: string;
   readonly description: string;
-  /** The path with which every path of the group begins. */
+  /** The common prefix of the group's paths. */
   readonly prefixes: readonly string[];
 }
 
-/** Every group, in the order in which a reader wants them. */
+/** Every group, in reading order. */
 export const GROUPS: readonly Group[] = [
   {
     name: "Status",

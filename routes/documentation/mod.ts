@@ -13,7 +13,7 @@ export {
 export { openedBy, SECURITY_SCHEMES, type SecurityScheme } from "./security.ts";
 export type { Page } from "./page.ts";
 
-/** Renders the document as a page. Loads what that takes when it is first needed. */
+/** Renders the document as a page. Loads the code for that on first use. */
 export async function renderDocumentation(document: OpenApiDocument): Promise<Page> {
   const page = await import("./page.ts");
   return await page.renderDocumentation(document);

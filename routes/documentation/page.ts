@@ -4,13 +4,13 @@ import { type OpenApiDocument, operationsOf, type PlacedOperation } from "./docu
 import { markdown } from "./markdown.ts";
 import { type Html, notesOf, type Schema, typeOf } from "./schema_text.ts";
 
-/** A page, and the policy that a browser shall hold it to. */
+/** A page, and its Content-Security-Policy. */
 export interface Page {
   readonly body: string;
   readonly contentSecurityPolicy: string;
 }
 
-/** Writes the API's document as a page that needs nothing from anywhere else, and no script. */
+/** Renders the API's document as a page without external resources or scripts. */
 export async function renderDocumentation(document: OpenApiDocument): Promise<Page> {
   const operations = operationsOf(document);
   const groups = (document.tags ?? []).map((tag) => ({
@@ -197,7 +197,7 @@ function responses({ responses = {} }: Operation): Html {
     ${failures(all.filter(({ status }) => !status.startsWith("2")))}`;
 }
 
-/** Errors have one form, so that their statuses are enough until somebody wants to know more. */
+/** Errors have one form, so the page shows only their statuses. */
 function failures(responses: readonly { status: string; description: string }[]): Html {
   if (responses.length === 0) return html``;
   const rows = responses.map(({ status, description }) =>

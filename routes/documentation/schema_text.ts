@@ -1,9 +1,9 @@
 import { html } from "hono/html";
 
-/** What a piece of a page is. */
+/** A piece of a page. */
 export type Html = ReturnType<typeof html>;
 
-/** What the page reads of a JSON Schema. */
+/** The parts of a JSON Schema that the page uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -27,7 +27,7 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** Says what values a schema takes, in a few words; a schema with a name becomes a link. */
+/** Describes the values of a schema briefly; a named schema becomes a link. */
 export function typeOf(schema: Schema): Html {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split("/").at(-1) ?? "";
@@ -46,11 +46,11 @@ export function typeOf(schema: Schema): Html {
     : alternatives(types.map((type) => word(type, schema)));
 }
 
-/** What else a schema says of its values: their description, default and bounds. */
+/** Further properties of a schema's values: description, default and bounds. */
 export function notesOf(schema: Schema): string {
   const bounds = [
     limit("at least", schema.minimum, ""),
-    // The largest safe integer is the bound of every integer, which is worth no word.
+    // The largest safe integer bounds every integer, so it is not mentioned.
     limit("at most", schema.maximum === Number.MAX_SAFE_INTEGER ? undefined : schema.maximum, ""),
     limit("at least", schema.minLength, " characters"),
     limit("at most", schema.maxLength, " characters"),

@@ -1,4 +1,4 @@
-/** The ways of showing a credential, as the document names them. */
+/** The security schemes of the document. */
 export const SECURITY_SCHEMES = {
   apiToken: {
     type: "http",

@@ -4,7 +4,10 @@ import type { AppEnv } from "../context.ts";
 
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Lets through whom {@link authorize} lets read what GET and HEAD ask for, or else write. */
+/**
+ * Requires the right to read for GET and HEAD, and to write for other methods; see {@link
+ * authorize}.
+ */
 export function allow(resource: Resource) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const action = READING.has(context.req.method) ? "read" : "write";

@@ -3,8 +3,8 @@ import type { TrustedProxies } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 /**
- * Finds the client's address, and whether the client came over TLS. A trusted proxy tells both, in
- * `X-Forwarded-For` and `X-Forwarded-Proto`.
+ * Finds the client's address, and whether the client came over TLS. A trusted proxy reports both,
+ * in `X-Forwarded-For` and `X-Forwarded-Proto`.
  */
 export function identifyClient(context: Context<AppEnv>, trusted: TrustedProxies): void {
   const socket = context.env.remoteAddress;

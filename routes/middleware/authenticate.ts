@@ -13,9 +13,9 @@ import type { QueryToken } from "../table.ts";
 import { readSession, setSessionCookies } from "./session.ts";
 
 /**
- * Where a credential may stand: in the header `Authorization` with the scheme Bearer or Basic, in a
+ * If a credential may be: in the header `Authorization` with the scheme Bearer or Basic, in a
  * session's cookie, which also needs the CSRF token for changes, or in the query. With `guest`, a
- * request without any is a guest's.
+ * request without one is a guest's.
  */
 export type CredentialSource = "bearer" | "basic" | "cookie" | "guest" | QueryToken;
 
@@ -28,7 +28,7 @@ export interface AuthenticateOptions {
  * Finds the principal of a request by the credentials that its routes accept. A header wins over a
  * token in the query, and a token over a cookie. A request that already has a principal passes.
  *
- * @throws Unauthorized where the request shows no such credential, or one that is not valid
+ * @throws Unauthorized if the request has no such credential, or an invalid one
  */
 export function authenticate(
   { identity, webSessions }: AuthenticateOptions,
@@ -59,10 +59,10 @@ export function authenticate(
 }
 
 /**
- * Makes a check for requests that took time after their authentication: a client may hold one open
- * until its credential has ended.
+ * Creates a check for requests that take time after their authentication, because a client may hold
+ * one open until its credential has ended.
  *
- * @returns a function that throws Unauthorized where the request's credential has ended since
+ * @returns a function that throws Unauthorized if the request's credential has ended since
  */
 export function proveAgain({ identity }: Pick<AuthenticateOptions, "identity">) {
   return async (context: Context<AppEnv>): Promise<void> => {
@@ -73,7 +73,7 @@ export function proveAgain({ identity }: Pick<AuthenticateOptions, "identity">) 
   };
 }
 
-/** A credential of an unknown scheme is not taken for none. */
+/** A credential of an unknown scheme does not count as none. */
 function hasAuthorization(request: HonoRequest): boolean {
   return request.header("authorization") !== undefined;
 }

@@ -4,12 +4,12 @@ import { type BodyLimits, readBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 /**
- * Takes the body of an API request for JSON whatever its `Content-Type` says, as a bare `curl -d`
- * sends it, and refuses one that is not UTF-8, too long or too slow. It stands behind the
- * authentication by header: a form of another site, which a browser would send with a cookie, never
- * gets here.
+ * Treats the body of an API request as JSON whatever its `Content-Type`, because a bare `curl -d`
+ * sends another one. Refuses a body that is not UTF-8, too long or too slow. Place it after the
+ * authentication by header, so that a form of another site, which a browser would send with a
+ * cookie, never gets here.
  *
- * @param onRead is called when the body is there, which may be long after its headers
+ * @param onRead called when the body has arrived, which may be long after its headers
  */
 export function jsonBody(
   limits: BodyLimits,
@@ -31,7 +31,7 @@ export function jsonBody(
   });
 }
 
-/** The requests whose body is a file, which goes to the disk as it comes. */
+/** The requests whose body is a file, which is streamed to the disk. */
 const UPLOADS: readonly RegExp[] = [
   /^\/v1\/projects\/[^/]+\/repository$/,
   /^\/projects\/[^/]+\/[^/]+\/api\/releases\/[^/]+\/assets\/[^/]+$/,
@@ -43,7 +43,7 @@ export function isUpload(context: Context<AppEnv>): boolean {
   return method === "PUT" && UPLOADS.some((pattern) => pattern.test(path));
 }
 
-/** Uses a middleware for bodies where the body is no file. */
+/** Applies a middleware for bodies unless the body is a file. */
 export function exceptUploads(middleware: MiddlewareHandler<AppEnv>) {
   return createMiddleware<AppEnv>(async (context, next) => {
     if (isUpload(context)) return await next();
@@ -51,7 +51,7 @@ export function exceptUploads(middleware: MiddlewareHandler<AppEnv>) {
   });
 }
 
-/** Takes no body for an empty object, so that every field has its default. */
+/** Treats a missing body as an empty object, so that every field has its default. */
 export function optionalBody() {
   return createMiddleware<AppEnv>(async (context, next) => {
     const text = await context.req.text();
@@ -65,7 +65,7 @@ export function optionalBody() {
   });
 }
 
-/** What handlers and validators then read as the request's body. */
+/** The body that handlers and validators then read. */
 function setBody(context: Context, text: string): void {
   Object.assign(context.req.bodyCache, { text: Promise.resolve(text) });
 }

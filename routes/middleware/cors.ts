@@ -1,12 +1,12 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../context.ts";
 
-/** How long a browser may remember what it was told, in seconds. */
+/** How long a browser may cache a preflight answer, in seconds. */
 const MAX_AGE = 600;
 
 /**
- * Lets web pages of other origins read an answer (Fetch standard, "CORS protocol"). They send a token
- * in a header; the cookie of a login is never theirs to use.
+ * Lets web pages of other origins read an answer (Fetch standard, "CORS protocol"). They send a
+ * token in a header; they cannot use the cookie of a login.
  *
  * @param origins such as `https://example.com`; `*` means every one
  */

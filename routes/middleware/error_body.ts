@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-/** Below this path errors have the form that OpenAI's SDKs read. */
+/** Below this path, errors have the form that OpenAI's SDKs expect. */
 const OPENAI_PATH = "/v1/llm/openai/";
 
-/** What OpenAI calls an error, by its status; anything else is a fault of the server. */
+/** OpenAI's name of an error, by its status; all others are server errors. */
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
   401: "authentication_error",
@@ -17,13 +17,13 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
   429: "rate_limit_error",
 };
 
-/** What a provider called the error, where it said so. */
+/** The provider's type and code of the error, if any. */
 export interface ErrorWords {
   readonly type: string | null;
   readonly code: string | null;
 }
 
-/** Answers with an error in the form that its path has. */
+/** Answers with an error in the form for its path. */
 export function errorBody(
   context: Context,
   status: ContentfulStatusCode,

@@ -38,7 +38,7 @@ const STATUS: readonly (readonly [ErrorClass, ContentfulStatusCode])[] = [
   [TimedOut, 504],
 ];
 
-/** Turns whatever a handler threw into the one form of error that the API has. */
+/** Converts an exception of a handler to the API's form of errors. */
 export function errorHandler(log: Log) {
   return function handleError(error: Error, context: Context<AppEnv>): Response {
     if (error instanceof ServiceError) return serviceError(error, context);

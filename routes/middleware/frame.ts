@@ -15,9 +15,10 @@ export interface FrameOptions extends Records {
 }
 
 /**
- * What every request has in common, in one middleware because each one costs a request a few
- * microseconds: an id of our own, told in `X-Request-Id`; the client's address; the answer to
- * OPTIONS; the bound of a declared length; headers; and its line in the access log and the metrics.
+ * The common handling of every request, in one middleware because each one costs a few
+ * microseconds: a request id of our own, sent in `X-Request-Id`; the client's address; the answer
+ * to OPTIONS; the bound of a declared length; headers; and its line in the access log and the
+ * metrics.
  */
 export function frame(app: Hono<AppEnv>, { config, ...records }: FrameOptions) {
   const { cors: { origins }, limits: { body_bytes: maxBytes } } = config;
@@ -50,8 +51,8 @@ export function frame(app: Hono<AppEnv>, { config, ...records }: FrameOptions) {
 }
 
 /**
- * Refuses a body whose declared length is over the limit, before anything of it is read. Files have
- * limits of their own.
+ * Refuses a body whose declared length exceeds the limit, before reading it. Files have limits of
+ * their own.
  */
 function refuseLong(context: Context<AppEnv>, maxBytes: number): Response | null {
   const declared = context.req.raw.headers.get("content-length");
@@ -60,8 +61,8 @@ function refuseLong(context: Context<AppEnv>, maxBytes: number): Response | null
 }
 
 /**
- * Tells browsers to take every answer for what it says it is, and to keep none of those that only
- * a credential opens.
+ * Tells browsers not to guess the type of an answer, and not to store answers that need a
+ * credential.
  */
 function tellBrowsers(headers: Headers): void {
   headers.set("X-Content-Type-Options", "nosniff");

@@ -5,8 +5,8 @@ import type { AppEnv } from "../context.ts";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
- * The methods that a path takes, for the header `Allow`; none where there is no such path. A route
- * for exactly this path hides routes with parameters that match it too.
+ * The methods of a path, for the header `Allow`; empty if there is no such path. A route for
+ * exactly this path hides matching routes with parameters.
  */
 export function allowedMethods(app: Hono<AppEnv>, path: string): readonly string[] {
   const routes = METHODS.flatMap((method) => routesOf(app, method, path));
@@ -17,13 +17,15 @@ export function allowedMethods(app: Hono<AppEnv>, path: string): readonly string
   return [...listed.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]), "OPTIONS"];
 }
 
-/** The handlers of a path, without the middleware, which takes every method. */
+/** The handlers of a path, without the middleware, which accepts every method. */
 function routesOf(app: Hono<AppEnv>, method: string, path: string) {
   const [matches] = app.router.match(method, path);
   return matches.map(([[, route]]) => route).filter((route) => route.method === method);
 }
 
-/** Answers 405 where a path does not take the method; a route with parameters might otherwise. */
+/**
+ * Answers 405 if a path does not support the method; otherwise a route with parameters might match.
+ */
 export function refuseOtherMethods(app: Hono<AppEnv>) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const { method, path } = context.req;

@@ -3,7 +3,7 @@ import type { AppEnv } from "../context.ts";
 import { errorBody } from "./error_body.ts";
 import { allowedMethods } from "./methods.ts";
 
-/** Answers a path that is not there with 404, and a method that is not there with 405. */
+/** Answers an unknown path with 404, and an unsupported method with 405. */
 export function notFoundHandler(app: Hono<AppEnv>) {
   return function handleNotFound(context: Context<AppEnv>): Response {
     const { path, method } = context.req;

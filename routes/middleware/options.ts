@@ -4,8 +4,8 @@ import { errorBody } from "./error_body.ts";
 import { allowedMethods } from "./methods.ts";
 
 /**
- * Answers OPTIONS (RFC 9110, 9.3.7) for every path, with the methods that it takes. A browser asks so
- * without a credential.
+ * Answers OPTIONS (RFC 9110, 9.3.7) for every path, with its methods. Browsers send it without a
+ * credential.
  */
 export function answerOptions(app: Hono<AppEnv>, context: Context<AppEnv>): Response {
   const { path } = context.req;

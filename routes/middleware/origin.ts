@@ -3,9 +3,9 @@ import { Forbidden } from "../../services/errors.ts";
 import type { AppEnv } from "../context.ts";
 
 /**
- * Refuses what a web page of another origin sends, by what a browser says of itself and no page can
- * change: `Sec-Fetch-Site` (W3C Fetch Metadata), else `Origin`. A program that is no browser sends
- * neither and passes.
+ * Refuses requests from web pages of another origin, by headers that a browser sets and no page can
+ * change: `Sec-Fetch-Site` (W3C Fetch Metadata), or else `Origin`. Other programs send neither and
+ * pass.
  */
 export function sameOrigin() {
   return createMiddleware<AppEnv>(async (context, next) => {

@@ -2,15 +2,15 @@ import type { Context } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { AppEnv } from "../context.ts";
 
-/** The route of a request that no handler stands for. */
+/** The route of a request without a handler. */
 const NO_ROUTE = "none";
 
-/** The patterns of paths, as the OpenAPI document writes them. */
+/** The patterns of paths, in the form of the OpenAPI document. */
 export class RoutePatterns {
-  /** By the pattern as the router has it; as many as there are routes. */
+  /** By the router's pattern; one for each route. */
   readonly #patterns = new Map<string, string>();
 
-  /** The pattern that a request was answered by, or `none`. */
+  /** The pattern of the route that answered a request, or `none`. */
   of(context: Context<AppEnv>): string {
     const route = matchedRoutes(context).at(-1);
     if (route === undefined || route.method === "ALL") return NO_ROUTE;

@@ -12,13 +12,13 @@ import type { AppEnv } from "../context.ts";
 const SESSION_COOKIE = "muster_session";
 const CSRF_COOKIE = "muster_csrf";
 
-/** What is no change of state (RFC 9110, section 9.2.1) needs no CSRF token. */
+/** Safe methods (RFC 9110, section 9.2.1), which need no CSRF token. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * The session that the request's cookie stands for, or null.
+ * The session of the request's cookie, or null.
  *
- * @throws Forbidden where the request may change something and lacks the session's CSRF token
+ * @throws Forbidden if the request may change something and lacks the session's CSRF token
  */
 export function readSession(
   context: Context<AppEnv>,
@@ -34,12 +34,12 @@ export function readSession(
   );
 }
 
-/** Gives the browser a session, and the CSRF token, which pages of ours may read. */
+/** Sets the cookies of a session and of its CSRF token, which our pages may read. */
 export function setSessionCookies(context: Context<AppEnv>, session: WebSession): void {
   setCookies(context, session.secret, session.csrfToken, SESSION_SECONDS);
 }
 
-/** Takes both cookies from the browser. */
+/** Deletes both cookies. */
 export function clearSessionCookies(context: Context<AppEnv>): void {
   setCookies(context, "", "", 0);
 }

@@ -6,8 +6,8 @@ import type { AppEnv } from "../context.ts";
 const MAX_WAITING = 1000;
 
 /**
- * Milliseconds from one turn to the next. A login costs the main thread one or two; a message goes
- * round the event loop several times and should meet few of them.
+ * Milliseconds from one turn to the next. A login costs the main thread one or two; a message takes
+ * several turns of the event loop and should meet few logins.
  */
 const PAUSE = 5;
 

@@ -15,7 +15,7 @@ const newAccountSchema = accountSchema.extend({
   server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
 }).openapi("NewIrcAccount");
 
-/** The routes whose bodies hold a password of at least so many characters. */
+/** The routes with a password in the body, of at least the given length. */
 function passwordRoutes(minPasswordLength: number) {
   const password = textSchema(minPasswordLength, MAX_PASSWORD_LENGTH);
   const createAccount = route("POST /v1/irc/accounts", {

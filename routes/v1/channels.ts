@@ -21,9 +21,9 @@ import {
 } from "../schemas.ts";
 
 export interface ChannelRoutesOptions {
-  /** Null where the configuration turns the bridge off. */
+  /** Null if the configuration turns the bridge off. */
   readonly bridge: Bridge | null;
-  /** How many messages of a channel are kept. */
+  /** The number of messages kept per channel. */
   readonly bufferSize: number;
   readonly identity: Pick<Identity, "onEnded">;
   readonly agents: Pick<Agents, "touchNick">;

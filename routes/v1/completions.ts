@@ -11,7 +11,7 @@ export interface CompletionsOptions {
   readonly identity: Pick<Identity, "onEnded">;
 }
 
-/** Answers requests that wait for a language model, on every path that takes one. */
+/** Answers requests to a language model. */
 export class Completions {
   readonly #gateway: Pick<Gateway, "complete">;
   readonly #waits = new Waits();
@@ -21,7 +21,7 @@ export class Completions {
     options.identity.onEnded((ended) => this.#waits.abortEnded(ended));
   }
 
-  /** Runs what waits for a provider, until its client leaves or its credential ends. */
+  /** Runs a task that waits for a provider, until its client disconnects or its credential ends. */
   wait<Result>(
     context: Context<AppEnv>,
     run: (signal: AbortSignal) => Promise<Result>,
@@ -42,7 +42,7 @@ export class Completions {
     return context.body(completion.text, 200, { "Content-Type": "application/json" });
   }
 
-  /** Resolves at the first chunk of a stream, and goes on waiting for the last one. */
+  /** Resolves at the first chunk of a stream, and keeps waiting for the last one. */
   #complete(context: Context<AppEnv>, request: CompletionRequest): Promise<Completion> {
     return new Promise((resolve, reject) => {
       this.wait(context, async (signal) => {
@@ -55,8 +55,8 @@ export class Completions {
 }
 
 /**
- * Chunks as the common format streams them: an event each, and `[DONE]` at the end. What fails on
- * the way is an event with the error, and no `[DONE]`.
+ * Streams chunks in the common format: an event each, and `[DONE]` at the end. A failure is an
+ * event with the error, without `[DONE]`.
  */
 function serverSentEvents(chunks: ReadableStream<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

@@ -65,7 +65,7 @@ const listClients = route("GET /v1/irc/clients", {
 });
 
 export interface IrcRoutesOptions {
-  /** Null where the IRC server is not part of this program. */
+  /** Null if the IRC server is not part of this program. */
   readonly ircBans: IrcBans | null;
   readonly ircServer: { clients(): readonly ConnectedClient[] } | null;
 }

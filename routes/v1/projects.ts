@@ -250,7 +250,9 @@ export function projectRoutes(
     });
 }
 
-/** The content of a file, which is removed with its folder at once: it stays as long as it is open. */
+/**
+ * The content of a file, which is deleted with its folder at once but stays readable while open.
+ */
 async function openOnce(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const file = await Deno.open(path);
   await Deno.remove(dirname(path), { recursive: true });

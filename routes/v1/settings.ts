@@ -57,7 +57,7 @@ export function settingsRoutes(policies: Policies | null) {
     .openapi(getSettings, (context) => context.json({ policies: policies.read() }, 200))
     .openapi(getPolicies, (context) => context.json(policies.read(), 200))
     .openapi(putPolicies, async (context) => {
-      // To the validation a request without a body is an empty object.
+      // For the validation, a request without a body is an empty object.
       if (context.req.raw.body === null) throw new Invalid("The body must be a JSON object");
       const change = context.req.valid("json") as JsonObject;
       const changed = await policies.change(change, callerOf(context));
@@ -67,7 +67,7 @@ export function settingsRoutes(policies: Policies | null) {
     });
 }
 
-/** JSON that may stand in a header: every character beyond ASCII is escaped. */
+/** JSON for a header: every character beyond ASCII is escaped. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,
