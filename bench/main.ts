@@ -32,7 +32,7 @@ interface Options extends Sizes {
 /** Servers of others that muster can be compared with. */
 const OTHERS: readonly IrcServerKind[] = [NGIRCD, INSPIRCD, ERGO];
 
-/** Runs the benchmark and returns the exit code: 1 where a scenario failed, 2 for wrong usage. */
+/** Runs the benchmark and returns the exit code: 1 if a scenario failed, 2 for wrong usage. */
 async function main(words: readonly string[]): Promise<number> {
   try {
     const request = await parse(COMMAND_LINE, [BENCH, ...words]);

@@ -16,7 +16,7 @@ export interface ProcessUsage {
  *
  * `cat` reads it, because the runtime opens these files only with every permission there is.
  *
- * @throws Error where there is no such process
+ * @throws Error if there is no such process
  */
 export async function processUsage(pid: number): Promise<ProcessUsage> {
   const { stdout } = await new Deno.Command("cat", {
@@ -52,7 +52,7 @@ export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
  * Reads a running process's proportional set size (PSS) in bytes: its own memory, and its share of
  * the memory that it has in common with other processes.
  *
- * @throws Error where there is no such process
+ * @throws Error if there is no such process
  */
 export async function proportionalBytes(pid: number): Promise<number> {
   const { stdout } = await new Deno.Command("cat", {

@@ -9,7 +9,7 @@ export interface Result {
   readonly figures: readonly Figure[];
   /** Why there are no figures. */
   readonly failure?: string;
-  /** Why it was not measured, where that is no failure. */
+  /** Why it was not measured, if that is no failure. */
   readonly skipped?: string;
 }
 
@@ -50,7 +50,7 @@ function remarkOnPeer({ name, value: theirs, problem }: PeerValue, value: number
 
 /**
  * The figures that have been compared with peers, as one table in Markdown: a peer's cell has its
- * value and, in parentheses, muster's value divided by it. Empty where no result has any.
+ * value and, in parentheses, muster's value divided by it. Empty if no result has any.
  */
 export function formatPeerTable(results: readonly Result[]): string {
   const figures = results.flatMap(({ figures }) => figures)

@@ -24,7 +24,7 @@ export interface Sizes {
   readonly strangers: number;
   /** How long strangers connect, in seconds. */
   readonly attack: number;
-  /** Messages per second where latency is measured. */
+  /** Messages per second if latency is measured. */
   readonly rate: number;
   /** Length of one round of requests to muster and its peers, in seconds. */
   readonly seconds: number;
@@ -48,7 +48,7 @@ export interface Figure {
 /** What another program gave in muster's place. */
 export interface PeerValue {
   readonly name: string;
-  /** Not given where there is a problem. */
+  /** Not given if there is a problem. */
   readonly value?: number;
   /** Why there is no value. */
   readonly problem?: string;
@@ -59,10 +59,10 @@ export interface Scenario {
   readonly name: string;
   /** Whether it needs no more than IRC, so that other servers can be measured too. */
   readonly anyIrcServer: boolean;
-  /** Why it cannot be measured here; null where it can. */
+  /** Why it cannot be measured here; null if it can. */
   obstacle?(sizes: Sizes): string | null;
   /** What is measured, in one line. */
   describe(sizes: Sizes): string;
-  /** @throws Error where the server did not do what was asked of it */
+  /** @throws Error if the server did not do what was asked of it */
   measure(sizes: Sizes, server: IrcServerKind): Promise<Figure[]>;
 }

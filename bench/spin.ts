@@ -1,6 +1,6 @@
 /**
  * Keeps some threads busy with nothing: what the machine's scheduler alone makes late. They end by
- * themselves, as a thread that computes does not end at once where it is told to.
+ * themselves, as a thread that computes does not end at once if it is told to.
  */
 export async function spin(threads: number, milliseconds: number): Promise<void> {
   await Promise.all(Array.from({ length: threads }, () => burnOne(milliseconds)));

@@ -1,4 +1,4 @@
-/** The middle of some numbers; the mean of the two middle ones where their count is even. */
+/** The middle of some numbers; the mean of the two middle ones if their count is even. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

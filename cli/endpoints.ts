@@ -17,7 +17,7 @@ const endpointsSchema = z.object({
 /** If a running server listens, as URLs; one without IRC, or without TLS for it, lacks those. */
 export type Endpoints = z.infer<typeof endpointsSchema>;
 
-/** If the parts listen; null if they do not. */
+/** The addresses of the parts; null for those that do not listen. */
 export interface BoundAddresses {
   readonly api: Address;
   readonly mcp: Address;

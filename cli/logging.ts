@@ -8,7 +8,7 @@ const FLUSH_LIMIT = 1000;
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
 
-/** If the log goes. */
+/** The destination and format of the log. */
 type LogStream = Pick<typeof Deno.stderr, "write" | "isTerminal">;
 
 /**

@@ -16,7 +16,7 @@ export interface Answered {
   readonly address: string | undefined;
 }
 
-/** If a request is recorded. */
+/** Records requests. */
 export interface Records {
   readonly metrics: Pick<Metrics, "requestAnswered">;
   readonly log: Log;

@@ -51,7 +51,7 @@ export class Connection {
     this.#owner = owner;
   }
 
-  /** @throws what the runtime throws where nobody listens */
+  /** @throws what the runtime throws if nobody listens */
   static async open(address: Address, owner: ConnectionOwner): Promise<Connection> {
     const conn = await Deno.connect(address);
     conn.setNoDelay(true);
@@ -104,7 +104,7 @@ export class Connection {
   }
 }
 
-/** Where a server listens. */
+/** The address of a server. */
 export interface Address {
   readonly hostname: string;
   readonly port: number;

@@ -45,7 +45,7 @@ export class EventStreamClient implements ConnectionOwner {
   /**
    * Opens a stream. Resolves when the head of the response is there.
    *
-   * @throws Error where the status is not 200, or the connection ends
+   * @throws Error if the status is not 200, or the connection ends
    */
   static async open(stream: EventStream): Promise<EventStreamClient> {
     const client = await EventStreamClient.ask(stream);
@@ -67,7 +67,7 @@ export class EventStreamClient implements ConnectionOwner {
   /**
    * Waits for the head of the response.
    *
-   * @throws Error where the status is not 200, or the connection ends
+   * @throws Error if the status is not 200, or the connection ends
    */
   async ready(): Promise<void> {
     const status = await this.#head.promise;

@@ -9,7 +9,7 @@ const decoder = new TextDecoder();
 export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** Bearer token; none where it is not given. */
+  /** Bearer token; none if it is not given. */
   readonly token?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -45,7 +45,7 @@ export class HttpClient implements ConnectionOwner, Disposable {
 
   private constructor() {}
 
-  /** @throws what the runtime throws where nobody listens */
+  /** @throws what the runtime throws if nobody listens */
   static async open(address: Address): Promise<HttpClient> {
     const client = new HttpClient();
     client.#connection = await Connection.open(address, client);
@@ -72,7 +72,7 @@ export class HttpClient implements ConnectionOwner, Disposable {
    * Sends a formatted request and reads the whole answer.
    *
    * @param keepsBody whether the answer has the text of the body
-   * @throws Error where the connection ends before, or another request is under way
+   * @throws Error if the connection ends before, or another request is under way
    */
   async ask(request: string, keepsBody = false): Promise<HttpAnswer> {
     if (this.#closed !== null || this.#connection === null) {

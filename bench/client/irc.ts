@@ -57,7 +57,7 @@ export class IrcClient implements ConnectionOwner {
   /**
    * Connects and registers, one round trip per step as real clients do.
    *
-   * @throws Error where the server refuses a step or does not answer
+   * @throws Error if the server refuses a step or does not answer
    */
   static async connect(
     address: Address,

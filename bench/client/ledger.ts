@@ -39,7 +39,7 @@ export class Ledger {
   #waiting: { goal: number; resolve: () => void; reject: (error: Error) => void } | null = null;
   #failure: Error | null = null;
 
-  /** @throws RangeError where the numbers do not fit into a stamp */
+  /** @throws RangeError if the numbers do not fit into a stamp */
   constructor(options: LedgerOptions) {
     if (options.senders > 10 ** SENDER_DIGITS || options.messagesPerSender > 10 ** NUMBER_DIGITS) {
       throw new RangeError("Cannot count so many senders or messages");
@@ -95,7 +95,7 @@ export class Ledger {
   /**
    * Waits until so many deliveries were made.
    *
-   * @throws Error where one was out of order, or none came for a long time
+   * @throws Error if one was out of order, or none came for a long time
    */
   async reached(goal: number): Promise<void> {
     if (this.#failure) throw this.#failure;
@@ -136,7 +136,7 @@ export class Ledger {
   }
 }
 
-/** The decimal number in bytes `start` to `end`; no number where there are other bytes. */
+/** The decimal number in bytes `start` to `end`; no number if there are other bytes. */
 function parseDigits(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   for (let index = start; index < end; index++) {

@@ -33,7 +33,7 @@ export class LoginCrowd implements Disposable {
   /**
    * Lets everybody log in at once; gives the answers in the order of the addresses.
    *
-   * @throws Error where somebody got no answer
+   * @throws Error if somebody got no answer
    */
   async logIn(): Promise<readonly LoginAnswer[]> {
     return await this.#ask(LOG_IN) as readonly LoginAnswer[];

@@ -40,7 +40,7 @@ export class ReaderCrowd implements Disposable {
     }
   }
 
-  /** @throws Error where a stream was refused */
+  /** @throws Error if a stream was refused */
   ready(): Promise<void> {
     return this.#ready.promise;
   }

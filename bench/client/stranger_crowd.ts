@@ -50,7 +50,7 @@ async function openAll({ silent, half }: StrangerWishes): Promise<void> {
   });
 }
 
-/** Connects to HTTP with an even index and to IRC with an odd one; null where that is refused. */
+/** Connects to HTTP with an even index and to IRC with an odd one; null if that is refused. */
 async function open(index: number): Promise<Deno.Conn | null> {
   const { httpPort, ircPort, firstAddress } = wishes;
   const hostname = `127.0.1.${firstAddress + index % ADDRESSES}`;

@@ -56,7 +56,7 @@ function spawn(wishes: StrangerWishes): Deno.ChildProcess {
   }).spawn();
 }
 
-/** @throws Error where the process ends before */
+/** @throws Error if the process ends before */
 async function hasOpened({ stdout }: Deno.ChildProcess): Promise<void> {
   const reader = stdout.getReader();
   const { done } = await reader.read();

@@ -49,7 +49,7 @@ interface RunOptions {
   readonly look?: (pid: number) => Promise<void>;
 }
 
-/** @throws Error where it fails */
+/** @throws Error if it fails */
 async function runMuster(args: readonly string[], { stdin, stdout, look }: RunOptions) {
   const [command, ...words] = musterCommand(args);
   const process = new Deno.Command(command, {

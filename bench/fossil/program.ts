@@ -24,7 +24,7 @@ export class FossilProgram {
   /**
    * Runs the program; gives the milliseconds from its start to its end.
    *
-   * @throws Error where it fails
+   * @throws Error if it fails
    */
   async run(args: readonly string[], options: RunOptions = {}): Promise<number> {
     const { folder = this.#home, stdin, stdout } = options;
@@ -85,7 +85,7 @@ export function musterCommand(args: readonly string[]): [string, ...string[]] {
  * Runs muster's own command line several times, the executable that `MUSTER_EXECUTABLE` names or the
  * tree; gives the median of the milliseconds from its start to its end.
  *
- * @throws Error where it fails
+ * @throws Error if it fails
  */
 export async function timeMuster(times: number, args: readonly string[]): Promise<number> {
   const [command, ...words] = musterCommand(args);

@@ -4,9 +4,9 @@ import { timeMuster } from "./program.ts";
 import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";
 import { compared, timeCalls } from "./workbench.ts";
 
-/** How often muster is asked, each time for something else where that can be; the median counts. */
+/** How often muster is asked, each time for something else if that can be; the median counts. */
 const CALLS = 200;
-/** As `CALLS`, for what takes long. */
+/** Like `CALLS`, for what takes long. */
 const FEW_CALLS = 20;
 /** Check-ins of one page of the timeline. */
 const PAGE = 50;
@@ -15,7 +15,7 @@ const PAGE = 50;
 interface Read {
   readonly name: string;
   readonly args: readonly string[];
-  /** As `muster fossil` is asked for it, where it can be. */
+  /** As `muster fossil` is asked for it, if it can be. */
   readonly command?: readonly string[];
   readonly aim: number;
   readonly calls: number;

@@ -75,7 +75,7 @@ export function compared(name: string, muster: number, fossil: number, aim: numb
   ];
 }
 
-/** Gives a file another content at the tip of trunk; gives the check-in's hash. */
+/** Changes a file at the tip of trunk; returns the check-in's hash. */
 export async function commitOne(
   repository: PooledRepository,
   parent: string,

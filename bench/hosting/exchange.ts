@@ -20,7 +20,7 @@ export interface Exchange {
   path(index: number): string;
   body?(index: number): unknown;
   readonly status: number;
-  /** The endpoint, where a version may lack it; it is not measured then. */
+  /** The endpoint, if a version may lack it; it is not measured then. */
   readonly endpoint?: string;
   /** Requests per second that fossilrepo answers on two such cores. */
   readonly fossilrepo?: number;

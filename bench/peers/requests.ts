@@ -160,7 +160,7 @@ function floorOf(): Contestant<"cpu"> {
  * Asks from every connection until the time is over. Looks at one whole answer first, and then at
  * the status of each.
  *
- * @throws Error where an answer is not right
+ * @throws Error if an answer is not right
  */
 async function ask(
   pids: readonly number[],

@@ -132,7 +132,7 @@ function describeLatencies(when: string, latencies: Float32Array): Figure[] {
   ];
 }
 
-/** @throws Error where a login was answered as none should be */
+/** @throws Error if a login was answered as none should be */
 function describeAnswers(rounds: readonly (readonly LoginAnswer[])[]): Figure[] {
   const wrong = rounds.flat().find(({ status }) => !ANSWERS.some((known) => known === status));
   if (wrong !== undefined) throw new Error(`A login was answered ${wrong.status}`);

@@ -30,7 +30,7 @@ export const FANOUT: Scenario = {
   },
 };
 
-/** The same in a channel of few, where a message costs more than its deliveries. */
+/** The same in a channel of few, if a message costs more than its deliveries. */
 export const SMALL_FANOUT: Scenario = {
   name: "irc-fanout-small",
   anyIrcServer: true,
@@ -92,7 +92,7 @@ async function enter(
 /**
  * Sends one message and looks at what a member gets.
  *
- * @throws Error where a tag is missing that was asked for
+ * @throws Error if a tag is missing that was asked for
  */
 async function assertTags(members: Members, capabilities: readonly string[]): Promise<void> {
   const [sender] = members.senders;

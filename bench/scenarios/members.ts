@@ -5,12 +5,12 @@ import type { IrcServerProcess } from "../servers/mod.ts";
 /** How many clients do the same thing at the same time. */
 export const PARALLEL_CLIENTS = 50;
 
-/** How many connect at the same time where a server comes back and everybody with it. */
+/** How many connect at the same time when a server restarts and all clients reconnect. */
 export const STORMING_CLIENTS = 500;
 
 export interface MemberOptions {
   readonly count: number;
-  /** The first members, which have accounts where the server keeps accounts. */
+  /** The first members, which have accounts if the server keeps accounts. */
   readonly senders: number;
   readonly capabilities: readonly string[];
 }

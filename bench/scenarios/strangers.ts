@@ -113,7 +113,7 @@ class Agent {
     return new Agent(server, await IrcClient.connect({ hostname: "127.0.0.1", port }, login));
   }
 
-  /** Asks at a fixed rate, in each way at the same time. @throws Error where there is no answer */
+  /** Asks at a fixed rate, in each way at the same time. @throws Error if there is no answer */
   async ask(seconds: number): Promise<Answers> {
     const count = seconds * ASKED_PER_SECOND;
     const ask = async (once: () => Promise<void>) => {

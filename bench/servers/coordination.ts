@@ -2,7 +2,7 @@ import { delay } from "../delay.ts";
 import type { Address, EventStream, Login } from "../client/mod.ts";
 import { inParallel } from "../parallel.ts";
 
-/** How many requests run at the same time where many are made. */
+/** How many requests run at the same time if many are made. */
 const PARALLEL_REQUESTS = 32;
 
 /** How long the bridge may take to join a channel, in milliseconds. */
@@ -32,13 +32,13 @@ export interface CoordinationServerKind {
   start(): Promise<CoordinationServer>;
 }
 
-/** Where a coordination service takes requests. */
+/** The API of a coordination service. */
 export type Api = Pick<CoordinationServer, "api" | "token">;
 
 /**
  * Posts JSON to the API. The caller reads or cancels the body.
  *
- * @throws Error where the answer is no success
+ * @throws Error if the answer is no success
  */
 export async function post({ api, token }: Api, path: string, body: unknown): Promise<Response> {
   const response = await fetch(`http://${api.hostname}:${api.port}${path}`, {
@@ -65,7 +65,7 @@ export async function registerAgents(server: Api, nicks: readonly string[]): Pro
  * Lets the bridge join a channel, whose name is without "#", and waits until it is there. It asks
  * again and again, as a bridge that is not on IRC yet may forget what it was asked.
  *
- * @throws Error where it does not get there
+ * @throws Error if it does not get there
  */
 export async function joinBridge(server: Api, channel: string): Promise<void> {
   const { api: { hostname, port }, token } = server;

@@ -6,7 +6,7 @@ export interface Floor extends AsyncDisposable {
   readonly pids: readonly number[];
 }
 
-/** @throws Error where it does not listen */
+/** @throws Error if it does not listen */
 export async function startFloor(): Promise<Floor> {
   const script = new URL("./floor_program.ts", import.meta.url).pathname;
   const process = new Deno.Command(Deno.execPath(), {

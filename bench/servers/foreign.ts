@@ -10,7 +10,7 @@ export interface ForeignServer {
   readonly name: string;
   readonly executable: string;
   readonly capabilities: readonly string[];
-  /** Arguments of what must be done once before the first start, where there is something. */
+  /** Arguments of what must be done once before the first start, if there is something. */
   prepare?(configFile: string): string[];
   /** Arguments that run it in the foreground with this configuration file. */
   args(configFile: string): string[];
@@ -43,7 +43,7 @@ PAM = no
 `,
 });
 
-/** InspIRCd, with the modules that give messages the same tags as ours but for the account. */
+/** InspIRCd, with the modules that give messages the same tags as ours except for the account. */
 export const INSPIRCD = kindOf({
   name: "inspircd",
   executable: "inspircd",

@@ -8,7 +8,7 @@ const POLL_MILLISECONDS = 20;
 /**
  * Waits until somebody listens at an address.
  *
- * @throws what the runtime throws where nobody does after a while
+ * @throws what the runtime throws if nobody does after a while
  */
 export async function untilListening(address: Deno.ConnectOptions): Promise<void> {
   for (let waited = 0;; waited += POLL_MILLISECONDS) {

@@ -69,7 +69,7 @@ export class MusterProcess implements IrcServerProcess, CoordinationServer {
   /**
    * Posts JSON to the API. The caller reads or cancels the body.
    *
-   * @throws Error where the answer is no success
+   * @throws Error if the answer is no success
    */
   post(path: string, body: unknown): Promise<Response> {
     return post(this, path, body);

@@ -6,7 +6,7 @@ import { untilListening } from "./listening.ts";
 
 const HOSTNAME = "127.0.0.1";
 
-/** The program of ScuttleBot; null where the environment names none. */
+/** The program of ScuttleBot; null if the environment names none. */
 export function scuttlebotProgram(): string | null {
   return Deno.env.get("MUSTER_BENCH_SCUTTLEBOT") ?? null;
 }

@@ -4,9 +4,9 @@ import type { Address, Login } from "../client/mod.ts";
 export interface IrcServerProcess extends AsyncDisposable {
   readonly irc: Address;
   readonly pid: number;
-  /** What clients ask for where tags are on; empty where the server has none of them. */
+  /** What clients ask for if tags are on; empty if the server has none of them. */
   readonly capabilities: readonly string[];
-  /** Makes the nicks ready to connect, with accounts where the server keeps accounts. */
+  /** Makes the nicks ready to connect, with accounts if the server keeps accounts. */
   createLogins(nicks: readonly string[]): Promise<Login[]>;
 }
 

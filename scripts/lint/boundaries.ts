@@ -47,7 +47,7 @@ function target(importer: string, specifier: string): string | null {
   return relative(ROOT, resolve(ROOT, importer, "..", specifier));
 }
 
-/** `services/x/…` gives `services/x/`; a file that lies in services/ itself gives null. */
+/** `services/x/…` gives `services/x/`; null for a file directly in services/. */
 function folderOf(path: string): string | null {
   return /^services\/[^/]+\//.exec(path)?.[0] ?? null;
 }

@@ -5,7 +5,7 @@ import type { Playback, PlaybackChannel } from "./playback.ts";
 /** Messages per page from before the start of the log. */
 const PAGE = 100;
 
-/** If a follower starts. */
+/** The start of a follower. */
 export interface FollowingStart {
   /** A timestamp or the id of a message; absent: new messages only. */
   readonly since?: string | undefined;

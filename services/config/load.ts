@@ -7,7 +7,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** If a configuration comes from; later entries win. */
+/** The sources of a configuration; later ones win. */
 export interface ConfigSources {
   /** Path of the YAML file. */
   readonly file: string;

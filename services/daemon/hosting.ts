@@ -18,7 +18,7 @@ import { Wikis } from "../wiki/mod.ts";
 import { Workspaces } from "../workspaces/mod.ts";
 
 export interface HostingOptions {
-  /** If the repository files are. */
+  /** The folder of the repository files. */
   readonly folder: string;
   readonly config: Config["projects"];
   readonly database: Database;

@@ -10,7 +10,7 @@ const INTERVAL = 60_000;
 /** Separate counts within an interval; further refusals are counted without an address. */
 const MAX_COUNTS = 100;
 
-/** If a credential was presented. */
+/** Where a credential was presented. */
 export type LoginMethod = "login" | "sasl" | "nickserv" | "oper" | "basic" | "bearer";
 
 /** Why it was refused. */

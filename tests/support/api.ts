@@ -6,7 +6,7 @@ export interface Credentials {
   readonly passphrase: string;
 }
 
-/** Where a server's API is, and the operator's token. */
+/** The address of a server's API, and the operator's token. */
 export interface Server {
   readonly api: string;
   readonly token: string;
@@ -81,7 +81,7 @@ export class ChannelStream implements AsyncDisposable {
     return new ChannelStream(response.body);
   }
 
-  /** The next message, or null where the server has ended the stream. */
+  /** The next message, or null if the server has ended the stream. */
   async next(): Promise<Message | null> {
     while (this.#queue.length === 0) {
       const { value, done } = await this.#reader.read();

@@ -30,10 +30,10 @@ export class DocumentedAnswers {
   }
 
   /**
-   * Reads an answer to its end, or its first part where it has none.
+   * Reads an answer to its end, or its first part if it has none.
    *
-   * @param endpoint what was asked; null where the document has no such thing
-   * @throws AssertionError where it is not as documented
+   * @param endpoint what was asked; null if the document has no such thing
+   * @throws AssertionError if it is not as documented
    */
   async check(endpoint: Endpoint | null, method: string, response: Response): Promise<void> {
     const { status } = response;

@@ -21,13 +21,13 @@ export class EventReader {
     this.#reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   }
 
-  /** The next text of the stream as it comes, or null where the stream has ended. */
+  /** The next text of the stream as it comes, or null if the stream has ended. */
   async text(): Promise<string | null> {
     const { value, done } = await this.#reader.read();
     return done ? null : value;
   }
 
-  /** The next event, or null where the stream has ended. */
+  /** The next event, or null if the stream has ended. */
   async next(): Promise<Frame | null> {
     let end: number;
     while ((end = this.#rest.indexOf("\n\n")) < 0) {

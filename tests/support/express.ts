@@ -11,7 +11,7 @@ const EXPRESS = new URL("../../../shared/data/express.fossil", import.meta.url);
 export interface ExpressProject extends TestProject {
   /** Runs the program in a checkout of the copy; gives its standard output. */
   fossil(...args: string[]): string;
-  /** As `fossil`, in lines. */
+  /** Like `fossil`, in lines. */
   lines(...args: string[]): string[];
 }
 

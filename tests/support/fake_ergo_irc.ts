@@ -14,7 +14,7 @@ export class FakeErgoIrc implements AsyncDisposable {
     this.#serving = this.#serve();
   }
 
-  /** Where it listens. */
+  /** Its address. */
   get address(): string {
     return `127.0.0.1:${this.#listener.addr.port}`;
   }

@@ -46,9 +46,9 @@ export class IrcClient implements AsyncDisposable {
   }
 
   /**
-   * Gives the next line that matches, passing over others; answers PING meanwhile.
+   * Returns the next line that matches, passing over others; answers PING meanwhile.
    *
-   * @throws Error where the connection ends first or the line does not come
+   * @throws Error if the connection ends first or the line does not come
    */
   async expect(pattern: RegExp): Promise<string> {
     const deadline = setTimeout(() => this.#connection.close(), LINE_LIMIT);

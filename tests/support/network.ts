@@ -14,12 +14,12 @@ import { peer } from "./peers.ts";
 /** How long each program may take, in milliseconds; a bound, not an expectation. */
 const START_LIMIT = 30_000;
 
-/** The user that the programs run as where the test is root, which they dislike. */
+/** The user that the programs run as if the test is root, which they dislike. */
 const NOBODY = "65534";
 
 export interface NetworkOptions {
   readonly services: Services;
-  /** Whether the server offers SASL, labels, echoes, ids and times; true where it is absent. */
+  /** Whether the server offers SASL, labels, echoes, ids and times; true if it is absent. */
   readonly modern?: boolean;
 }
 
@@ -77,10 +77,10 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   /**
-   * Connects somebody who logs in: by SASL, or with NickServ where the server is not modern.
+   * Connects somebody who logs in: by SASL, or with NickServ if the server is not modern.
    *
-   * @param nick the account's name where it is absent
-   * @returns null where the network refuses the password
+   * @param nick the account's name if it is absent
+   * @returns null if the network refuses the password
    */
   async logIn(account: string, password: string, nick = account): Promise<IrcClient | null> {
     const client = await IrcClient.connect(this.address);
@@ -209,7 +209,7 @@ class Running {
     }
   }
 
-  /** Waits for something that the program does, and fails where it ends before. */
+  /** Waits for something that the program does, and fails if it ends before. */
   async unlessItEnds(done: Promise<void>): Promise<void> {
     const ended = this.#process.status.then(({ code }) => {
       throw new Error(`It ended with code ${code}:\n${this.#lines.join("\n")}`);

@@ -177,7 +177,7 @@ export function athemeConfig({ linkPort, servicesAccount }: NetworkPlan): string
 }
 
 /**
- * Commands of Anope by their service and module; with a path where it is not the command's own, and
+ * Commands of Anope by their service and module; with a path if it is not the command's own, and
  * the mode that it takes away.
  */
 const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

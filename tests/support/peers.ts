@@ -1,7 +1,7 @@
 /**
- * Programs of others that some tests judge us by. A test that needs one is ignored where the
- * program is missing, with the line that installs it; with `MUSTER_PEERS=required` in the
- * environment a missing program fails instead.
+ * Programs of others that some tests judge us by. A test that needs one is ignored if the program
+ * is missing, with the line that installs it; with `MUSTER_PEERS=required` in the environment a
+ * missing program fails instead.
  */
 
 /** How to install each program on Debian. */

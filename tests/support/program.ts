@@ -8,11 +8,11 @@ const START_LIMIT = 30_000;
 
 /** How a program is started. */
 export interface ProgramOptions {
-  /** The folder it starts in; its data lies in `data` below. A new one where none is given. */
+  /** The folder it starts in; its data lies in `data` below. A new one if none is given. */
   readonly folder?: string;
   /** More configuration keys, as environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** How many files it may have open; as many as the test where it is not given. */
+  /** How many files it may have open; as many as the test if it is not given. */
   readonly openFiles?: number;
   /** The text of `config.yaml`. */
   readonly config?: string;
@@ -24,9 +24,9 @@ export interface Program extends AsyncDisposable {
   readonly api: string;
   /** The URL of the MCP endpoint. */
   readonly mcp: string;
-  /** Port 0 where it runs no IRC server. */
+  /** Port 0 if it runs no IRC server. */
   readonly irc: { readonly hostname: string; readonly port: number };
-  /** The URL of IRC over TLS, where it listens. */
+  /** The URL of IRC over TLS, if it listens. */
   readonly ircs: string | null;
   readonly folder: string;
   /** The API token. */
@@ -191,7 +191,7 @@ class ProgramLog {
   }
 }
 
-/** Reads where a program listens, and its API token, from its data folder. */
+/** Reads if a program listens, and its API token, from its data folder. */
 async function readEndpoints(
   folder: string,
 ): Promise<Pick<Program, "api" | "mcp" | "irc" | "ircs" | "token">> {

@@ -6,7 +6,7 @@ import { anAgent, BY_OPERATOR, type TestServicesOptions } from "./services.ts";
 
 /** A request to the repository API. */
 export interface ProjectRequest {
-  /** The value of `Authorization`; the operator's token where it is absent, nothing where null. */
+  /** The value of `Authorization`; the operator's token if it is absent, nothing if null. */
   readonly as?: string | null;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

@@ -18,7 +18,7 @@ export class RawConnection implements Disposable {
     while (bytes.length > 0) bytes = bytes.subarray(await this.#conn.write(bytes));
   }
 
-  /** What comes until the text matches. @throws Error where the connection ends first */
+  /** What comes until the text matches. @throws Error if the connection ends first */
   async until(pattern: RegExp): Promise<string> {
     let text = "";
     for (;;) {

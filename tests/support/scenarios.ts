@@ -31,7 +31,7 @@ export type Who = (typeof EVERYBODY)[number];
 
 /** One request and what is expected of its answer. */
 export interface Scenario {
-  /** The operator where nobody is named. */
+  /** The operator if nobody is named. */
   readonly who?: Who;
   /** Method and path, such as `GET /v1/agents`. */
   readonly request: string;

@@ -57,7 +57,7 @@ export class TestSessions implements Sessions {
   }
 }
 
-/** An IRC server where every agent is in every channel, and speaks nowhere. */
+/** An IRC server if every agent is in every channel, and speaks nowhere. */
 const EVERYWHERE: UserDirectory = {
   findUser: () => null,
   addUser: () => null,
@@ -97,7 +97,7 @@ export interface TestServicesOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Accounts log in to the IRC server of the program, instead of {@link TestSessions}. */
   readonly ircServer?: boolean;
-  /** How accounts get to IRC, where that is not the server of the same program. */
+  /** How accounts get to IRC, if that is not the server of the same program. */
   readonly provisioning?: (stores: TestStores) => Promise<Provisioning>;
 }
 
@@ -215,7 +215,7 @@ export async function anAgent(
   return credentials.passphrase;
 }
 
-/** The types of the events that were logged, in order, but for those about the program. */
+/** The types of the events that were logged, in order, except for those about the program. */
 export async function eventTypes({ database }: Pick<TestServices, "database">): Promise<string[]> {
   const rows = await database.tables.selectFrom("events").select("type")
     .where("type", "not like", "program.%").orderBy("seq").execute();

@@ -179,7 +179,7 @@ Deno.test("formatArtifact() and parseArtifact() are inverse for every kind", () 
   );
 });
 
-Deno.test("parseArtifact() says the same of manifests whose lines it has read before", () => {
+Deno.test("parseArtifact() gives the same result for manifests with cached lines", () => {
   const hashes = ["a", "b"].map((digit) => digit.repeat(40));
   const line = fc.record({
     name: fc.constantFrom("a", "b", "c d", "ü", "_FOSSIL_", "../up"),
@@ -208,7 +208,7 @@ Deno.test("findFileCard() finds what the parser finds, or leaves it to the parse
   }));
 });
 
-Deno.test("parseArtifact() takes a changed byte as a file", () => {
+Deno.test("parseArtifact() treats an artifact with a changed byte as a file", () => {
   fc.assert(fc.property(artifact, fc.nat(), fc.nat(255), (value, at, byte) => {
     const bytes = formatArtifact(value);
     const place = at % bytes.length;
@@ -259,7 +259,7 @@ Deno.test("parseArtifact() refuses what the grammar does not allow", () => {
   assert.equal(parseArtifact(encodeUtf8("C no end")), null);
 });
 
-Deno.test("parseArtifact() tolerates what history has", () => {
+Deno.test("parseArtifact() tolerates the deviations in historical artifacts", () => {
   const hashA = "a".repeat(40);
   const d = "D 2026-01-02T03:04:05";
   const swapped = sealed(
@@ -303,7 +303,7 @@ Deno.test("parseArtifact() reads clear-signed artifacts and delta manifests", ()
   }
 });
 
-Deno.test("formatArtifact() refuses what could not be read back", () => {
+Deno.test("formatArtifact() refuses values that could not be parsed back", () => {
   const base = { kind: "wiki", comment: null, date: 0, mimetype: null, parents: [] } as const;
   const wiki = { ...base, user: "u", text: "t" };
   assert.throws(() => formatArtifact({ ...wiki, title: " x" }), { code: "invalid" });

@@ -53,7 +53,7 @@ Deno.test("createDelta() and applyDelta() are inverse", () => {
   }));
 });
 
-Deno.test("applyDelta() refuses mutilated deltas without harm", () => {
+Deno.test("applyDelta() refuses malformed deltas", () => {
   const change = fc.tuple(fc.nat(), fc.nat(255));
   fc.assert(
     fc.property(related, fc.array(change, { minLength: 1 }), ({ source, target }, edits) => {
@@ -103,7 +103,7 @@ Deno.test("packBlob() and unpackBlob() are inverse", () => {
   assert.deepEqual([...packBlob(new Uint8Array(0))], empty);
 });
 
-Deno.test("unpackBlob() refuses what lies about its size", () => {
+Deno.test("unpackBlob() refuses a blob with a wrong size", () => {
   const packed = packBlob(new Uint8Array(1_000_000));
   assert.throws(() => unpackBlob(packed, 1000), { code: "limit" });
   const view = new DataView(packed.buffer);

@@ -31,7 +31,7 @@ function tamper(path: string, sql: string): void {
   db.close();
 }
 
-judged("fossil takes a new repository for its own", (program) => {
+judged("fossil accepts a new repository", (program) => {
   using scratch = new Scratch(program);
   const path = scratch.path("new.fossil");
   const options = { admin: "alice", password: "secret", projectName: "Übung", date: DATE };
@@ -51,7 +51,7 @@ Deno.test("create() refuses a file that exists", () => {
   assert.equal(Deno.readTextFileSync(path), "mine");
 });
 
-Deno.test("open() refuses what is no repository or brings code of its own", () => {
+Deno.test("open() refuses files that are not repositories or contain code", () => {
   using scratch = new Scratch();
   const refused = { code: "unsupported" };
   assert.throws(() => Repository.open(scratch.path("absent")), refused);
@@ -72,7 +72,7 @@ Deno.test("open() refuses what is no repository or brings code of its own", () =
   }
 });
 
-Deno.test("a ticket schema from a stranger's file can only make the tables of tickets", () => {
+Deno.test("a ticket schema from an untrusted file can only create the tables of tickets", () => {
   using scratch = new Scratch();
   const schemas = [
     "CREATE TABLE ticket(tkt_id INTEGER PRIMARY KEY); DELETE FROM blob",
@@ -89,7 +89,7 @@ Deno.test("a ticket schema from a stranger's file can only make the tables of ti
   }
 });
 
-Deno.test("an old schema is read after a rebuild only", () => {
+Deno.test("an old schema can be read only after a rebuild", () => {
   using scratch = new Scratch();
   const path = scratch.path("old.fossil");
   create(scratch, "old.fossil").close();
@@ -207,7 +207,7 @@ Deno.test("an inspector sees what a delta hid until its source came, and can ref
   assert.deepEqual(dumpTables(scratch.path("new.fossil")), before);
 });
 
-Deno.test("what is corrupt in the file is an error, not a wrong answer", () => {
+Deno.test("corrupt data causes an error, never a wrong answer", () => {
   using scratch = new Scratch();
   const path = scratch.path("new.fossil");
   const rids = [0, 1].map((i) => encodeUtf8(`content ${i} `.repeat(20)));
@@ -226,7 +226,7 @@ Deno.test("what is corrupt in the file is an error, not a wrong answer", () => {
   assert.deepEqual(repository.verify().map(({ hash }) => hash), [repository.store.hashOf(2)]);
 });
 
-Deno.test("a transaction that writes what cannot be read back is undone", () => {
+Deno.test("a transaction that writes unreadable data is rolled back", () => {
   using scratch = new Scratch();
   using repository = create(scratch);
   const before = dumpTables(scratch.path("new.fossil"));
@@ -258,7 +258,7 @@ Deno.test("a write that throws leaves nothing behind, in the file or in memory",
   assert.equal(repository.db.value("SELECT count(*) FROM event"), 2);
 });
 
-Deno.test("a write that fails inside of another one undoes both, whoever catches its error", () => {
+Deno.test("a failed nested write rolls back both, even if its error is caught", () => {
   using scratch = new Scratch();
   using repository = create(scratch);
   const before = dumpTables(scratch.path("new.fossil"));
@@ -291,7 +291,7 @@ Deno.test("another connection's write is noticed", () => {
   assert.equal(first.read(() => first.store.get(rid)), null);
 });
 
-Deno.test("what a public check-in names becomes public, and never hangs on a private delta", () => {
+Deno.test("artifacts of a public check-in become public, and never depend on a private delta", () => {
   using scratch = new Scratch();
   using repository = create(scratch);
   const { store } = repository;
@@ -314,7 +314,7 @@ Deno.test("what a public check-in names becomes public, and never hangs on a pri
   assert.ok(store.isPrivate(repository.ridOf(store.nameOf(young))));
 });
 
-Deno.test("what becomes private is no source of a public delta any more", () => {
+Deno.test("an artifact that becomes private is no longer the source of a public delta", () => {
   using scratch = new Scratch();
   using repository = create(scratch);
   const { store } = repository;

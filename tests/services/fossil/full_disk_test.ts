@@ -11,7 +11,7 @@ function fill({ db }: Repository): void {
   db.exec("PRAGMA max_page_count=1");
 }
 
-Deno.test("a write that the disk has no room for fails with SQLite's error and is undone", () => {
+Deno.test("a write without disk space fails with SQLite's error and is rolled back", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   fixture.commit([put("a.txt", "before")]);
@@ -27,7 +27,7 @@ Deno.test("a write that the disk has no room for fails with SQLite's error and i
   assert.deepEqual(repository.verify(), []);
 });
 
-Deno.test("a rebuild that the disk has no room for is undone, and succeeds later", () => {
+Deno.test("a rebuild without disk space is rolled back, and succeeds later", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const names = Array.from({ length: 300 }, (_, i) => `folder/file ${i}`);

@@ -68,7 +68,7 @@ function makeEverything(scratch: Scratch, folder: string): void {
   ]);
 }
 
-judged("all that git fast-export can write is taken in, or told", async (program) => {
+judged("everything that git fast-export writes is imported or reported", async (program) => {
   using scratch = new Scratch(program);
   makeEverything(scratch, "before");
   const flags = [
@@ -103,7 +103,7 @@ judged("all that git fast-export can write is taken in, or told", async (program
   }
 });
 
-Deno.test("what a stream asks of its reader is passed over, and what it says of its end holds", async () => {
+Deno.test("requests of a stream to its reader are skipped, and its end mark is required", async () => {
   using scratch = new Scratch();
   const main = "refs/heads/main";
   const oid = "c".repeat(40);

@@ -113,7 +113,7 @@ Deno.test("branches are where Git's references end, whatever the labels of the s
   assert.match(new TextDecoder().decode(exported(repository)), /reset refs\/heads\/old\nfrom/);
 });
 
-Deno.test("what Fossil cannot hold is told and never silently dropped", async () => {
+Deno.test("what Fossil cannot store is reported and never silently dropped", async () => {
   const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n";
   const latin = Buffer.concat([
     encodeUtf8(
@@ -145,7 +145,7 @@ Deno.test("what Fossil cannot hold is told and never silently dropped", async ()
   assert.equal(repository.db.value(names), "big.bin,kept");
 });
 
-Deno.test("a file of a stream that Fossil would take for an artifact is left out and told", async () => {
+Deno.test("a file of a stream that Fossil would treat as an artifact is skipped and reported", async () => {
   using fixture = new Fixture();
   const trunk = fixture.repository.store.require(1);
   const stream = Buffer.concat([
@@ -160,7 +160,7 @@ Deno.test("a file of a stream that Fossil would take for an artifact is left out
   assert.equal(repository.db.value("SELECT count(*) FROM mlink"), 1);
 });
 
-Deno.test("an import goes into an empty repository only, and stops when it is told to", async () => {
+Deno.test("an import requires an empty repository, and stops when it is cancelled", async () => {
   using fixture = new Fixture();
   const none = inPieces(new Uint8Array(0));
   await assert.rejects(importGit(fixture.repository, none), { code: "conflict" });
@@ -202,7 +202,7 @@ Deno.test({
   },
 });
 
-Deno.test("a check-in that is on no branch is not lost by an export", () => {
+Deno.test("an export keeps check-ins without a branch", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   fixture.commit([put("a", "1\n")]);
@@ -215,7 +215,7 @@ Deno.test("a check-in that is on no branch is not lost by an export", () => {
   assert.match(stream, /^reset refs\/heads\/main-fork-[0-9a-f]+\nfrom :\d+$/m);
 });
 
-Deno.test("a repository file is imported by its artifacts, and leaves its rights behind", () => {
+Deno.test("a repository file is imported by its artifacts, without its permissions", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const tip = fixture.commit([put("a", "1\n")], { tags: ["v1"] });

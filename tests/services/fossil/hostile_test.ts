@@ -67,7 +67,7 @@ function tamper(path: string, sql: string, ...values: (Uint8Array | number)[]): 
   db.close();
 }
 
-Deno.test("content that is not what it claims to be is refused, and the repository is as before", () => {
+Deno.test("content that does not match its hash is refused, and the repository is unchanged", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   fixture.commit([put("a", "text\n".repeat(100))]);
@@ -124,7 +124,7 @@ Deno.test("content that is not what it claims to be is refused, and the reposito
   assert.deepEqual(repository.verify(), []);
 });
 
-Deno.test("an artifact that poses as an attachment is packed, and says nothing", () => {
+Deno.test("an artifact as an attachment is packed, and has no effect", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const leaf = fixture.commit([put("a", "a")]);
@@ -137,7 +137,7 @@ Deno.test("an artifact that poses as an attachment is packed, and says nothing",
   assert.equal(repository.db.value(closed), 0);
 });
 
-Deno.test("a file whose rows lie is read to an error, and not changed by a rebuild", () => {
+Deno.test("reading a file with inconsistent rows is an error, and a rebuild does not change it", () => {
   const bomb = deflateSync(new Uint8Array(64 * 1024 * 1024));
   const packed = (size: number, stream: Uint8Array) => {
     const bytes = new Uint8Array(4 + stream.length);
@@ -263,7 +263,7 @@ function askEverything(repository: Repository): void {
   ask(() => [...exportGit(repository)]);
 }
 
-judged("artifacts that speak nonsense harm nobody, here and in fossil", (program) => {
+judged("nonsensical artifacts do no harm, here and in fossil", (program) => {
   for (const seed of [1, 2, 3, 4]) {
     using fixture = new Fixture(program);
     const { repository, scratch } = fixture;
@@ -279,7 +279,7 @@ judged("artifacts that speak nonsense harm nobody, here and in fossil", (program
   }
 });
 
-Deno.test("parents that tags have made a loop of end every walk", () => {
+Deno.test("every walk ends at a loop of parents made by tags", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const first = fixture.commit([put("a", "1\n")]);

@@ -69,7 +69,7 @@ function mode(path: string, to: "file" | "executable" | "link"): FileChange {
 
 const START = [put("a", TEN), put("b", "b\n"), put("dir/c", "c\n"), put("bin", "\0one")];
 
-Deno.test("changes of both sides are brought together", () => {
+Deno.test("changes of both sides are merged", () => {
   const cases: [FileChange[], FileChange[], Record<string, string | undefined>][] = [
     [[put("a", TEN.replace("2", "two"))], [put("a", TEN.replace("9", "nine"))], {
       a: TEN.replace("2", "two").replace("9", "nine"),
@@ -106,7 +106,7 @@ Deno.test("changes of both sides are brought together", () => {
   }
 });
 
-Deno.test("what cannot be brought together is told with all versions, and nothing is written", () => {
+Deno.test("conflicts are reported with all versions, and nothing is written", () => {
   const cases: [FileChange[], FileChange[], Conflict["kind"], string][] = [
     [[put("a", TEN.replace("5", "V"))], [put("a", TEN.replace("5", "five"))], "content", "a"],
     [[put("a", TEN.replace("5", "V"))], [put("a", TEN.replace("6", "VI"))], "content", "a"],
@@ -146,7 +146,7 @@ Deno.test("a conflict can be shown with markers", () => {
   );
 });
 
-Deno.test("a preview tells what would change, a merge has both parents and may close a branch", () => {
+Deno.test("a preview lists the changes; a merge has both parents and may close a branch", () => {
   using lines = new Lines(START);
   const { ours, theirs } = lines.diverge(
     [put("a", `0\n${TEN}`)],
@@ -194,7 +194,7 @@ Deno.test("lines that crossed are merged from all their common ancestors", () =>
   assert.equal(lines.files(checkin)["a"], TEN.replace("2", "two").replace("9", "nine"));
 });
 
-Deno.test("crossed lines that settled a conflict in different ways conflict again", () => {
+Deno.test("crossed lines that resolved a conflict in different ways conflict again", () => {
   using lines = new Lines(START);
   const one = lines.diverge([put("b", "ours\n")], [put("b", "theirs\n")]);
   const settle = (parent: string, merged: string, text: string) =>
@@ -253,7 +253,7 @@ Deno.test("histories without a common ancestor are not merged", () => {
   refuses("missing", () => lines.merge({ ours: lines.start, theirs: "0".repeat(64) }));
 });
 
-Deno.test("a release is a name with a message, moved or taken away only on demand", () => {
+Deno.test("a release is a name with a message, moved or removed only on request", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const [one, two] = [fixture.commit([put("a", "1")]), fixture.commit([put("a", "2")])];
@@ -279,7 +279,7 @@ function merged(base: string, ours: string, theirs: string): string | null {
   return conflicts > 0 ? null : decodeUtf8(content);
 }
 
-Deno.test("texts keep their line ends, and touching changes are a conflict", () => {
+Deno.test("texts keep their line ends, and adjacent changes conflict", () => {
   assert.equal(
     merged("1\r\n2\r\n3\r\n", "1\r\n2\r\nIII\r\n", "I\r\n2\r\n3\r\n"),
     "I\r\n2\r\nIII\r\n",
@@ -296,7 +296,7 @@ Deno.test("texts keep their line ends, and touching changes are a conflict", () 
   );
 });
 
-Deno.test("a text merge has the changes of both sides, or says that it has not", () => {
+Deno.test("a text merge has the changes of both sides, or reports a conflict", () => {
   const line = fc.constantFrom("a\n", "b\n", "c\n", "}\n", "\n");
   const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join(""));
   fc.assert(fc.property(text, text, text, (base, ours, theirs) => {

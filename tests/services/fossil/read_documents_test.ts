@@ -192,7 +192,7 @@ Deno.test("attachments are listed and read, the latest of each name", () => {
   assert.deepEqual(listAttachments(reader, "None"), []);
 });
 
-Deno.test("activity has events of every kind, and counts what a filter leaves", () => {
+Deno.test("activity has events of every kind, and counts the filtered ones", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const checkin = fixture.commit([put("a", "a")]);

@@ -122,7 +122,7 @@ Deno.test("a file is followed through renames by history, blame and diff", () =>
   }]);
 });
 
-Deno.test("changes of type and of the executable bit are told", () => {
+Deno.test("changes of type and of the executable bit are reported", () => {
   using fixture = new Fixture();
   const reader = new Reader(fixture.repository);
   fixture.commit([put("run", "x"), put("to", "run")]);
@@ -141,7 +141,7 @@ Deno.test("changes of type and of the executable bit are told", () => {
   assert.deepEqual(readTree(reader).entries.map(({ type }) => type), ["file", "link"]);
 });
 
-Deno.test("what came with a merge keeps its last change, and the merge is told", () => {
+Deno.test("files from a merge keep their last change, and the merge is reported", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const reader = new Reader(repository);
@@ -172,7 +172,7 @@ Deno.test("what came with a merge keeps its last change, and the merge is told",
   ]);
 });
 
-Deno.test("a reader sees what was written by itself and by others", () => {
+Deno.test("a reader sees its own writes and those of others", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const reader = new Reader(repository);
@@ -193,7 +193,7 @@ Deno.test("a reader sees what was written by itself and by others", () => {
   assert.deepEqual(checkins.map(({ comment, tags }) => [comment, tags]), [["better", ["v1"]]]);
 });
 
-Deno.test("what a write saw that was undone is forgotten", () => {
+Deno.test("caches from a rolled-back write are dropped", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const reader = new Reader(repository);
@@ -208,7 +208,7 @@ Deno.test("what a write saw that was undone is forgotten", () => {
   assert.equal(readTimeline(reader).checkins.length, 1);
 });
 
-Deno.test("what cannot be read is told apart by its code", () => {
+Deno.test("errors of reading have distinct codes", () => {
   using fixture = new Fixture();
   const reader = new Reader(fixture.repository);
   const binary = { kind: "write", path: "bin", content: Uint8Array.of(0, 1) } as const;
@@ -269,7 +269,7 @@ Deno.test("texts that have little in common are compared in bounded time", () =>
   assert.equal(patched(before!, hunks), after);
 });
 
-Deno.test("blame knows who wrote each line where lines are told apart", () => {
+Deno.test("blame attributes each line to its author", () => {
   const edits = fc.array(
     fc.record({ at: fc.nat(50), drop: fc.nat(4), add: fc.nat(4) }),
     { minLength: 1, maxLength: 8 },

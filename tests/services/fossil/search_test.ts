@@ -70,7 +70,7 @@ function label(match: SearchMatch): string {
   }
 }
 
-Deno.test("check-ins, tickets, wiki pages and code are found, with where the words stand", () => {
+Deno.test("check-ins, tickets, wiki pages and code are found, with the positions of the words", () => {
   using searched = new Searched();
   const { fixture, index } = searched;
   fixture.commit([put("src/a.ts", "first\n  let heron = 1;\n")], { comment: "A heron lands" });
@@ -101,7 +101,7 @@ Deno.test("check-ins, tickets, wiki pages and code are found, with where the wor
   assert.deepEqual(index.search({ query: "heron", kinds: [] }).matches, []);
 });
 
-Deno.test("the index follows what is written", () => {
+Deno.test("the index follows writes", () => {
   using searched = new Searched();
   const { fixture } = searched;
   const { repository } = fixture;
@@ -164,7 +164,7 @@ Deno.test("technotes and forum posts are found at their latest versions", () => 
   assert.deepEqual(searched.find("knot"), []);
 });
 
-Deno.test("an index that grew with a history finds what a new one finds", () => {
+Deno.test("an incremental index finds the same as a new one", () => {
   using scratch = new Scratch();
   const path = scratch.path("random.fossil");
   using repository = Repository.create(path, { admin: "alice", date: History.start });
@@ -188,7 +188,7 @@ Deno.test("an index that grew with a history finds what a new one finds", () => 
   }
 });
 
-Deno.test("content that arrives after its name is indexed when it is there", () => {
+Deno.test("content that arrives after its name is indexed on arrival", () => {
   using searched = new Searched();
   using source = new Fixture();
   const hash = source.commit([put("a", "a")], { parent: null, comment: "a late albatross" });
@@ -202,7 +202,7 @@ Deno.test("content that arrives after its name is indexed when it is there", () 
   assert.deepEqual(searched.find("albatross"), ["checkin a late albatross"]);
 });
 
-Deno.test("an index that is damaged, old or another repository's is made anew", () => {
+Deno.test("an index that is damaged, old or another repository's is rebuilt", () => {
   using fixture = new Fixture();
   using other = new Fixture();
   fixture.commit([put("a", "osprey")], { comment: "osprey" });
@@ -226,7 +226,7 @@ Deno.test("an index that is damaged, old or another repository's is made anew", 
   assert.deepEqual(find(fixture.repository), expected);
 });
 
-Deno.test("binary and large files are left out", () => {
+Deno.test("binary and large files are skipped", () => {
   using searched = new Searched();
   using small = SearchIndex.open(`${searched.path}2`, searched.reader, { maxFileBytes: 100 });
   searched.fixture.commit([
@@ -239,7 +239,7 @@ Deno.test("binary and large files are left out", () => {
   assert.deepEqual(searched.find("osprey"), ["large:1", "small:1"]);
 });
 
-Deno.test("no query is an error of SQLite", () => {
+Deno.test("no query causes an error of SQLite", () => {
   using searched = new Searched();
   searched.fixture.commit([put("a", "AND OR NOT NEAR a:b (c) ^d {e} +f")]);
   const word = fc.constantFrom(

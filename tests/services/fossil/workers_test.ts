@@ -69,7 +69,7 @@ Deno.test("a pooled repository is written and read, in the order of the calls", 
   });
 });
 
-Deno.test("many artifacts are verified with a second thread's help, and what is damaged is found", async () => {
+Deno.test("many artifacts are verified with a second thread, and damage is found", async () => {
   await withPool({}, async (_, repository) => {
     const { uuid: parent } = await repository.resolveCheckin("trunk");
     const changes = Array.from({ length: 2500 }, (_, i) => {
@@ -101,7 +101,7 @@ function damage(path: string, rids: readonly number[]): string[] {
   });
 }
 
-Deno.test("an imported file has no page to spare, and nothing is left beside it", async () => {
+Deno.test("an imported file has no free pages, and leaves no other files", async () => {
   await withPool({}, async (pool, one) => {
     for (let day = 1; day < 30; day++) {
       const content = encodeUtf8(`line ${day}\n`.repeat(2000 + day));
@@ -135,7 +135,7 @@ Deno.test("an imported file has no page to spare, and nothing is left beside it"
   });
 });
 
-Deno.test("a refusal of the engine reaches the caller, and the repository goes on", async () => {
+Deno.test("a refusal of the engine reaches the caller, and the repository stays usable", async () => {
   await withPool({}, async (pool, repository) => {
     await refused("missing", repository.file({ path: "none" }));
     await refused("missing", repository.resolveCheckin("0000000000"));
@@ -146,7 +146,7 @@ Deno.test("a refusal of the engine reaches the caller, and the repository goes o
   });
 });
 
-Deno.test("a queue has an end", async () => {
+Deno.test("a queue is bounded", async () => {
   await withPool({ maxQueued: 2 }, async (pool, repository) => {
     const calls = [1, 2, 3].map(() => repository.statistics());
     assert.deepEqual(pool.load, { repositories: 1, running: 1, queued: 2 });
@@ -156,7 +156,7 @@ Deno.test("a queue has an end", async () => {
   });
 });
 
-Deno.test("a call that is given up while it waits is never done", async () => {
+Deno.test("a call that is cancelled while it waits never runs", async () => {
   await withPool({}, async (_, repository) => {
     const controller = new AbortController();
     const running = repository.statistics();
@@ -175,7 +175,7 @@ Deno.test("a call that is given up while it waits is never done", async () => {
   });
 });
 
-Deno.test("a long call tells how far it is, and ends where it is given up", async () => {
+Deno.test("a long call reports its progress, and stops when it is cancelled", async () => {
   await withPool({}, async (_, repository) => {
     const { uuid } = await repository.resolveCheckin("trunk");
     await repository.commit({
@@ -206,7 +206,7 @@ Deno.test("a long call tells how far it is, and ends where it is given up", asyn
   });
 });
 
-Deno.test("who waits for a worker that breaks is told, and the next call has a new one", async () => {
+Deno.test("calls to a failed worker are rejected, and the next call gets a new one", async () => {
   const workers: Worker[] = [];
   const startWorker = () => {
     const url = new URL(
@@ -228,7 +228,7 @@ Deno.test("who waits for a worker that breaks is told, and the next call has a n
   });
 });
 
-Deno.test("nothing else waits for a blame, an archive or a search", async () => {
+Deno.test("a blame, an archive or a search delays no other call", async () => {
   let count = 0;
   const silent = URL.createObjectURL(new Blob(["self.onmessage = () => {};"]));
   const startWorker = () => {
@@ -270,7 +270,7 @@ Deno.test("a backup is whole while the repository is in use", async () => {
   });
 });
 
-Deno.test("what another program writes is seen", async () => {
+Deno.test("writes of another program are seen", async () => {
   await withPool({}, async (_, repository) => {
     assert.equal((await repository.timeline({})).total, 1);
     const { uuid: parent } = await repository.resolveCheckin("trunk");
@@ -317,7 +317,7 @@ judged(
   },
 );
 
-Deno.test("an idle repository is closed, and opened again when it is needed", async () => {
+Deno.test("an idle repository is closed, and reopened on demand", async () => {
   await withPool({ idleMs: 1 }, async (_, repository) => {
     const log = `${repository.path}-wal`;
     const watcher = Deno.watchFs(join(repository.path, ".."))[Symbol.asyncIterator]();
@@ -330,7 +330,7 @@ Deno.test("an idle repository is closed, and opened again when it is needed", as
   });
 });
 
-Deno.test("a call that takes too long ends by itself, and the repository goes on", async () => {
+Deno.test("a call that takes too long is ended, and the repository stays usable", async () => {
   await withPool({ timeLimits: { rebuild: 0 } }, async (_, repository) => {
     const { uuid: parent } = await repository.resolveCheckin("trunk");
     const changes = Array.from({ length: 1500 }, (_, i) => {
@@ -344,7 +344,7 @@ Deno.test("a call that takes too long ends by itself, and the repository goes on
   });
 });
 
-Deno.test("a worker that does not answer is ended, and the next call has a new one", async () => {
+Deno.test("a worker that does not answer is terminated, and the next call gets a new one", async () => {
   const workers: Worker[] = [];
   const startWorker = () => {
     const stuck = "data:application/javascript,self.onmessage=()=>{for(;;);}";
@@ -364,7 +364,7 @@ Deno.test("a worker that does not answer is ended, and the next call has a new o
   });
 });
 
-Deno.test("of more repositories than may be open the one that waited longest is closed", async () => {
+Deno.test("beyond the limit of open repositories, the one idle longest is closed", async () => {
   await withPool({ workers: 1, maxOpen: 2 }, async (pool, first) => {
     const folder = dirname(first.path);
     const make = (name: string) => pool.create(join(folder, name), { admin: "alice", date: DATE });
@@ -381,7 +381,7 @@ Deno.test("of more repositories than may be open the one that waited longest is 
   });
 });
 
-Deno.test("a pool that closes refuses what waits and what comes, and leaves no file open", async () => {
+Deno.test("a closing pool refuses waiting and new calls, and leaves no file open", async () => {
   await withPool({ workers: 1 }, async (pool, repository) => {
     const running = repository.statistics();
     const waiting = commit(repository, "a", encodeUtf8("a"));

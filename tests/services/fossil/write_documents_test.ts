@@ -138,7 +138,7 @@ Deno.test("documents refuse a version that is not based on the latest", () => {
   refuses("missing", () => writeAttachment(repository, nowhere));
 });
 
-Deno.test("an attachment that is an artifact itself is packed, so that nobody executes it", () => {
+Deno.test("an attachment that is an artifact is packed, so that it has no effect", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const target = fixture.commit([put("a", "a")]);

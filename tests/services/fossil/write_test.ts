@@ -17,7 +17,7 @@ import { Fixture, put, refuses } from "./support/fixture.ts";
 import { dumpTables } from "./support/tables.ts";
 
 judged(
-  "a checkout of fossil has what writeCheckin() wrote, and both commit on top of the other",
+  "fossil checks out what writeCheckin() wrote, and each can commit on top of the other",
   (program) => {
     using fixture = new Fixture(program);
     const { scratch } = fixture;
@@ -117,7 +117,7 @@ judged(
   },
 );
 
-Deno.test("a move to a branch of any name is told with a link that works", () => {
+Deno.test("a move to a branch of any name is reported with a working link", () => {
   using fixture = new Fixture();
   const checkin = fixture.commit([put("a", "a")]);
   const branch = "a b!\"#$%&'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~ü😀";
@@ -130,7 +130,7 @@ Deno.test("a move to a branch of any name is told with a link that works", () =>
   assert.equal(/r=(.*?)&nd/.exec(comment ?? "")?.[1], name);
 });
 
-judged("a check-in can be given other parents", (program) => {
+judged("a check-in can get other parents", (program) => {
   using fixture = new Fixture(program);
   const first = fixture.commit([put("a", "a\n".repeat(50))]);
   const second = fixture.commit([put("b", "b\n".repeat(50))]);
@@ -203,7 +203,7 @@ judged("a clone pulls what is written here, and pushes what was written there", 
   fixture.assertSound();
 });
 
-Deno.test("writeCheckin() refuses what does not fit, and says which kind of refusal it is", () => {
+Deno.test("writeCheckin() refuses invalid changes, with a code for each kind", () => {
   using fixture = new Fixture();
   const root = fixture.tip();
   const first = fixture.commit([put("a", "a"), put("dir/b", "b")]);
@@ -266,7 +266,7 @@ Deno.test("writeCheckin() swaps, replaces and keeps files and modes", () => {
   ]);
 });
 
-Deno.test("a check-in goes on at the tip of its branch, or starts a new branch", () => {
+Deno.test("a check-in continues at the tip of its branch, or starts a new branch", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
   const place = (request: Parameters<typeof placeCheckin>[1]) => placeCheckin(repository, request);
