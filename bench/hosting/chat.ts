@@ -1,5 +1,5 @@
 import { HttpClient, IrcClient, Ledger } from "../client/mod.ts";
-import { sendAtRate } from "../scenarios/pace.ts";
+import { sendAtRate } from "../pace.ts";
 import type { Figure } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
 import { BASE, type HostedProject } from "./project.ts";

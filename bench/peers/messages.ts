@@ -1,6 +1,6 @@
 import { HttpClient, IrcClient, Ledger, ReaderCrowd } from "../client/mod.ts";
 import { measure } from "../process_usage.ts";
-import { sendAtRate, sendInWindows } from "../scenarios/pace.ts";
+import { sendAtRate, sendInWindows } from "../pace.ts";
 import { CHANNEL, Readers, untilBegun } from "../scenarios/readers.ts";
 import { postInWindows } from "../scenarios/streams.ts";
 import type { Scenario, Sizes } from "../scenarios/mod.ts";

@@ -3,7 +3,7 @@ import { delay } from "../delay.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { spin } from "../spin.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
-import { PACED_SECONDS, sendAtRateWhile } from "./pace.ts";
+import { PACED_SECONDS, sendAtRateWhile } from "../pace.ts";
 import { postMessage, Readers } from "./readers.ts";
 import type { Figure, Scenario, Sizes } from "../scenario.ts";
 

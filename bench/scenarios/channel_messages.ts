@@ -3,7 +3,7 @@ import type { IrcServerProcess } from "../servers/mod.ts";
 import { measure } from "../process_usage.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
 import { Members } from "./members.ts";
-import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
+import { PACED_SECONDS, sendAtRate, sendInWindows } from "../pace.ts";
 import type { Figure, Scenario, Sizes } from "../scenario.ts";
 
 const CHANNEL = "#bench";

@@ -3,7 +3,7 @@ import { delay } from "../delay.ts";
 import { processUsage } from "../process_usage.ts";
 import { MusterProcess } from "../servers/mod.ts";
 import { percentile } from "../statistics.ts";
-import { sendAtRate } from "./pace.ts";
+import { sendAtRate } from "../pace.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 
 /** One half-sent request for so many connections that say nothing. */

@@ -1,7 +1,7 @@
 import { measure } from "../process_usage.ts";
 import { type CoordinationServer, MusterProcess } from "../servers/mod.ts";
 import { mediansByKey, percentile } from "../statistics.ts";
-import { PACED_SECONDS, sendAtRate, sendInWindows } from "./pace.ts";
+import { PACED_SECONDS, sendAtRate, sendInWindows } from "../pace.ts";
 import { postMessage, Readers } from "./readers.ts";
 import type { Scenario } from "../scenario.ts";
 

@@ -1,5 +1,5 @@
-import { delay } from "../delay.ts";
-import type { Ledger } from "../client/mod.ts";
+import { delay } from "./delay.ts";
+import type { Ledger } from "./client/mod.ts";
 
 /** How many windows may be under way: the next is sent while the last one is being delivered. */
 const WINDOWS_UNDER_WAY = 2;
