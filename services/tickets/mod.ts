@@ -10,7 +10,6 @@ export {
 } from "./records.ts";
 export {
   newCommentSchema,
-  newFieldSchema,
   newTicketSchema,
   submissionSchema,
   ticketChangeSchema,

@@ -67,12 +67,6 @@ export const submissionSchema = z.object({
   }).default([]),
 });
 
-export const newFieldSchema = z.object({
-  name: z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, {
-    error: "must be 1 to 63 lower-case letters, digits and underscores, and begin with a letter",
-  }),
-});
-
 export type NewTicket = z.infer<typeof newTicketSchema>;
 export type TicketEdit = z.infer<typeof ticketChangeSchema>;
 export type NewComment = z.infer<typeof newCommentSchema>;
