@@ -1,8 +1,6 @@
 /** The reference of all commands, as Markdown. */
 import {
-  type Command,
   type CommandLine,
-  type Entry,
   type Group,
   isGroup,
   type Leaf,
@@ -22,26 +20,30 @@ export async function referenceOf(line: CommandLine): Promise<string> {
   ];
   for (const { title, entries } of line.sections) {
     parts.push(`## ${title}`);
-    for (const entry of entries.filter(isListed)) parts.push(...await entryParts(line, entry));
+    for (const entry of entries.filter(isListed)) {
+      parts.push(
+        ...commandParts(3, `${line.name} ${entry.name}`, entry.summary, await entry.load()),
+      );
+    }
   }
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-async function entryParts({ name }: CommandLine, entry: Entry): Promise<string[]> {
-  const command = await entry.load();
-  const parts = [`### ${name} ${entry.name}`, sentence(entry.summary)];
-  if (!isGroup(command)) return [...parts, ...leafParts(`${name} ${entry.name}`, command)];
-  parts.push(...command.notes ?? [], exampleBlock(name, command));
+/** A command under a heading of this level, and those below it under headings of the next. */
+function commandParts(
+  level: number,
+  path: string,
+  summary: string,
+  command: Leaf | Group,
+): string[] {
+  const parts = [`${"#".repeat(level)} ${path}`, sentence(summary)];
+  if (!isGroup(command)) return [...parts, ...leafParts(path, command)];
+  const [program = ""] = path.split(" ", 1);
+  parts.push(...command.notes ?? [], exampleBlock(program, command));
   for (const inner of command.commands.filter(isListed)) {
-    parts.push(...commandParts(`${name} ${entry.name}`, inner));
+    parts.push(...commandParts(level + 1, `${path} ${inner.name}`, inner.summary, inner));
   }
   return parts;
-}
-
-function commandParts(parent: string, command: Command): string[] {
-  const parts = [`#### ${parent} ${command.name}`, sentence(command.summary)];
-  if (isGroup(command)) return parts;
-  return [...parts, ...leafParts(`${parent} ${command.name}`, command)];
 }
 
 function leafParts(path: string, command: Leaf): string[] {

@@ -3,6 +3,7 @@ import {
   type CommandLine,
   type Completes,
   flagsOf,
+  type Group,
   HELP_OPTION,
   isGroup,
   type Leaf,
@@ -51,26 +52,33 @@ export async function wordsOf(line: CommandLine): Promise<Word[]> {
   }];
   for (const entry of entries) {
     const options = entry.standalone === true ? [HELP_OPTION] : shared;
-    const command = await entry.load();
-    if (!isGroup(command)) {
-      words.push(leafWord([entry.name], entry.summary, command, options));
-      continue;
-    }
-    const inner = command.commands.filter(isListed);
-    words.push({
-      path: [entry.name],
-      summary: entry.summary,
-      commands: inner.map(({ name, summary }) => [name, summary]),
-      options: options.map(choiceOf),
-      completes: null,
-      choices: [],
-      leaf: null,
-    });
-    for (const one of inner) {
-      if (!isGroup(one)) words.push(leafWord([entry.name, one.name], one.summary, one, options));
-    }
+    words.push(...commandWords([entry.name], entry.summary, await entry.load(), options));
   }
   return words;
+}
+
+/** A command, and those below it if it is a group. */
+function commandWords(
+  path: readonly string[],
+  summary: string,
+  command: Leaf | Group,
+  shared: readonly Option[],
+): Word[] {
+  if (!isGroup(command)) return [leafWord(path, summary, command, shared)];
+  const inner = command.commands.filter(isListed);
+  const group: Word = {
+    path,
+    summary,
+    commands: inner.map(({ name, summary }) => [name, summary]),
+    options: shared.map(choiceOf),
+    completes: null,
+    choices: [],
+    leaf: null,
+  };
+  return [
+    group,
+    ...inner.flatMap((one) => commandWords([...path, one.name], one.summary, one, shared)),
+  ];
 }
 
 function leafWord(

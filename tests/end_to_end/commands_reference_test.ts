@@ -23,9 +23,16 @@ Deno.test('docs/commands.md is what "muster reference" prints', async () => {
 
 Deno.test("every command of the reference has a help that fits 80 columns", async () => {
   const text = await Deno.readTextFile(REFERENCE);
-  const commands = Array.from(text.matchAll(/^#{3,4} muster (.+)$/gm), ([, words = ""]) => words);
+  const commands = Array.from(text.matchAll(/^#{3,5} muster (.+)$/gm), ([, words = ""]) => words);
   assert.ok(commands.length > 60);
-  for (const words of ["", ...commands.filter((words) => !words.includes(" ")), "agent add"]) {
+  for (
+    const words of [
+      "",
+      ...commands.filter((words) => !words.includes(" ")),
+      "agent add",
+      "project member add",
+    ]
+  ) {
     const help = await output(...words.split(" ").filter(Boolean), "--help");
     assert.match(help, new RegExp(`^Usage: muster ${words}`, "m"));
     for (const line of help.split("\n")) {
@@ -47,6 +54,7 @@ Deno.test("completion works in bash", async () => {
       [["agent", "re"], ["remove", "revoke", "resume"]],
       [["--data-dir", "agent", "token", "r"], ["remove", "rotate"]],
       [["agent", "add", "scout", "--ty"], ["--type"]],
+      [["project", "member", ""], ["add", "list", "remove"]],
       [
         ["agent", "add", "scout", "--type", ""],
         ["worker", "orchestrator", "observer", "operator"],
@@ -79,7 +87,9 @@ Deno.test("the manual page and the scripts for zsh and fish name every command",
     await output("completion", "zsh"),
     await output("completion", "fish"),
   ];
-  for (const [, words = ""] of text.matchAll(/^#### muster (.+)$/gm)) {
+  const commands = Array.from(text.matchAll(/^#{4,5} muster (.+)$/gm), ([, words = ""]) => words);
+  assert.ok(commands.includes("project member add"));
+  for (const words of commands) {
     for (const document of documents) assert.ok(document.includes(words), words);
   }
 });
