@@ -106,7 +106,7 @@ Deno.test("a wiki takes edits of writers in their own names alone, and only name
   await withProject(async ({ send, caller, outsider }) => {
     const body = { content: "x" };
     assert.equal((await send("PUT /api/wiki/P", { as: outsider, body })).status, 404);
-    assert.equal((await send("PUT /api/wiki/P", { as: null, body })).status, 404);
+    assert.equal((await send("PUT /api/wiki/P", { as: null, body })).status, 401);
     const as = caller;
     const foreign = { ...body, agent_id: "other" };
     assert.equal((await send("PUT /api/wiki/P", { as, body: foreign })).status, 403);
