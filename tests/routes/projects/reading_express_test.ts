@@ -71,11 +71,16 @@ async function compareNames({ answer, lines }: ExpressProject): Promise<void> {
   const { tags } = await answer("GET /api/tags");
   const isTag = (name: string) => !named(branches).includes(name) && name !== "trunk";
   assert.deepEqual(named(tags), lines("tag", "list").filter(isTag).sort());
-  for (const name of ["4.17.1", "2015-01-01", "root:master", "prev", "rid:77"]) {
-    const { uuid } = await answer(`GET /api/checkin/${encodeURIComponent(name)}`);
-    if (name === "prev") continue;
+  const resolve = async (name: string): Promise<string> =>
+    (await answer(`GET /api/checkin/${encodeURIComponent(name)}`)).uuid;
+  for (const name of ["4.17.1", "root:master", "prev", "rid:78"]) {
+    const uuid = await resolve(name);
     assert.ok(lines("whatis", name).some((line) => line.endsWith(uuid)), name);
   }
+  // For a date, "whatis" also finds changes of tags; where a check-in is meant, fossil does not.
+  const rid = "symbolic_name_to_rid('2015-01-01', 'ci')";
+  const dated = lines("sql", `SELECT uuid FROM blob WHERE rid = ${rid}`);
+  assert.deepEqual([`'${await resolve("2015-01-01")}'`], dated);
 }
 
 async function compareChanges({ answer, fossil, lines }: ExpressProject): Promise<void> {
