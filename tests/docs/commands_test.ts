@@ -8,10 +8,13 @@ import { musterWords, runMuster, startProgram } from "../support/program.ts";
 import { withFolder } from "../support/temporary.ts";
 import { type Page, readPage, readPages, readUserPages, ROOT } from "./pages.ts";
 
-/** Stands for muster and npx in a pasted block, and writes down the words it was called with. */
+/**
+ * Stands for muster and npx in a pasted block, and writes down the words it was called with. git and
+ * curl do nothing.
+ */
 const RECORDER = `#!/bin/sh
 case "$0" in
-  */git) exit ;;
+  */git | */curl) exit ;;
   */npx) # npx deno@VERSION task TASK [COMMAND]
     printf '%s\\n' "$3" >> "$TASKS"
     shift 3 ;;
@@ -31,14 +34,14 @@ async function callsOf(block: string, folder: string): Promise<Calls> {
   const [calls, tasks] = [join(folder, "calls"), join(folder, "tasks")];
   await Deno.mkdir(bin);
   await Deno.mkdir(join(folder, "muster"));
-  for (const name of ["muster", "npx", "git"]) {
+  for (const name of ["muster", "npx", "git", "curl"]) {
     await Deno.writeTextFile(join(bin, name), RECORDER, { mode: 0o755 });
   }
   const read = Array.from(block.matchAll(/ < (\S+)/g), ([, name = ""]) => join(folder, name));
   for (const file of [calls, tasks, ...read]) await Deno.writeTextFile(file, "");
   const { code, stderr } = await new Deno.Command("bash", {
     // Nothing that a block writes may land outside of the folder.
-    args: ["-ec", block.replace(/ >>? ("[^"]*"|\S+)/g, " > output")],
+    args: ["-euc", block.replace(/ >>? ("[^"]*"|\S+)/g, " > output")],
     cwd: folder,
     clearEnv: true,
     env: { HOME: folder, PATH: `${bin}:/usr/bin:/bin`, CALLS: calls, TASKS: tasks },
@@ -60,6 +63,12 @@ function shellBlocks({ path, blocks }: Page): string[] {
     .map(({ text }) => text);
 }
 
+/** The block that gives the page's later blocks their variables; empty if there is none. */
+function variablesOf({ blocks }: Page): string {
+  const setting = blocks.find(({ language, text }) => language === "sh" && /^[A-Z]+=/.test(text));
+  return setting?.text ?? "";
+}
+
 /** Tells what is wrong with a command, but for values that a mention leaves out; null for nothing. */
 async function faultOf(words: readonly string[], isMention: boolean): Promise<string | null> {
   try {
@@ -79,7 +88,7 @@ Deno.test("every shell block of the documentation parses and calls commands that
   for (const page of await readUserPages()) {
     for (const block of shellBlocks(page)) {
       await withFolder(async (folder) => {
-        const { commands, tasks } = await callsOf(block, folder);
+        const { commands, tasks } = await callsOf(variablesOf(page) + block, folder);
         count += commands.length;
         for (const words of commands) faults.push(await faultOf(words, false));
         for (const task of tasks) assert.ok(task in known, `${page.path}: deno task ${task}`);
