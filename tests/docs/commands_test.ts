@@ -64,9 +64,8 @@ function shellBlocks({ path, blocks }: Page): string[] {
 }
 
 /** The block that gives the page's later blocks their variables; empty if there is none. */
-function variablesOf({ blocks }: Page): string {
-  const setting = blocks.find(({ language, text }) => language === "sh" && /^[A-Z]+=/.test(text));
-  return setting?.text ?? "";
+function variablesOf(page: Page): string {
+  return shellBlocks(page).find((text) => /^[A-Z]+=/.test(text)) ?? "";
 }
 
 /** Tells what is wrong with a command, but for values that a mention leaves out; null for nothing. */
