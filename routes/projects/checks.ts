@@ -7,7 +7,7 @@ import {
   viewOfCheck,
 } from "../../services/checks/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { NotFound, Unauthorized } from "../../services/errors.ts";
+import { NotFound } from "../../services/errors.ts";
 import { actorOf, type Project } from "../../services/projects/mod.ts";
 import { callerOf } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
@@ -120,9 +120,6 @@ export function checkRoutes({ hosting, accounts }: Pick<Services, "hosting" | "a
   };
   return newProjectRoutes()
     .openapi(reportCheck, async (context) => {
-      if (context.get("session") !== undefined) {
-        throw new Unauthorized("A report needs a token in the Authorization header");
-      }
       const access = context.get("access");
       const { check, isNew } = await checks.report(access.project, context.req.valid("json"), {
         caller: callerOf(context),

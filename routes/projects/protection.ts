@@ -29,7 +29,7 @@ const setProtection = projectRoute("PUT /api/protection", {
     "strictest demand of each kind counts. Callers with the scope and the role admin pass every " +
     "rule, but nobody pushes where `push` is `nobody`.",
   request: { body: jsonRequest(protectionBody, PROTECTION_EXAMPLE) },
-  responses: { 200: json(protectionBody, "The rules, in order"), ...projectErrors(400, 413) },
+  responses: { 200: json(protectionBody, "The rules, in order"), ...projectErrors(400, 409, 413) },
 });
 
 /** `/api/protection`: what branches demand. */

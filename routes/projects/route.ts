@@ -1,11 +1,12 @@
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
+import { Unauthorized } from "../../services/errors.ts";
 import type { Action } from "../../services/identity/mod.ts";
-import { openedBy } from "../documentation/mod.ts";
+import { openedBy, type SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
-import { PROJECT_ROUTES, type ProjectEndpoint } from "./table.ts";
+import { type Callers, PROJECT_ROUTES, type ProjectEndpoint } from "./table.ts";
 
 type MethodOf<Name extends ProjectEndpoint> = Name extends `${infer Method} ${string}`
   ? Lowercase<Method>
@@ -15,6 +16,17 @@ type PathOf<Name extends ProjectEndpoint> = Name extends `${string} ${infer Path
 
 /** What the table does not say of a route. */
 type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
+
+const HEADERS = ["adminToken", "agentToken", "passphrase"] as const;
+
+/** The credentials that open a route, as the API's document names them. */
+const SCHEMES: Record<Callers | "all", readonly SecurityScheme[]> = {
+  all: ["apiToken", ...HEADERS, "session"],
+  accounts: [...HEADERS, "session"],
+  "no session": ["apiToken", ...HEADERS],
+  "no passphrase": ["apiToken", "adminToken", "agentToken", "session"],
+  "token of streams": ["apiToken", ...HEADERS, "session", "queryToken"],
+};
 
 /**
  * Makes a route of the repository API's table. It checks the caller's right in the project, and
@@ -27,7 +39,8 @@ export function projectRoute<Name extends ProjectEndpoint, Described extends Des
   description: Described,
   ...middleware: readonly MiddlewareHandler<AppEnv>[]
 ) {
-  const [, needs] = PROJECT_ROUTES[name];
+  const [, needs, only]: readonly [string, Action, Callers?] = PROJECT_ROUTES[name];
+  const callers = only ?? "all";
   const [method, path] = name.split(" ") as [string, PathOf<Name>];
   const { request } = description;
   const query = request?.query;
@@ -37,10 +50,14 @@ export function projectRoute<Name extends ProjectEndpoint, Described extends Des
       ...(query instanceof z.ZodObject ? { request: { ...request, query: query.strict() } } : {}),
       method: method.toLowerCase() as MethodOf<Name>,
       path,
-      middleware: [allowInProject(needs), ...middleware],
+      middleware: [
+        allowInProject(needs),
+        ...(callers === "no session" ? [refuseSession()] : []),
+        ...middleware,
+      ],
       security: [
-        ...openedBy("apiToken", "adminToken", "agentToken", "passphrase", "session"),
-        ...(needs === "read" ? [{}] : []),
+        ...openedBy(...SCHEMES[callers]),
+        ...(needs === "read" && callers !== "accounts" ? [{}] : []),
       ],
     } as Described & {
       method: MethodOf<Name>;
@@ -60,6 +77,16 @@ export function projectErrors<Status extends Parameters<typeof errors>[0]>(
 function allowInProject(action: Action) {
   return createMiddleware<AppEnv>(async (context, next) => {
     context.get("access").require(action);
+    await next();
+  });
+}
+
+/** Refuses a browser's session before the request is looked at. */
+function refuseSession() {
+  return createMiddleware<AppEnv>(async (context, next) => {
+    if (context.get("session") !== undefined) {
+      throw new Unauthorized("This needs a token in the Authorization header");
+    }
     await next();
   });
 }

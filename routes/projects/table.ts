@@ -1,14 +1,20 @@
 import type { Action } from "../../services/identity/mod.ts";
 
 /**
+ * Which callers a route takes, if not all: only those with an account; none with a session; none with
+ * a passphrase, whose scopes lack `admin`; or also clients of event streams with a token in the query.
+ */
+export type Callers = "accounts" | "no session" | "no passphrase" | "token of streams";
+
+/**
  * Every route of the repository API, below `/projects/{slug}/{scm}`: the group that answers it (in
- * `mod.ts`), and the right that it needs in the project.
+ * `mod.ts`), the right that it needs in the project, and which callers it takes.
  */
 export const PROJECT_ROUTES = {
   "GET /api": ["index", "read"],
   "GET /api/project": ["project", "read"],
-  "PUT /api/star": ["project", "read"],
-  "DELETE /api/star": ["project", "read"],
+  "PUT /api/star": ["project", "read", "accounts"],
+  "DELETE /api/star": ["project", "read", "accounts"],
   "GET /api/workspaces": ["workspaces", "read"],
   "POST /api/workspaces/create": ["workspaces", "write"],
   "GET /api/workspaces/{name}": ["workspaces", "read"],
@@ -27,7 +33,7 @@ export const PROJECT_ROUTES = {
   "GET /api/tickets/{uuid}": ["tickets", "read"],
   "PATCH /api/tickets/{uuid}": ["tickets", "write"],
   "POST /api/tickets/{uuid}/comments": ["tickets", "write"],
-  "DELETE /api/tickets/{uuid}/strikes": ["tickets", "write"],
+  "DELETE /api/tickets/{uuid}/strikes": ["tickets", "write", "no passphrase"],
   "GET /api/claims": ["claims", "read"],
   "POST /api/tickets/{uuid}/claim": ["claims", "write"],
   "POST /api/tickets/{uuid}/release": ["claims", "write"],
@@ -54,13 +60,13 @@ export const PROJECT_ROUTES = {
   "GET /api/forum/{uuid}": ["documents", "read"],
   "GET /api/attachments": ["documents", "read"],
   "GET /api/attachments/content": ["documents", "read"],
-  "GET /api/events": ["events", "read"],
+  "GET /api/events": ["events", "read", "token of streams"],
   "GET /api/status": ["checks", "read"],
-  "POST /api/status": ["checks", "status"],
+  "POST /api/status": ["checks", "status", "no session"],
   "GET /api/status/{checkin}/history": ["checks", "read"],
   "GET /api/status/{checkin}/badge.svg": ["checks", "read"],
   "GET /api/protection": ["protection", "read"],
-  "PUT /api/protection": ["protection", "admin"],
+  "PUT /api/protection": ["protection", "admin", "no passphrase"],
   "GET /api/reviews": ["reviews", "read"],
   "GET /api/reviews/{id}": ["reviews", "read"],
   "GET /api/reviews/{id}/diff": ["reviews", "read"],
@@ -82,7 +88,7 @@ export const PROJECT_ROUTES = {
   "GET /api/releases/{tag}/assets/{file}": ["releases", "read"],
   "PUT /api/releases/{tag}/assets/{file}": ["releases", "write"],
   "DELETE /api/releases/{tag}/assets/{file}": ["releases", "write"],
-} as const satisfies Record<string, readonly [group: string, needs: Action]>;
+} as const satisfies Record<string, readonly [group: string, needs: Action, callers?: Callers]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */
 export type ProjectEndpoint = keyof typeof PROJECT_ROUTES;

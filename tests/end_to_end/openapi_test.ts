@@ -1,22 +1,25 @@
 import assert from "node:assert/strict";
 import { call, registerAgent } from "../support/api.ts";
-import { type Endpoint, endpointsOf, readDocument } from "../support/api_document.ts";
+import {
+  type Endpoint,
+  endpointsOf,
+  fillPath,
+  isHosting,
+  readDocument,
+} from "../support/api_document.ts";
+import { ApiWalk, type StepOptions } from "../support/api_walk.ts";
 import { DocumentedAnswers } from "../support/documented_answers.ts";
 import { type Program, startProgram } from "../support/program.ts";
 
 /** A request that succeeds, and with what. */
-interface Step {
+interface Step extends StepOptions {
   /** Method and path as the document writes them. */
   readonly endpoint: string;
-  /** The values of the path's parameters, in their order. */
-  readonly path?: readonly string[];
-  readonly body?: unknown;
-  readonly status: number;
 }
 
 const ADMIN = { username: "root", password: "correct horse" };
 
-/** Every endpoint of the document once, in an order in which all of them succeed. */
+/** Every endpoint outside of hosting once, in an order in which all of them succeed. */
 const STEPS: readonly Step[] = [
   { endpoint: "GET /healthz", status: 200 },
   { endpoint: "GET /readyz", status: 200 },
@@ -144,20 +147,11 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 
 Deno.test("every endpoint of the OpenAPI document answers as it says", async () => {
   await using program = await startProgram();
-  const document = await readDocument(program.api);
-  const answers = new DocumentedAnswers(document, [program.token]);
-  const endpoints = new Map(endpointsOf(document).map((one) => [`${one.method} ${one.path}`, one]));
-  const walked = new Set([...STEPS.map(({ endpoint }) => endpoint), ...ELSEWHERE]);
-  assert.deepEqual([...endpoints.keys()].filter((name) => !walked.has(name)), []);
-
+  const isPart = (endpoint: Endpoint) => !isHosting(endpoint);
+  const walk = new ApiWalk(program, await readDocument(program.api), isPart);
   await call(program, "POST", "/v1/irc/accounts", { account: "bob", password: "correct horse" });
-  for (const { endpoint: name, path = [], body, status } of STEPS) {
-    const endpoint = endpoints.get(name);
-    assert.ok(endpoint, name);
-    const response = await call(program, endpoint.method, fill(endpoint.path, path), body);
-    assert.equal(response.status, status, name);
-    await answers.check(endpoint, endpoint.method, response);
-  }
+  for (const { endpoint, ...step } of STEPS) await walk.step(endpoint, step);
+  walk.assertComplete(ELSEWHERE);
 });
 
 Deno.test("every endpoint refuses callers that the OpenAPI document does not name", async () => {
@@ -166,10 +160,11 @@ Deno.test("every endpoint refuses callers that the OpenAPI document does not nam
   const answers = new DocumentedAnswers(document, []);
   const credentials = await credentialsOf(program);
   for (const endpoint of endpointsOf(document)) {
+    if (isHosting(endpoint)) continue;
     const schemes = new Set(endpoint.security.flatMap(Object.keys));
     if (schemes.size === 0 || schemes.has("session")) continue;
     for (const [scheme, authorization] of credentials) {
-      const response = await fetch(program.api + fill(endpoint.path, ["nobody"]), {
+      const response = await fetch(program.api + fillPath(endpoint.path), {
         method: endpoint.method,
         headers: authorization === "" ? {} : { authorization },
       });
@@ -196,9 +191,4 @@ async function credentialsOf(program: Program): Promise<readonly [string, string
     ["agentToken", `Bearer ${token}`],
     ["passphrase", `Basic ${btoa(`caller:${passphrase}`)}`],
   ];
-}
-
-function fill(path: Endpoint["path"], values: readonly string[]): string {
-  const rest = values.values();
-  return path.replaceAll(/\{\w+\}/g, () => rest.next().value ?? "");
 }

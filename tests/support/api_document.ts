@@ -70,3 +70,14 @@ export function endpointsOf(document: Document): readonly Endpoint[] {
     }))
   );
 }
+
+/** Whether an endpoint belongs to hosting: projects, their repositories and webhooks. */
+export function isHosting({ path }: Endpoint): boolean {
+  return /^\/(?:projects|v1\/projects|v1\/webhooks)(?:\/|$)/.test(path);
+}
+
+/** A path with values in place of its parameters, in their order, and `nobody` for the others. */
+export function fillPath(path: Endpoint["path"], values: readonly string[] = []): string {
+  const rest = values.values();
+  return path.replaceAll(/\{\w+\}/g, () => rest.next().value ?? "nobody");
+}
