@@ -17,7 +17,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
 import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
-import { type Claim, claimOf, type Holder, isResult } from "./records.ts";
+import { type Claim, claimOf, type ClaimOutcome, type Holder, isResult } from "./records.ts";
 import { claimRefusal, refusalOf } from "./refusals.ts";
 
 /** Most active claims of a project. */
@@ -165,7 +165,7 @@ export class Claims {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const held = this.book.find(project.id, ticket.uuid);
       if (held !== null && !this.#isLive(held)) {
-        await this.#endUnattended(held, this.#isRevoked(held.holder) ? "revoked" : "lapsed");
+        await this.#endUnattended(held, this.#unattended(held));
         continue;
       }
       if (held !== null && held.holder.key !== request.actor.key) {
@@ -295,6 +295,15 @@ export class Claims {
     });
   }
 
+  /** How a claim that does not hold any more has ended, or is about to be ended. */
+  outcomeOf(claim: Claim): ClaimOutcome {
+    return claim.outcome ?? this.#unattended(claim);
+  }
+
+  #unattended({ holder }: Claim): "lapsed" | "revoked" {
+    return this.#isRevoked(holder) ? "revoked" : "lapsed";
+  }
+
   /** Whether a claim still holds: its time may have run out, or its holder was revoked. */
   #isLive(claim: Claim): boolean {
     return claim.expiresAt > this.#options.scheduler.now() && !this.#isRevoked(claim.holder);
@@ -396,7 +405,7 @@ export class Claims {
     if (claim === null) throw new Conflict("Nobody holds this ticket: claim it first");
     if (this.#isRevoked(actor)) throw refusalOf(claim, "revoked");
     if (claim.holder.key !== actor.key || !isResult(claim.outcome)) {
-      throw refusalOf(claim, claim.outcome ?? "lapsed");
+      throw refusalOf(claim, this.outcomeOf(claim));
     }
     this.#requireGeneration(claim, generation);
     return claim;

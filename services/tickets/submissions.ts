@@ -151,7 +151,7 @@ export class Submissions {
       throw new Conflict(`Claim is already ${outcome}`);
     }
     if (!isOwn || outcome === "released") throw new NotFound("No active claim for this ticket");
-    throw refusalOf(newest, outcome ?? "lapsed");
+    throw refusalOf(newest, claims.outcomeOf(newest));
   }
 
   async #settle(
