@@ -34,6 +34,7 @@ export function projectListRoutes(
   >,
 ) {
   const listProjects = route("GET /projects", {
+    operationId: "getReachableProjects",
     summary: "The projects that you may see, and what you may do in each",
     description: "Any credential opens this. Without one it shows the public projects.",
     request: { query: z.object(pageParameters) },
