@@ -121,7 +121,7 @@ Deno.test("SIGHUP applies changed keys, names those that need a restart, and ref
     await debugged;
 
     await writeFile(folder, "config.yaml", "irc: { mtod: third }\n");
-    const refusal = await hangUp(program, /cannot be used/);
+    const refusal = await hangUp(program, /is not valid; the previous one stays/);
     assert.match(refusal, /config\.yaml:1: irc\.mtod: is not a key of muster/);
     using http = Deno.createHttpClient({});
     assert.equal(await statusOf(http, program), 200);
