@@ -92,7 +92,7 @@ export function readOwnInbox(services: CoordinationServices, waits: Waits): Tool
   });
 }
 
-/** `read_inbox` for the operator, who has no inbox and may read every agent's. */
+/** `read_inbox` for the operator: it has no inbox of its own and may read every agent's. */
 export function readAgentsInbox(services: CoordinationServices, waits: Waits): Tool {
   return defineTool({
     name: "read_inbox",

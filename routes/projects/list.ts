@@ -24,8 +24,8 @@ const reachableSchema = z.object({
 }).openapi("ReachableProject");
 
 /**
- * `GET /projects`: what the caller may see, whoever it is. It stands outside of `/v1/`, which is
- * closed to sessions and to tokens of projects.
+ * `GET /projects`: the projects that the caller may see. It is open to every caller, so it stands
+ * outside of `/v1/`, which is closed to sessions and to project tokens.
  */
 export function projectListRoutes(
   { hosting: { projects }, config, ...credentials }: Pick<

@@ -82,8 +82,8 @@ function requireVisible(projects: Projects, slug: string, guest: Principal): voi
 }
 
 /**
- * Adds the repository API to the app. Whoever calls, with a token, a passphrase, a session or nothing,
- * gets to a project that the caller may read; any other one is not there.
+ * Adds the repository API to the app. A caller with a token, a passphrase, a session or no credential
+ * reaches the projects that it may read; every other project is a 404.
  */
 export function mountProjects(
   app: OpenAPIHono<AppEnv>,

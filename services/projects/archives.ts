@@ -62,7 +62,7 @@ export class RepositoryArchives {
     }
   }
 
-  /** Gives work the path of a file, whose name is gone afterwards; who has it open can read it. */
+  /** Gives work the path of a file. Its name is removed afterwards; open handles stay readable. */
   async #make<T>(project: Project, work: (target: string) => Promise<T>): Promise<T> {
     const folder = await Deno.makeTempDir({ dir: this.#files.folder, prefix: ".archive-" });
     try {

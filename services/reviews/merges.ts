@@ -35,8 +35,8 @@ export interface JudgedReview {
 }
 
 /**
- * Merges reviews. It stands at the door of every merge of a workspace: what is under review is merged
- * only as it was approved, whoever merges it and by which endpoint.
+ * Merges reviews, and guards every merge of a workspace: a workspace under review is merged only as
+ * it was approved, by any endpoint and for any caller.
  */
 export class ReviewMerges {
   readonly #options: ReviewMergesOptions;

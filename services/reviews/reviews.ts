@@ -262,7 +262,7 @@ export class Reviews {
     }
   }
 
-  /** Who has the workspace under review now. */
+  /** The present owner of the reviewed workspace; null if there is none. */
   async #ownerOf({ workspace }: Review): Promise<Pick<Actor, "key"> | null> {
     if (workspace === null) return null;
     return (await this.#options.workspaces.get(workspace.id))?.owner ?? null;

@@ -263,9 +263,9 @@ export class Workspaces {
   }
 
   /**
-   * Merges exactly this check-in of a workspace, which must be its tip, in the name of whoever may: the
-   * caller has judged that, for instance by a review. Gates are asked, and `extra` reaches them and the
-   * listeners, whose statements and events are part of the same transaction.
+   * Merges exactly this check-in of a workspace, which must be its tip. The calling service has
+   * already checked that the actor may do so, for instance by a review. Gates and listeners receive
+   * `extra`; the listeners' statements and events are part of the same transaction.
    *
    * @throws as {@link merge}
    */

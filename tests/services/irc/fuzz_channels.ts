@@ -1,7 +1,7 @@
 /**
- * Random commands of many clients, interleaved and mutated, against a model of channels: whatever a
- * client is told, and whoever is in a channel in the end, has to be what the model says. Run by the
- * tests with few commands, by `deno task fuzz` with many, and by hand:
+ * Random commands of many clients, interleaved and mutated, against a model of channels. The replies
+ * to each client and the final members of each channel must match the model. The tests run it with
+ * few commands, `deno task fuzz` with many, and by hand:
  * `deno run -P=test tests/services/irc/fuzz_channels.ts RUNS COMMANDS SEED`.
  */
 
