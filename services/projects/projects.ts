@@ -1,12 +1,5 @@
 import { ulid } from "ulid";
-import {
-  type Database,
-  type Directory,
-  Duplicate,
-  type Statement,
-  statement,
-  Unchanged,
-} from "../database/mod.ts";
+import { type Database, Duplicate, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import {
   type Account,
@@ -17,7 +10,9 @@ import {
   type Tokens,
 } from "../identity/mod.ts";
 import { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
-import { type HeldProject, type Member, type Project, projectOf } from "./records.ts";
+import { ProjectDirectory } from "./project_directory.ts";
+import { ProjectStatements } from "./project_statements.ts";
+import type { HeldProject, Member, Project } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 import type { NewProject, ProjectChange } from "./schemas.ts";
 
@@ -41,14 +36,14 @@ export interface ProjectsOptions {
  * Projects with their members and stars, all held in memory, so that a request costs no read. Each
  * has a repository of its own from its beginning to its end.
  */
-export class Projects implements Directory {
+export class Projects {
   readonly #database: Database;
   readonly #accounts: AccountDirectory;
   readonly #repositories: ProjectRepositories;
   readonly #tokens: ProjectsOptions["tokens"];
   readonly #clock: () => number;
-  readonly #bySlug = new Map<string, HeldProject>();
-  readonly #byId = new Map<string, HeldProject>();
+  readonly #directory: ProjectDirectory;
+  readonly #statements: ProjectStatements;
 
   private constructor(options: ProjectsOptions) {
     this.#database = options.database;
@@ -56,50 +51,33 @@ export class Projects implements Directory {
     this.#repositories = options.repositories;
     this.#tokens = options.tokens;
     this.#clock = options.clock;
+    this.#directory = new ProjectDirectory(options.database);
+    this.#statements = new ProjectStatements(options.database, this.#directory);
   }
 
   /** Reads every project from the database. */
   static async open(options: ProjectsOptions): Promise<Projects> {
     const projects = new Projects(options);
-    await options.database.keepCurrent(projects);
+    await options.database.keepCurrent(projects.#directory);
     options.accounts.onChanged((id, account) => {
-      if (account === null) projects.#forgetAccount(id);
+      if (account === null) projects.#directory.forgetAccount(id);
     });
     return projects;
   }
 
-  async load(): Promise<void> {
-    const { tables } = this.#database;
-    const rows = await tables.selectFrom("projects").selectAll()
-      .where("removed_at", "is", null).execute();
-    const members = await tables.selectFrom("project_members").selectAll().execute();
-    const stars = await tables.selectFrom("project_stars").selectAll().execute();
-    this.#bySlug.clear();
-    this.#byId.clear();
-    for (const row of rows) this.#hold(projectOf(row));
-    for (const { project_id, account_id, role } of members) {
-      this.#byId.get(project_id)?.members.set(account_id, role);
-    }
-    for (const { project_id, account_id } of stars) {
-      this.#byId.get(project_id)?.stars.add(account_id);
-    }
-  }
-
   /** Every project, by slug. */
   all(): readonly HeldProject[] {
-    return [...this.#bySlug.values()].sort((one, other) =>
-      one.project.slug < other.project.slug ? -1 : 1
-    );
+    return this.#directory.all();
   }
 
   /** The project of a slug, or null. */
   find(slug: string): HeldProject | null {
-    return this.#bySlug.get(slug) ?? null;
+    return this.#directory.find(slug);
   }
 
   /** The project of an internal id, or null where it is removed. */
   get(id: string): HeldProject | null {
-    return this.#byId.get(id) ?? null;
+    return this.#directory.get(id);
   }
 
   /**
@@ -122,8 +100,8 @@ export class Projects implements Directory {
    */
   async create(request: NewProject, caller: Caller): Promise<HeldProject> {
     const { slug, name = slug, description, visibility } = request;
-    if (this.#bySlug.has(slug)) throw slugTaken(slug);
-    if (this.#bySlug.size >= MAX_PROJECTS) {
+    if (this.find(slug) !== null) throw slugTaken(slug);
+    if (this.#directory.size >= MAX_PROJECTS) {
       throw new Conflict(`There are ${MAX_PROJECTS} projects, which is the limit`);
     }
     const now = this.#clock();
@@ -139,10 +117,10 @@ export class Projects implements Directory {
       archivedAt: null,
     };
     await this.#repositories.create(project, {
-      isTaken: () => this.#bySlug.has(slug),
+      isTaken: () => this.find(slug) !== null,
       commit: async () => {
         await this.#database.commit({
-          statements: this.#insertion(project, caller),
+          statements: this.#statements.creation(project, caller.principal.id),
           events: [this.#event(project, "project.created", { visibility }, caller)],
         });
       },
@@ -174,13 +152,9 @@ export class Projects implements Directory {
     const names = Object.keys(fields);
     const turns = archivedAt !== project.archivedAt;
     if (names.length === 0 && !turns) return this.require(slug);
-    const update = this.#database.tables.updateTable("projects")
-      .set({ ...columnsOf(fields), archived_at: archivedAt })
-      .where("id", "=", project.id).where("removed_at", "is", null);
-    const committed = () => this.#replace(project.id, { ...fields, archivedAt });
     const type = archivedAt === null ? "project.unarchived" : "project.archived";
     await this.#commit(slug, {
-      statements: [statement(update, { mustChange: true, committed })],
+      statements: [this.#statements.change(project, { ...fields, archivedAt })],
       events: [
         ...(names.length === 0
           ? []
@@ -199,13 +173,10 @@ export class Projects implements Directory {
    */
   async remove(slug: string, caller: Caller): Promise<void> {
     const { project } = this.require(slug);
-    const update = this.#database.tables.updateTable("projects")
-      .set({ removed_at: this.#clock() })
-      .where("id", "=", project.id).where("removed_at", "is", null);
     await this.#repositories.remove(project, () =>
       this.#commit(slug, {
         statements: [
-          statement(update, { mustChange: true, committed: () => this.#drop(project.id) }),
+          this.#statements.removal(project, this.#clock()),
           this.#tokens.endingAllOfProject(project.id),
         ],
         events: [this.#event(project, "project.removed", {}, caller)],
@@ -244,7 +215,7 @@ export class Projects implements Directory {
     await this.#commit(slug, {
       statements: [
         this.#accounts.guard(account),
-        this.#membership(project, account.id, role),
+        this.#statements.membership(project, account.id, { role, now: this.#clock() }),
       ],
       events: [
         this.#event(
@@ -263,11 +234,8 @@ export class Projects implements Directory {
     const { project, members } = this.require(slug);
     const account = this.#account(name);
     if (!members.has(account.id)) throw noSuchMember(name);
-    const removal = this.#database.tables.deleteFrom("project_members")
-      .where("project_id", "=", project.id).where("account_id", "=", account.id);
-    const committed = () => void this.#byId.get(project.id)?.members.delete(account.id);
     await this.#database.commit({
-      statements: [statement(removal, { mustChange: true, committed })],
+      statements: [this.#statements.endOfMembership(project, account.id)],
       events: [
         this.#event(
           project,
@@ -285,55 +253,14 @@ export class Projects implements Directory {
   async star(slug: string, accountId: string, starred: boolean): Promise<boolean> {
     const { project, stars } = this.require(slug);
     if (stars.has(accountId) === starred) return false;
-    const { tables } = this.#database;
-    const key = { project_id: project.id, account_id: accountId };
-    const held = () => this.#byId.get(project.id)?.stars;
     await this.#database.commit({
       statements: [
         starred
-          ? statement(
-            tables.insertInto("project_stars").values({ ...key, starred_at: this.#clock() })
-              .onConflict((conflict) => conflict.doNothing()),
-            { committed: () => void held()?.add(accountId) },
-          )
-          : statement(
-            tables.deleteFrom("project_stars")
-              .where("project_id", "=", project.id).where("account_id", "=", accountId),
-            { committed: () => void held()?.delete(accountId) },
-          ),
+          ? this.#statements.star(project, accountId, this.#clock())
+          : this.#statements.endOfStar(project, accountId),
       ],
     });
     return true;
-  }
-
-  #insertion(project: Project, { principal }: Caller): Statement[] {
-    const { id, slug, name, description, visibility, createdAt } = project;
-    const insertion = this.#database.tables.insertInto("projects").values({
-      id,
-      slug,
-      name,
-      description,
-      visibility,
-      channel: null,
-      settings: "{}",
-      created_at: createdAt,
-      archived_at: null,
-      removed_at: null,
-    });
-    return [
-      statement(insertion, { committed: () => this.#hold(project) }),
-      ...(principal.id === null ? [] : [this.#membership(project, principal.id, "admin")]),
-    ];
-  }
-
-  #membership({ id }: Project, accountId: string, role: ProjectRole): Statement {
-    const insertion = this.#database.tables.insertInto("project_members")
-      .values({ project_id: id, account_id: accountId, role, added_at: this.#clock() })
-      .onConflict((conflict) =>
-        conflict.columns(["project_id", "account_id"]).doUpdateSet({ role })
-      );
-    const committed = () => void this.#byId.get(id)?.members.set(accountId, role);
-    return statement(insertion, { committed });
   }
 
   /** Commits a change of a project that is there, with accounts that are there. */
@@ -353,31 +280,6 @@ export class Projects implements Directory {
     return account;
   }
 
-  #hold(project: Project): void {
-    const held = { project, members: new Map<string, ProjectRole>(), stars: new Set<string>() };
-    this.#bySlug.set(project.slug, held);
-    this.#byId.set(project.id, held);
-  }
-
-  #replace(id: string, change: Partial<Project>): void {
-    const held = this.#byId.get(id);
-    if (held !== undefined) held.project = { ...held.project, ...change };
-  }
-
-  #drop(id: string): void {
-    const held = this.#byId.get(id);
-    if (held === undefined) return;
-    this.#byId.delete(id);
-    this.#bySlug.delete(held.project.slug);
-  }
-
-  #forgetAccount(id: string): void {
-    for (const { members, stars } of this.#byId.values()) {
-      members.delete(id);
-      stars.delete(id);
-    }
-  }
-
   #event<Type extends ProjectEventType>(
     project: Project,
     type: Type,
@@ -386,15 +288,6 @@ export class Projects implements Directory {
   ) {
     return projectEvent(project, type, data, { origin: originOf(caller), time: this.#clock() });
   }
-}
-
-function columnsOf({ name, description, visibility, channel }: Partial<Project>) {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(visibility === undefined ? {} : { visibility }),
-    ...(channel === undefined ? {} : { channel }),
-  };
 }
 
 /** The answer to a slug that nobody has, or that the caller may not know of. */

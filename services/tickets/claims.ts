@@ -1,5 +1,5 @@
 import { ulid } from "ulid";
-import { type Change, type Database, Duplicate, Unchanged } from "../database/mod.ts";
+import { type Change, type Database, Duplicate } from "../database/mod.ts";
 import { Conflict, Forbidden, NotFound } from "../errors.ts";
 import { type Origin, SYSTEM } from "../events/mod.ts";
 import type { TicketRef } from "../fossil/mod.ts";
@@ -16,19 +16,16 @@ import {
 import type { Scheduler } from "../scheduler.ts";
 import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
+import { ClaimLeases } from "./claim_leases.ts";
 import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
 import { type Claim, claimOf, type ClaimOutcome, type Holder, isResult } from "./records.ts";
-import { claimRefusal, refusalOf } from "./refusals.ts";
+import { claimRefusal, refusalOf, requireGeneration, requireNotDone } from "./refusals.ts";
 
 /** Most active claims of a project. */
 const MAX_CLAIMS = 20_000;
 
 /** How many tickets the loser of a race is offered. */
 const NEXT_TICKETS = 5;
-
-/** Activity renews a lease that was not renewed within this time, or this part of the lease. */
-const RENEWAL_MS = 60_000;
-const RENEWAL_PART = 0.01;
 
 /** How often a claim is tried again while others come and go. */
 const MAX_TRIES = 10;
@@ -71,17 +68,19 @@ export class Claims {
   readonly book: ClaimBook;
   readonly statements: ClaimStatements;
   readonly #options: ClaimsOptions;
+  readonly #leases: ClaimLeases;
   readonly #expiry: ClaimExpiry;
 
   private constructor(options: ClaimsOptions) {
     this.#options = options;
     this.book = new ClaimBook(options.database);
     this.statements = new ClaimStatements(options.database, this.book);
+    this.#leases = new ClaimLeases({ ...options, statements: this.statements });
     this.#expiry = new ClaimExpiry({
       book: this.book,
       scheduler: options.scheduler,
       log: options.log,
-      isRevoked: (holder) => this.#isRevoked(holder),
+      isRevoked: (holder) => this.#leases.isRevoked(holder),
       end: (claim, outcome) => this.#endUnattended(claim, outcome),
     });
   }
@@ -108,21 +107,21 @@ export class Claims {
   /** The claim that holds a ticket now, or null. */
   active(project: Pick<Project, "id">, ticket: string): Claim | null {
     const claim = this.book.find(project.id, ticket);
-    return claim !== null && this.#isLive(claim) ? claim : null;
+    return claim !== null && this.#leases.isLive(claim) ? claim : null;
   }
 
   /** The claims of a project that hold now, the oldest first; of one holder, if it is named. */
   list(project: Pick<Project, "id">, holder?: string): readonly Claim[] {
     const name = holder === undefined ? null : foldCase(holder.trim());
     return this.book.of(project.id).filter((claim) =>
-      this.#isLive(claim) && (name === null || foldCase(claim.holder.name) === name)
+      this.#leases.isLive(claim) && (name === null || foldCase(claim.holder.name) === name)
     );
   }
 
   /** Tickets that wait for a person: too many claims of them ended without a result. */
   struck(project: Pick<Project, "id">): readonly string[] {
     const { strikes: limit } = this.#options;
-    const ending = this.book.of(project.id).filter((claim) => !this.#isLive(claim))
+    const ending = this.book.of(project.id).filter((claim) => !this.#leases.isLive(claim))
       .map(({ ticket }) => ticket).filter((ticket) => this.strikes(project, ticket) >= limit);
     return [...new Set([...this.book.struck(project.id, limit), ...ending])];
   }
@@ -130,7 +129,7 @@ export class Claims {
   /** How many claims of a ticket ended without a result, with one whose end is being written. */
   strikes({ id }: Pick<Project, "id">, ticket: string): number {
     const claim = this.book.find(id, ticket);
-    const isEnding = claim !== null && !this.#isLive(claim);
+    const isEnding = claim !== null && !this.#leases.isLive(claim);
     return this.book.strikes(id, ticket) + (isEnding ? 1 : 0);
   }
 
@@ -164,8 +163,8 @@ export class Claims {
   ): Promise<{ readonly claim: Claim; readonly isNew: boolean }> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const held = this.book.find(project.id, ticket.uuid);
-      if (held !== null && !this.#isLive(held)) {
-        await this.#endUnattended(held, this.#unattended(held));
+      if (held !== null && !this.#leases.isLive(held)) {
+        await this.#endUnattended(held, this.#leases.unattended(held));
         continue;
       }
       if (held !== null && held.holder.key !== request.actor.key) {
@@ -197,7 +196,7 @@ export class Claims {
       if (!isOwn && !isAdmin) {
         throw new Forbidden("Only the claiming agent can release this ticket");
       }
-      this.#requireGeneration(claim, generation);
+      requireGeneration(claim, generation);
       const end: ClaimEnd = {
         outcome: isOwn ? "released" : "broken",
         now: this.#options.scheduler.now(),
@@ -229,8 +228,8 @@ export class Claims {
     if (claim.holder.key !== actor.key) {
       throw claimRefusal(`"${claim.holder.name}" holds the claim of this ticket`, claim);
     }
-    this.#requireGeneration(claim, generation);
-    return await this.#renew(claim) ??
+    requireGeneration(claim, generation);
+    return await this.#leases.renew(claim) ??
       await this.#fenceOfPast(project, { ticket, actor, generation });
   }
 
@@ -243,7 +242,7 @@ export class Claims {
   async touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
     if (request.generation !== undefined) await this.fence(project, request);
     const claim = this.active(project, request.ticket);
-    if (claim !== null && claim.holder.key === request.actor.key) await this.#renew(claim);
+    if (claim !== null && claim.holder.key === request.actor.key) await this.#leases.renew(claim);
   }
 
   /**
@@ -295,29 +294,9 @@ export class Claims {
     });
   }
 
-  /** How a claim that does not hold any more has ended, or is about to be ended. */
+  /** How a claim that no longer holds has ended, or is about to end. */
   outcomeOf(claim: Claim): ClaimOutcome {
-    return claim.outcome ?? this.#unattended(claim);
-  }
-
-  #unattended({ holder }: Claim): "lapsed" | "revoked" {
-    return this.#isRevoked(holder) ? "revoked" : "lapsed";
-  }
-
-  /** Whether a claim still holds: its time may have run out, or its holder was revoked. */
-  #isLive(claim: Claim): boolean {
-    return claim.expiresAt > this.#options.scheduler.now() && !this.#isRevoked(claim.holder);
-  }
-
-  /** Keys of actors without an account are words, or have a colon; ids of accounts are ULIDs. */
-  #isRevoked({ key }: Holder): boolean {
-    if (!/^[0-9A-HJKMNP-TV-Z]{26}$/.test(key)) return false;
-    const account = this.#options.accounts.get(key);
-    return account === null || account.revokedAt !== null;
-  }
-
-  #expiryFrom(now: number): number {
-    return now + this.#options.claimSeconds * 1000;
+    return this.#leases.outcomeOf(claim);
   }
 
   async #begin(
@@ -329,7 +308,7 @@ export class Claims {
       throw new Conflict(`The project has ${MAX_CLAIMS} claims, which is the limit`);
     }
     const previous = await this.newest(project, ticket.uuid);
-    this.#requireNotDone(ticket, previous, actor);
+    requireNotDone(ticket, previous, actor);
     const now = this.#options.scheduler.now();
     const claim: Claim = {
       id: ulid(now),
@@ -339,7 +318,7 @@ export class Claims {
       holder: { key: actor.key, name: actor.name },
       workspace: workspace ?? null,
       claimedAt: now,
-      expiresAt: this.#expiryFrom(now),
+      expiresAt: this.#leases.expiryFrom(now),
       endedAt: null,
       outcome: null,
     };
@@ -355,46 +334,9 @@ export class Claims {
     return claim;
   }
 
-  /** Somebody who read an old list does not do again what was submitted meanwhile. */
-  #requireNotDone(ticket: TicketRef, previous: Claim | null, actor: Holder): void {
-    if (previous === null || !isResult(previous.outcome) || ticket.status === "Open") return;
-    if (previous.holder.key === actor.key) return;
-    throw claimRefusal(
-      `"${previous.holder.name}" has done this ticket, which is "${ticket.status}": ` +
-        `set it to "Open" to have it done again`,
-      previous,
-    );
-  }
-
   async #repeat(claim: Claim, generation: number | undefined): Promise<Claim | null> {
-    this.#requireGeneration(claim, generation);
-    return await this.#renew(claim, true);
-  }
-
-  /** Renews a lease; gives null where the claim has ended meanwhile. */
-  async #renew(claim: Claim, always = false): Promise<Claim | null> {
-    const expiresAt = this.#expiryFrom(this.#options.scheduler.now());
-    const least = Math.min(RENEWAL_MS, this.#options.claimSeconds * 1000 * RENEWAL_PART);
-    if (expiresAt <= claim.expiresAt || (!always && expiresAt - claim.expiresAt < least)) {
-      return claim;
-    }
-    const renewed = { ...claim, expiresAt };
-    try {
-      await this.#options.database.commit({ statements: [this.statements.renewal(renewed)] });
-    } catch (error) {
-      if (error instanceof Unchanged) return null;
-      throw error;
-    }
-    return renewed;
-  }
-
-  #requireGeneration(claim: Claim, generation: number | undefined): void {
-    if (generation === undefined || generation === claim.generation) return;
-    throw claimRefusal(
-      `The claim's generation is ${claim.generation}, not ${generation}: ` +
-        "another process has claimed the ticket since",
-      claim,
-    );
+    requireGeneration(claim, generation);
+    return await this.#leases.renew(claim, { always: true });
   }
 
   async #fenceOfPast(
@@ -403,11 +345,11 @@ export class Claims {
   ): Promise<Claim> {
     const claim = await this.newest(project, ticket);
     if (claim === null) throw new Conflict("Nobody holds this ticket: claim it first");
-    if (this.#isRevoked(actor)) throw refusalOf(claim, "revoked");
+    if (this.#leases.isRevoked(actor)) throw refusalOf(claim, "revoked");
     if (claim.holder.key !== actor.key || !isResult(claim.outcome)) {
-      throw refusalOf(claim, this.outcomeOf(claim));
+      throw refusalOf(claim, this.#leases.outcomeOf(claim));
     }
-    this.#requireGeneration(claim, generation);
+    requireGeneration(claim, generation);
     return claim;
   }
 
@@ -424,7 +366,7 @@ export class Claims {
     if (held !== null) await repositories.catchUp(held.project);
     await repositories.exclusively({ id: claim.projectId }, async () => {
       const current = this.book.find(claim.projectId, claim.ticket);
-      if (current?.id !== claim.id || this.#isLive(current)) return;
+      if (current?.id !== claim.id || this.#leases.isLive(current)) return;
       await database.commit(
         held === null
           ? { statements: this.statements.endWithoutEvent(current, end) }

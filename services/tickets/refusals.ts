@@ -1,5 +1,6 @@
 import { Conflict } from "../errors.ts";
-import { type Claim, type ClaimOutcome, isoOf } from "./records.ts";
+import type { TicketRef } from "../fossil/mod.ts";
+import { type Claim, type ClaimOutcome, type Holder, isoOf, isResult } from "./records.ts";
 
 /** Why a claim that ended does not carry a write any more. */
 const REASONS: Record<ClaimOutcome, string> = {
@@ -30,4 +31,30 @@ export function refusalOf(claim: Claim, outcome: ClaimOutcome): Conflict {
     generation: claim.generation,
     expires_at: isoOf(claim.expiresAt),
   });
+}
+
+/** @throws Conflict where a request names a generation that is not the claim's */
+export function requireGeneration(claim: Claim, generation: number | undefined): void {
+  if (generation === undefined || generation === claim.generation) return;
+  throw claimRefusal(
+    `The claim's generation is ${claim.generation}, not ${generation}: ` +
+      "another process has claimed the ticket since",
+    claim,
+  );
+}
+
+/**
+ * Keeps an agent with an old list from doing a ticket again that was submitted meanwhile.
+ *
+ * @param previous the newest claim of the ticket, or null
+ * @throws Conflict where another has done the ticket and nobody has reopened it
+ */
+export function requireNotDone(ticket: TicketRef, previous: Claim | null, actor: Holder): void {
+  if (previous === null || !isResult(previous.outcome) || ticket.status === "Open") return;
+  if (previous.holder.key === actor.key) return;
+  throw claimRefusal(
+    `"${previous.holder.name}" has done this ticket, which is "${ticket.status}": ` +
+      `set it to "Open" to have it done again`,
+    previous,
+  );
 }

@@ -1,0 +1,80 @@
+import type { Database, Directory } from "../database/mod.ts";
+import type { ProjectRole } from "../identity/mod.ts";
+import { type HeldProject, type Project, projectOf } from "./records.ts";
+
+/** Every project with its members and stars, in memory. */
+export class ProjectDirectory implements Directory {
+  readonly #database: Pick<Database, "tables">;
+  readonly #bySlug = new Map<string, HeldProject>();
+  readonly #byId = new Map<string, HeldProject>();
+
+  constructor(database: Pick<Database, "tables">) {
+    this.#database = database;
+  }
+
+  async load(): Promise<void> {
+    const { tables } = this.#database;
+    const rows = await tables.selectFrom("projects").selectAll()
+      .where("removed_at", "is", null).execute();
+    const members = await tables.selectFrom("project_members").selectAll().execute();
+    const stars = await tables.selectFrom("project_stars").selectAll().execute();
+    this.#bySlug.clear();
+    this.#byId.clear();
+    for (const row of rows) this.hold(projectOf(row));
+    for (const { project_id, account_id, role } of members) {
+      this.#byId.get(project_id)?.members.set(account_id, role);
+    }
+    for (const { project_id, account_id } of stars) {
+      this.#byId.get(project_id)?.stars.add(account_id);
+    }
+  }
+
+  get size(): number {
+    return this.#bySlug.size;
+  }
+
+  /** Every project, by slug. */
+  all(): readonly HeldProject[] {
+    return [...this.#bySlug.values()].sort((one, other) =>
+      one.project.slug < other.project.slug ? -1 : 1
+    );
+  }
+
+  /** The project of a slug, or null. */
+  find(slug: string): HeldProject | null {
+    return this.#bySlug.get(slug) ?? null;
+  }
+
+  /** The project of an internal id, or null where it is removed. */
+  get(id: string): HeldProject | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  /** Notes a new project, without members. */
+  hold(project: Project): void {
+    const held = { project, members: new Map<string, ProjectRole>(), stars: new Set<string>() };
+    this.#bySlug.set(project.slug, held);
+    this.#byId.set(project.id, held);
+  }
+
+  /** Notes a change of what a project says of itself. */
+  replace(id: string, change: Partial<Project>): void {
+    const held = this.#byId.get(id);
+    if (held !== undefined) held.project = { ...held.project, ...change };
+  }
+
+  /** Notes that a project was removed. */
+  drop(id: string): void {
+    const held = this.#byId.get(id);
+    if (held === undefined) return;
+    this.#byId.delete(id);
+    this.#bySlug.delete(held.project.slug);
+  }
+
+  forgetAccount(id: string): void {
+    for (const { members, stars } of this.#byId.values()) {
+      members.delete(id);
+      stars.delete(id);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import type { Checks } from "../checks/mod.ts";
+import { NotFound } from "../errors.ts";
+import type { Project } from "../projects/mod.ts";
+import type { Protection } from "../protection/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { Claims } from "../tickets/mod.ts";
+import type { Workspaces } from "../workspaces/mod.ts";
+import type { Landing, LandingStore, Reason } from "./landing_store.ts";
+import type { JudgedReview, ReviewMerges } from "./merges.ts";
+import type { Review } from "./records.ts";
+import type { Reviews } from "./reviews.ts";
+
+export interface LandingConditionsOptions {
+  readonly store: LandingStore;
+  readonly reviews: Pick<Reviews, "store">;
+  readonly merges: Pick<ReviewMerges, "judge">;
+  readonly workspaces: Pick<Workspaces, "get">;
+  readonly claims: Pick<Claims, "fence">;
+  readonly protection: Pick<Protection, "ruleOf">;
+  readonly checks: Pick<Checks, "statesOf">;
+  readonly scheduler: Pick<Scheduler, "now">;
+  readonly timeoutSeconds: number;
+}
+
+/** A step was prepared for a state that no longer holds. */
+export class Moved extends Error {
+  override readonly name = "Moved";
+}
+
+/** What a landing needs to go on: an approved review, the claim of its ticket, checks that passed. */
+export class LandingConditions {
+  readonly #options: LandingConditionsOptions;
+
+  constructor(options: LandingConditionsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Moved where a landing has changed, or must no longer land */
+  async requireRight(project: Project, { id, candidate }: Landing): Promise<void> {
+    const now = await this.#options.store.get(id);
+    if (now === null || now.endedAt !== null || now.candidate !== candidate) throw new Moved();
+    if (await this.objection(project, now) !== null) throw new Moved();
+    const review = await this.#options.reviews.store.get(now.reviewId);
+    if (review !== null) await this.fence(project, review);
+  }
+
+  /** @throws Conflict where the ticket of the work has gone to another agent */
+  async fence(project: Project, { workspace }: Review): Promise<void> {
+    const { workspaces, claims } = this.#options;
+    const work = workspace === null ? null : await workspaces.get(workspace.id);
+    if (work === null || work.ticket === null) return;
+    await claims.fence(project, { ticket: work.ticket, actor: work.owner });
+  }
+
+  /** Why a landing must not go on, as far as its review says; null where it may. */
+  async objection(project: Project, { reviewId, tip }: Landing): Promise<Reason | null> {
+    const { review, isApproved, standing } = await this.judge(project, reviewId);
+    if (review.status === "merged" || review.status === "closed") {
+      return { message: `The review is ${review.status}` };
+    }
+    if (standing.tip !== tip) return { message: "The workspace has a newer check-in" };
+    return isApproved ? null : { message: "The review is not approved any more" };
+  }
+
+  /** @throws NotFound where the review is gone */
+  async judge(project: Project, reviewId: string): Promise<JudgedReview> {
+    const { reviews, merges } = this.#options;
+    const review = await reviews.store.get(reviewId);
+    if (review === null) throw new NotFound("Review not found");
+    return await merges.judge(project, review);
+  }
+
+  /** What the checks of a candidate say. */
+  async outcome(
+    project: Project,
+    landing: Landing,
+  ): Promise<{ readonly isPassed: boolean; readonly reason: Reason | null }> {
+    const { checks, protection, scheduler, timeoutSeconds } = this.#options;
+    const { candidate, targetBranch } = landing;
+    const { contexts } = protection.ruleOf(project, targetBranch);
+    if (contexts.length === 0) return { isPassed: true, reason: null };
+    const states = await checks.statesOf(project, candidate ?? "");
+    const failed = contexts.filter((context) =>
+      states.get(context) === "failure" || states.get(context) === "error"
+    );
+    if (failed.length > 0) {
+      const message = `Checks failed: ${failed.join(", ")}`;
+      return { isPassed: false, reason: { message, contexts: failed } };
+    }
+    const missing = contexts.filter((context) => states.get(context) !== "success");
+    if (missing.length === 0) return { isPassed: true, reason: null };
+    const isLate = scheduler.now() >= this.deadlineOf(landing);
+    if (!isLate) return { isPassed: false, reason: null };
+    const message = `Checks did not end within ${timeoutSeconds} seconds: ${missing.join(", ")}`;
+    return { isPassed: false, reason: { message, contexts: missing } };
+  }
+
+  /** When the checks of a candidate must have passed, in Unix milliseconds. */
+  deadlineOf({ testingSince }: Pick<Landing, "testingSince">): number {
+    return (testingSince ?? 0) + this.#options.timeoutSeconds * 1000;
+  }
+}

@@ -1,0 +1,226 @@
+import { Conflict } from "../errors.ts";
+import type { EventLog } from "../events/mod.ts";
+import type { Log } from "../log.ts";
+import type { Project, ProjectRepositories, Projects } from "../projects/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+import { type LandingConditions, Moved } from "./landing_conditions.ts";
+import type { LandingSteps } from "./landing_steps.ts";
+import type { Landing, LandingStore } from "./landing_store.ts";
+
+/** Steps without a pause; more begin again after {@link RETRY_MS}. */
+const MAX_STEPS = 5000;
+
+/** Landings from the head whose reviews are looked at in each step. */
+const LOOKED_AT = 20;
+
+/** When a queue that failed is tried again, in milliseconds. */
+const RETRY_MS = 10_000;
+
+/** Events that can move a queue on. */
+const EVENTS = [
+  "project.status",
+  "project.checkin",
+  "project.tag",
+  "project.review",
+  "project.workspace",
+  "project.protection_changed",
+  "project.unarchived",
+];
+
+export interface LandingRunnerOptions {
+  readonly projects: Pick<Projects, "get">;
+  readonly repositories: ProjectRepositories;
+  readonly store: LandingStore;
+  readonly steps: LandingSteps;
+  readonly conditions: LandingConditions;
+  readonly eventLog: Pick<EventLog, "follow">;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** How many landings of a queue are tested at a time. */
+  readonly depth: number;
+}
+
+/**
+ * Moves the queues of every project on, a step at a time. Each step reads what comes next from the
+ * database and the repository, so a queue continues after a kill where it was.
+ */
+export class LandingRunner {
+  readonly #options: LandingRunnerOptions;
+  readonly #running = new Map<string, { again: boolean; readonly done: Promise<void> }>();
+  readonly #timers = new Map<string, () => void>();
+  #unfollow: () => void = () => {};
+  #isClosed = false;
+
+  constructor(options: LandingRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Continues every queue, now and at each event that can move one. */
+  async start(): Promise<void> {
+    const following = this.#options.eventLog.follow({ types: EVENTS }, {
+      message: ({ data }) => {
+        const { project_id: id } = data;
+        if (typeof id === "string") this.advance(id);
+        following.more();
+      },
+      end: () => {},
+    });
+    this.#unfollow = () => following.close();
+    following.more();
+    for (const id of await this.#options.store.projects()) this.advance(id);
+  }
+
+  /** Stops after the steps that have begun. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#unfollow();
+    for (const cancel of this.#timers.values()) cancel();
+    await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
+  }
+
+  /** Starts to move the queues of a project on, unless that already runs. */
+  advance(id: string): void {
+    if (this.#isClosed) return;
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      running.again = true;
+      return;
+    }
+    const state = { again: false, done: Promise.resolve() };
+    state.done = this.#run(id, state).finally(() => {
+      this.#running.delete(id);
+      if (state.again) this.advance(id);
+    });
+    this.#running.set(id, state);
+  }
+
+  async #run(id: string, state: { again: boolean }): Promise<void> {
+    const { projects, log } = this.#options;
+    this.#timers.get(id)?.();
+    this.#timers.delete(id);
+    try {
+      for (let left = MAX_STEPS; !this.#isClosed; left--) {
+        const project = projects.get(id)?.project ?? null;
+        if (project === null || project.archivedAt !== null) return;
+        state.again = false;
+        if (left === 0) return this.#later(id, RETRY_MS);
+        const isMoved = await this.#step(project);
+        if (!isMoved && !state.again) return;
+      }
+    } catch (error) {
+      log.warn("A landing queue stopped and is tried again", { project: id, error });
+      this.#later(id, RETRY_MS);
+    }
+  }
+
+  #later(id: string, milliseconds: number): void {
+    if (this.#isClosed) return;
+    this.#timers.get(id)?.();
+    this.#timers.set(
+      id,
+      this.#options.scheduler.after(milliseconds, () => {
+        this.#timers.delete(id);
+        this.advance(id);
+      }),
+    );
+  }
+
+  /** Does the next step in a project; false where there is none. */
+  async #step(project: Project): Promise<boolean> {
+    const { store, steps, conditions, depth } = this.#options;
+    const open = await store.open(project.id);
+    for (const landing of open.slice(0, Math.max(depth, LOOKED_AT))) {
+      const reason = await conditions.objection(project, landing);
+      if (reason !== null) {
+        await steps.giveBack(project, landing, reason);
+        return true;
+      }
+    }
+    const queues = Map.groupBy(open, ({ targetBranch }) => targetBranch);
+    for (const [branch, queue] of queues) {
+      if (await this.#stepOf(project, branch, queue)) return true;
+    }
+    this.#wakeAtDeadline(project.id, open);
+    return false;
+  }
+
+  /** The same in one queue. */
+  async #stepOf(project: Project, branch: string, queue: readonly Landing[]): Promise<boolean> {
+    const { repositories, steps, conditions, depth } = this.#options;
+    const target = await repositories.read(project, (it) => it.branchTip(branch));
+    if (target === null) {
+      const [first] = queue;
+      if (first === undefined) return false;
+      const message = `There is no open branch "${branch}"`;
+      await steps.giveBack(project, first, { message });
+      return true;
+    }
+    let base = target;
+    for (const [index, landing] of queue.slice(0, depth).entries()) {
+      if (landing.status !== "testing" || landing.base !== base || landing.candidate === null) {
+        await this.#build(project, landing, { base, target });
+        return true;
+      }
+      const { isPassed, reason } = await conditions.outcome(project, landing);
+      if (reason !== null) {
+        await steps.giveBack(project, landing, reason);
+        return true;
+      }
+      if (isPassed && index === 0) {
+        await this.#land(project, landing);
+        return true;
+      }
+      base = landing.candidate;
+    }
+    return false;
+  }
+
+  /** Makes the candidate of a landing, or gives the landing back. */
+  async #build(
+    project: Project,
+    landing: Landing,
+    { base, target }: { readonly base: string; readonly target: string },
+  ): Promise<void> {
+    const { repositories, steps, conditions } = this.#options;
+    const check = async () => {
+      await conditions.requireRight(project, landing);
+      const { targetBranch: branch } = landing;
+      const tip = await repositories.read(project, (it) => it.branchTip(branch));
+      if (tip !== target) throw new Moved();
+    };
+    try {
+      const reason = await steps.build(project, landing, { base, check });
+      if (reason !== null) await steps.giveBack(project, landing, reason);
+    } catch (error) {
+      if (error instanceof Moved) return;
+      if (!(error instanceof Conflict)) throw error;
+      await steps.giveBack(project, landing, { message: error.message });
+    }
+  }
+
+  /** Lands the tested candidate, unless something has moved. Then the next step finds out what. */
+  async #land(project: Project, landing: Landing): Promise<void> {
+    const { repositories, steps, conditions } = this.#options;
+    const check = async () => {
+      await conditions.requireRight(project, landing);
+      if (!(await conditions.outcome(project, landing)).isPassed) throw new Moved();
+    };
+    try {
+      await steps.land(project, landing, check);
+    } catch (error) {
+      if (error instanceof Moved) return;
+      if (!(error instanceof Conflict)) throw error;
+      const { targetBranch: branch, base } = landing;
+      const tip = await repositories.read(project, (it) => it.branchTip(branch));
+      if (tip === base) await steps.giveBack(project, landing, { message: error.message });
+    }
+  }
+
+  #wakeAtDeadline(id: string, open: readonly Landing[]): void {
+    const { conditions, scheduler } = this.#options;
+    const deadlines = open.filter(({ testingSince }) => testingSince !== null)
+      .map((landing) => conditions.deadlineOf(landing));
+    if (deadlines.length === 0) return;
+    this.#later(id, Math.max(Math.min(...deadlines) - scheduler.now(), 1));
+  }
+}
