@@ -180,7 +180,11 @@ export class ApiClient {
       if (error instanceof TypeError) {
         const fault = certificateFault(this.url, error);
         if (fault !== null) throw new CommandFailed(fault);
-        throw new Unreachable(`No muster answers at ${this.url}; is it running?`);
+        throw new Unreachable(
+          /\(SendRequest\)/.test(`${error.message} ${error.cause}`)
+            ? `The connection to ${this.url} broke off before an answer came`
+            : `No muster answers at ${this.url}; is it running?`,
+        );
       }
       throw error;
     }

@@ -5,6 +5,7 @@ import type { HttpConnection } from "./connection.ts";
 import type { HttpConnections } from "./connections.ts";
 import { RequestTargets } from "./request_targets.ts";
 import { findServeConnection, type RequestInfo, type ServedConnection } from "./runtime.ts";
+import { dropUnreadBody } from "./unread_body.ts";
 
 /** How long running requests may take when the server stops, in milliseconds. */
 const GRACE = 10_000;
@@ -207,7 +208,9 @@ export class HttpServer {
         status: 400,
       });
     }
-    return await this.#options.handler(request, connection);
+    const response = await this.#options.handler(request, connection);
+    await dropUnreadBody(request, connection.trusted);
+    return response;
   }
 
   /** The handler answers its own errors; anything that it throws is a bug. */

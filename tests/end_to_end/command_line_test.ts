@@ -193,6 +193,23 @@ Deno.test("--data-dir finds the server that runs with that folder", async () => 
   });
 });
 
+Deno.test("a server that hangs up is not reported as absent", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  const hangingUp = (async () => {
+    for await (const conn of listener) conn.close();
+  })();
+  await withFolder(async (folder) => {
+    const url = `http://127.0.0.1:${port}`;
+    const environment = { MUSTER_TOKEN: "0".repeat(64) };
+    const answer = await runMuster(["status", "--url", url], { folder, environment });
+    assert.equal(answer.stderr, `The connection to ${url} broke off before an answer came\n`);
+    assert.equal(answer.code, 1);
+  });
+  listener.close();
+  await hangingUp;
+});
+
 Deno.test("policies without effect cause warnings on standard error", async () => {
   await using program = await startProgram();
   const { code, stdout, stderr } = await run(program, "policy", "set", "bridge.enabeld", "true");

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { HttpConnections, HttpServer } from "../../http/mod.ts";
+import { silentLog } from "../../services/log.ts";
+
+/** A server that refuses every request without a look at its body. */
+function startRefusingServer() {
+  const connections = new HttpConnections({
+    limits: {
+      total: 100,
+      perAddress: null,
+      headerMilliseconds: 60_000,
+      idleMilliseconds: 60_000,
+    },
+    isExempt: () => true,
+    onExhausted() {},
+    log: silentLog,
+  });
+  const server = new HttpServer({
+    address: { hostname: "127.0.0.1", port: 0 },
+    handler: () => new Response("refused", { status: 409 }),
+    certificate: null,
+    connections,
+    log: silentLog,
+  });
+  const { hostname, port } = server.address;
+  return {
+    hostname,
+    port,
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+    },
+  };
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+Deno.test("a client that is still sending its body gets the refusal", async () => {
+  await using server = startRefusingServer();
+  using client = await Deno.connect(server);
+  const send = async (text: string) => {
+    const bytes = encoder.encode(text);
+    for (let sent = 0; sent < bytes.length;) sent += await client.write(bytes.subarray(sent));
+  };
+  const receive = async () => {
+    const bytes = new Uint8Array(65_536);
+    return decoder.decode(bytes.subarray(0, await client.read(bytes) ?? 0));
+  };
+  const request = "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const part = `8000\r\n${"x".repeat(0x8000)}\r\n`;
+  await send(request);
+  for (let parts = 0; parts < 6; parts++) {
+    await send(part);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  await send("0\r\n\r\n");
+  assert.match(await receive(), /^HTTP\/1\.1 409 .*refused$/s);
+  await send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  assert.match(await receive(), /^HTTP\/1\.1 409 /);
+});
+
+Deno.test("a client without a credential cannot have an endless body read", async () => {
+  await using server = startRefusingServer();
+  using client = await Deno.connect(server);
+  await client.write(encoder.encode(
+    "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n",
+  ));
+  const part = encoder.encode(`8000\r\n${"x".repeat(0x8000)}\r\n`);
+  await assert.rejects(async () => {
+    for (;;) await client.write(part);
+  });
+});
