@@ -18,6 +18,7 @@ export const PROJECT_ROUTES = {
   "GET /api/workspaces": ["workspaces", "read"],
   "POST /api/workspaces/create": ["workspaces", "write"],
   "GET /api/workspaces/{name}": ["workspaces", "read"],
+  "GET /api/workspaces/{name}/overlap": ["workspaces", "read"],
   "POST /api/workspaces/{name}/commit": ["workspaces", "write"],
   "POST /api/workspaces/{name}/update": ["workspaces", "write"],
   "POST /api/workspaces/{name}/merge": ["workspaces", "write"],

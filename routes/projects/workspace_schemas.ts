@@ -35,9 +35,33 @@ export const workspaceSchema = z.object({
   merged_as: z.string().nullable().openapi({ description: "The merge" }),
 });
 
+const pathConflictSchema = z.object({ path: z.string(), kind: z.string() }).openapi(
+  "MergeConflict",
+);
+
+/** Another active workspace that changes the same files. */
+const overlapSchema = z.object({
+  workspace: z.string(),
+  agent_id: z.string().openapi({ description: "Whose it is" }),
+  paths: z.array(z.string()).readonly().openapi({
+    description: "The files that both change; at most 100",
+  }),
+  conflicts: z.array(pathConflictSchema).readonly().nullable().openapi({
+    description: "Why a trial merge of the two tips fails: empty where it succeeds, null where " +
+      "it has not been made yet",
+  }),
+}).openapi("WorkspaceOverlap");
+
+const overlaps = z.array(overlapSchema).readonly();
+
+export const overlapsSchema = z.object({ overlaps }).openapi("WorkspaceOverlaps");
+
 /** A workspace in the list. */
 export const listedSchema = workspaceSchema.extend({
   files_changed: z.int(),
+  overlaps: overlaps.openapi({
+    description: "Other active workspaces that change the same files",
+  }),
 }).openapi("Workspace");
 
 /** A workspace with its files. */
@@ -48,13 +72,11 @@ export const detailedSchema = workspaceSchema.extend({
   }),
 }).openapi("WorkspaceDetails");
 
-const conflictSchema = z.object({ path: z.string(), kind: z.string() }).openapi("MergeConflict");
-
 /** 409, with what else the answer to a refused change of a workspace tells. */
 export const conflictResponse = {
   409: json(
     errorSchema.extend({
-      conflicts: z.array(conflictSchema).optional().openapi({
+      conflicts: z.array(pathConflictSchema).optional().openapi({
         description: "Why the two cannot be merged",
       }),
       tip: z.string().optional().openapi({ description: "The tip of the workspace now" }),

@@ -6,6 +6,7 @@ import {
   branchOf,
   fileChangesOf,
   type OpenedWorkspace,
+  type Overlap,
   type WorkRequest,
   type Workspace,
   type WrittenCommit,
@@ -26,6 +27,7 @@ import {
   listedSchema,
   mergedSchema,
   mergeSchema,
+  overlapsSchema,
   stateSchema,
   statusFilter,
   updateSchema,
@@ -64,6 +66,15 @@ const getWorkspace = projectRoute("GET /api/workspaces/{name}", {
   summary: "A workspace with the files that it changes",
   request: { params },
   responses: { 200: json(detailedSchema, "The workspace"), ...projectErrors() },
+});
+
+const getOverlap = projectRoute("GET /api/workspaces/{name}/overlap", {
+  summary: "The other active workspaces that change the same files",
+  description:
+    "A trial merge says of each whether the two tips conflict. Answers are kept by the " +
+    "two tips; one request makes at most 50 trial merges.",
+  request: { params },
+  responses: { 200: json(overlapsSchema, "The overlaps"), ...projectErrors() },
 });
 
 const commitWorkspace = projectRoute("POST /api/workspaces/{name}/commit", {
@@ -159,9 +170,12 @@ export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" 
         ...rangeOf(page),
       });
       const counts = await workspaces.fileCounts(project, opened);
+      const shown = new Set(opened.map(({ workspace }) => workspace.id));
+      const { overlaps } = await workspaces.overlaps.of(project, ({ id }) => shown.has(id));
       const listed = opened.map((one, index) => ({
         ...viewOf(one),
         files_changed: counts[index] ?? 0,
+        overlaps: overlapViews(overlaps.get(one.workspace.id)),
       }));
       return context.json({ workspaces: listed, ...pageOf(page, total) }, 200);
     })
@@ -181,6 +195,12 @@ export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" 
       ) => ({ name, change_type, prev_name, uuid, prev_uuid }));
       const view = viewOf({ workspace, line });
       return context.json({ ...view, files_changed: files.length, files }, 200);
+    })
+    .openapi(getOverlap, async (context) => {
+      const { project } = context.get("access");
+      const { id } = await workspaces.find(project, context.req.valid("param").name);
+      const { overlaps } = await workspaces.overlaps.of(project, (one) => one.id === id);
+      return context.json({ overlaps: overlapViews(overlaps.get(id)) }, 200);
     })
     .openapi(commitWorkspace, async (context) => {
       const { message, changes, parent, ...body } = context.req.valid("json");
@@ -254,6 +274,15 @@ function viewOf({ workspace, line }: OpenedWorkspace) {
     target_branch: workspace.targetBranch,
     merged_as: workspace.mergedAs,
   };
+}
+
+function overlapViews(overlaps: readonly Overlap[] = []) {
+  return overlaps.map(({ workspace: { name, owner }, paths, conflicts }) => ({
+    workspace: name,
+    agent_id: owner.name,
+    paths,
+    conflicts,
+  }));
 }
 
 function stateOf(workspace: Workspace) {

@@ -15,7 +15,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
-import { Workspaces } from "../workspaces/mod.ts";
+import { OverlapWatch, Workspaces } from "../workspaces/mod.ts";
 
 export interface HostingOptions {
   /** The folder of the repository files. */
@@ -35,6 +35,7 @@ export interface HostingOptions {
 /** The services of repository hosting. */
 export interface Hosting extends ReviewServices {
   readonly workspaces: Workspaces;
+  readonly overlapWatch: OverlapWatch;
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
@@ -110,6 +111,9 @@ export async function openHosting(
   claims.start();
   await reviews.landing.start();
   started.defer(() => reviews.landing.close());
+  const overlapWatch = new OverlapWatch({ ...options, projects, workspaces });
+  await overlapWatch.start();
+  started.defer(() => overlapWatch.close());
   const wikis = new Wikis({ repositories });
   return {
     projects,
@@ -123,6 +127,7 @@ export async function openHosting(
     protection,
     releases,
     workspaces,
+    overlapWatch,
     ...reviews,
     texts,
     ...await openWebhooks(options, projects, started),

@@ -205,4 +205,7 @@ export const MIGRATIONS: readonly string[] = Object.freeze([
   `
   CREATE INDEX events_by_type ON events (type, seq);
   `,
+  `
+  CREATE TABLE event_cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+  `,
 ]);

@@ -25,6 +25,7 @@ export interface Tables extends HostingTables {
   bridge_channels: BridgeChannelsTable;
   agent_channels: AgentChannelsTable;
   instance: InstanceTable;
+  event_cursors: EventCursorsTable;
 }
 
 /** Accounts: agents, people and admins share one namespace. */
@@ -249,4 +250,10 @@ export interface InboxMessagesTable {
 export interface InstanceTable {
   /** 20 hex digits. */
   id: Fixed<string>;
+}
+
+/** How far each reader has handled the event log. */
+export interface EventCursorsTable {
+  name: Fixed<string>;
+  seq: number;
 }

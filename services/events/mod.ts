@@ -5,6 +5,7 @@
  */
 export { EventLog, type EventLogOptions, type EventPage, type EventQuery } from "./event_log.ts";
 export { type EventFollower, Following } from "./following.ts";
+export { LastingFollowing, type LastingFollowingOptions } from "./lasting_following.ts";
 export { Retention, type RetentionOptions } from "./retention.ts";
 export { type EventServices, type EventServicesOptions, openEvents } from "./open.ts";
 export type { LoggedEvent } from "./rows.ts";

@@ -16,6 +16,8 @@ export type {
   WorkspaceListener,
 } from "./interfaces.ts";
 export type { MergeRequest, SettledMerge, WrittenMerge } from "./merging.ts";
+export { OverlapWatch, type OverlapWatchOptions } from "./overlap_watch.ts";
+export { type Overlap, type OverlapConflict, Overlaps } from "./overlaps.ts";
 export { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
 export {
   type NewWorkspace,

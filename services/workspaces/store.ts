@@ -39,6 +39,13 @@ export class WorkspaceStore {
     return row === undefined ? null : workspaceOf(row);
   }
 
+  /** Every active workspace of a project, the oldest first. */
+  async allActive({ id }: Pick<Project, "id">): Promise<readonly Workspace[]> {
+    const rows = await this.#rows().where("project_id", "=", id).where("status", "=", "active")
+      .orderBy("id").execute();
+    return rows.map(workspaceOf);
+  }
+
   /** A page of the workspaces of a status (of any, where it is null), newest first. */
   async page(
     { id }: Pick<Project, "id">,

@@ -7,6 +7,7 @@ import type { Project, ProjectRepositories, RegisteredKind } from "../projects/m
 import type { Scheduler } from "../scheduler.ts";
 import type { Holder } from "../tickets/mod.ts";
 import { ChangedPaths } from "./changed_paths.ts";
+import { Overlaps } from "./overlaps.ts";
 import { Closing } from "./closing.ts";
 import {
   Committing,
@@ -67,6 +68,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,198}$/;
  * of the repository each time; the database holds whose it is, for what, and how it ended.
  */
 export class Workspaces {
+  readonly overlaps: Overlaps;
   readonly #committing: Committing;
   readonly #options: WorkspacesOptions;
   readonly #parts: WorkspaceParts;
@@ -88,6 +90,12 @@ export class Workspaces {
     this.#committing = new Committing(this.#parts);
     this.#closing = new Closing(this.#parts);
     this.#paths = new ChangedPaths(repositories);
+    const clock = () => options.scheduler.now();
+    const overlaps = new Overlaps({ database, repositories, paths: this.#paths, store, clock });
+    settling.onChanged(({ action, workspace }) =>
+      action === "merged" ? { statements: overlaps.forgetting(workspace) } : {}
+    );
+    this.overlaps = overlaps;
     this.#creating = settling.register<CreationBody>(
       "created",
       ({ project, body, artifacts, now }) => {

@@ -182,6 +182,7 @@ async function walkWorkspaces(project: ProjectWalk): Promise<void> {
   }
   await project.step("GET /workspaces", { status: 200 });
   await project.step("GET /workspaces/{name}", { path: ["fix"], status: 200 });
+  await project.step("GET /workspaces/{name}/overlap", { path: ["fix"], status: 200 });
   const body = { agent_id };
   await project.step("POST /workspaces/{name}/merge", { path: ["first"], body, status: 200 });
   for (const request of ["POST /workspaces/{name}/update", "DELETE /workspaces/{name}/abandon"]) {

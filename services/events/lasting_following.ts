@@ -1,0 +1,137 @@
+import { type Change, type Database, type Statement, statement } from "../database/mod.ts";
+import type { Log } from "../log.ts";
+import type { Scheduler } from "../scheduler.ts";
+import type { EventLog } from "./event_log.ts";
+import type { Following } from "./following.ts";
+import type { LoggedEvent } from "./rows.ts";
+
+/** How long after a failure the same events are taken again, in milliseconds. */
+const RETRY_MS = 5000;
+
+/** Events without a consequence after which the cursor is stored all the same. */
+const MAX_UNSTORED = 1000;
+
+export interface LastingFollowingOptions {
+  /** The name of its cursor in the database. */
+  readonly name: string;
+  /** Types of events, each in full or ending in `*`. */
+  readonly types: readonly string[];
+  /**
+   * Handles events, in their order. What it returns is committed together with the cursor; null
+   * where they were of no consequence. It gets the same events again if it throws, and may get them
+   * again after a crash.
+   */
+  readonly take: (events: readonly LoggedEvent[]) => Promise<Change | null>;
+  readonly database: Database;
+  readonly eventLog: Pick<EventLog, "follow" | "newest" | "read">;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * Follows the event log across restarts: a cursor in the database says which events were handled. It
+ * begins with what happens after its first start.
+ */
+export class LastingFollowing {
+  readonly #options: LastingFollowingOptions;
+  #following: Following | null = null;
+  #batch: LoggedEvent[] = [];
+  #cursor = 0;
+  #stored = 0;
+  #taking: Promise<void> | null = null;
+  #cancelRetry: () => void = () => {};
+  #isClosed = false;
+
+  constructor(options: LastingFollowingOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on where the process before ended. */
+  async start(): Promise<void> {
+    const { database, eventLog, name } = this.#options;
+    const row = await database.tables.selectFrom("event_cursors").select("seq")
+      .where("name", "=", name).executeTakeFirst();
+    this.#cursor = this.#stored = Math.min(row?.seq ?? eventLog.newest, eventLog.newest);
+    if (row === undefined) await database.commit({ statements: [this.#storing(this.#cursor)] });
+    this.#follow();
+  }
+
+  /** Stops once the events under way are handled, and stores the cursor. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#following?.close();
+    this.#cancelRetry();
+    await this.#taking;
+    if (this.#stored === this.#cursor) return;
+    const { database, log, name } = this.#options;
+    await database.commit({ statements: [this.#storing(this.#cursor)] }).catch((error) =>
+      log.warn("The place in the event log is not stored", { name, error })
+    );
+  }
+
+  /** Resolves when the events that came so far are handled; for tests. */
+  async idle(): Promise<void> {
+    const { eventLog } = this.#options;
+    await eventLog.read({ after: eventLog.newest, limit: 1 });
+    while (this.#taking !== null) await this.#taking;
+  }
+
+  #follow(): void {
+    const { eventLog, types, scheduler } = this.#options;
+    this.#batch = [];
+    this.#following = eventLog.follow({ after: this.#cursor, types }, {
+      message: (event) => {
+        this.#batch.push(event);
+        if (this.#taking === null) this.#begin();
+      },
+      end: () => {
+        if (this.#isClosed) return;
+        this.#cancelRetry();
+        this.#cancelRetry = scheduler.after(RETRY_MS, () => this.#follow());
+      },
+    });
+    this.#following.more();
+  }
+
+  #begin(): void {
+    // The other events of the same delivery come within this task.
+    this.#taking = Promise.resolve().then(() => this.#takeAll())
+      .finally(() => this.#taking = null);
+  }
+
+  async #takeAll(): Promise<void> {
+    while (this.#batch.length > 0 && await this.#take()) {
+      if (!this.#isClosed) this.#following?.more();
+    }
+  }
+
+  /** @returns whether the events were handled */
+  async #take(): Promise<boolean> {
+    const { database, log, name, scheduler, take } = this.#options;
+    const last = this.#batch.at(-1)?.seq ?? this.#cursor;
+    try {
+      const change = await take(this.#batch);
+      const isDue = change !== null || last - this.#stored >= MAX_UNSTORED;
+      if (isDue) {
+        const statements = [...change?.statements ?? [], this.#storing(last)];
+        await database.commit({ statements, events: change?.events ?? [] });
+        this.#stored = last;
+      }
+    } catch (error) {
+      if (this.#isClosed) return false;
+      log.warn("Events could not be handled and are tried again", { name, error });
+      this.#cancelRetry = scheduler.after(RETRY_MS, () => this.#begin());
+      return false;
+    }
+    this.#cursor = last;
+    this.#batch = [];
+    return true;
+  }
+
+  #storing(seq: number): Statement {
+    const insertion = this.#options.database.tables.insertInto("event_cursors")
+      .values({ name: this.#options.name, seq })
+      .onConflict((conflict) => conflict.column("name").doUpdateSet({ seq }));
+    return statement(insertion);
+  }
+}

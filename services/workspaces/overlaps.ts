@@ -1,0 +1,228 @@
+import type { Selectable } from "kysely";
+import { type Database, type Statement, statement, type Tables } from "../database/mod.ts";
+import { SYSTEM } from "../events/mod.ts";
+import { type Project, projectEvent, type ProjectRepositories } from "../projects/mod.ts";
+import type { ChangedPaths } from "./changed_paths.ts";
+import { DEFAULT_TARGET } from "./parts.ts";
+import { linesOf } from "./permits.ts";
+import type { Workspace, WorkspaceLine } from "./records.ts";
+import type { WorkspaceStore } from "./store.ts";
+
+/** Trial merges for one request. */
+const MAX_MERGES = 50;
+
+/** Paths and conflicts that are kept of two workspaces. */
+const MAX_PATHS = 100;
+
+export interface OverlapsOptions {
+  readonly database: Database;
+  readonly repositories: Pick<ProjectRepositories, "read">;
+  readonly paths: ChangedPaths;
+  readonly store: WorkspaceStore;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** A path on which a trial merge failed, and why. */
+export interface OverlapConflict {
+  readonly path: string;
+  readonly kind: string;
+}
+
+/** Another active workspace that changes the same files. */
+export interface Overlap {
+  readonly workspace: Workspace;
+  /** The files that both change; at most 100. */
+  readonly paths: readonly string[];
+  /** Empty where the two merge cleanly, null while no trial merge has been made. */
+  readonly conflicts: readonly OverlapConflict[] | null;
+}
+
+/** An active workspace at its present tip. */
+interface Standing {
+  readonly workspace: Workspace;
+  readonly line: WorkspaceLine;
+}
+
+/** Two workspaces that change the same files; `one` has the lower id. */
+interface Pair {
+  readonly one: Standing;
+  readonly other: Standing;
+  readonly paths: readonly string[];
+}
+
+type Known = ReadonlyMap<string, Selectable<Tables["workspace_overlaps"]>>;
+
+/**
+ * Which active workspaces change the same files, and whether a trial merge of each two conflicts. The
+ * answers are kept by the tips of both. Where two begin to conflict, that is an event, once a pair.
+ */
+export class Overlaps {
+  readonly #options: OverlapsOptions;
+  /** Trial merges under way, by the ids of the workspaces. */
+  readonly #merging = new Map<string, Promise<readonly OverlapConflict[]>>();
+
+  constructor(options: OverlapsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The overlaps of workspaces with the other active ones of the project. Makes the trial merges that
+   * are missing, as far as the budget goes.
+   *
+   * @param isAsked which of the active workspaces
+   * @returns the overlaps by the workspace's id, and whether the budget sufficed
+   */
+  async of(
+    project: Project,
+    isAsked: (workspace: Workspace) => boolean,
+    budget = MAX_MERGES,
+  ): Promise<{
+    readonly overlaps: ReadonlyMap<string, readonly Overlap[]>;
+    readonly isComplete: boolean;
+  }> {
+    const overlaps = new Map<string, Overlap[]>();
+    const active = await this.#options.store.allActive(project);
+    const ids = new Set(active.filter(isAsked).map(({ id }) => id));
+    if (active.length < 2 || ids.size === 0) return { overlaps, isComplete: true };
+    const pairs = await this.#pairs(project, active, ids);
+    const known = await this.#known(project, pairs);
+    let left = budget;
+    for (const pair of pairs) {
+      const { one, other, paths } = pair;
+      let conflicts = conflictsIn(known, pair);
+      if (conflicts === null && left-- > 0) conflicts = await this.#conflictsOf(project, pair);
+      for (const [mine, its] of [[one, other], [other, one]] as const) {
+        if (!ids.has(mine.workspace.id)) continue;
+        const listed = overlaps.get(mine.workspace.id) ?? [];
+        overlaps.set(mine.workspace.id, listed);
+        listed.push({ workspace: its.workspace, paths: paths.slice(0, MAX_PATHS), conflicts });
+      }
+    }
+    return { overlaps, isComplete: left >= 0 };
+  }
+
+  /** Forgets a workspace that cannot become active again. */
+  forgetting({ id }: Pick<Workspace, "id">): Statement[] {
+    return (["one_id", "other_id"] as const).map((column) =>
+      statement(
+        this.#options.database.tables.deleteFrom("workspace_overlaps").where(column, "=", id),
+      )
+    );
+  }
+
+  /** Every two active workspaces that change the same files and of which one is asked for. */
+  async #pairs(
+    project: Project,
+    active: readonly Workspace[],
+    ids: ReadonlySet<string>,
+  ): Promise<readonly Pair[]> {
+    const { repositories, paths } = this.#options;
+    const lines = await repositories.read(
+      project,
+      (repository) => linesOf(repository, active, DEFAULT_TARGET),
+    );
+    const touching = new Map<string, Standing[]>();
+    const shared = new Map<string, { one: Standing; other: Standing; paths: string[] }>();
+    for (const [index, workspace] of active.entries()) {
+      const line = lines[index];
+      if (line === undefined || line.tip === line.base) continue;
+      const standing = { workspace, line };
+      const changed = await paths.of(project, line);
+      for (const path of new Set(changed.paths)) {
+        const before = touching.get(path) ?? [];
+        for (const one of before) {
+          if (!ids.has(workspace.id) && !ids.has(one.workspace.id)) continue;
+          const key = keyOf(one.workspace.id, workspace.id);
+          const pair = shared.get(key);
+          if (pair === undefined) shared.set(key, { one, other: standing, paths: [path] });
+          else pair.paths.push(path);
+        }
+        touching.set(path, [...before, standing]);
+      }
+    }
+    return [...shared.values()].map((pair) => ({ ...pair, paths: pair.paths.toSorted() }));
+  }
+
+  async #known(project: Project, pairs: readonly Pair[]): Promise<Known> {
+    if (pairs.length === 0) return new Map();
+    const rows = await this.#options.database.tables.selectFrom("workspace_overlaps").selectAll()
+      .where("project_id", "=", project.id).execute();
+    return new Map(rows.map((row) => [keyOf(row.one_id, row.other_id), row]));
+  }
+
+  /** The trial merge of a pair. Two callers share one; merges at other tips wait for each other. */
+  async #conflictsOf(project: Project, pair: Pair): Promise<readonly OverlapConflict[]> {
+    const key = keyOf(pair.one.workspace.id, pair.other.workspace.id);
+    const merging = (this.#merging.get(key) ?? Promise.resolve([])).catch(() => [])
+      .then(() => this.#merge(project, pair));
+    this.#merging.set(key, merging);
+    try {
+      return await merging;
+    } finally {
+      if (this.#merging.get(key) === merging) this.#merging.delete(key);
+    }
+  }
+
+  async #merge(project: Project, pair: Pair): Promise<readonly OverlapConflict[]> {
+    const { database, repositories, clock } = this.#options;
+    const { one, other } = pair;
+    const row = await database.tables.selectFrom("workspace_overlaps").selectAll()
+      .where("one_id", "=", one.workspace.id).where("other_id", "=", other.workspace.id)
+      .executeTakeFirst();
+    const known = row === undefined ? null : conflictsOfRow(row, pair);
+    if (known !== null) return known;
+    const preview = await repositories.read(
+      project,
+      (repository) => repository.previewMerge({ ours: one.line.tip, theirs: other.line.tip }),
+    );
+    const conflicts = preview.conflicts.slice(0, MAX_PATHS)
+      .map(({ path, kind }): OverlapConflict => ({ path, kind }));
+    const now = clock();
+    const notifiedAt = row?.notified_at ?? null;
+    const begins = conflicts.length > 0 && notifiedAt === null;
+    const paths = pair.paths.slice(0, MAX_PATHS);
+    const found = {
+      one_tip: one.line.tip,
+      other_tip: other.line.tip,
+      paths: JSON.stringify(paths),
+      conflicts: JSON.stringify(conflicts),
+      notified_at: begins ? now : notifiedAt,
+    };
+    const insertion = database.tables.insertInto("workspace_overlaps").values({
+      project_id: project.id,
+      one_id: one.workspace.id,
+      other_id: other.workspace.id,
+      ...found,
+    }).onConflict((conflict) => conflict.columns(["one_id", "other_id"]).doUpdateSet(found));
+    const event = projectEvent(project, "project.overlap", {
+      workspaces: [one, other].map(({ workspace: { name, owner } }) => ({
+        name,
+        agent_id: owner.name,
+      })),
+      paths,
+      conflicts,
+    }, { origin: SYSTEM, time: now });
+    await database.commit({ statements: [statement(insertion)], events: begins ? [event] : [] });
+    return conflicts;
+  }
+}
+
+/** A name for a pair; the order of the two does not count, as ids in it rise. */
+function keyOf(one: string, other: string): string {
+  return one < other ? `${one} ${other}` : `${other} ${one}`;
+}
+
+function conflictsIn(known: Known, pair: Pair): readonly OverlapConflict[] | null {
+  const row = known.get(keyOf(pair.one.workspace.id, pair.other.workspace.id));
+  return row === undefined ? null : conflictsOfRow(row, pair);
+}
+
+/** What a row says of a pair at its present tips; null where it is about others. */
+function conflictsOfRow(
+  row: Selectable<Tables["workspace_overlaps"]>,
+  { one, other }: Pair,
+): readonly OverlapConflict[] | null {
+  if (row.one_tip !== one.line.tip || row.other_tip !== other.line.tip) return null;
+  return JSON.parse(row.conflicts);
+}
