@@ -9,6 +9,7 @@ import { channelRoutes } from "./v1/channels.ts";
 import { Completions } from "./v1/completions.ts";
 import { type AppEnv, newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
+import { fileRoutes } from "./file_routes.ts";
 import { eventRoutes } from "./v1/events.ts";
 import { healthRoutes } from "./health.ts";
 import { ircRoutes } from "./v1/irc.ts";
@@ -16,7 +17,7 @@ import { llmRoutes } from "./v1/llm.ts";
 import { openAiRoutes } from "./v1/llm_openai.ts";
 import { loginRoutes } from "./login.ts";
 import { metricRoutes } from "./v1/metrics.ts";
-import { exceptUploads, jsonBody } from "./middleware/body.ts";
+import { jsonBody } from "./middleware/body.ts";
 import { errorHandler } from "./middleware/errors.ts";
 import { frame } from "./middleware/frame.ts";
 import { refuseOtherMethods } from "./middleware/methods.ts";
@@ -29,7 +30,7 @@ import { projectRoutes } from "./v1/projects.ts";
 import { protectionRoutes } from "./v1/protection.ts";
 import { settingsRoutes } from "./v1/settings.ts";
 import { statusRoutes } from "./v1/status.ts";
-import { type Group, type QueryToken, ROUTES } from "./table.ts";
+import { type Group, ROUTES, type Trait } from "./table.ts";
 import { tokenRoutes } from "./v1/tokens.ts";
 import { webhookRoutes } from "./v1/webhooks.ts";
 
@@ -40,19 +41,20 @@ export function createApp(services: Services) {
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler(app));
 
-  app.use(frame(app, services));
-  const bodyLimits = bodyLimitsOf(config);
+  const isFile = fileRoutes(`/projects/{slug}/${config.projects.scm}`);
+  app.use(frame(app, { ...services, isFile }));
+  const readBody = jsonBody({
+    limits: bodyLimitsOf(config),
+    onRead: proveAgain(services),
+    isFile,
+  });
   acceptQueryTokens(app, services);
-  app.use(
-    "/v1/*",
-    authenticate(services, "bearer", "basic"),
-    exceptUploads(jsonBody(bodyLimits, proveAgain(services))),
-  );
+  app.use("/v1/*", authenticate(services, "bearer", "basic"), readBody);
   app.use("/v1/agents/register", refuseOtherMethods(app));
 
   const streams = newStreams(services);
   for (const group of Object.values(createGroups(services, streams))) app.route("/", group);
-  mountProjects(app, services, streams);
+  mountProjects(app, services, { streams, readBody });
   app.route("/", openApiRoutes(app));
   return app;
 }
@@ -95,11 +97,11 @@ function newStreams({ config, identity, scheduler, metrics }: Services): EventSt
 
 /** Also authenticates by the query if the table allows it, before the check of the header. */
 function acceptQueryTokens(app: Hono<AppEnv>, services: AuthenticateOptions): void {
-  const rows: [string, readonly [string, string, QueryToken?]][] = Object.entries(ROUTES);
-  for (const [name, [, , queryToken]] of rows) {
-    if (queryToken === undefined) continue;
+  const rows: [string, readonly [string, string, Trait?]][] = Object.entries(ROUTES);
+  for (const [name, [, , trait]] of rows) {
+    if (trait === undefined || trait === "file body") continue;
     const [, path = ""] = name.split(" ");
     const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.use(pattern, authenticate(services, "bearer", "basic", queryToken));
+    app.use(pattern, authenticate(services, "bearer", "basic", trait));
   }
 }

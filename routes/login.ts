@@ -54,7 +54,7 @@ export function loginRoutes(options: LoginRoutesOptions) {
     sameOrigin(),
     countAttempt(login),
     takeTurns(),
-    jsonBody(bodyLimits),
+    jsonBody({ limits: bodyLimits }),
   );
 
   const showSession = route("GET /session", {

@@ -3,15 +3,26 @@ import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./context.ts";
 import { openedBy, type SecurityScheme } from "./documentation/mod.ts";
 import { allow } from "./middleware/access.ts";
-import { type Endpoint, type Opens, type QueryToken, ROUTES } from "./table.ts";
+import { type Endpoint, type Opens, ROUTES, type Trait } from "./table.ts";
 
-type MethodOf<Name extends Endpoint> = Name extends `${infer Method} ${string}` ? Lowercase<Method>
+type MethodOf<Name extends string> = Name extends `${infer Method} ${string}`
+  ? Extract<Lowercase<Method>, RouteConfig["method"]>
   : never;
 
-type PathOf<Name extends Endpoint> = Name extends `${string} ${infer Path}` ? Path : never;
+type PathOf<Name extends string> = Name extends `${string} ${infer Path}` ? Path : never;
 
-/** What the table does not say of a route. */
-type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
+/** What a table does not say of a route. */
+export type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
+
+/** Who reaches a route. */
+export interface RouteAccess {
+  /** The credentials that open it, as the API's document names them. */
+  readonly schemes: readonly SecurityScheme[];
+  /** Whether it also answers callers without a credential. */
+  readonly isOpen: boolean;
+  /** What checks the caller's rights, and what else runs before the handler. */
+  readonly middleware: readonly MiddlewareHandler<AppEnv>[];
+}
 
 /** The security schemes for a route's resource. */
 const SCHEMES: Record<Opens, readonly SecurityScheme[]> = {
@@ -35,17 +46,31 @@ export function route<Name extends Endpoint, Described extends Description>(
   description: Described,
   ...middleware: readonly MiddlewareHandler<AppEnv>[]
 ) {
-  const [, opens, queryToken]: readonly [string, Opens, QueryToken?] = ROUTES[name];
+  const [, opens, trait]: readonly [string, Opens, Trait?] = ROUTES[name];
+  const hasQueryToken = trait === "token" || trait === "token of streams";
+  return tableRoute(name, description, {
+    schemes: [...SCHEMES[opens], ...(hasQueryToken ? ["queryToken" as const] : [])],
+    isOpen: opens === "session or nothing" || opens === "anybody",
+    middleware: [...guardOf(opens), ...middleware],
+  });
+}
+
+/**
+ * Creates a route of a table by its name, such as `GET /v1/agents`. It refuses query parameters that
+ * the description does not name.
+ */
+export function tableRoute<Name extends string, Described extends Description>(
+  name: Name,
+  description: Described,
+  { schemes, isOpen, middleware }: RouteAccess,
+) {
   const [method, path] = name.split(" ") as [string, PathOf<Name>];
   return createRoute({
     ...strict(description),
     method: method.toLowerCase() as MethodOf<Name>,
     path,
-    middleware: [...guardOf(opens), ...middleware],
-    security: [
-      ...openedBy(...SCHEMES[opens], ...(queryToken === undefined ? [] : ["queryToken" as const])),
-      ...(opens === "session or nothing" || opens === "anybody" ? [{}] : []),
-    ],
+    middleware: [...middleware],
+    security: [...openedBy(...schemes), ...(isOpen ? [{}] : [])],
   });
 }
 

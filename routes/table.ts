@@ -18,9 +18,10 @@ export type Opens =
  */
 export type QueryToken = "token" | "token of streams";
 
-/**
- * Every route: its group (in `app.ts`), its resource, and where a token may be beside the header.
- */
+/** What sets a route apart: where its token may be, or a body that is a file of any length. */
+export type Trait = QueryToken | "file body";
+
+/** Every route: its group (in `app.ts`), its resource, and what sets it apart. */
 export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],
@@ -88,7 +89,7 @@ export const ROUTES = {
   "PUT /v1/projects/{slug}/members/{name}": ["projects", "server"],
   "DELETE /v1/projects/{slug}/members/{name}": ["projects", "server"],
   "GET /v1/projects/{slug}/repository": ["projects", "server"],
-  "PUT /v1/projects/{slug}/repository": ["projects", "server"],
+  "PUT /v1/projects/{slug}/repository": ["projects", "server", "file body"],
   "GET /v1/projects/{slug}/protection": ["protection", "server"],
   "PUT /v1/projects/{slug}/protection": ["protection", "server"],
 
@@ -125,7 +126,7 @@ export const ROUTES = {
   "GET /v1/llm/openai/models": ["openai", "models"],
 } as const satisfies Record<
   string,
-  readonly [group: string, opens: Opens, queryToken?: QueryToken]
+  readonly [group: string, opens: Opens, trait?: Trait]
 >;
 
 /** A route's name in the table, such as `GET /v1/agents/{nick}`. */

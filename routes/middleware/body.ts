@@ -1,23 +1,26 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type BodyLimits, readBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
+
+export interface JsonBodyOptions {
+  readonly limits: BodyLimits;
+  /** Called when the body has arrived, which may be long after its headers. */
+  readonly onRead?: (context: Context<AppEnv>) => Promise<void>;
+  /** Whether the body is a file, which its handler reads. */
+  readonly isFile?: (context: Context<AppEnv>) => boolean;
+}
 
 /**
  * Treats the body of an API request as JSON whatever its `Content-Type`, because a bare `curl -d`
  * sends another one. Refuses a body that is not UTF-8, too long or too slow. Place it after the
  * authentication by header, so that a form of another site, which a browser would send with a
  * cookie, never gets here.
- *
- * @param onRead called when the body has arrived, which may be long after its headers
  */
-export function jsonBody(
-  limits: BodyLimits,
-  onRead?: (context: Context<AppEnv>) => Promise<void>,
-) {
+export function jsonBody({ limits, onRead, isFile = () => false }: JsonBodyOptions) {
   return createMiddleware<AppEnv>(async (context, next) => {
     const request = context.req.raw;
-    if (request.body !== null) {
+    if (request.body !== null && !isFile(context)) {
       const type = request.headers.get("content-type") ?? "";
       if (!/^application\/([a-z0-9.+-]+\+)?json\b/i.test(type)) {
         const headers = new Headers(request.headers);
@@ -28,26 +31,6 @@ export function jsonBody(
       await onRead?.(context);
     }
     await next();
-  });
-}
-
-/** The requests whose body is a file, which is streamed to the disk. */
-const UPLOADS: readonly RegExp[] = [
-  /^\/v1\/projects\/[^/]+\/repository$/,
-  /^\/projects\/[^/]+\/[^/]+\/api\/releases\/[^/]+\/assets\/[^/]+$/,
-];
-
-/** Whether the body of a request is a file. */
-export function isUpload(context: Context<AppEnv>): boolean {
-  const { method, path } = context.req;
-  return method === "PUT" && UPLOADS.some((pattern) => pattern.test(path));
-}
-
-/** Applies a middleware for bodies unless the body is a file. */
-export function exceptUploads(middleware: MiddlewareHandler<AppEnv>) {
-  return createMiddleware<AppEnv>(async (context, next) => {
-    if (isUpload(context)) return await next();
-    return await middleware(context, next);
   });
 }
 

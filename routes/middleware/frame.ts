@@ -4,7 +4,6 @@ import { recordAnswer, type Records, TrustedProxies } from "../../http/mod.ts";
 import type { Config } from "../../services/config/mod.ts";
 import type { AppEnv } from "../context.ts";
 import { identifyClient } from "./address.ts";
-import { isUpload } from "./body.ts";
 import { allowOrigins } from "./cors.ts";
 import { errorBody } from "./error_body.ts";
 import { answerOptions } from "./options.ts";
@@ -12,6 +11,8 @@ import { RoutePatterns } from "./route_patterns.ts";
 
 export interface FrameOptions extends Records {
   readonly config: Pick<Config, "cors" | "limits" | "trusted_proxies">;
+  /** Whether the body of a request is a file, which has a limit of its own. */
+  readonly isFile: (context: Context<AppEnv>) => boolean;
 }
 
 /**
@@ -20,7 +21,7 @@ export interface FrameOptions extends Records {
  * to OPTIONS; the bound of a declared length; headers; and its line in the access log and the
  * metrics.
  */
-export function frame(app: Hono<AppEnv>, { config, ...records }: FrameOptions) {
+export function frame(app: Hono<AppEnv>, { config, isFile, ...records }: FrameOptions) {
   const { cors: { origins }, limits: { body_bytes: maxBytes } } = config;
   const proxies = new TrustedProxies(config.trusted_proxies);
   const patterns = new RoutePatterns();
@@ -31,7 +32,7 @@ export function frame(app: Hono<AppEnv>, { config, ...records }: FrameOptions) {
     identifyClient(context, proxies);
     const answer = context.req.method === "OPTIONS"
       ? answerOptions(app, context)
-      : refuseLong(context, maxBytes);
+      : refuseLong(context, maxBytes, isFile);
     if (answer === null) await next();
     else context.res = answer;
     const { res } = context;
@@ -50,13 +51,14 @@ export function frame(app: Hono<AppEnv>, { config, ...records }: FrameOptions) {
   });
 }
 
-/**
- * Refuses a body whose declared length exceeds the limit, before reading it. Files have limits of
- * their own.
- */
-function refuseLong(context: Context<AppEnv>, maxBytes: number): Response | null {
+/** Refuses a body whose declared length exceeds the limit, before reading it. */
+function refuseLong(
+  context: Context<AppEnv>,
+  maxBytes: number,
+  isFile: FrameOptions["isFile"],
+): Response | null {
   const declared = context.req.raw.headers.get("content-length");
-  if (declared === null || !(Number(declared) > maxBytes) || isUpload(context)) return null;
+  if (declared === null || !(Number(declared) > maxBytes) || isFile(context)) return null;
   return errorBody(context, 413, `The body is larger than ${maxBytes} bytes`);
 }
 

@@ -1,15 +1,15 @@
 /** The repository API: `/projects/{slug}/{scm}/api/…`. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
-import { bodyLimitsOf, CREDENTIALS_MISSING } from "../../http/mod.ts";
+import { CREDENTIALS_MISSING } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { Unauthorized } from "../../services/errors.ts";
 import type { Principal } from "../../services/identity/mod.ts";
 import { accessOf, accessProject, type Projects } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 import type { EventStreams } from "../event_streams.ts";
-import { authenticate, proveAgain } from "../middleware/authenticate.ts";
-import { exceptUploads, jsonBody } from "../middleware/body.ts";
+import { authenticate } from "../middleware/authenticate.ts";
 import { archiveRoutes } from "./archives.ts";
 import { batchRoutes } from "./batch.ts";
 import { changeRoutes } from "./changes.ts";
@@ -81,6 +81,12 @@ function requireVisible(projects: Projects, slug: string, guest: Principal): voi
   throw new Unauthorized(CREDENTIALS_MISSING);
 }
 
+export interface MountOptions {
+  readonly streams: EventStreams;
+  /** Reads the body of a request, after its caller is known. */
+  readonly readBody: MiddlewareHandler<AppEnv>;
+}
+
 /**
  * Adds the repository API to the app. A caller with a token, a passphrase, a session or no credential
  * reaches the projects that it may read; every other project is a 404.
@@ -88,7 +94,7 @@ function requireVisible(projects: Projects, slug: string, guest: Principal): voi
 export function mountProjects(
   app: OpenAPIHono<AppEnv>,
   services: Services,
-  streams: EventStreams,
+  { streams, readBody }: MountOptions,
 ): void {
   const { projects } = services.hosting;
   const base = `/projects/:slug/${services.config.projects.scm}`;
@@ -104,7 +110,7 @@ export function mountProjects(
       context.set("access", accessProject(projects, slug, principal));
       await next();
     }),
-    exceptUploads(jsonBody(bodyLimitsOf(services.config), proveAgain(services))),
+    readBody,
   );
   const api = newProjectRoutes();
   const summaries = new Map<string, string>();

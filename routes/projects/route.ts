@@ -1,36 +1,28 @@
-import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { Unauthorized } from "../../services/errors.ts";
 import type { Action } from "../../services/identity/mod.ts";
-import { openedBy, type SecurityScheme } from "../documentation/mod.ts";
+import type { SecurityScheme } from "../documentation/mod.ts";
 import { errors } from "../schemas.ts";
 import type { AppEnv } from "../context.ts";
-import { type Callers, PROJECT_ROUTES, type ProjectEndpoint } from "./table.ts";
-
-type MethodOf<Name extends ProjectEndpoint> = Name extends `${infer Method} ${string}`
-  ? Lowercase<Method>
-  : never;
-
-type PathOf<Name extends ProjectEndpoint> = Name extends `${string} ${infer Path}` ? Path : never;
-
-/** What the table does not say of a route. */
-type Description = Omit<RouteConfig, "method" | "path" | "security" | "middleware">;
+import { type Description, tableRoute } from "../route.ts";
+import { PROJECT_ROUTES, type ProjectEndpoint, type ProjectTrait } from "./table.ts";
 
 const HEADERS = ["adminToken", "agentToken", "passphrase"] as const;
 
 /** The credentials that open a route, as the API's document names them. */
-const SCHEMES: Record<Callers | "all", readonly SecurityScheme[]> = {
-  all: ["apiToken", ...HEADERS, "session"],
+const ALL: readonly SecurityScheme[] = ["apiToken", ...HEADERS, "session"];
+const SCHEMES: Record<ProjectTrait, readonly SecurityScheme[]> = {
   accounts: [...HEADERS, "session"],
   "no session": ["apiToken", ...HEADERS],
   "no passphrase": ["apiToken", "adminToken", "agentToken", "session"],
-  "token of streams": ["apiToken", ...HEADERS, "session", "queryToken"],
+  "token of streams": [...ALL, "queryToken"],
+  "file body": ALL,
 };
 
 /**
- * Makes a route of the repository API's table. It checks the caller's right in the project, and
- * refuses query parameters that the query's schema does not name.
+ * Creates a route of the repository API's table. It checks the caller's right in the project and
+ * refuses unknown query parameters; the API's document lists its credentials.
  *
  * @param middleware runs after the check of the right
  */
@@ -39,32 +31,16 @@ export function projectRoute<Name extends ProjectEndpoint, Described extends Des
   description: Described,
   ...middleware: readonly MiddlewareHandler<AppEnv>[]
 ) {
-  const [, needs, only]: readonly [string, Action, Callers?] = PROJECT_ROUTES[name];
-  const callers = only ?? "all";
-  const [method, path] = name.split(" ") as [string, PathOf<Name>];
-  const { request } = description;
-  const query = request?.query;
-  return createRoute(
-    {
-      ...description,
-      ...(query instanceof z.ZodObject ? { request: { ...request, query: query.strict() } } : {}),
-      method: method.toLowerCase() as MethodOf<Name>,
-      path,
-      middleware: [
-        allowInProject(needs),
-        ...(callers === "no session" ? [refuseSession()] : []),
-        ...middleware,
-      ],
-      security: [
-        ...openedBy(...SCHEMES[callers]),
-        ...(needs === "read" && callers !== "accounts" ? [{}] : []),
-      ],
-    } as Described & {
-      method: MethodOf<Name>;
-      path: PathOf<Name>;
-      middleware: MiddlewareHandler<AppEnv>[];
-    },
-  );
+  const [, needs, trait]: readonly [string, Action, ProjectTrait?] = PROJECT_ROUTES[name];
+  return tableRoute(name, description, {
+    schemes: trait === undefined ? ALL : SCHEMES[trait],
+    isOpen: needs === "read" && trait !== "accounts",
+    middleware: [
+      allowInProject(needs),
+      ...(trait === "no session" ? [refuseSession()] : []),
+      ...middleware,
+    ],
+  });
 }
 
 /** The error responses of an endpoint of the repository API: these, and those that each has. */

@@ -6,9 +6,12 @@ import type { Action } from "../../services/identity/mod.ts";
  */
 export type Callers = "accounts" | "no session" | "no passphrase" | "token of streams";
 
+/** What sets a route apart: the callers that it takes, or a body that is a file of any length. */
+export type ProjectTrait = Callers | "file body";
+
 /**
  * Every route of the repository API, below `/projects/{slug}/{scm}`: the group that answers it (in
- * `mod.ts`), the right that it needs in the project, and which callers it takes.
+ * `mod.ts`), the right that it needs in the project, and what sets it apart.
  */
 export const PROJECT_ROUTES = {
   "GET /api": ["index", "read"],
@@ -87,9 +90,9 @@ export const PROJECT_ROUTES = {
   "PATCH /api/releases/{tag}": ["releases", "write"],
   "DELETE /api/releases/{tag}": ["releases", "write"],
   "GET /api/releases/{tag}/assets/{file}": ["releases", "read"],
-  "PUT /api/releases/{tag}/assets/{file}": ["releases", "write"],
+  "PUT /api/releases/{tag}/assets/{file}": ["releases", "write", "file body"],
   "DELETE /api/releases/{tag}/assets/{file}": ["releases", "write"],
-} as const satisfies Record<string, readonly [group: string, needs: Action, callers?: Callers]>;
+} as const satisfies Record<string, readonly [group: string, needs: Action, trait?: ProjectTrait]>;
 
 /** A route as the table names it, such as `GET /api/tickets/{uuid}`. */
 export type ProjectEndpoint = keyof typeof PROJECT_ROUTES;

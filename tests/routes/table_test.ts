@@ -47,3 +47,25 @@ Deno.test("each group answers the routes that the table gives it", async () => {
     }
   });
 });
+
+Deno.test("only a route whose body is a file takes a body above the limit", async () => {
+  const rows: [string, readonly string[]][] = [
+    ...Object.entries(ROUTES),
+    ...Object.entries(PROJECT_ROUTES)
+      .map(([name, row]): [string, typeof row] => [name.replace(" ", " /projects/x/fossil"), row]),
+  ];
+  const writing = rows.filter(([name]) => !name.startsWith("GET "));
+  const files = writing.filter(([, row]) => row.includes("file body")).map(([name]) => name);
+  await withApi(async (api) => {
+    const { body_bytes: limit } = api.services.config.limits;
+    const headers = { "content-length": `${limit + 1}` };
+    const taken: string[] = [];
+    for (const [name] of writing) {
+      const request = name.replaceAll(/\{\w+\}/g, "x");
+      const response = await api.send({ who: "stranger", request, headers });
+      if (response.status !== 413) taken.push(name);
+      await response.body?.cancel();
+    }
+    assert.deepEqual(taken, files);
+  });
+});

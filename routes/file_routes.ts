@@ -1,0 +1,29 @@
+import type { Context } from "hono";
+import type { AppEnv } from "./environment.ts";
+import { RoutePatterns } from "./middleware/route_patterns.ts";
+import { PROJECT_ROUTES, type ProjectTrait } from "./projects/table.ts";
+import { ROUTES, type Trait } from "./table.ts";
+
+/**
+ * Tells the requests whose body is a file, which is streamed to the disk: those whose routes the
+ * tables mark.
+ *
+ * @param base the path of the repository API, such as `/projects/{slug}/fossil`
+ */
+export function fileRoutes(base: string): (context: Context<AppEnv>) => boolean {
+  const patterns = new RoutePatterns();
+  const names = new Set([...marked(ROUTES, ""), ...marked(PROJECT_ROUTES, base)]);
+  const methods = new Set(Array.from(names, (name) => name.split(" ")[0]));
+  return (context) => {
+    const { method } = context.req;
+    return methods.has(method) && names.has(`${method} ${patterns.of(context)}`);
+  };
+}
+
+type Table = Readonly<Record<string, readonly [string, string, (Trait | ProjectTrait)?]>>;
+
+/** The names of a table's routes whose body is a file, with their whole path. */
+function marked(table: Table, base: string): string[] {
+  return Object.entries(table).filter(([, [, , trait]]) => trait === "file body")
+    .map(([name]) => name.replace(" ", ` ${base}`));
+}
