@@ -1,6 +1,6 @@
 import type { CheckState } from "./checks.ts";
 
-/** What a badge says, and its colour. */
+/** The text and the colour of a badge. */
 export interface Badge {
   readonly message: "unknown" | "failing" | "pending" | "passing";
   readonly color: string;
@@ -12,7 +12,7 @@ const HEIGHT = 20;
 const CHARACTER_WIDTH = 7;
 const PADDING = 10;
 
-/** The states of a check-in in one word: the worst one counts. */
+/** The worst state of a check-in's checks, as one word. */
 export function badgeOf(states: Iterable<CheckState>): Badge {
   const all = new Set(states);
   if (all.size === 0) return { message: "unknown", color: "#9ca3af" };

@@ -20,14 +20,14 @@ import type { CHECK_STATES, Report } from "./schemas.ts";
 
 export type { Report } from "./schemas.ts";
 
-/** How a check went. */
+/** The result of a check. */
 export type CheckState = (typeof CHECK_STATES)[number];
 
 /** The newest report of a check. */
 export interface Check {
-  /** Counts from 1 in the project. */
+  /** From 1 in each project. */
   readonly number: number;
-  /** The whole id. */
+  /** The check-in's whole id. */
   readonly checkin: string;
   readonly context: string;
   readonly state: CheckState;
@@ -39,7 +39,7 @@ export interface Check {
   readonly updatedAt: number;
 }
 
-/** A check as it is told to callers. */
+/** A check as the API shows it. */
 export interface StatusView {
   readonly id: number;
   readonly checkin: string;
@@ -52,7 +52,7 @@ export interface StatusView {
   readonly updated_at: string;
 }
 
-/** A report of the history as it is told to callers. */
+/** A report in the history, as the API shows it. */
 export interface PastReport extends Omit<StatusView, "id" | "created_at" | "updated_at"> {
   readonly reported_at: string;
 }
@@ -64,21 +64,21 @@ export interface ChecksOptions {
   readonly clock: () => number;
 }
 
-/** Contexts of one check-in. */
+/** Most contexts of one check-in. */
 const MAX_CONTEXTS = 200;
 
 /** A whole id of a check-in, or a prefix. */
 const ID = /^[0-9a-f]{4,64}$/;
 
-/** Turns of a report whose check appears, or goes with its project, meanwhile. */
+/** Attempts at a report if the check is created, or removed with its project, meanwhile. */
 const TRIES = 3;
 
-/** What CI reports of check-ins. */
+/** Reports of CI on check-ins. */
 export class Checks {
   readonly #database: Database;
   readonly #repositories: ChecksOptions["repositories"];
   readonly #clock: () => number;
-  /** Ids of the history, which sort as they were made within one millisecond too. */
+  /** Ids of the history: monotonic, also within a millisecond. */
   readonly #nextId = monotonicFactory();
 
   constructor(options: ChecksOptions) {
@@ -88,10 +88,10 @@ export class Checks {
   }
 
   /**
-   * Takes a report. It replaces the one before it of the same context and check-in.
+   * Stores a report. It replaces the check-in's earlier one of the same context.
    *
-   * @returns the check, and whether it is the first report of it
-   * @throws NotFound where there is no such check-in, Invalid where the prefix fits several
+   * @returns the check, and whether this is its first report
+   * @throws NotFound if there is no such check-in; Invalid if the prefix fits several
    */
   async report(
     project: Project,
@@ -198,7 +198,7 @@ export class Checks {
     return { reports, total: Number(total) };
   }
 
-  /** The whole id of a reported check-in. Only ids count: a branch's tip may move meanwhile. */
+  /** The whole id of a reported check-in. Names of branches are refused: their tips may move. */
   async #resolve(project: Project, checkin: string): Promise<string> {
     const id = checkin.toLowerCase();
     const missing = new NotFound(`There is no check-in "${checkin}"`);
@@ -286,7 +286,7 @@ function checkOf(row: Selectable<Tables["checks"]>): Check {
   };
 }
 
-/** A check as it is told to callers. */
+/** A check as the API shows it. */
 export function viewOfCheck(check: Check): StatusView {
   const { number: id, checkin, context, state, description, reporter } = check;
   return {

@@ -1,4 +1,4 @@
-/** Checks: what CI reports of check-ins. README.md says how other modules use them. */
+/** Checks: reports of CI on check-ins. README.md explains how to use them. */
 export { badgeOf, renderBadge } from "./badge.ts";
 export {
   type Check,

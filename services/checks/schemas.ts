@@ -18,7 +18,7 @@ function isWebAddress(address: string): boolean {
   return scheme === "http:" || scheme === "https:";
 }
 
-/** What CI reports of a check-in. */
+/** The body of a report on a check-in. */
 export const reportSchema = z.object({
   checkin: z.string({ error: "checkin is required" }).trim().min(1, {
     error: "checkin is required",
@@ -28,7 +28,7 @@ export const reportSchema = z.object({
   context: z.string({ error: "context is required" }).trim().min(1, {
     error: "context is required",
   }).max(MAX_CONTEXT, { error: `context must be ${MAX_CONTEXT} characters or fewer` }).describe(
-    "Which check it is, such as ci/build",
+    "The name of the check, such as ci/build",
   ),
   state: z.enum(CHECK_STATES, { error: `state must be one of: ${CHECK_STATES.join(", ")}` }),
   description: text("description", MAX_DESCRIPTION).default(""),
@@ -37,5 +37,5 @@ export const reportSchema = z.object({
   }).default(""),
 });
 
-/** A report of CI. */
+/** A report on a check-in. */
 export type Report = z.infer<typeof reportSchema>;

@@ -1,18 +1,18 @@
 import type { FeedFollower } from "./feeds.ts";
 import type { Notice } from "./notices.ts";
 
-/** Notices of the past that a reader is given at once. */
+/** Past notices that a reader gets at once. */
 export const PAGE = 100;
 
 export interface FeedReadingOptions {
   readonly follower: FeedFollower;
   /** The number of the event after which it begins. */
   readonly after: number;
-  /** Names of the events that the reader wants; null for all. */
+  /** Names of the events for the reader; null for all. */
   readonly names: ReadonlySet<string> | null;
-  /** What came after an event, from memory; null where memory does not go back so far. */
+  /** Notices after an event, from memory; null if memory does not go back that far. */
   readonly recall: (after: number) => readonly Notice[] | null;
-  /** Reads what came next, and says how far that goes. */
+  /** Reads the next notices from the log, and returns how far they go. */
   readonly read: (
     after: number,
   ) => Promise<{ readonly notices: readonly Notice[]; readonly cursor: number }>;
@@ -20,8 +20,8 @@ export interface FeedReadingOptions {
 }
 
 /**
- * One reader's way through a project's events: from the log, a page each time that it asks for more,
- * to what memory holds, and then along with what comes.
+ * Takes one reader through a project's events: first pages from the log, each when the reader asks
+ * for more, then the notices in memory, then new ones as they come.
  */
 export class FeedReading {
   readonly #options: FeedReadingOptions;
@@ -36,12 +36,12 @@ export class FeedReading {
     this.#cursor = options.after;
   }
 
-  /** Hands over what came meanwhile, where memory holds it, and goes on with what comes. */
+  /** Delivers the notices in memory, if they go back far enough, and then new ones. */
   begin(): void {
     this.#recall();
   }
 
-  /** Takes what has just happened. */
+  /** Takes a new notice. */
   take(notice: Notice): void {
     if (this.#isLive) this.#give(notice);
   }
@@ -52,24 +52,27 @@ export class FeedReading {
     if (!this.#isLive && !this.#isReading && !this.#isClosed) void this.#readOn();
   }
 
-  /** Whether the reader gets what comes without asking, and so can fall behind: it ends then. */
+  /**
+   * Whether new notices come to the reader unasked. Such a stream is cut when the reader falls
+   * behind.
+   */
   cut(): boolean {
     return this.#isLive;
   }
 
-  /** Ends it if the reader may not read the project any more. */
+  /** Ends the reading if the reader may no longer read the project. */
   endUnlessAllowed(): void {
     if (!this.#options.follower.mayRead()) this.end();
   }
 
-  /** Ends it, and notifies the reader. */
+  /** Ends the reading and notifies the reader. */
   end(): void {
     if (this.#isClosed) return;
     this.close();
     this.#options.follower.end();
   }
 
-  /** Ends it; the reader is not told. */
+  /** Ends the reading without notifying the reader. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -86,7 +89,7 @@ export class FeedReading {
         this.#cursor = Math.max(this.#cursor, cursor);
       }
     } catch {
-      // The reader comes back, and is then told why.
+      // The reader reconnects, and then gets the error.
       this.end();
     } finally {
       this.#isReading = false;
@@ -94,9 +97,9 @@ export class FeedReading {
   }
 
   /**
-   * Hands over the next page from memory. What comes after the last one comes by itself.
+   * Delivers the next page from memory. After the last page, new notices follow unasked.
    *
-   * @returns whether memory goes back so far
+   * @returns whether memory goes back that far
    */
   #recall(): boolean {
     const rest = this.#options.recall(this.#cursor);

@@ -5,29 +5,29 @@ import type { Scheduler } from "../scheduler.ts";
 import { FeedReading, PAGE } from "./feed_reading.ts";
 import { type Notice, noticeOf } from "./notices.ts";
 
-/** Newest notices that are kept in memory, for readers that come back. */
+/** Newest notices kept in memory, for readers that reconnect. */
 const RECENT = 1000;
 
-/** How long after a failure the log is followed again, in milliseconds. */
+/** Pause before the log is followed again after a failure, in milliseconds. */
 const RETRY_MS = 1000;
 
-/** What may change who reads a project. */
+/** Events that may change who can read a project. */
 const CHANGES_ACCESS: ReadonlySet<string> = new Set(["changed", "member_changed", "removed"]);
 
 /** A reader of a project's feed. */
 export interface FeedFollower {
   message(notice: Notice): void;
-  /** No more will come. */
+  /** Called once, when no more notices will come. */
   end(): void;
   /** Whether the reader may still read the project; asked when that may have changed. */
   mayRead(): boolean;
 }
 
-/** Where a reader begins, and what it wants. */
+/** The events that a reader wants. */
 export interface FeedQuery {
-  /** Only what came after this event; what comes from now on where it is absent. */
+  /** Events after this one; by default, only new events. */
   readonly after?: number | undefined;
-  /** Names of events; all where absent. */
+  /** Names of events; by default, all. */
   readonly names?: readonly string[] | undefined;
 }
 
@@ -38,8 +38,8 @@ export interface FeedsOptions {
 }
 
 /**
- * The events of projects for those who read along. The log is followed once for all of them: an event
- * costs one query and is put into words once, however many readers its project has.
+ * Streams the events of projects to their readers. One reader of the log serves them all: an event
+ * costs one query and is serialised once, however many readers its project has.
  */
 export class Feeds {
   readonly #options: FeedsOptions;
@@ -58,7 +58,7 @@ export class Feeds {
     this.#followLog(options.eventLog.newest);
   }
 
-  /** How many read a project, or all of them. */
+  /** The number of readers. */
   get readers(): number {
     let count = 0;
     for (const readings of this.#readings.values()) count += readings.size;
@@ -66,10 +66,10 @@ export class Feeds {
   }
 
   /**
-   * Reads a project's events, first those that came after `after`. Of what is no longer in memory the
-   * reader gets a page each time that it asks for more; the rest comes by itself.
+   * Streams a project's events, beginning after `after`. Events that are no longer in memory come
+   * in pages, each when the reader asks for more; the rest comes unasked.
    *
-   * @throws Invalid where `after` lies beyond the end of the log
+   * @throws Invalid if `after` lies beyond the end of the log
    */
   follow(projectId: string, { after, names }: FeedQuery, follower: FeedFollower): FeedReading {
     const { newest } = this.#options.eventLog;
@@ -119,7 +119,7 @@ export class Feeds {
     this.#following.more();
   }
 
-  /** The log could not be read, or is closed. Readers come back, and go on where they were. */
+  /** The log could not be read, or is closed. Readers reconnect and continue where they were. */
   #logEnded(): void {
     this.#endAll();
     if (this.#isClosed) return;
@@ -142,7 +142,7 @@ export class Feeds {
     }
   }
 
-  /** One reader's fault must not keep a notice from the others. */
+  /** An error in one reader must not keep the notice from the others. */
   #pass(reading: FeedReading, notice: Notice): void {
     try {
       reading.take(notice);
@@ -152,7 +152,7 @@ export class Feeds {
     }
   }
 
-  /** What came after an event; null where memory does not go back so far. */
+  /** Notices after an event; null if memory does not go back that far. */
   #recall(projectId: string, after: number): readonly Notice[] | null {
     if (after >= this.#position) return [];
     if (after < this.#recentAfter) return null;

@@ -2,7 +2,7 @@ import type { LoggedEvent } from "../events/mod.ts";
 
 const PREFIX = "project.";
 
-/** What readers of a project are not shown: it is for those who manage the project. */
+/** Events that only admins of a project may see. */
 const HIDDEN: ReadonlySet<string> = new Set(["member_changed", "webhook_changed"]);
 
 /** An event of a project as its streams and webhooks show it. */
@@ -11,18 +11,18 @@ export interface Notice {
   readonly seq: number;
   /** Internal id of the project. */
   readonly projectId: string;
-  /** Such as `checkin` or `claim`. */
+  /** The type without `project.`, such as `checkin` or `claim`. */
   readonly name: string;
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Whether readers of the project are not shown it. */
+  /** Whether only admins of the project may see it. */
   readonly isHidden: boolean;
 }
 
 /**
- * A logged event as a notice. Its fields are those of the event, without internal ids, under both
- * names where the contract and the upstream service differ.
+ * Makes a notice of a logged event. It has the event's fields without internal ids. Fields for
+ * which the contract and the upstream service use different names have both.
  *
  * @returns null for an event of no project
  */
@@ -40,7 +40,7 @@ export function noticeOf({ seq, type, time, actor, data }: LoggedEvent): Notice 
   };
 }
 
-/** The fields, and under upstream's names those that it calls otherwise. */
+/** Adds fields under upstream's names, where those differ. */
 function bothNames(
   name: string,
   fields: Readonly<Record<string, unknown>>,

@@ -4,27 +4,30 @@ import type { Pikchr } from "pikchr-js";
 import sanitize from "sanitize-html";
 import { escapeHtml } from "./plain.ts";
 
-/** Diagrams of a text, which stand in it as marks until the text is safe. */
+/** The diagrams of a text. Marks stand in for them until the text has passed the sanitiser. */
 export interface Diagrams {
-  /** What the text's author cannot know. */
+  /** A value that the text's author cannot guess. */
   readonly mark: string;
   readonly sources: string[];
 }
 
-/** Most diagrams of one text, and the longest source of one in UTF-16 units; others stay source. */
+/**
+ * Most diagrams of one text, and the longest source of one, in UTF-16 units; others are shown as
+ * source.
+ */
 const MAX_DIAGRAMS = 50;
 const MAX_SOURCE = 20_000;
 /** Longest picture, in UTF-16 units. */
 const MAX_PICTURE = 500_000;
 
-/** Puts a mark for a diagram; its source where there are too many. */
+/** The mark for a diagram; its source as code if a limit is exceeded. */
 export function diagramOf(source: string, { mark, sources }: Diagrams): string {
   if (sources.length >= MAX_DIAGRAMS || source.length > MAX_SOURCE) return sourceOf(source);
   sources.push(source);
   return `<p>${mark}${sources.length - 1};</p>`;
 }
 
-/** Puts the pictures in the place of their marks, in HTML that is safe. */
+/** Replaces the marks in safe HTML by the pictures. */
 export function withDiagrams(html: string, { mark, sources }: Diagrams, pikchr: Pikchr): string {
   if (sources.length === 0) return html;
   return html.replaceAll(new RegExp(`<p>${mark}(\\d+);</p>`, "g"), (_, index) => {
@@ -40,7 +43,7 @@ function sourceOf(source: string): string {
 
 const SHAPE = ["fill", "stroke", "stroke-width", "stroke-dasharray"];
 
-/** Pictures without style sheets: a page may forbid them, so attributes take their place. */
+/** Sanitises a picture. Attributes replace its styles, which a page may forbid. */
 function safePicture(svg: string): string {
   return sanitize(svg, {
     allowedTags: ["svg", "path", "polygon", "circle", "ellipse", "text", "tspan"],

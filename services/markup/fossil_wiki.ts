@@ -1,6 +1,6 @@
 /**
- * Fossil's wiki markup as HTML that is not safe yet: what the page /wiki_rules of the program
- * documents. No maintained library renders it.
+ * Renders Fossil's wiki markup, as the program's page /wiki_rules documents it, to HTML that still
+ * needs the sanitiser. No maintained library does this.
  *
  * @see {@link https://fossil-scm.org/home/wiki_rules}
  */
@@ -8,16 +8,16 @@ import { diagramOf, type Diagrams } from "./diagrams.ts";
 import { addressOf, type Links } from "./links.ts";
 import { escapeHtml } from "./plain.ts";
 
-/** Elements that begin a block: text around them is no paragraph of its own. */
+/** Elements that begin a block: text around them does not become a paragraph. */
 const BLOCK =
   /^\s*<\/?(?:address|blockquote|center|dd|details|div|dl|dt|h[1-6]|hr|li|ol|p|pre|summary|table|tbody|td|tfoot|th|thead|tr|ul)\b/i;
 
 const ITEM = /^[ \t]{2,}([*#]|\d+[.)]?)[ \t]{2,}(.*)$|^\t([*#])[ \t]+(.*)$/;
 
-/** Parts of a text that are taken as they are: `<verbatim>`, `<nowiki>` and `<pre>`. */
+/** Literal parts of a text: `<verbatim>`, `<nowiki>` and `<pre>`. */
 const LITERAL = /<(verbatim|nowiki|pre)\b([^<>]*)>/gi;
 
-/** A list that is open, or none. */
+/** The open block, if any. */
 type OpenBlock = "p" | "ul" | "ol" | "blockquote" | null;
 
 /** Renders Fossil's wiki markup. */
@@ -62,7 +62,7 @@ export function renderFossilWiki(text: string, links: Links, diagrams: Diagrams)
   );
 }
 
-/** Takes the literal parts out of a text, and puts marks in their places. */
+/** Replaces the literal parts of a text by marks. */
 function takeLiterals(text: string, diagrams: Diagrams) {
   const literals: string[] = [];
   const parts: string[] = [];
@@ -96,7 +96,7 @@ function literalOf(name: string, attributes: string, content: string, diagrams: 
 const INLINE =
   /<[^<>]*>|\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{0,500}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#[0-9a-f]{4,64}\b/g;
 
-/** A line with its links. Elements pass: they are judged afterwards. */
+/** Renders the links of a line. Elements pass: the sanitiser judges them. */
 function inline(line: string, links: Links): string {
   return line.replace(INLINE, (whole, target?: string, label?: string) => {
     if (whole.startsWith("<")) return whole;

@@ -1,23 +1,23 @@
-/** Links of a project's texts: to its pages, tickets and check-ins, and to people. */
+/** Links in a project's texts: to its pages, tickets and check-ins, and to people. */
 
-/** Where the references of one text lead. Plain data, because it goes to a worker. */
+/** The targets of one text's references. Plain data, because it goes to a worker. */
 export interface Links {
-  /** Where the project's pages begin, such as `/projects/website`. */
+  /** The prefix of the project's pages, such as `/projects/website`. */
   readonly base: string;
-  /** References as they stand in the text, such as `@ann`, with their addresses. */
+  /** The addresses of references, by their spelling in the text, such as `@ann`. */
   readonly known: Readonly<Record<string, string>>;
 }
 
-/** Longest text of which references are looked for, in UTF-16 units; links beyond stay text. */
+/** References are found in so much of a text, in UTF-16 units; later ones stay text. */
 const MAX_SEARCHED = 1_048_576;
-/** Most references of one text that are looked up. */
+/** Most references of one text that are resolved. */
 const MAX_REFERENCES = 500;
 
 /** `[target]` or `[target|label]`, `(target)` of a link of Markdown, `@name`, `#ticket`. */
 const REFERENCES =
   /\[([^[\]\n|]{1,200})[|\]]|\]\(([^()\s]{1,200})\)|(?<![\w/@&.-])@([\w[\]\\`^{|}-]{1,64})|(?<![\w/#&])#([0-9a-f]{4,64})\b/g;
 
-/** What a text may refer to, each once: a page, a hash, `@name` or `#ticket`. */
+/** The possible references in a text, each once: pages, hashes, `@name` and `#ticket`. */
 export function referencesIn(text: string): string[] {
   const found = new Set<string>();
   for (
@@ -32,7 +32,7 @@ export function referencesIn(text: string): string[] {
   return [...found];
 }
 
-/** Paths of the program's pages that texts link to, and what they are called here. */
+/** Paths of the `fossil` program's pages, with the paths of the same pages here. */
 const FOSSIL_PATHS: readonly (readonly [RegExp, string])[] = [
   [/^\/(?:info|vinfo|ci)\/([^?#]+)$/, "checkin/"],
   [/^\/tktview(?:\/|\?name=)([^&#]+)$/, "tickets/"],
@@ -43,7 +43,7 @@ const FOSSIL_PATHS: readonly (readonly [RegExp, string])[] = [
 /** Schemes that a link may have. */
 export const SCHEMES = ["http", "https", "mailto", "ftp", "irc", "ircs"];
 
-/** The address of a link's target; null where the target is nothing that a link can have. */
+/** The address of a link's target; null if it is not a valid target. */
 export function addressOf(target: string, { base, known }: Links): string | null {
   const trimmed = target.trim();
   const there = Object.hasOwn(known, trimmed) ? known[trimmed] : undefined;

@@ -7,7 +7,10 @@ import { escapeHtml } from "./plain.ts";
 const REFERENCE =
   /\[([^[\]\n|]{1,200})(?:\|([^[\]\n]{1,200}))?\]|(?<![\w/@&.-])@[\w[\]\\`^{|}-]{1,64}|(?<![\w/#&])#[0-9a-f]{4,64}\b/g;
 
-/** Markdown (CommonMark with tables, strikethrough and bare URLs) as HTML that is not safe yet. */
+/**
+ * Renders Markdown (CommonMark with tables, strikethrough and bare URLs) to HTML that still needs
+ * the sanitiser.
+ */
 export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): string {
   const markdown = new MarkdownIt({ html: true, linkify: true });
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
@@ -29,14 +32,14 @@ export function renderMarkdown(text: string, links: Links, diagrams: Diagrams): 
 
 type Token = ReturnType<InstanceType<typeof MarkdownIt>["parse"]>[number];
 
-/** The parts of a paragraph, with references in its text as links. */
+/** The tokens of a paragraph, with the references in its text as links. */
 function linked(tokens: readonly Token[], links: Links): Token[] {
   let depth = 0;
   return tokens.flatMap((token) => {
     if (token.type === "link_open") {
       depth++;
       const target = decoded(String(token.attrGet("href") ?? ""));
-      // What is neither known nor of the project, such as `other.md`, stays as it is.
+      // A target that is neither known nor in the project, such as `other.md`, stays unchanged.
       const address = addressOf(target, links);
       if (address !== null) token.attrSet("href", address);
     } else if (token.type === "link_close") depth--;
@@ -66,7 +69,7 @@ function withReferences(token: Token, links: Links): Token[] {
   return parts;
 }
 
-/** In brackets alone, only what is there is a link: `[x]` may be anything. */
+/** A target in brackets without a label is a link only if it exists: `[x]` may be anything. */
 function knownAddress(target: string, links: Links, isLabelled: boolean): string | null {
   if (isLabelled) return addressOf(target, links);
   const trimmed = target.trim();

@@ -5,22 +5,22 @@ import type { Source } from "./render.ts";
 
 export interface MarkupOptions {
   readonly scheduler: Scheduler;
-  /** The longest that one text may take, in milliseconds. */
+  /** Time limit for one text, in milliseconds. */
   readonly limitMs?: number;
 }
 
 const LIMIT_MS = 2_000;
-/** A worker with nothing to do for so long ends, and gives its memory back. */
+/** An idle worker ends after this time, which frees its memory. */
 const IDLE_MS = 60_000;
-/** Longest text that is rendered, and longest HTML, in UTF-16 units. */
+/** Longest rendered text, and longest HTML, in UTF-16 units. */
 const MAX_TEXT = 1_048_576;
 const MAX_HTML = 8_388_608;
-/** Most texts that wait. */
+/** Most waiting texts. */
 const MAX_WAITING = 200;
 /** Size of the cache, in UTF-16 units. */
 const MAX_CACHED = 4_194_304;
 
-/** Markups that the worker renders. Everything else is plain text. */
+/** Markups that the worker renders; all others are plain text. */
 const RENDERED = new Set(["text/x-markdown", "text/markdown", "text/x-fossil-wiki", "text/html"]);
 
 interface Job extends RenderRequest {
@@ -28,15 +28,15 @@ interface Job extends RenderRequest {
 }
 
 /**
- * Renders Markdown and Fossil's wiki markup as HTML that is safe to show, in a worker that is started
- * when it is needed. What is too long, takes too long or comes while too much waits is shown as
+ * Renders Markdown and Fossil's wiki markup as HTML that is safe to show, in a worker that starts
+ * on demand. A text that is too long, takes too long, or comes while too many wait, is shown as
  * plain text.
  */
 export class Markup {
   readonly #scheduler: Scheduler;
   readonly #limitMs: number;
   readonly #waiting: Job[] = [];
-  /** HTML by what it was made of, the least recently used first. */
+  /** HTML by its source, the least recently used first. */
   readonly #cache = new Map<string, string>();
   #cached = 0;
   #worker: Worker | null = null;
@@ -67,7 +67,7 @@ export class Markup {
     return html;
   }
 
-  /** Ends the worker; texts that wait are shown as plain text. */
+  /** Ends the worker; waiting texts are shown as plain text. */
   close(): void {
     this.#end();
     for (const { resolve } of this.#waiting.splice(0)) resolve(null);
@@ -117,7 +117,7 @@ export class Markup {
     return worker;
   }
 
-  /** Gives up the text that runs, and its worker with it. */
+  /** Gives up the running text, and ends its worker. */
   #fail(): void {
     this.#end();
     this.#next();

@@ -1,9 +1,9 @@
-/** Renders markup, off the main thread: a text may be long, or made to take long. */
+/** Renders markup off the main thread: a text may be long, or crafted to take long. */
 /// <reference lib="deno.worker" />
 import type { RenderAnswer, RenderRequest } from "./protocol.ts";
 import { loadRenderer } from "./render.ts";
 
-// Pikchr, compiled from C, asks for its folder in the bundle, and needs nothing there.
+// Pikchr, compiled from C, reads `__dirname`, but needs nothing from that folder.
 Object.assign(globalThis, { __dirname: "" });
 
 const answer = (message: RenderAnswer) => self.postMessage(message);
@@ -15,7 +15,7 @@ self.onmessage = ({ data: { id, source } }: MessageEvent<RenderRequest>) => {
   try {
     html = render(source);
   } catch {
-    // The text is shown as it is.
+    // The text is shown as plain text.
   }
   answer({ kind: "html", id, html });
 };

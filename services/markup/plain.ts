@@ -6,12 +6,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text as it stands in HTML, in an element or in an attribute. */
+/** Escapes text for an element or an attribute of HTML. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Plain text as HTML, with its lines as they are. */
+/** Plain text as HTML that keeps its lines. */
 export function plainHtml(text: string): string {
   return `<pre>${escapeHtml(text)}</pre>`;
 }

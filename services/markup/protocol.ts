@@ -1,12 +1,12 @@
 import type { Source } from "./render.ts";
 
-/** What the main thread asks of the worker. */
+/** A request of the main thread to the worker. */
 export interface RenderRequest {
   readonly id: number;
   readonly source: Source;
 }
 
-/** What the worker says: that it is ready, or the HTML of a request, null where that failed. */
+/** A message of the worker: that it is ready, or the HTML of a request, null after a failure. */
 export type RenderAnswer =
   | { readonly kind: "ready" }
   | { readonly kind: "html"; readonly id: number; readonly html: string | null };

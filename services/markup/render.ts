@@ -11,7 +11,7 @@ import { sanitizeHtml } from "./sanitize.ts";
 /** A text to render. */
 export interface Source {
   readonly text: string;
-  /** Fossil's name of the markup; what is not known is shown as plain text. */
+  /** Fossil's name of the markup; an unknown markup is shown as plain text. */
   readonly mimetype: string;
   readonly links: Links;
 }
@@ -19,7 +19,7 @@ export interface Source {
 /** Makes HTML that is safe to show. */
 export type Renderer = (source: Source) => string;
 
-/** Loads what renders. */
+/** Loads the libraries and returns a renderer. */
 export async function loadRenderer(): Promise<Renderer> {
   const pikchr: Pikchr = await loadPikchr();
   return ({ text, mimetype, links }) => {

@@ -2,7 +2,7 @@
 import sanitize from "sanitize-html";
 import { SCHEMES } from "./links.ts";
 
-/** How deep elements may be nested; deeper ones are dropped. */
+/** Deepest nesting of elements; deeper ones are dropped. */
 const MAX_DEPTH = 100;
 
 const PICTURE_SCHEMES = ["http", "https"];
@@ -15,8 +15,8 @@ const MORE_INLINE = ["ins", "kbd", "mark", "q", "s", "samp", "small", "span", "s
 const LAST_INLINE = ["sub", "sup", "tt", "u", "var"];
 
 /**
- * HTML that cannot run anything, nor look like anything but text: no script, handler, style, frame,
- * form, and no address but of the usual schemes.
+ * Makes HTML safe: it can run nothing and look like nothing but text. It has no scripts, handlers,
+ * styles, frames or forms, and only addresses of the usual schemes.
  */
 export function sanitizeHtml(html: string): string {
   return sanitize(html, {
@@ -59,7 +59,7 @@ export function sanitizeHtml(html: string): string {
   });
 }
 
-/** An address of one of the schemes, or without any; undefined for others, even odd ones. */
+/** The address, if it has one of the schemes or none; otherwise undefined. */
 function addressIn(address: string | undefined, schemes: readonly string[]): string | undefined {
   if (address === undefined || address.startsWith("//")) return undefined;
   const end = address.search(/[:/?#]/);

@@ -10,7 +10,7 @@ export interface ProjectAccess {
   readonly principal: Principal;
   /** Whether the caller may administer the project, and so act for others in it. */
   readonly isAdmin: boolean;
-  /** @throws Forbidden, Unauthorized where no credential came; Conflict where it is archived */
+  /** @throws Forbidden; Unauthorized without a credential; Conflict if the project is archived */
   require(action: Action): void;
   may(action: Action): boolean;
 }
@@ -18,7 +18,7 @@ export interface ProjectAccess {
 /**
  * Finds a project for a caller.
  *
- * @throws NotFound where there is none, or the caller may not read it, which sound the same
+ * @throws NotFound if there is none or the caller may not read it; both give the same answer
  */
 export function accessProject(
   projects: Pick<Projects, "find">,
@@ -28,7 +28,7 @@ export function accessProject(
   const held = projects.find(slug);
   if (held === null) throw noSuchProject(slug);
   const access = accessOf(held, principal);
-  // A token that may report a check's status and not read still has to find its project.
+  // A token that may only report the status of checks cannot read, but must find its project.
   if (!access.may("read") && !access.may("status")) throw noSuchProject(slug);
   return access;
 }

@@ -2,19 +2,19 @@ import { Forbidden, Unauthorized } from "../errors.ts";
 import type { AccountDirectory, Principal } from "../identity/mod.ts";
 import { foldCase } from "../irc/mod.ts";
 
-/** In whose name something is done in a project. */
+/** The account in whose name a request acts in a project. */
 export interface Actor {
   /**
-   * By which actors are compared: the account's internal id; for a name that the API token gives and
-   * no account has, `name:` and the name folded.
+   * Identifies the actor: the internal id of its account. The API token may name an actor without
+   * an account; its key is `name:` and the folded name.
    */
   readonly key: string;
-  /** As it is shown, and as the user of artifacts. */
+  /** For display, and the user of artifacts. */
   readonly name: string;
   readonly kind: "agent" | "person" | "admin" | "operator" | "project" | "name";
 }
 
-/** The caller of a request in a project, as far as its actor depends on it. */
+/** The fields of a request's caller on which its actor depends. */
 export interface ActingCaller {
   readonly principal: Principal;
   /** Whether the caller may administer the project. */
@@ -24,8 +24,8 @@ export interface ActingCaller {
 /**
  * The actor of a request.
  *
- * @param named the `agent_id` that the request gives, if it gives one
- * @throws Forbidden where it is another's, and the caller may not act for others
+ * @param named the request's `agent_id`, if any
+ * @throws Forbidden if it names somebody else and the caller may not act for others
  */
 export function actorOf(
   { principal, isAdmin }: ActingCaller,

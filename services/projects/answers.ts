@@ -3,25 +3,25 @@ import { FileStates } from "./file_states.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
-/** Bytes of all answers that are kept. */
+/** Bytes of all kept answers together. */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** A longer answer is not kept. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** What an answer costs beside its bytes. */
+/** Memory that an answer takes beside its bytes, in bytes. */
 const ENTRY_BYTES = 1000;
 /** Hexadecimal digits of an entity tag. */
 const TAG_DIGITS = 32;
 
-/** What a read of a repository gave. */
+/** The result of a read of a repository. */
 export interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Strong entity tag (RFC 9110, 8.8.3), with its quotes. */
   readonly etag: string;
-  /** What else a reader wants to know of it, such as its type. */
+  /** Further headers of the response, such as the content type. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An answer as a read makes it. Without `etag`, it gets one from its bytes. */
+/** A new answer. Without `etag`, its tag is a hash of its bytes. */
 export type NewAnswer = Pick<Answer, "bytes"> & Partial<Answer>;
 
 interface Entry {
@@ -32,13 +32,13 @@ interface Entry {
 }
 
 /**
- * Answers to reads of repositories, kept until the repository's file changes, whichever program
- * changes it. An answer is never older than its request: each request looks at the file first.
+ * Keeps answers to reads of repositories until any program changes the repository's file. Each
+ * request checks the file first, so an answer is never older than its request.
  */
 export class RepositoryAnswers {
   readonly #files: RepositoryFiles;
   readonly #states = new FileStates();
-  /** The least recently used ones first. */
+  /** The least recently used entry comes first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
@@ -50,7 +50,7 @@ export class RepositoryAnswers {
    * Answers a read, from memory if the repository has not changed.
    *
    * @param key the request; whatever changes the answer must change the key
-   * @param make reads; its answer may depend on nothing but the repository and the key
+   * @param make reads the repository; its answer may depend only on the repository and the key
    * @throws ServiceError in place of the engine's errors
    */
   async get(
@@ -68,7 +68,7 @@ export class RepositoryAnswers {
     }
     const answer = this.#files.use(project, make).then(tagged);
     if (state === null) return await answer;
-    // Requests for the same, while it is being made, wait for it too.
+    // Further requests with this key wait for the same answer.
     this.#keep(whole, { state, answer, size: 0 });
     try {
       const made = await answer;

@@ -4,12 +4,12 @@ import type { ArchiveFormat } from "../fossil/mod.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
-/** Archives that are being made or read. */
+/** Archives that may be made or read at the same time. */
 const MAX_ARCHIVES = 16;
-/** When to try again where there are too many, in seconds. */
+/** When to try again after that limit is hit, in seconds. */
 const RETRY_SECONDS = 10;
 
-/** A check-in's files in one. */
+/** The files of a check-in in one file. */
 export interface Archive {
   readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Bytes. */
@@ -18,7 +18,7 @@ export interface Archive {
   readonly leftOut: number;
 }
 
-/** Packs check-ins into archives: into a file, which lasts until its reader has it. */
+/** Packs check-ins into archive files. A file is removed when its reader is done. */
 export class RepositoryArchives {
   readonly #files: RepositoryFiles;
   #count = 0;
@@ -30,7 +30,7 @@ export class RepositoryArchives {
   /**
    * Packs a check-in.
    *
-   * @throws TooMany where too many archives are being made or read already
+   * @throws TooMany if too many archives are being made or read already
    * @throws ServiceError in place of the engine's errors
    */
   async make(
@@ -62,7 +62,10 @@ export class RepositoryArchives {
     }
   }
 
-  /** Gives work the path of a file. Its name is removed afterwards; open handles stay readable. */
+  /**
+   * Calls `work` with the path of a new file and removes the file afterwards; open handles stay
+   * readable.
+   */
   async #make<T>(project: Project, work: (target: string) => Promise<T>): Promise<T> {
     const folder = await Deno.makeTempDir({ dir: this.#files.folder, prefix: ".archive-" });
     try {
@@ -73,7 +76,7 @@ export class RepositoryArchives {
   }
 }
 
-/** Makes a function that does something once, however often it is called. */
+/** Makes a function that does its work on the first call only. */
 function once(work: () => void): () => void {
   let isDone = false;
   return () => {
@@ -82,7 +85,7 @@ function once(work: () => void): () => void {
   };
 }
 
-/** The same bytes; calls a function when they were read, or nobody wants the rest. */
+/** The same bytes; calls a function when all of them are read, or the reader gives up. */
 function endingWith(
   readable: ReadableStream<Uint8Array<ArrayBuffer>>,
   ended: () => void,

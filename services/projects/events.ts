@@ -6,14 +6,14 @@ import type { Project } from "./records.ts";
 /** The types of the events of projects. */
 export type ProjectEventType = Extract<keyof EventTypes, `project.${string}`>;
 
-/** What an event tells beyond its project. */
+/** The data of an event, without its project. */
 export type ProjectEventData<Type extends ProjectEventType> = Omit<
   EventTypes[Type],
   "project" | "project_id"
 >;
 
 /**
- * Makes the row of a project's event, to be committed together with the change it tells of.
+ * Makes the row of a project's event. Commit it in one transaction with the change.
  *
  * @param time Unix milliseconds
  */
@@ -35,7 +35,7 @@ export function projectEvent<Type extends ProjectEventType>(
   };
 }
 
-/** The event of an artifact that a repository received. */
+/** The event for an artifact that a repository received. */
 export function artifactEvent(
   project: Pick<Project, "id" | "slug">,
   artifact: ReceivedArtifact,
@@ -73,7 +73,7 @@ export function artifactEvent(
   }
 }
 
-/** The origin of what another program wrote into a repository. */
+/** The origin of an artifact that another program wrote. */
 export function foreignOrigin(user: string): Origin {
   return { actor: `fossil:${user || "nobody"}`, actorId: null, address: null, cause: null };
 }

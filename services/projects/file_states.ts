@@ -1,20 +1,19 @@
 /**
- * A file that changed so recently may change again without another time of change: the clock of a
- * file system is coarse. In milliseconds.
+ * After a change this recent, the next one may leave the same modification time: file systems have
+ * coarse clocks. In milliseconds.
  */
 const SETTLED_MS = 50;
 
-/** Tells from outside whether repository files have changed, without opening them. */
+/** Detects changes of repository files by their times and sizes, without opening them. */
 export class FileStates {
-  /** Looks that are under way, by path. */
+  /** Checks that are running, by path. */
   readonly #running = new Map<string, Promise<string | null>>();
-  /** Looks that begin when the running one ends. */
+  /** Checks that start when the running one ends. */
   readonly #next = new Map<string, Promise<string | null>>();
 
   /**
-   * The state of a file after everything that any program had written to it before the call. Two
-   * equal states have the same content; null while that cannot be told. Calls at the same time share
-   * a look.
+   * The state of a file, with everything that any program wrote to it before the call. Equal states
+   * mean equal content; null if that is not certain yet. Concurrent calls share a check.
    */
   of(path: string): Promise<string | null> {
     const running = this.#running.get(path);
@@ -38,7 +37,9 @@ export class FileStates {
   }
 }
 
-/** A write goes to the write-ahead log first and into the file later; either has a new time then. */
+/**
+ * Covers the file and its write-ahead log: a write goes to the log first and into the file later.
+ */
 export async function stateOfFile(path: string): Promise<string | null> {
   const parts = await Promise.all([path, `${path}-wal`].map(partOf));
   const newest = Math.max(...parts.map(({ modified }) => modified));

@@ -12,49 +12,49 @@ import type { PooledRepository, ReceivedArtifact } from "../fossil/mod.ts";
 import type { Log } from "../log.ts";
 import type { Project } from "./records.ts";
 
-/** Who writes to a repository, and when; both go into the artifacts, which are found again by them. */
+/** Author and date of a write. The artifacts carry both, and are found by them after a crash. */
 export interface Stamp {
   readonly user: string;
-  /** Unix milliseconds. No other write of this project has the same. */
+  /** Unix milliseconds; unique among the writes of this project. */
   readonly date: number;
 }
 
-/** A write that was begun, as its kind sees it once its outcome is known. */
+/** A write whose outcome is known, as its kind of intention sees it. */
 export interface Settling<Body> {
   readonly project: Project;
   readonly body: Body;
   readonly origin: Origin;
   readonly stamp: Stamp;
-  /** What the write left in the repository; empty where it is undone. */
+  /** The artifacts that the write left in the repository; empty if it is undone. */
   readonly artifacts: readonly ReceivedArtifact[];
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 /**
- * What becomes of the app database when a write to a repository is done or lost. All of it must be
- * computed from the intention, because a crash may lie between: no statement may refuse
- * (`mustChange`), and the body must survive JSON.
+ * The changes of the app database after a write to a repository is done or lost. They must follow
+ * from the intention alone, since a crash may come between: no statement may be `mustChange`, and
+ * the body must survive JSON.
  */
 export interface IntentionKind<Body> {
   /** Unique, such as `workspace.commit`; it is stored. */
   readonly name: string;
-  /** State and events where the repository has what was written. */
+  /** State and events if the repository has the write. */
   settle(settling: Settling<Body>): Change | Promise<Change>;
-  /** The same where it has not. */
+  /** State and events if it does not. */
   undo?(settling: Settling<Body>): Change | Promise<Change>;
-  /** Whether a write is done that leaves no artifact in the timeline. */
+  /** Whether the write is done; only for writes that leave no artifact in the timeline. */
   isDone?(repository: PooledRepository, settling: Settling<Body>): Promise<boolean>;
 }
 
-/** A kind of intention that was registered. */
+/** A registered kind of intention. */
 export interface RegisteredKind<Body> {
   readonly name: string;
-  /** States the type of the body; there is no value. */
+  /** Carries the type of the body and never has a value. */
   readonly body?: Body;
 }
 
-/** An intention that is not settled yet. */
+/** An unsettled intention. */
 export interface Pending {
   readonly id: string;
   readonly projectId: string;
@@ -64,7 +64,7 @@ export interface Pending {
   readonly body: unknown;
 }
 
-/** Writes that were begun: recorded before the repository is touched, and gone when they are settled. */
+/** Writes under way: recorded before the repository changes, removed when they are settled. */
 export class Intentions {
   readonly #database: Database;
   readonly #log: Log;
@@ -76,13 +76,13 @@ export class Intentions {
     this.#log = options.log;
   }
 
-  /** Reads what an earlier process left. */
+  /** Reads the intentions that an earlier process left unsettled. */
   async load(): Promise<void> {
     const rows = await this.#database.tables.selectFrom("intentions").selectAll().execute();
     for (const row of rows) this.#pending.set(row.id, pendingOf(row));
   }
 
-  /** Makes a kind known, before anything of it is settled. */
+  /** Registers a kind. Call this before an intention of the kind is settled. */
   register<Body>(kind: IntentionKind<Body>): RegisteredKind<Body> {
     this.#kinds.set(kind.name, kind as IntentionKind<unknown>);
     return { name: kind.name };
@@ -98,7 +98,7 @@ export class Intentions {
     return new Set(Array.from(this.#pending.values(), ({ projectId }) => projectId));
   }
 
-  /** Records that something is about to be written. */
+  /** Records a write before it begins. */
   async record(intention: Omit<Pending, "id">, now: number): Promise<void> {
     const pending: Pending = { ...intention, id: ulid(now) };
     const { id, projectId, kind, stamp, origin, body } = pending;
@@ -119,7 +119,7 @@ export class Intentions {
     });
   }
 
-  /** What the app database gets now that the outcome of a write is known. */
+  /** The changes of the app database that follow from the outcome of a write. */
   async outcome(
     pending: Pending,
     { project, repository, artifacts, now }: {

@@ -1,6 +1,6 @@
 import { Unavailable } from "../errors.ts";
 
-/** Tasks that may wait for one lock; one more is refused. */
+/** Tasks that may wait for one lock; further ones are refused. */
 const MAX_WAITING = 1000;
 
 interface Lock {
@@ -8,15 +8,15 @@ interface Lock {
   waiting: number;
 }
 
-/** Locks by name: tasks under one name run one after the other, in the order of their calls. */
+/** Locks by name: tasks under one name run one at a time, in the order of their calls. */
 export class Locks {
   readonly #locks = new Map<string, Lock>();
 
-  /** @throws Unavailable where too many tasks wait; else what the task throws */
+  /** @throws Unavailable if too many tasks wait; otherwise what the task throws */
   async run<T>(name: string, task: () => Promise<T>): Promise<T> {
     const lock = this.#locks.get(name) ?? { last: Promise.resolve(), waiting: 0 };
     if (lock.waiting >= MAX_WAITING) {
-      throw new Unavailable("Too many changes wait for the project at the moment");
+      throw new Unavailable("Too many changes are waiting for this project");
     }
     this.#locks.set(name, lock);
     lock.waiting++;

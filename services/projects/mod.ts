@@ -1,6 +1,6 @@
 /**
- * Projects and their repositories: what a project is, who may do what in it, and how its repository
- * is read and written. README.md says how tickets, workspaces and the rest plug in.
+ * Projects, their members' rights, and access to their repositories. README.md explains how
+ * tickets, workspaces and the rest plug in.
  */
 export { accessOf, accessProject, type ProjectAccess } from "./access.ts";
 export { type ActingCaller, type Actor, actorOf } from "./actors.ts";

@@ -45,25 +45,25 @@ export class ProjectDirectory implements Directory {
     return this.#bySlug.get(slug) ?? null;
   }
 
-  /** The project of an internal id, or null where it is removed. */
+  /** The project of an internal id; null if it is removed. */
   get(id: string): HeldProject | null {
     return this.#byId.get(id) ?? null;
   }
 
-  /** Notes a new project, without members. */
+  /** Adds a new project, without members. */
   hold(project: Project): void {
     const held = { project, members: new Map<string, ProjectRole>(), stars: new Set<string>() };
     this.#bySlug.set(project.slug, held);
     this.#byId.set(project.id, held);
   }
 
-  /** Notes a change of what a project says of itself. */
+  /** Records a change of a project's fields. */
   replace(id: string, change: Partial<Project>): void {
     const held = this.#byId.get(id);
     if (held !== undefined) held.project = { ...held.project, ...change };
   }
 
-  /** Notes that a project was removed. */
+  /** Drops a removed project. */
   drop(id: string): void {
     const held = this.#byId.get(id);
     if (held === undefined) return;

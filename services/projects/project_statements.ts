@@ -3,7 +3,10 @@ import type { ProjectRole } from "../identity/mod.ts";
 import type { ProjectDirectory } from "./project_directory.ts";
 import type { Project } from "./records.ts";
 
-/** What is written when projects change, with what the directory notes then. Times are Unix milliseconds. */
+/**
+ * The statements of changes of projects. Each also updates the directory. Times are Unix
+ * milliseconds.
+ */
 export class ProjectStatements {
   readonly #tables: Database["tables"];
   readonly #directory: ProjectDirectory;
@@ -36,7 +39,7 @@ export class ProjectStatements {
     ];
   }
 
-  /** Undoes its transaction where the project has been removed. */
+  /** Undoes its transaction if the project has been removed. */
   change({ id }: Project, change: Partial<Project>): Statement {
     const update = this.#tables.updateTable("projects").set(columnsOf(change))
       .where("id", "=", id).where("removed_at", "is", null);
@@ -46,14 +49,14 @@ export class ProjectStatements {
     });
   }
 
-  /** Undoes its transaction where the project has been removed. */
+  /** Undoes its transaction if the project has been removed. */
   removal({ id }: Project, now: number): Statement {
     const update = this.#tables.updateTable("projects").set({ removed_at: now })
       .where("id", "=", id).where("removed_at", "is", null);
     return statement(update, { mustChange: true, committed: () => this.#directory.drop(id) });
   }
 
-  /** Gives an account a role, in place of the one that it may have. */
+  /** Sets the role of an account; adds the account if it is no member yet. */
   membership(
     { id }: Project,
     accountId: string,
@@ -68,7 +71,7 @@ export class ProjectStatements {
     return statement(insertion, { committed });
   }
 
-  /** Undoes its transaction where the account is no member. */
+  /** Undoes its transaction if the account is no member. */
   endOfMembership({ id }: Project, accountId: string): Statement {
     const removal = this.#tables.deleteFrom("project_members")
       .where("project_id", "=", id).where("account_id", "=", accountId);

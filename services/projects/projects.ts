@@ -16,7 +16,7 @@ import type { HeldProject, Member, Project } from "./records.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 import type { NewProject, ProjectChange } from "./schemas.ts";
 
-/** Projects that one server holds. */
+/** Projects of one server. */
 const MAX_PROJECTS = 10_000;
 
 /** Members of one project. */
@@ -26,15 +26,15 @@ export interface ProjectsOptions {
   readonly database: Database;
   readonly accounts: AccountDirectory;
   readonly repositories: ProjectRepositories;
-  /** The tokens that are for one project, which end with it. */
+  /** Ends the tokens of a project when the project is removed. */
   readonly tokens: Pick<Tokens, "endingAllOfProject">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
 
 /**
- * Projects with their members and stars, all held in memory, so that a request costs no read. Each
- * has a repository of its own from its beginning to its end.
+ * Projects with their members and stars, all in memory, so that a request costs no read. Each
+ * project has its own repository as long as it exists.
  */
 export class Projects {
   readonly #database: Database;
@@ -75,7 +75,7 @@ export class Projects {
     return this.#directory.find(slug);
   }
 
-  /** The project of an internal id, or null where it is removed. */
+  /** The project of an internal id; null if it is removed. */
   get(id: string): HeldProject | null {
     return this.#directory.get(id);
   }
@@ -92,17 +92,17 @@ export class Projects {
   }
 
   /**
-   * Makes a project with an empty repository. The account of the caller, if it has one, becomes its
-   * first member, with the role `admin`.
+   * Makes a project with an empty repository. If the caller has an account, it becomes the first
+   * member, with the role `admin`.
    *
-   * @throws Conflict where the slug is taken or there are too many projects
-   * @throws Unavailable where the disk refuses
+   * @throws Conflict if the slug is taken or there are too many projects
+   * @throws Unavailable if the disk refuses the write
    */
   async create(request: NewProject, caller: Caller): Promise<HeldProject> {
     const { slug, name = slug, description, visibility } = request;
     if (this.find(slug) !== null) throw slugTaken(slug);
     if (this.#directory.size >= MAX_PROJECTS) {
-      throw new Conflict(`There are ${MAX_PROJECTS} projects, which is the limit`);
+      throw new Conflict(`The server has ${MAX_PROJECTS} projects, which is the limit`);
     }
     const now = this.#clock();
     const id = ulid(now);
@@ -131,7 +131,7 @@ export class Projects {
   }
 
   /**
-   * Changes what a project says of itself, and archives it.
+   * Changes a project's description and settings, or archives it.
    *
    * @throws NotFound
    */
@@ -166,8 +166,7 @@ export class Projects {
   }
 
   /**
-   * Removes a project: nobody can reach it any more, and its slug is free. Its repository is moved
-   * aside and not erased.
+   * Removes a project and frees its slug. Its repository is moved aside, not erased.
    *
    * @throws NotFound
    */
@@ -192,10 +191,10 @@ export class Projects {
   }
 
   /**
-   * Gives an account a role in a project, in place of the one that it may have.
+   * Sets the role of an account in a project; adds the account if it is no member yet.
    *
-   * @returns the member, and whether it was none before
-   * @throws NotFound where there is no such project or account, Conflict
+   * @returns the member, and whether it is new
+   * @throws NotFound if there is no such project or account; Conflict
    */
   async setMember(
     slug: string,
@@ -229,7 +228,7 @@ export class Projects {
     return { member, isNew };
   }
 
-  /** @throws NotFound where there is no such project or member */
+  /** @throws NotFound if there is no such project or member */
   async removeMember(slug: string, name: string, caller: Caller): Promise<void> {
     const { project, members } = this.require(slug);
     const account = this.#account(name);
@@ -249,7 +248,7 @@ export class Projects {
     });
   }
 
-  /** Gives a project an account's star, or takes it back; says whether that changed anything. */
+  /** Adds or removes an account's star on a project; returns whether that changed anything. */
   async star(slug: string, accountId: string, starred: boolean): Promise<boolean> {
     const { project, stars } = this.require(slug);
     if (stars.has(accountId) === starred) return false;
@@ -263,13 +262,13 @@ export class Projects {
     return true;
   }
 
-  /** Commits a change of a project that is there, with accounts that are there. */
+  /** Commits a change, if the project and its accounts still exist. */
   async #commit(slug: string, change: Parameters<Database["commit"]>[0]): Promise<void> {
     try {
       await this.#database.commit(change);
     } catch (error) {
       throw error instanceof Unchanged
-        ? new NotFound(`The project "${slug}" or the account has just ended`)
+        ? new NotFound(`The project "${slug}" or the account has just been removed`)
         : error;
     }
   }
@@ -290,13 +289,13 @@ export class Projects {
   }
 }
 
-/** The answer to a slug that nobody has, or that the caller may not know of. */
+/** The error for a slug that no project has, or that the caller must not know of. */
 export function noSuchProject(slug: string): NotFound {
   return new NotFound(`There is no project "${slug}"`);
 }
 
 function slugTaken(slug: string): Conflict {
-  return new Conflict(`There is a project "${slug}" already`);
+  return new Conflict(`The project "${slug}" already exists`);
 }
 
 function noSuchMember(name: string): NotFound {

@@ -2,22 +2,22 @@ import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 import type { ProjectRole, Visibility } from "../identity/mod.ts";
 
-/** A project as services pass it on. */
+/** A project as services pass it around. */
 export interface Project {
-  /** Everything that belongs to the project hangs on this; a later owner of the slug has another. */
+  /** Identifies the project in other tables. A later project with the same slug has another id. */
   readonly id: string;
   readonly slug: string;
   readonly name: string;
   readonly description: string;
   readonly visibility: Visibility;
-  /** The IRC channel that it tells its events; empty for none, null for the usual one. */
+  /** The IRC channel for its events; empty for none, null for the default. */
   readonly channel: string | null;
-  /** Unix milliseconds, as all times here. */
+  /** Unix milliseconds, like all times here. */
   readonly createdAt: number;
   readonly archivedAt: number | null;
 }
 
-/** A project as it is told to callers. */
+/** A project as the API shows it. */
 export interface ProjectView {
   readonly slug: string;
   readonly name: string;
@@ -29,14 +29,14 @@ export interface ProjectView {
   readonly archived: boolean;
 }
 
-/** A member as it is told to callers. */
+/** A member as the API shows it. */
 export interface Member {
   readonly name: string;
   readonly kind: "agent" | "person" | "admin";
   readonly role: ProjectRole;
 }
 
-/** A project with what is asked of it at every request. */
+/** A project with the data that every request needs. */
 export interface HeldProject {
   project: Project;
   /** Roles by the account's internal id. */

@@ -21,7 +21,7 @@ import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
 
 export interface ProjectRepositoriesOptions {
-  /** Where the repository files are. */
+  /** The folder of the repository files. */
   readonly folder: string;
   readonly database: Database;
   readonly pool?: RepositoryPool;
@@ -32,40 +32,43 @@ export interface ProjectRepositoriesOptions {
 /** A write to a repository. */
 export interface RepositoryWrite<Body, Result> {
   readonly caller: Caller;
-  /** The user that the artifacts name; the caller where it is absent. */
+  /** The user of the artifacts; by default the caller. */
   readonly user?: string;
-  /** What the app database gets in the same step; see `Intentions`. */
+  /** The changes of the app database in the same step; see `Intentions`. */
   readonly intention?: { readonly kind: RegisteredKind<Body>; readonly body: Body };
-  /** Writes by one operation of the pool, which is one transaction, with the stamp as its author. */
+  /**
+   * Writes in one operation of the pool, which is one transaction, with the author and date of
+   * `stamp`.
+   */
   write(repository: PooledRepository, stamp: Stamp): Promise<Result>;
 }
 
-/** What a repository received since the last look, before it is told in events. */
+/** New artifacts in a repository, before their events are appended. */
 export interface Reception {
   readonly project: Project;
   /** Oldest first. */
   readonly artifacts: readonly ReceivedArtifact[];
-  /** Who caused an artifact. */
+  /** The origin of an artifact: who caused it. */
   originOf(artifact: ReceivedArtifact): Origin;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-/** What the app database gets because of what a repository received. */
+/** Returns changes of the app database for new artifacts in a repository. */
 export type ReceptionObserver = (reception: Reception) => Change | Promise<Change>;
 
-/** What this process writes at the moment. */
+/** The write that this process is making. */
 type OwnWrite = Pick<Pending, "stamp" | "origin">;
 
 /**
- * The repositories of projects: reading, writing, and the events of what was written, by whichever
- * program. Each artifact that stands in the timeline becomes one event, in one transaction with the
- * cursor that says so; where the process is killed in between, the next look finds it.
+ * The repositories of projects: reading, writing, and the events of new artifacts, whichever
+ * program wrote them. Each artifact in the timeline becomes one event, in one transaction with the
+ * cursor. If the process is killed before that, the next round finds the artifact.
  */
 export class ProjectRepositories {
   readonly files: RepositoryFiles;
   readonly intentions: Intentions;
-  /** Answers of the API to reads, kept while the repository stays as it is. */
+  /** Kept answers of the API to reads; valid until the repository changes. */
   readonly answers: RepositoryAnswers;
   readonly archives: RepositoryArchives;
   readonly #database: Database;
@@ -73,7 +76,7 @@ export class ProjectRepositories {
   readonly #scheduler: Scheduler;
   readonly #log: Log;
   readonly #locks = new Locks();
-  /** How far the event log tells of each project's repository. */
+  /** How far the events of each project's repository go. */
   readonly #places = new Map<string, ReceivedPlace>();
   readonly #lastDates = new Map<string, number>();
   readonly #observers: ReceptionObserver[] = [];
@@ -89,7 +92,7 @@ export class ProjectRepositories {
     this.#log = options.log;
   }
 
-  /** Makes the folder where there is none, and reads how far the events go. */
+  /** Makes the folder if it is missing, and reads how far the events go. */
   static async open(options: ProjectRepositoriesOptions): Promise<ProjectRepositories> {
     await Deno.mkdir(options.folder, { recursive: true, mode: 0o700 });
     const repositories = new ProjectRepositories(options);
@@ -117,10 +120,10 @@ export class ProjectRepositories {
 
   /**
    * Writes to a project's repository: records the intention, writes, and settles, so that state and
-   * events are one transaction. Writes of one project are done one after the other.
+   * events are one transaction. Writes to one project run one after the other.
    *
-   * @throws ServiceError in place of the engine's errors: then nothing was written
-   * @throws Unavailable where the outcome is not known; it is settled later
+   * @throws ServiceError in place of the engine's errors; then nothing was written
+   * @throws Unavailable if the outcome is unknown; it is settled later
    */
   write<Body, Result>(
     project: Project,
@@ -140,15 +143,15 @@ export class ProjectRepositories {
         await this.#settle(project, { stamp, origin });
       } catch (error) {
         if (isWritten) throw error;
-        this.#log.error("A write that failed is not settled yet", { slug: project.slug, error });
+        this.#log.error("A failed write is not settled yet", { slug: project.slug, error });
       }
       return await writing;
     });
   }
 
   /**
-   * Runs a task while nothing is written to a project's repository: what a service checks inside
-   * `write` and changes only in here stays true until the write is settled. Never call it inside
+   * Runs a task while nothing is written to a project's repository. If state changes only in such
+   * tasks, a check of it inside `write` holds until the write is settled. Never call this inside
    * `write`.
    */
   exclusively<T>(project: Pick<Project, "id">, task: () => Promise<T>): Promise<T> {
@@ -156,18 +159,18 @@ export class ProjectRepositories {
   }
 
   /**
-   * Calls back with what a repository received, whichever program wrote it. The change that comes back
-   * is committed together with the artifacts' events, once, also after a crash. So the observer may
-   * use its argument, the database and the repository, and no statement of it may be `mustChange`.
-   * Nothing else is written to the project meanwhile.
+   * Calls an observer with new artifacts of a repository, whichever program wrote them. The change
+   * that it returns is committed with the artifacts' events, exactly once, also after a crash. So
+   * the observer may use only its argument, the database and the repository, and none of its
+   * statements may be `mustChange`. Nothing else is written to the project meanwhile.
    */
   onReceived(observer: ReceptionObserver): void {
     this.#observers.push(observer);
   }
 
   /**
-   * Settles what was begun, and appends the events of what other programs wrote. Everything that
-   * was committed to the repository before the call has its event after it.
+   * Settles unfinished writes, and appends the events of what other programs wrote. Afterwards,
+   * everything that was in the repository before the call has its event.
    */
   catchUp(project: Project): Promise<void> {
     return this.#locks.run(project.id, () => this.#settle(project, null));
@@ -176,7 +179,7 @@ export class ProjectRepositories {
   /**
    * Makes the repository of a new project.
    *
-   * @param isTaken whether another project has the slug by now
+   * @param isTaken whether another project has taken the slug meanwhile
    * @param commit writes the project's row
    */
   create(
@@ -184,7 +187,7 @@ export class ProjectRepositories {
     { isTaken, commit }: { isTaken(): boolean; commit(): Promise<void> },
   ): Promise<void> {
     return this.#locks.run(`slug ${project.slug}`, async () => {
-      if (isTaken()) throw new Conflict(`There is a project "${project.slug}" already`);
+      if (isTaken()) throw new Conflict(`The project "${project.slug}" already exists`);
       await this.files.create(project);
       const place = await this.#end(project);
       try {
@@ -200,7 +203,7 @@ export class ProjectRepositories {
   /**
    * Fills the repository of a project from a file.
    *
-   * @throws Conflict where it has check-ins beyond its first, empty one
+   * @throws Conflict if it has check-ins beyond its first, empty one
    */
   import(
     project: Project,
@@ -233,16 +236,16 @@ export class ProjectRepositories {
   }
 
   /**
-   * Checks whether a repository may be imported, before somebody sends a long file in vain.
+   * Checks whether a project accepts an import, before its client sends a long file in vain.
    *
-   * @throws Conflict where the project's has check-ins beyond its first, empty one
+   * @throws Conflict if its repository has check-ins beyond its first, empty one
    */
   async requireEmpty(project: Project): Promise<void> {
     const { total } = await this.read(project, (repository) => repository.activity({ limit: 2 }));
     if (total > 1) throw new Conflict("The repository has check-ins: import into a new project");
   }
 
-  /** Moves a project's repository aside, once its end is committed. */
+  /** Removes a project in the database, then moves its repository aside. */
   remove(project: Project, commit: () => Promise<void>): Promise<void> {
     return this.#locks.run(`slug ${project.slug}`, async () => {
       await commit();
@@ -251,7 +254,7 @@ export class ProjectRepositories {
     });
   }
 
-  /** Writes what a repository holds to a file; gives the file's path, which the caller removes. */
+  /** Exports a repository to a file and returns its path; the caller removes the file. */
   async export(project: Project, format: "git" | "fossil", signal?: AbortSignal): Promise<string> {
     const folder = await Deno.makeTempDir({ dir: this.files.folder, prefix: ".export-" });
     const target = join(folder, format === "git" ? "stream" : "repository");
@@ -263,7 +266,7 @@ export class ProjectRepositories {
     return target;
   }
 
-  /** Finishes what is being written and closes every file. */
+  /** Waits for running writes and closes every file. */
   async close(): Promise<void> {
     await this.#locks.idle();
     await this.#pool.close();
@@ -276,7 +279,7 @@ export class ProjectRepositories {
     );
   }
 
-  /** Settles the project's intentions, and writes the events of what came in since the last time. */
+  /** Settles the project's intentions, and appends the events of new artifacts. */
   async #settle(project: Project, own: OwnWrite | null): Promise<void> {
     for (;;) {
       const after = this.#places.get(project.id) ?? null;
@@ -352,7 +355,7 @@ export class ProjectRepositories {
   }
 }
 
-/** Whether an artifact is what a write left. The engine may date it later than the stamp. */
+/** Whether a write left this artifact. The engine may date it later than the stamp. */
 function isBy({ user, date }: ReceivedArtifact, { stamp }: OwnWrite): boolean {
   return user === stamp.user && date >= stamp.date;
 }

@@ -10,32 +10,32 @@ import {
 import { serviceErrorOf } from "./errors/mod.ts";
 import type { Project } from "./records.ts";
 
-/** The first user of every repository, who makes its first check-in. */
+/** The first user of every repository, and the author of its first check-in. */
 const REPOSITORY_ADMIN = "muster";
 
-/** Endings of the files that SQLite keeps of a database. */
+/** Suffixes of a SQLite database's files. */
 const ENDINGS = ["", "-wal", "-shm", "-journal"];
 
-/** Folders of uploads and exports, and drafts of imports. */
+/** Temporary folders of uploads, exports and archives. */
 const LEFT_FOLDER = /^\.(?:upload|export|archive)-/;
 const LEFT_DRAFT = /\.import(?:-draft)?(?:-wal|-shm|-journal)?$/;
 
-/** What an import reads. */
+/** The file that an import reads. */
 export interface ImportSource {
   readonly path: string;
   readonly format: "git" | "fossil";
 }
 
 /**
- * The repository files of projects: `SLUG.fossil` in one folder. What is removed goes to the folder
- * `removed` in it, and nothing is ever erased. Errors of the engine come out as those of services.
+ * The repository files of projects: `SLUG.fossil` in one folder. Removed files go to its subfolder
+ * `removed`; nothing is ever erased. Turns the engine's errors into service errors.
  */
 export class RepositoryFiles {
   readonly folder: string;
   readonly #pool: RepositoryPool;
   /** By the project's id. */
   readonly #handles = new Map<string, Promise<PooledRepository>>();
-  /** Of projects whose file is being replaced: what waits for that. */
+  /** Projects whose file is being replaced, by id, with the promise that ends then. */
   readonly #closed = new Map<string, Promise<void>>();
 
   constructor(options: { readonly folder: string; readonly pool: RepositoryPool }) {
@@ -43,7 +43,7 @@ export class RepositoryFiles {
     this.#pool = options.pool;
   }
 
-  /** Removes what uploads, exports and imports of a process left that was killed. */
+  /** Removes the temporary folders that a killed process left. */
   async sweep(): Promise<void> {
     for await (const { name, isDirectory, isFile } of Deno.readDir(this.folder)) {
       const isLeft = isDirectory && LEFT_FOLDER.test(name) || isFile && LEFT_DRAFT.test(name);
@@ -83,7 +83,7 @@ export class RepositoryFiles {
     );
   }
 
-  /** Puts a repository that is made of another one in the place of a project's own. */
+  /** Replaces a project's repository with one that is made from a file. */
   async replace(
     project: Project,
     source: ImportSource,
@@ -118,7 +118,7 @@ export class RepositoryFiles {
     this.#handles.delete(project.id);
   }
 
-  /** Does something to a project's file while nobody has it open; who wants it waits. */
+  /** Runs a task on a project's file while it is closed; readers and writers wait. */
   async whileClosed(
     project: Pick<Project, "id" | "slug">,
     work: () => Promise<void>,
@@ -171,7 +171,7 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A repository's file and those that belong to it: SQLite's, and the search index beside it. */
+/** The files of a repository: SQLite's, and the search index beside it. */
 function filesOf(path: string): string[] {
   return [path, SearchIndex.pathFor(path)].flatMap((file) =>
     ENDINGS.map((ending) => file + ending)

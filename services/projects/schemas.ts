@@ -15,27 +15,27 @@ const visibility = z.enum(["public", "internal", "private"], {
   error: 'must be "public", "internal" or "private"',
 });
 const channel = z.string().refine((text) => text === "" || channelName(text) !== null, {
-  error: "must be a channel name, or empty for none",
+  error: "must be a channel name, or empty",
 });
 
-/** What a project is made with. */
+/** The body of a request that makes a project. */
 export const newProjectSchema = z.object({
   slug: slugSchema,
-  /** The slug where it is absent. */
+  /** By default, the slug. */
   name: name.optional(),
   description: description.default(""),
   visibility: visibility.default("private"),
 });
 
-/** What can be changed of a project. */
+/** The body of a request that changes a project. */
 export const projectChangeSchema = z.object({
   name: name.optional(),
   description: description.optional(),
   visibility: visibility.optional(),
   channel: channel.nullable().optional().describe(
-    "The IRC channel that the project's events are told in; empty for none, null for the usual one",
+    "The IRC channel for the project's events; empty for none, null for the default",
   ),
-  archived: z.boolean().optional().describe("An archived project can be read and not be changed"),
+  archived: z.boolean().optional().describe("An archived project is read-only"),
 });
 
 export const memberRequestSchema = z.object({

@@ -2,29 +2,29 @@ import { join } from "node:path";
 import { Invalid, TooLarge, TooSlow, Unavailable } from "../errors.ts";
 import { isFromSystem } from "../fossil/mod.ts";
 
-/** How every database of SQLite begins. */
+/** The first bytes of every SQLite database. */
 const SQLITE = "SQLite format 3\0";
 
-/** A file that a client sends, on the disk until it is disposed of. */
+/** A file from a client, on disk until it is disposed of. */
 export interface Upload extends AsyncDisposable {
   readonly path: string;
   readonly bytes: number;
-  /** What the file is, by how it begins. */
+  /** The format, judged by the first bytes. */
   readonly format: "git" | "fossil";
 }
 
 /** The bounds of an upload. */
 export interface UploadLimits {
-  /** How long to wait for the next part, in milliseconds. */
+  /** Longest wait for the next part, in milliseconds. */
   readonly stallMs: number;
   readonly maxBytes: number;
 }
 
 /**
- * Writes what a client sends to a file of its own.
+ * Writes the body of a request to a new file.
  *
- * @throws Invalid where nothing or not all of it comes, TooLarge, TooSlow, Unavailable where the
- *   disk refuses
+ * @throws Invalid if the body is empty or incomplete, TooLarge, TooSlow; Unavailable if the disk
+ * refuses the write
  */
 export async function receiveUpload(
   folder: string,
@@ -40,7 +40,7 @@ export async function receiveUpload(
     return { path, bytes, format: await formatOf(path), [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
-    if (isFromSystem(error)) throw new Unavailable("The disk does not take the file");
+    if (isFromSystem(error)) throw new Unavailable("The file could not be written to disk");
     throw error;
   }
 }
@@ -74,12 +74,12 @@ async function nextPart(
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooSlow("The body did not come in time")), stallMs);
+    timer = setTimeout(() => reject(new TooSlow("The body did not arrive in time")), stallMs);
   });
   try {
     return await Promise.race([reader.read(), late]);
   } catch (error) {
-    throw error instanceof TooSlow ? error : new Invalid("The body is not complete");
+    throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
   } finally {
     clearTimeout(timer);
   }

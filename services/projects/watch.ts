@@ -5,9 +5,12 @@ import type { Project } from "./records.ts";
 import type { Projects } from "./projects.ts";
 import type { ProjectRepositories } from "./repositories.ts";
 
-/** How long after one round of looks the next one begins, at least, in milliseconds. */
+/** Shortest pause between two rounds of checks, in milliseconds. */
 const PAUSE_MS = 1000;
-/** The pause after a round, in times of what the round took: many projects are looked at less often. */
+/**
+ * The pause after a round, as a multiple of the round's duration: many projects are checked less
+ * often.
+ */
 const PAUSE_FACTOR = 20;
 
 export interface RepositoryWatchOptions {
@@ -20,13 +23,13 @@ export interface RepositoryWatchOptions {
 /**
  * Notices what other programs write to the repositories of projects, by the times and sizes of the
  * files. It must not open them, as `Deno.watchFs` does on each event: when a process closes a file,
- * POSIX drops all locks that the process holds on it, and SQLite's are among them.
+ * POSIX drops all locks that the process holds on it, SQLite's among them.
  */
 export class RepositoryWatch {
   readonly #options: RepositoryWatchOptions;
-  /** The state of each file before its repository was last looked through, by the project's id. */
+  /** The state of each file before its repository was last checked, by the project's id. */
   readonly #seen = new Map<string, string>();
-  /** Projects whose repository could not be looked through, by id. */
+  /** Projects whose repository could not be checked, by id. */
   readonly #failing = new Set<string>();
   #cancel: () => void = () => {};
   #round: Promise<void> = Promise.resolve();
@@ -37,8 +40,8 @@ export class RepositoryWatch {
   }
 
   /**
-   * Settles what an earlier process left pending, and begins to watch. The first round, on the side,
-   * looks through every repository.
+   * Settles the writes that an earlier process left unfinished, and begins to watch. The first
+   * round runs in the background and checks every repository.
    */
   async start(): Promise<void> {
     const { repositories, projects } = this.#options;
@@ -85,7 +88,7 @@ export class RepositoryWatch {
       if (this.#failing.has(project.id) || this.#isClosed) return;
       this.#failing.add(project.id);
       const { slug } = project;
-      log.warn("A repository could not be looked through for new content", { slug, error });
+      log.warn("A repository could not be checked for new artifacts", { slug, error });
     }
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Whether a pattern fits a whole text, as `GLOB` of SQLite does: `*` stands for any characters, `?`
- * for one, `[a-z]` for one of a set and `[^a-z]` for one outside of it. Takes time in proportion to
- * the product of the lengths at most.
+ * Whether a pattern matches a whole text, like SQLite's `GLOB`: `*` matches any characters, `?`
+ * exactly one, `[a-z]` one of a set and `[^a-z]` one outside of it. The time is at most
+ * proportional to the product of the lengths.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const parts = partsOf(pattern);
   const characters = [...text];
   let [part, at] = [0, 0];
-  // Where to go on with the last star, which may take one more character.
+  // Where to continue if the last star takes one more character.
   let [star, taken] = [-1, 0];
   while (at < characters.length) {
     const current = parts[part];
@@ -49,7 +49,10 @@ function partsOf(pattern: string): Part[] {
   return parts;
 }
 
-/** The bracket that ends a set; one right at its beginning belongs to it. -1 where there is none. */
+/**
+ * The index of the bracket that ends a set, or -1. A bracket right at the beginning belongs to the
+ * set.
+ */
 function setEnd(characters: readonly string[], start: number): number {
   const first = start + (characters[start + 1] === "^" ? 2 : 1);
   return characters.indexOf("]", first + 1);

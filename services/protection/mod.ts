@@ -1,4 +1,7 @@
-/** Branch protection: rules per branch pattern, and one judge of every door. See README.md. */
+/**
+ * Branch protection: rules per branch pattern, and the one function that applies them. See
+ * README.md.
+ */
 export { matchesGlob } from "./glob.ts";
 export {
   type BranchRule,

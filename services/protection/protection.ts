@@ -8,27 +8,27 @@ import type { Rule } from "./schemas.ts";
 
 export type { BranchRule } from "./rules.ts";
 
-/** What rules have a say in; README.md says when each is asked. */
+/** The changes that rules can restrict; README.md says when each is checked. */
 export type ProtectedAction = "push" | "merge" | "queue" | "land";
 
-/** A review, as far as rules look at it. */
+/** The parts of a review on which rules depend. */
 export interface ReviewStanding {
-  /** The check-in that its present round shows. */
+  /** The check-in of its current round. */
   readonly tip: string;
-  /** Who approves this round at the moment; nobody twice, and never the author. */
+  /** The actors whose approvals of this round stand; each once, and never the author. */
   readonly approvals: readonly Pick<Actor, "kind">[];
 }
 
-/** What is to be judged. */
+/** A change to judge. */
 export interface Judged {
   readonly project: Project;
   /** The branch that changes. */
   readonly branch: string;
   readonly actor: Actor;
-  /** Whether the caller may administer the project: by its role, and by its credential's scope. */
+  /** Whether the caller may administer the project, by both its role and its credential's scope. */
   readonly isAdmin: boolean;
   readonly action: ProtectedAction;
-  /** The check-in whose checks count: what is merged, or the candidate that lands. */
+  /** The check-in whose checks count: the merged check-in, or the candidate that lands. */
   readonly tip: string;
   /** The review of the change; absent or null for none. */
   readonly review?: ReviewStanding | null;
@@ -37,7 +37,7 @@ export interface Judged {
 export type Judgement =
   | {
     readonly isAllowed: true;
-    /** Why it would be refused to anybody but an admin; null where the rules allow it. */
+    /** Why anybody but an admin would be refused; null if the rules allow the change. */
     readonly bypassed: string | null;
   }
   | { readonly isAllowed: false; readonly reason: string };
@@ -49,10 +49,10 @@ export interface ProtectionOptions {
   readonly clock: () => number;
 }
 
-/** Kinds of actors that stand for a person. */
+/** Kinds of actors that are people. */
 const PEOPLE: ReadonlySet<Actor["kind"]> = new Set(["person", "admin", "operator"]);
 
-/** The rules of every project, in memory, and the judge of what they allow. */
+/** Holds the rules of every project in memory, and judges changes by them. */
 export class Protection implements Directory {
   readonly #database: Database;
   readonly #checks: ProtectionOptions["checks"];
@@ -91,7 +91,7 @@ export class Protection implements Directory {
     return this.#rules.get(id) ?? [];
   }
 
-  /** What the rules demand of a branch. */
+  /** The combined rule of a branch. */
   ruleOf(project: Pick<Project, "id">, branch: string): BranchRule {
     return ruleOf(this.rulesOf(project), branch);
   }
@@ -120,7 +120,10 @@ export class Protection implements Directory {
     });
   }
 
-  /** Judges a change of a branch. Nothing may be written to the project between this and the change. */
+  /**
+   * Judges a change of a branch. Nothing else may be written to the project between this and the
+   * change.
+   */
   async judge(judged: Judged): Promise<Judgement> {
     const rule = this.ruleOf(judged.project, judged.branch);
     if (rule.patterns.length === 0) return { isAllowed: true, bypassed: null };
@@ -136,14 +139,14 @@ export class Protection implements Directory {
   /**
    * Lets a change of a branch pass, or refuses it.
    *
-   * @throws Forbidden with the first rule that is not met
+   * @throws Forbidden with the first unmet rule
    */
   async require(judged: Judged): Promise<void> {
     const judgement = await this.judge(judged);
     if (!judgement.isAllowed) throw new Forbidden(judgement.reason);
   }
 
-  /** What a rule has against a change by somebody who is no admin. */
+  /** Why a rule refuses a change to anybody but an admin; null if it allows it. */
   async #objection(judged: Judged, rule: BranchRule): Promise<string | null> {
     const { action, branch, project, tip, review = null } = judged;
     if (action === "push") {
@@ -156,7 +159,7 @@ export class Protection implements Directory {
       return `Branch '${branch}' is protected: only admins can merge to it`;
     }
     if (action === "merge" && rule.landing === "required") {
-      return `Branch '${branch}' is protected: changes come through its landing queue alone`;
+      return `Branch '${branch}' is protected: changes land only through its queue`;
     }
     if (action !== "queue") {
       const states = rule.contexts.length === 0
@@ -169,7 +172,7 @@ export class Protection implements Directory {
   }
 }
 
-/** @param tip what the review must show; null where that is not for rules to say */
+/** @param tip the check-in that the review must show; null for any */
 function approvalObjection(
   { approvals: { any, people } }: BranchRule,
   review: ReviewStanding | null,
@@ -180,7 +183,7 @@ function approvalObjection(
     return "No approved code review found for this workspace; submit one before merging";
   }
   if (tip !== null && review.tip !== tip) {
-    return "The code review shows another check-in than the one to merge";
+    return "The code review is of another check-in than the one to merge";
   }
   const given = review.approvals.length;
   if (given < any) return `The code review has ${given} of ${any} required approvals`;

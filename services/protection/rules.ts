@@ -1,9 +1,9 @@
 import { matchesGlob } from "./glob.ts";
 import type { Rule } from "./schemas.ts";
 
-/** What all rules that fit a branch demand together. */
+/** The combined demands of all rules that match a branch. */
 export interface BranchRule extends Omit<Rule, "pattern"> {
-  /** The patterns that fit; empty where the branch is not protected. */
+  /** The matching patterns; empty if the branch is not protected. */
   readonly patterns: readonly string[];
 }
 
@@ -11,7 +11,7 @@ const PUSH = ["write", "admin", "nobody"] as const;
 const MERGE = ["write", "admin"] as const;
 const LANDING = ["optional", "required"] as const;
 
-/** The strictest demand of each kind among the rules that fit a branch. */
+/** Combines the rules that match a branch: the strictest demand of each kind applies. */
 export function ruleOf(rules: readonly Rule[], branch: string): BranchRule {
   const fitting = rules.filter(({ pattern }) => matchesGlob(pattern, branch));
   return {
@@ -27,7 +27,7 @@ export function ruleOf(rules: readonly Rule[], branch: string): BranchRule {
   };
 }
 
-/** @param order from the mildest to the strictest */
+/** @param order the values, from the mildest to the strictest */
 function strictest<Value extends string>(
   order: readonly [Value, ...Value[]],
   values: readonly Value[],

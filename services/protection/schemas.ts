@@ -11,14 +11,14 @@ const text = z.string().trim().min(1, { error: "must not be empty" }).max(MAX_TE
 
 const approvals = z.int({ error: "must be a whole number" }).min(0).max(MAX_APPROVALS).default(0);
 
-/** A rule of the branches that a pattern fits. */
+/** A rule for the branches that match a pattern. */
 export const ruleSchema = z.object({
-  pattern: text.describe("Names of branches; * stands for any characters, ? for one"),
+  pattern: text.describe("A pattern of branch names: * matches any characters, ? exactly one"),
   contexts: z.array(text).max(MAX_CONTEXTS, { error: `must name at most ${MAX_CONTEXTS}` })
-    .default([]).describe("Checks that must be success on what is merged"),
+    .default([]).describe("Checks that must be success on the merged check-in"),
   approvals: z.object({
-    any: approvals.describe("Approvals of the review by anybody but its author"),
-    people: approvals.describe("Approvals by people and admins"),
+    any: approvals.describe("Required approvals by anybody but the author"),
+    people: approvals.describe("Required approvals by people and admins"),
   }).prefault({}),
   push: z.enum(["write", "admin", "nobody"], {
     error: 'must be "write", "admin" or "nobody"',
@@ -26,7 +26,7 @@ export const ruleSchema = z.object({
   merge: z.enum(["write", "admin"], { error: 'must be "write" or "admin"' }).default("write")
     .describe("Who may merge"),
   landing: z.enum(["optional", "required"], { error: 'must be "optional" or "required"' })
-    .default("optional").describe("Whether changes come through the landing queue alone"),
+    .default("optional").describe("Whether changes must go through the landing queue"),
 });
 
 /** All rules of a project. */

@@ -21,7 +21,7 @@ import type { NewRelease, ReleaseChange } from "./schemas.ts";
 
 type Row = Selectable<Tables["releases"]>;
 
-/** A file of a release as it is told to callers. */
+/** A file of a release as the API shows it. */
 export interface Asset {
   readonly name: string;
   readonly file_size_bytes: number;
@@ -31,7 +31,7 @@ export interface Asset {
   readonly uuid: string;
 }
 
-/** A release as it is told to callers. */
+/** A release as the API shows it. */
 export interface Release {
   readonly tag_name: string;
   readonly name: string;
@@ -82,7 +82,7 @@ export class Releases {
     });
   }
 
-  /** The releases of a project, drafts and the last published first. */
+  /** The releases of a project: drafts first, then the newest. */
   async list(project: Project, { withDrafts }: { withDrafts: boolean }): Promise<Release[]> {
     const { tables } = this.#database;
     const rows = await tables.selectFrom("releases").selectAll()
@@ -96,7 +96,7 @@ export class Releases {
       .map((row) => viewOf(row, assets.get(row.tag_name) ?? []));
   }
 
-  /** @throws NotFound where there is no such release, or it is a draft that the caller may not see */
+  /** @throws NotFound if there is no such release, or it is a draft that the caller may not see */
   async find(
     project: Project,
     tag: string,
@@ -108,10 +108,11 @@ export class Releases {
   }
 
   /**
-   * Makes a release, and its tag unless it is a draft.
+   * Makes a release and, unless it is a draft, its tag.
    *
-   * @throws Conflict where there is one already, or the name is a branch's or on another check-in
-   * @throws NotFound where there is no such check-in
+   * @throws Conflict if it exists already, the name is a branch's, or the tag is on another
+   * check-in
+   * @throws NotFound if there is no such check-in
    */
   async create(project: Project, asked: NewRelease, request: ReleaseRequest): Promise<Release> {
     const tag = asked.tag_name;
@@ -137,7 +138,7 @@ export class Releases {
     return this.find(project, tag, { withDrafts: true });
   }
 
-  /** Changes what a release says, or publishes a draft. */
+  /** Changes a release's name and notes, or publishes a draft. */
   async change(
     project: Project,
     tag: string,
@@ -179,9 +180,9 @@ export class Releases {
   }
 
   /**
-   * Gives a release a file, in place of the one of that name.
+   * Adds a file to a release, or replaces the one with the same name.
    *
-   * @param source path of the file with the content
+   * @param source path of a file with the content
    * @returns the file, and whether the name is new
    */
   async putAsset(
@@ -279,7 +280,7 @@ export class Releases {
     statements: readonly Statement[],
   ): Promise<void> {
     const by = { origin: originOf(caller), time: this.#clock() };
-    // Events are for every reader, and drafts are not.
+    // Every reader sees events, but must not see drafts.
     const events: Change["events"] = row.is_draft === 1
       ? []
       : [this.#event(project, row, status, by)];
@@ -312,7 +313,7 @@ export class Releases {
     const rows = await this.#database.tables.selectFrom("releases").select("tag_name")
       .where("project_id", "=", project.id).execute();
     if (rows.some(({ tag_name }) => tag_name === tag)) {
-      throw new Conflict(`There is a release "${tag}" already`);
+      throw new Conflict(`The release "${tag}" already exists`);
     }
     if (rows.length >= MAX_RELEASES) {
       throw new Conflict(`A project has at most ${MAX_RELEASES} releases`);
@@ -376,7 +377,7 @@ function viewOf(row: Row, assets: readonly Asset[]): Release {
   };
 }
 
-/** The unversioned file of a release's file. */
+/** The name of the unversioned file that holds a release's file. */
 export function fileOf(tag: string, name: string): string {
   return `releases/${tag}/${name}`;
 }

@@ -18,32 +18,34 @@ const name = text(200);
 const body = text(65_536);
 const checkin = z.string().min(1).max(200);
 
-/** What a release is made with. */
+/** The body of a request that makes a release. */
 export const newReleaseSchema = z.object({
   tag_name: tagNameSchema,
-  name: name.optional().describe("The tag's name where it is absent"),
+  name: name.optional().describe("By default, the tag's name"),
   body: body.default("").describe("Notes, in Markdown"),
   checkin: checkin.optional().describe(
-    "The check-in: an id, a branch or a tag. Where it is absent: the one that has the tag, or else " +
-      "the tip of trunk",
+    "The check-in: an id, a branch or a tag. By default, the one with the tag if it exists, " +
+      "otherwise the tip of trunk",
   ),
   is_prerelease: z.boolean().default(false),
   is_draft: z.boolean().default(false),
 });
 
-/** What can be changed of a release. */
+/** The body of a request that changes a release. */
 export const releaseChangeSchema = z.object({
   name: name.optional(),
   body: body.optional(),
   is_prerelease: z.boolean().optional(),
-  is_draft: z.literal(false, { error: "must be false: a release cannot be a draft again" })
+  is_draft: z.literal(false, {
+    error: "must be false: a published release cannot become a draft again",
+  })
     .optional().describe("Publishes a draft"),
 });
 
-/** What a tag is made with. */
+/** The body of a request that makes a tag. */
 export const newTagSchema = z.object({
   name: tagNameSchema,
-  checkin: checkin.optional().describe("The check-in; the tip of trunk where it is absent"),
+  checkin: checkin.optional().describe("The check-in; by default, the tip of trunk"),
   message: text(2000).default(""),
 });
 

@@ -1,16 +1,16 @@
 import type { PooledRepository } from "../fossil/mod.ts";
 import type { Comment, Round } from "./records.ts";
 
-/** Rounds, counted from the newest one, whose comments are carried on. */
+/** The newest rounds whose comments are carried over. */
 const MAX_ROUNDS = 20;
 
-/** Where the line of a comment is in the newest round. */
+/** The line of a comment in the newest round. */
 export interface LinePlace {
   readonly path: string;
   readonly line: number;
 }
 
-/** The lines that a unified diff without context leaves as they are. */
+/** The lines that a unified diff without context leaves unchanged. */
 export class KeptLines {
   readonly #hunks: { readonly from: number; readonly count: number; readonly shift: number }[] = [];
 
@@ -25,7 +25,7 @@ export class KeptLines {
     }
   }
 
-  /** The number that a line has after the change; null where the line is changed or gone. */
+  /** The number of a line after the change; null if the line is changed or gone. */
   after(line: number): number | null {
     let shift = 0;
     for (const hunk of this.#hunks) {
@@ -40,10 +40,10 @@ export class KeptLines {
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm;
 
 /**
- * Where the lines of comments are in the newest round, by the comment's number. A comment whose line
- * did not survive is absent.
+ * Finds the lines of comments in the newest round; keys are the comments' numbers. A comment is
+ * absent if its line has changed or gone.
  *
- * Each round with such comments costs one comparison for either side.
+ * Each round with such comments costs one comparison per side.
  */
 export async function placesOf(
   repository: PooledRepository,

@@ -27,7 +27,7 @@ export class Moved extends Error {
   override readonly name = "Moved";
 }
 
-/** What a landing needs to go on: an approved review, the claim of its ticket, checks that passed. */
+/** The conditions of a landing: an approved review, its ticket's claim, and passed checks. */
 export class LandingConditions {
   readonly #options: LandingConditionsOptions;
 
@@ -35,7 +35,7 @@ export class LandingConditions {
     this.#options = options;
   }
 
-  /** @throws Moved where a landing has changed, or must no longer land */
+  /** @throws Moved if the landing has changed, or may no longer land */
   async requireRight(project: Project, { id, candidate }: Landing): Promise<void> {
     const now = await this.#options.store.get(id);
     if (now === null || now.endedAt !== null || now.candidate !== candidate) throw new Moved();
@@ -44,7 +44,7 @@ export class LandingConditions {
     if (review !== null) await this.fence(project, review);
   }
 
-  /** @throws Conflict where the ticket of the work has gone to another agent */
+  /** @throws Conflict if another agent has claimed the work's ticket since */
   async fence(project: Project, { workspace }: Review): Promise<void> {
     const { workspaces, claims } = this.#options;
     const work = workspace === null ? null : await workspaces.get(workspace.id);
@@ -52,17 +52,17 @@ export class LandingConditions {
     await claims.fence(project, { ticket: work.ticket, actor: work.owner });
   }
 
-  /** Why a landing must not go on, as far as its review says; null where it may. */
+  /** Why a landing's review no longer permits it; null if it does. */
   async objection(project: Project, { reviewId, tip }: Landing): Promise<Reason | null> {
     const { review, isApproved, standing } = await this.judge(project, reviewId);
     if (review.status === "merged" || review.status === "closed") {
       return { message: `The review is ${review.status}` };
     }
     if (standing.tip !== tip) return { message: "The workspace has a newer check-in" };
-    return isApproved ? null : { message: "The review is not approved any more" };
+    return isApproved ? null : { message: "The review is no longer approved" };
   }
 
-  /** @throws NotFound where the review is gone */
+  /** @throws NotFound if the review is gone */
   async judge(project: Project, reviewId: string): Promise<JudgedReview> {
     const { reviews, merges } = this.#options;
     const review = await reviews.store.get(reviewId);
@@ -70,7 +70,7 @@ export class LandingConditions {
     return await merges.judge(project, review);
   }
 
-  /** What the checks of a candidate say. */
+  /** The outcome of a candidate's checks. */
   async outcome(
     project: Project,
     landing: Landing,

@@ -18,7 +18,7 @@ import type { ReviewMerges } from "./merges.ts";
 import type { ReviewRequest } from "./request.ts";
 import type { Reviews } from "./reviews.ts";
 
-/** Reviews that wait in one project. */
+/** Most waiting reviews of one project. */
 const MAX_QUEUED = 1000;
 
 export interface LandingQueueOptions {
@@ -39,17 +39,17 @@ export interface LandingQueueOptions {
   readonly timeoutSeconds: number;
 }
 
-/** Where a landing stands in its queue. */
+/** A landing with its place in the queue. */
 export interface QueuedLanding {
   readonly landing: Landing;
-  /** From 1; null where it has ended. */
+  /** From 1; null if the landing has ended. */
   readonly position: number | null;
 }
 
 /**
- * The landing queue: approved reviews get to their target branch one after the other, each as the very
- * check-in that was tested. What is to be done next is read from the database and the repository at
- * each step, so that the queue goes on after a kill where it was.
+ * The landing queue: approved reviews land on their target branch one after the other, each as
+ * exactly the check-in that was tested. Each step is decided from the database and the repository
+ * alone, so that the queue continues after a kill where it stopped.
  */
 export class LandingQueue {
   readonly store: LandingStore;
@@ -57,7 +57,7 @@ export class LandingQueue {
   readonly #steps: LandingSteps;
   readonly #conditions: LandingConditions;
   readonly #runner: LandingRunner;
-  /** Ids rise, also within a millisecond: the queue is in their order. */
+  /** Monotonic within a millisecond: the queue is ordered by id. */
   readonly #newId = monotonicFactory();
 
   constructor(options: LandingQueueOptions) {
@@ -79,21 +79,20 @@ export class LandingQueue {
     });
   }
 
-  /** Continues every queue, now and at each event that can move one. */
+  /** Continues every queue, now and after each event that may advance one. */
   start(): Promise<void> {
     return this.#runner.start();
   }
 
-  /** Stops after the steps that have begun. */
+  /** Stops after the running steps. */
   close(): Promise<void> {
     return this.#runner.close();
   }
 
   /**
-   * Puts an approved review at the end of the queue of its target branch. One that is there already
-   * keeps its place.
+   * Adds an approved review to the queue of its target branch. A queued review keeps its place.
    *
-   * @throws NotFound, Conflict, Forbidden where the branch's rule is against it
+   * @throws NotFound, Conflict; Forbidden if the branch's rule forbids it
    */
   async land(
     project: Project,
@@ -115,7 +114,7 @@ export class LandingQueue {
       const question = { project, branch, actor, isAdmin, tip: standing.tip, review: standing };
       await protection.require({ ...question, action: "queue" });
       if ((await this.store.open(project.id)).length >= MAX_QUEUED) {
-        throw new Conflict(`At most ${MAX_QUEUED} reviews wait in a project's queue`);
+        throw new Conflict(`At most ${MAX_QUEUED} reviews can wait in a project's queue`);
       }
       const now = scheduler.now();
       const queued: Landing = {
@@ -148,7 +147,7 @@ export class LandingQueue {
   }
 
   /**
-   * Takes a review out of the queue. Its author, who queued it and admins may.
+   * Takes a review out of the queue. Its author, the actor who queued it, and admins may do this.
    *
    * @throws NotFound, Forbidden
    */
@@ -161,7 +160,9 @@ export class LandingQueue {
     const landing = await this.store.openOf(review.id);
     if (landing === null) throw new NotFound("The review is not in the landing queue");
     if (![review.author.key, landing.queuedBy.key].includes(actor.key) && !isAdmin) {
-      throw new Forbidden("Only its author and who queued it can take a review out of the queue");
+      throw new Forbidden(
+        "Only a review's author, the agent that queued it and admins can take it out of the queue",
+      );
     }
     await this.#steps.giveBack(project, landing, {
       message: `${actor.name} took it out of the queue`,
@@ -169,7 +170,7 @@ export class LandingQueue {
     this.#runner.advance(project.id);
   }
 
-  /** The queues of a project, in their order, and what ended last. */
+  /** The queues of a project, in their order, then the latest ended landings. */
   async list({ id }: Pick<Project, "id">): Promise<readonly QueuedLanding[]> {
     const ahead = new Map<string, number>();
     const open = (await this.store.open(id)).map((landing) => {

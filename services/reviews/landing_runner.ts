@@ -7,16 +7,16 @@ import { type LandingConditions, Moved } from "./landing_conditions.ts";
 import type { LandingSteps } from "./landing_steps.ts";
 import type { Landing, LandingStore } from "./landing_store.ts";
 
-/** Steps without a pause; more begin again after {@link RETRY_MS}. */
+/** Most steps without a pause; the queue continues after {@link RETRY_MS}. */
 const MAX_STEPS = 5000;
 
-/** Landings from the head whose reviews are looked at in each step. */
+/** Landings at the head whose reviews are checked in each step. */
 const LOOKED_AT = 20;
 
-/** When a queue that failed is tried again, in milliseconds. */
+/** Pause before another attempt after a failure, in milliseconds. */
 const RETRY_MS = 10_000;
 
-/** Events that can move a queue on. */
+/** Events after which a queue may advance. */
 const EVENTS = [
   "project.status",
   "project.checkin",
@@ -36,13 +36,13 @@ export interface LandingRunnerOptions {
   readonly eventLog: Pick<EventLog, "follow">;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** How many landings of a queue are tested at a time. */
+  /** Landings of a queue that are tested at the same time. */
   readonly depth: number;
 }
 
 /**
- * Moves the queues of every project on, a step at a time. Each step reads what comes next from the
- * database and the repository, so a queue continues after a kill where it was.
+ * Advances the queues of every project step by step. Each step is decided from the database and the
+ * repository alone, so a queue continues after a kill where it stopped.
  */
 export class LandingRunner {
   readonly #options: LandingRunnerOptions;
@@ -55,7 +55,7 @@ export class LandingRunner {
     this.#options = options;
   }
 
-  /** Continues every queue, now and at each event that can move one. */
+  /** Continues every queue, now and after each event that may advance one. */
   async start(): Promise<void> {
     const following = this.#options.eventLog.follow({ types: EVENTS }, {
       message: ({ data }) => {
@@ -70,7 +70,7 @@ export class LandingRunner {
     for (const id of await this.#options.store.projects()) this.advance(id);
   }
 
-  /** Stops after the steps that have begun. */
+  /** Stops after the running steps. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unfollow();
@@ -78,7 +78,7 @@ export class LandingRunner {
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
   }
 
-  /** Starts to move the queues of a project on, unless that already runs. */
+  /** Advances the queues of a project in the background, unless that is already running. */
   advance(id: string): void {
     if (this.#isClosed) return;
     const running = this.#running.get(id);
@@ -108,7 +108,7 @@ export class LandingRunner {
         if (!isMoved && !state.again) return;
       }
     } catch (error) {
-      log.warn("A landing queue stopped and is tried again", { project: id, error });
+      log.warn("A landing queue failed and will be tried again", { project: id, error });
       this.#later(id, RETRY_MS);
     }
   }
@@ -125,7 +125,7 @@ export class LandingRunner {
     );
   }
 
-  /** Does the next step in a project; false where there is none. */
+  /** Takes the next step in a project; false if there is none. */
   async #step(project: Project): Promise<boolean> {
     const { store, steps, conditions, depth } = this.#options;
     const open = await store.open(project.id);
@@ -144,7 +144,7 @@ export class LandingRunner {
     return false;
   }
 
-  /** The same in one queue. */
+  /** Takes the next step in one queue; false if there is none. */
   async #stepOf(project: Project, branch: string, queue: readonly Landing[]): Promise<boolean> {
     const { repositories, steps, conditions, depth } = this.#options;
     const target = await repositories.read(project, (it) => it.branchTip(branch));
@@ -198,7 +198,10 @@ export class LandingRunner {
     }
   }
 
-  /** Lands the tested candidate, unless something has moved. Then the next step finds out what. */
+  /**
+   * Lands the tested candidate, unless something has changed; then the next step reads the state
+   * again.
+   */
   async #land(project: Project, landing: Landing): Promise<void> {
     const { repositories, steps, conditions } = this.#options;
     const check = async () => {

@@ -20,7 +20,7 @@ export interface LandingStepsOptions {
   readonly clock: () => number;
 }
 
-/** The branch on which the candidates of a review are. */
+/** The branch of a review's candidates. */
 export function landingBranch({ review }: Pick<Landing, "review">): string {
   return `landing/${review}`;
 }
@@ -35,7 +35,7 @@ interface LandedBody {
   readonly workspaceId: string;
 }
 
-/** The steps of a landing. Each is one intention, so that a kill leaves it done or not begun. */
+/** The steps of a landing. Each is one intention, so a kill leaves it either done or not begun. */
 export class LandingSteps {
   readonly #options: LandingStepsOptions;
   readonly #candidate: RegisteredKind<CandidateBody>;
@@ -77,10 +77,10 @@ export class LandingSteps {
   }
 
   /**
-   * Merges a landing's tip onto a check-in, on a branch of its own. An earlier candidate is closed.
+   * Merges a landing's tip onto a check-in, on a separate branch. An earlier candidate is closed.
    *
-   * @param check throws where the step is not right any more
-   * @returns why it cannot be merged; null where the candidate was made
+   * @param check throws if the step is no longer right
+   * @returns the reason if it cannot be merged; null if the candidate was made
    */
   async build(
     project: Project,
@@ -124,7 +124,7 @@ export class LandingSteps {
   /**
    * Moves a landing's candidate to the target branch, and closes the workspace's branch.
    *
-   * @throws Conflict where the target branch has moved
+   * @throws Conflict if the target branch has moved
    */
   async land(project: Project, landing: Landing, check: () => Promise<void>): Promise<void> {
     const { repositories, workspaceOf } = this.#options;
@@ -171,7 +171,7 @@ export class LandingSteps {
     });
   }
 
-  /** Who queued a landing: in whose name it lands. */
+  /** The actor who queued a landing, and in whose name it lands. */
   #callerOf({ queuedBy: { key, name } }: Landing): Caller {
     const account = this.#options.accounts.get(key);
     const principal = account === null

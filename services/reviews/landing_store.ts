@@ -10,7 +10,7 @@ import {
 import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
 import type { By } from "./statements.ts";
 
-/** Landings that ended, which a queue still shows. */
+/** Ended landings that a queue still shows. */
 const SHOWN_ENDED = 20;
 
 export type LandingStatus = "queued" | "testing" | "landed" | "returned";
@@ -18,9 +18,9 @@ export type LandingStatus = "queued" | "testing" | "landed" | "returned";
 /** Why a review came back from the queue. */
 export interface Reason {
   readonly message: string;
-  /** Paths that contradict the target branch. */
+  /** Paths that conflict with the target branch. */
   readonly conflicts?: readonly { readonly path: string; readonly kind: string }[];
-  /** Contexts that failed, or did not answer in time. */
+  /** Contexts of checks that failed or did not report in time. */
   readonly contexts?: readonly string[];
 }
 
@@ -34,12 +34,12 @@ export interface Landing {
   readonly title: string;
   readonly author: string;
   readonly targetBranch: string;
-  /** What is merged: the tip that was approved. */
+  /** The approved tip, which is merged. */
   readonly tip: string;
   readonly status: LandingStatus;
   /** The check-in on which the candidate was made. */
   readonly base: string | null;
-  /** The check-in that is tested, and that lands. */
+  /** The merge that is tested and lands. */
   readonly candidate: string | null;
   readonly reason: Reason | null;
   readonly queuedBy: Pick<Actor, "key" | "name">;
@@ -54,7 +54,7 @@ type LandingRow = Selectable<Tables["landings"]> & {
   author_name: string;
 };
 
-/** Reads and writes the landing queue. No statement of it may be refused. */
+/** Reads and writes the landing queue. None of its statements can be refused. */
 export class LandingStore {
   readonly #tables: Database["tables"];
 
@@ -62,14 +62,14 @@ export class LandingStore {
     this.#tables = database.tables;
   }
 
-  /** The open landings of a project, the one that was queued first at the beginning. */
+  /** The open landings of a project, in the order of the queue. */
   async open(projectId: string): Promise<readonly Landing[]> {
     const rows = await this.#rows().where("landings.project_id", "=", projectId)
       .where("ended_at", "is", null).orderBy("landings.id").execute();
     return rows.map(landingOf);
   }
 
-  /** The newest landings that ended, newest first. */
+  /** The latest ended landings, newest first. */
   async ended(projectId: string): Promise<readonly Landing[]> {
     const rows = await this.#rows().where("landings.project_id", "=", projectId)
       .where("ended_at", "is not", null).orderBy("landings.id", "desc").limit(SHOWN_ENDED)
@@ -117,7 +117,7 @@ export class LandingStore {
     return { statements: [statement(insertion)], events: [event(project, landing, by)] };
   }
 
-  /** A candidate was made of a landing, and waits for its checks. */
+  /** Records a landing's candidate, which waits for its checks. */
   testing(
     project: Project,
     landing: Landing,

@@ -22,12 +22,12 @@ export interface ReviewMergesOptions {
   readonly clock: () => number;
 }
 
-/** What a merge of a review passes through the merge of its workspace. */
+/** The `extra` of a workspace's merge that merges a review. */
 interface MergeOf {
   readonly review: string;
 }
 
-/** A review with what it takes to judge its merge. */
+/** A review with the facts that decide on its merge. */
 export interface JudgedReview {
   readonly review: Review;
   readonly isApproved: boolean;
@@ -35,8 +35,8 @@ export interface JudgedReview {
 }
 
 /**
- * Merges reviews, and guards every merge of a workspace: a workspace under review is merged only as
- * it was approved, by any endpoint and for any caller.
+ * Merges reviews, and guards every merge of a workspace: through any endpoint and for any caller, a
+ * workspace under review is merged only as it was approved.
  */
 export class ReviewMerges {
   readonly #options: ReviewMergesOptions;
@@ -50,11 +50,11 @@ export class ReviewMerges {
   }
 
   /**
-   * Merges an approved review: its workspace, at exactly the check-in that was approved. A review
-   * without a workspace is marked as merged.
+   * Merges an approved review's workspace, at exactly the approved check-in. A review without a
+   * workspace is only marked as merged.
    *
    * @returns the review and the check-in of the merge
-   * @throws NotFound, Forbidden, Conflict, which has `conflicts` where the branches contradict
+   * @throws NotFound, Forbidden; Conflict, with `conflicts` if the merge has any
    */
   async merge(
     project: Project,
@@ -84,7 +84,7 @@ export class ReviewMerges {
     return { review: { ...review, status: "merged", mergedAs: uuid }, checkin: uuid };
   }
 
-  /** Whether a review is approved under the rules of this moment. */
+  /** Whether a review is approved under the current rules. */
   async judge(project: Project, review: Review): Promise<JudgedReview> {
     const { protection, reviews: { store } } = this.#options;
     const verdicts = await store.verdicts(review);
@@ -96,7 +96,7 @@ export class ReviewMerges {
     return { review, isApproved, standing: { tip: round?.tip ?? "", approvals } };
   }
 
-  /** @throws Conflict where a review is not approved, or waits in the landing queue */
+  /** @throws Conflict if a review is not approved, or waits in the landing queue */
   async #requireApproved(project: Project, review: Review): Promise<JudgedReview> {
     if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
     const judged = await this.judge(project, review);
@@ -117,7 +117,7 @@ export class ReviewMerges {
     );
   }
 
-  /** Lets a merge of a workspace pass if its review was approved at this check-in. */
+  /** Lets a merge of a workspace pass if its review is approved at this check-in. */
   async #gate({ project, workspace, target, tip, actor, isAdmin, extra }: GatedMerge) {
     const { reviews, protection } = this.#options;
     const id = reviewIn(extra);
@@ -141,7 +141,7 @@ export class ReviewMerges {
     await protection.require({ ...question, action: "merge" });
   }
 
-  /** The same for a merge by the workspace's own endpoint. */
+  /** Requires approval for a merge through the workspace's own endpoint. */
   async #requireLinked(project: Project, review: Review, tip: string): Promise<JudgedReview> {
     const judged = await this.judge(project, review);
     if (judged.isApproved && judged.standing.tip === tip) {
@@ -153,7 +153,7 @@ export class ReviewMerges {
     );
   }
 
-  /** What becomes of a workspace's reviews when the workspace ends. */
+  /** Updates a workspace's reviews when the workspace ends. */
   async #onChanged(change: WorkspaceChange): Promise<Change> {
     const { action, project, workspace, checkin, extra, origin, now } = change;
     if (action !== "merged" && action !== "abandoned") return {};
@@ -176,7 +176,7 @@ export class ReviewMerges {
     project: Project,
     review: Review,
     { checkin, ended, origin, now }: Pick<WorkspaceChange, "checkin" | "origin" | "now"> & {
-      /** The ticket whose claim the merge of the workspace ends already. */
+      /** The ticket whose claim the workspace's merge has already ended. */
       readonly ended: string | null;
     },
   ): Promise<Change> {

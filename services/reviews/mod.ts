@@ -1,4 +1,4 @@
-/** Reviews in rounds, with verdicts and comments on lines. */
+/** Reviews in rounds, with verdicts and comments on lines, and the landing queue. */
 export { type Landing, type Reason } from "./landing_store.ts";
 export type { QueuedLanding } from "./landing_queue.ts";
 export { openReviews, type OpenReviewsOptions, type ReviewServices } from "./open.ts";

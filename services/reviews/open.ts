@@ -22,7 +22,7 @@ export interface ReviewServices {
   readonly landing: LandingQueue;
 }
 
-/** Makes the services of reviews. The queue is started once every intention is settled. */
+/** Makes the services of reviews. Start the queue after every intention is settled. */
 export function openReviews(
   { landing: { depth, timeout_seconds: timeoutSeconds }, ...options }: OpenReviewsOptions,
 ): ReviewServices {

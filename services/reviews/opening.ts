@@ -12,7 +12,7 @@ import { MAX_TITLE, type NewReview } from "./schemas.ts";
 import type { By, ReviewStatements } from "./statements.ts";
 import type { ReviewStore } from "./store.ts";
 
-/** Reviews of one project. */
+/** Most reviews of one project. */
 const MAX_REVIEWS = 1_000_000;
 
 export interface ReviewOpeningOptions {
@@ -26,7 +26,7 @@ export interface ReviewOpeningOptions {
   readonly clock: () => number;
 }
 
-/** What a review is made of before it has a number. */
+/** A review before it has a number. */
 type Draft = Pick<Review, "title" | "description" | "ticket" | "targetBranch" | "filesChanged"> & {
   readonly author: Actor;
   readonly workspace: Review["workspace"];
@@ -35,7 +35,7 @@ type Draft = Pick<Review, "title" | "description" | "ticket" | "targetBranch" | 
 /** Opens reviews: on request, and as part of the submission of a claim. */
 export class ReviewOpening implements SubmissionPart {
   readonly #options: ReviewOpeningOptions;
-  /** The number that each project gave out last, whether it was used or not. */
+  /** The last number assigned in each project, whether it was used or not. */
   readonly #numbers = new Map<string, number>();
 
   constructor(options: ReviewOpeningOptions) {
@@ -54,8 +54,8 @@ export class ReviewOpening implements SubmissionPart {
   }
 
   /**
-   * Prepares the review of a submitted workspace. A workspace that is unknown, has ended or changes
-   * nothing gets none, and one that is under review keeps its review.
+   * Prepares the review of a submitted workspace. An unknown, ended or unchanged workspace gets
+   * none; a workspace under review keeps its review.
    */
   async prepare({ project, ticket, actor, summary, workspace: name }: Submission) {
     const workspace = name === null ? null : await this.#findActive(project, name);
@@ -81,7 +81,7 @@ export class ReviewOpening implements SubmissionPart {
     return { plan: review, answer: { review: review.number } };
   }
 
-  /** Opens the prepared review, of what the workspace holds when its claim ends. */
+  /** Opens the prepared review, with the workspace's content at the end of its claim. */
   async settle(
     plan: unknown,
     { project, origin, now }: By & { readonly project: Project },
@@ -123,7 +123,7 @@ export class ReviewOpening implements SubmissionPart {
     return review;
   }
 
-  /** Gives a draft the project's next number. Numbers are never given twice. */
+  /** Gives a draft the project's next number. Numbers are never reused. */
   async #number(project: Project, draft: Draft): Promise<Review> {
     const next = await this.#options.store.nextNumber(project.id);
     const number = Math.max(next, (this.#numbers.get(project.id) ?? 0) + 1);
@@ -144,7 +144,7 @@ export class ReviewOpening implements SubmissionPart {
     };
   }
 
-  /** What a new review writes. */
+  /** The statements and events of a new review. */
   async #opened(
     project: Project,
     review: Review,
@@ -168,7 +168,7 @@ export class ReviewOpening implements SubmissionPart {
     };
   }
 
-  /** The workspace that a review is opened from. */
+  /** Finds the workspace of a new review. */
   async #requireWorkspace(
     project: Project,
     name: string,
@@ -210,7 +210,7 @@ export class ReviewOpening implements SubmissionPart {
     return pin(this.#options.workspaces, { project, workspace, target });
   }
 
-  /** The whole id of the ticket that a review resolves. */
+  /** The whole id of the ticket that the review resolves. */
   async #ticketOf(
     project: Project,
     { ticket_uuid: id = "" }: NewReview,

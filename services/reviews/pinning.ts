@@ -1,17 +1,17 @@
 import type { Project } from "../projects/mod.ts";
 import type { Workspace, Workspaces } from "../workspaces/mod.ts";
 
-/** Files that a review names at most. */
+/** Most files that a review names. */
 const MAX_FILES = 5000;
 
-/** What a round pins: check-ins by their whole ids, and the files that differ. */
+/** The content of a round: check-ins by their whole ids, and the files that differ. */
 export interface Pinned {
   readonly base: string;
   readonly tip: string;
   readonly filesChanged: readonly string[];
 }
 
-/** What a merge of a workspace into a branch would bring there. */
+/** The changes that a merge of a workspace would bring to a branch. */
 export async function pin(
   workspaces: Pick<Workspaces, "line" | "files">,
   { project, workspace, target }: {

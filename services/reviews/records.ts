@@ -8,13 +8,13 @@ export type ReviewStatus = "pending" | "approved" | "changes_requested" | "merge
 export interface Review {
   readonly id: string;
   readonly projectId: string;
-  /** The id that the API shows. */
+  /** The review's id in the API. */
   readonly number: number;
   readonly title: string;
   readonly description: string;
   readonly status: ReviewStatus;
   readonly author: Actor;
-  /** Null where the change is text that the author gave. */
+  /** Null if the change is the author's own diff. */
   readonly workspace: { readonly id: string; readonly name: string } | null;
   readonly ticket: string | null;
   readonly targetBranch: string;
@@ -27,7 +27,7 @@ export interface Review {
   readonly updatedAt: number;
 }
 
-/** What a review shows in one of its rounds: check-ins by their whole ids. */
+/** A round of a review: check-ins by their whole ids. */
 export interface Round {
   readonly round: number;
   readonly base: string;
@@ -35,7 +35,7 @@ export interface Round {
   readonly startedAt: number;
 }
 
-/** A verdict that stands. */
+/** A standing verdict. */
 export interface Verdict {
   readonly reviewId: string;
   readonly round: number;
@@ -56,7 +56,7 @@ export interface Comment {
   readonly createdAt: number;
 }
 
-/** Whether a review still waits for its end. */
+/** Whether a review is neither merged nor closed. */
 export function isOpen({ status }: Pick<Review, "status">): boolean {
   return status !== "merged" && status !== "closed";
 }

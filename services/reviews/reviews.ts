@@ -17,7 +17,7 @@ import { ReviewStore } from "./store.ts";
 import { approvalsOf, statusOf } from "./verdicts.ts";
 import type { ReviewDetail } from "./views.ts";
 
-/** Comments of one review. */
+/** Most comments of one review. */
 const MAX_COMMENTS = 1000;
 
 export interface ReviewsOptions {
@@ -31,13 +31,13 @@ export interface ReviewsOptions {
 }
 
 /**
- * Reviews of changes, in rounds. Whatever changes a review happens while nothing is written to the
- * project's repository, so that a verdict and a new check-in never cross.
+ * Reviews of changes, in rounds. A review changes only while nothing is written to the project's
+ * repository, so a verdict and a new check-in never cross.
  */
 export class Reviews {
   readonly store: ReviewStore;
   readonly statements: ReviewStatements;
-  /** Opens reviews, also of what is submitted. */
+  /** Opens reviews, on request and for submitted work. */
   readonly opening: ReviewOpening;
   readonly #options: ReviewsOptions;
 
@@ -58,7 +58,7 @@ export class Reviews {
     return review;
   }
 
-  /** A review with everything that belongs to it. */
+  /** A review with its diff, verdicts and comments. */
   async detail(project: Project, number: number): Promise<ReviewDetail> {
     const review = await this.require(project, number);
     const [rounds, comments, verdicts] = await Promise.all([
@@ -82,10 +82,10 @@ export class Reviews {
   }
 
   /**
-   * What changed between two rounds; by default since the actor's last verdict, or else the whole
-   * change.
+   * The changes between two rounds; by default, those since the actor's last verdict, or the whole
+   * change if there is none.
    *
-   * @throws NotFound, Conflict where the review has no workspace
+   * @throws NotFound; Conflict if the review has no workspace
    */
   async diff(
     project: Project,
@@ -99,7 +99,7 @@ export class Reviews {
     const review = await this.require(project, number);
     const rounds = await this.store.rounds(review);
     if (rounds.length === 0) {
-      throw new Conflict("The review has no workspace: its diff is the one that its author gave");
+      throw new Conflict("The review has no workspace, so it has only its author's diff");
     }
     const last = actor === null ? null : await this.store.lastVerdictRound(review, actor.key);
     const ends = { from: from ?? last ?? 0, to: to ?? review.round };
@@ -138,7 +138,7 @@ export class Reviews {
         events: [this.statements.event(project, review, event)],
       });
       const [made] = (await this.store.comments(review)).slice(-1);
-      if (made === undefined) throw new Error("A comment that was made is missing");
+      if (made === undefined) throw new Error("The new comment is missing from the database");
       return made;
     });
   }
@@ -158,7 +158,7 @@ export class Reviews {
   }
 
   /**
-   * Asks for changes, which withdraws the approvals.
+   * Requests changes, which withdraws the approvals.
    *
    * @throws NotFound, Conflict
    */
@@ -172,7 +172,7 @@ export class Reviews {
   }
 
   /**
-   * Ends a review without a merge. Its author, the owner of its workspace and admins may.
+   * Closes a review without a merge. Its author, its workspace's owner and admins may do this.
    *
    * @throws NotFound, Forbidden, Conflict
    */
@@ -209,7 +209,7 @@ export class Reviews {
     },
     { caller, actor }: ReviewRequest,
   ): Promise<Review> {
-    // What another program has pushed begins its round first.
+    // A check-in from another program begins its round first.
     await this.#options.repositories.catchUp(project);
     return await this.#change(project, number, async (review) => {
       requireOpen(review);
@@ -246,7 +246,7 @@ export class Reviews {
     });
   }
 
-  /** The comment that comes with a request for changes. */
+  /** The comment of a request for changes. */
   #remark(review: Review, body: string, author: Actor, { now }: By) {
     if (body.trim() === "") return [];
     requireRoom(review);
@@ -262,13 +262,13 @@ export class Reviews {
     }
   }
 
-  /** The present owner of the reviewed workspace; null if there is none. */
+  /** The current owner of the reviewed workspace; null if there is none. */
   async #ownerOf({ workspace }: Review): Promise<Pick<Actor, "key"> | null> {
     if (workspace === null) return null;
     return (await this.#options.workspaces.get(workspace.id))?.owner ?? null;
   }
 
-  /** Changes a review as it is now, while nothing else of the project changes. */
+  /** Changes the current state of a review, while nothing else in the project changes. */
   #change<T>(
     project: Project,
     number: number,
@@ -285,7 +285,7 @@ export class Reviews {
   }
 }
 
-/** @throws Conflict where the review has ended */
+/** @throws Conflict if the review has ended */
 export function requireOpen(review: Review): void {
   if (!isOpen(review)) throw new Conflict(`Review is already ${review.status}`);
 }

@@ -2,7 +2,7 @@ import { NotFound } from "../errors.ts";
 import type { Diff, PooledRepository } from "../fossil/mod.ts";
 import type { Round } from "./records.ts";
 
-/** Bytes of a diff that is sent at once. */
+/** Largest diff in one response, in bytes. */
 const MAX_DIFF_BYTES = 1024 * 1024;
 
 /** One end of a diff between rounds. */
@@ -12,13 +12,13 @@ export interface DiffEnd {
   readonly checkin: string;
 }
 
-/** What changed between two rounds of a review. */
+/** The changes between two rounds of a review. */
 export interface RoundDiff {
   readonly from: DiffEnd;
   readonly to: DiffEnd;
-  /** The diffs of all files, one after the other. */
+  /** The diffs of all files in sequence. */
   readonly diff: string;
-  /** Part of the diff is left out because of its size. */
+  /** Whether a part of the diff is left out because of its size. */
   readonly isTruncated: boolean;
   readonly files: Diff["files"];
 }
@@ -27,7 +27,7 @@ export interface RoundDiff {
  * The difference between two rounds.
  *
  * @param from 0 for the base of round `to`: the whole change
- * @throws NotFound where there is no such round
+ * @throws NotFound if there is no such round
  */
 export async function diffRounds(
   repository: PooledRepository,

@@ -16,8 +16,8 @@ export interface RoundKeeperOptions {
 }
 
 /**
- * Starts the next round of a review when its workspace gets a check-in, whichever way: in the same
- * transaction that tells of the check-in.
+ * Begins the next round of a review when its workspace gets a check-in from any program, in the
+ * transaction that appends the check-in's event.
  */
 export class RoundKeeper {
   readonly #options: RoundKeeperOptions;
@@ -26,7 +26,7 @@ export class RoundKeeper {
     this.#options = options;
   }
 
-  /** The next rounds of the reviews whose workspaces got a check-in. */
+  /** Begins the next rounds of reviews whose workspaces got a check-in. */
   async next(reception: Reception): Promise<Change> {
     const { project, artifacts } = reception;
     const newest = new Map<string, ReceivedArtifact>();
@@ -47,7 +47,7 @@ export class RoundKeeper {
     };
   }
 
-  /** The next round of a review, unless its tip is what it was. */
+  /** Begins the next round of a review, unless its tip is unchanged. */
   async #next(
     { project, originOf, now }: Reception,
     review: Review,

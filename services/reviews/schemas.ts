@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** Files that a review names. */
+/** Most files that a review names. */
 const MAX_FILES = 5000;
 
-/** Characters of a title. */
+/** Longest title, in characters. */
 export const MAX_TITLE = 300;
 
 const title = z.string().trim().max(MAX_TITLE, {
@@ -12,38 +12,38 @@ const title = z.string().trim().max(MAX_TITLE, {
 const description = z.string().max(20_000, { error: "must have at most 20000 characters" });
 const path = z.string().max(1000, { error: "must have at most 1000 characters" });
 const agent_id = z.string().max(200, { error: "must have at most 200 characters" }).optional()
-  .describe("In whose name; your own where it is absent, and for an agent always");
+  .describe("In whose name to act; by default your own, which an agent cannot change");
 
-/** What a review is opened with. */
+/** The body of a request that opens a review. */
 export const newReviewSchema = z.object({
   title,
   description: description.default(""),
   workspace: z.string().min(1).max(199).optional()
     .describe(
-      "The workspace under review: diff and files are then computed, and pinned to its tip",
+      "The workspace under review; the server then computes the diff and the files, and pins them to its tip",
     ),
   target_branch: z.string().trim().min(1).max(200).default("trunk")
-    .describe("The branch that a merge goes to"),
+    .describe("The branch to merge into"),
   diff: z.string().max(1_000_000, { error: "must have at most 1000000 characters" }).optional()
-    .describe("The change, where there is no workspace"),
+    .describe("The change, if there is no workspace"),
   files_changed: z.array(path).max(MAX_FILES, { error: `must name at most ${MAX_FILES} files` })
     .default([]),
   ticket_uuid: z.string().max(64).optional().describe("The ticket that it resolves"),
   agent_id,
 });
 
-/** A comment, on the whole review or on a line. */
+/** The body of a comment, on the whole review or on a line. */
 export const newCommentSchema = z.object({
   body: z.string().max(60_000, { error: "must have at most 60000 characters" }),
   file_path: path.default(""),
   line_number: z.int().min(1).max(10_000_000).nullable().default(null),
   side: z.enum(["old", "new"], { error: 'must be "old" or "new"' }).default("new")
-    .describe("Whether the line is counted before the change or after it"),
+    .describe("Whether the line number counts lines before or after the change"),
   agent_id,
 });
 
 const round = z.int().min(1).max(1_000_000).optional()
-  .describe("The round that you looked at; 409 if a newer one has begun");
+  .describe("The round that you reviewed; 409 if a newer one has begun");
 
 export const approvalSchema = z.object({ round, agent_id });
 
@@ -53,7 +53,7 @@ export const changeRequestSchema = z.object({
   agent_id,
 });
 
-/** Requests that need nobody but their caller. */
+/** The body of a request that needs nothing but an actor. */
 export const actingSchema = z.object({ agent_id });
 
 export type NewReview = z.infer<typeof newReviewSchema>;

@@ -5,15 +5,15 @@ import { type Actor, type Project, projectEvent } from "../projects/mod.ts";
 import type { NewComment } from "./schemas.ts";
 import type { Review, ReviewStatus, Round, Verdict } from "./records.ts";
 
-/** Who caused a change, and when in Unix milliseconds. */
+/** Who caused a change, and when, in Unix milliseconds. */
 export interface By {
   readonly origin: Origin;
   readonly now: number;
-  /** The actor's name, if it is another than that of the origin. */
+  /** The actor's name, if it differs from the origin's. */
   readonly name?: string;
 }
 
-/** What happened to a review. */
+/** A change of a review, as its event names it. */
 export type ReviewAction =
   | "created"
   | "commented"
@@ -23,7 +23,7 @@ export type ReviewAction =
   | "merged"
   | "closed";
 
-/** The statements and events of what happens to reviews. None of them may be refused. */
+/** The statements and events of changes of reviews. None of the statements can be refused. */
 export class ReviewStatements {
   readonly #tables: Database["tables"];
 
@@ -92,7 +92,7 @@ export class ReviewStatements {
     return [statement(withdrawal), statement(insertion)];
   }
 
-  /** Withdraws the standing verdicts, or the approvals alone. */
+  /** Withdraws the standing verdicts, or only the approvals. */
   withdraw({ id }: Pick<Review, "id">, now: number, which?: "approved"): Statement {
     const update = this.#tables.updateTable("review_verdicts").set({ withdrawn_at: now })
       .where("review_id", "=", id).where("withdrawn_at", "is", null)
@@ -105,7 +105,7 @@ export class ReviewStatements {
     return statement(update.where("id", "=", id));
   }
 
-  /** @param checkin the merge; null where there was no workspace to merge */
+  /** @param checkin the merge; null if there was no workspace to merge */
   merged({ id }: Pick<Review, "id">, checkin: string | null, now: number): Statement {
     const update = this.#tables.updateTable("reviews")
       .set({ status: "merged", merged_as: checkin, updated_at: now }).where("id", "=", id);

@@ -34,7 +34,7 @@ const COLUMNS = [
   "updated_at",
 ] as const;
 
-/** Reads reviews. A list costs three queries, however long it is. */
+/** Reads reviews. A list of any length costs three queries. */
 export class ReviewStore {
   readonly #tables: Database["tables"];
 
@@ -42,7 +42,7 @@ export class ReviewStore {
     this.#tables = database.tables;
   }
 
-  /** A page of reviews, newest first, and how many there are on all pages. */
+  /** A page of reviews, newest first, and the total number. */
   async list(
     projectId: string,
     { status, limit, offset }: {
@@ -72,7 +72,7 @@ export class ReviewStore {
     return row === undefined ? null : reviewOf(row);
   }
 
-  /** The open reviews of a project's workspaces of some names. */
+  /** The open reviews of the named workspaces of a project. */
   async openOf(projectId: string, workspaces: readonly string[]): Promise<readonly Review[]> {
     if (workspaces.length === 0) return [];
     const rows = await this.#tables.selectFrom("reviews").select(COLUMNS)
@@ -89,35 +89,35 @@ export class ReviewStore {
     return row === undefined ? null : reviewOf(row);
   }
 
-  /** The diff that the author gave. */
+  /** The author's own diff. */
   async diffOf({ id }: Pick<Review, "id">): Promise<string> {
     const row = await this.#tables.selectFrom("reviews").select("diff")
       .where("id", "=", id).executeTakeFirst();
     return row?.diff ?? "";
   }
 
-  /** The rounds of a review, oldest first; none where it has no workspace. */
+  /** The rounds of a review, oldest first; none if it has no workspace. */
   async rounds({ id }: Pick<Review, "id">): Promise<readonly Round[]> {
     const rows = await this.#tables.selectFrom("review_rounds").selectAll()
       .where("review_id", "=", id).orderBy("round").execute();
     return rows.map(roundOf);
   }
 
-  /** The newest round of a review; null where it has no workspace. */
+  /** The newest round of a review; null if it has no workspace. */
   async newestRound({ id }: Pick<Review, "id">): Promise<Round | null> {
     const row = await this.#tables.selectFrom("review_rounds").selectAll()
       .where("review_id", "=", id).orderBy("round", "desc").limit(1).executeTakeFirst();
     return row === undefined ? null : roundOf(row);
   }
 
-  /** The verdicts that stand, oldest first. */
+  /** The standing verdicts, oldest first. */
   async verdicts({ id }: Pick<Review, "id">): Promise<readonly Verdict[]> {
     const rows = await this.#tables.selectFrom("review_verdicts").selectAll()
       .where("review_id", "=", id).where("withdrawn_at", "is", null).orderBy("id").execute();
     return rows.map(verdictOf);
   }
 
-  /** The round on which a reviewer decided last, whether the verdict stands or not; else null. */
+  /** The round of a reviewer's last verdict, whether it stands or not; null if there is none. */
   async lastVerdictRound({ id }: Pick<Review, "id">, key: string): Promise<number | null> {
     const row = await this.#tables.selectFrom("review_verdicts").select("round")
       .where("review_id", "=", id).where("reviewer_key", "=", key)

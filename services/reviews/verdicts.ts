@@ -5,7 +5,7 @@ import type { ReviewStatus, Verdict } from "./records.ts";
 /** Kinds of actors that are people. The operator holds the API token. */
 const PEOPLE: ReadonlySet<Actor["kind"]> = new Set(["person", "admin", "operator"]);
 
-/** Approvals that count, and how many it takes. */
+/** The valid approvals, and the number required. */
 export interface Approvals {
   readonly any: number;
   readonly people: number;
@@ -15,7 +15,10 @@ export interface Approvals {
 
 type RequiredApprovals = Pick<BranchRule, "approvals">;
 
-/** Counts the approvals among the standing verdicts. It always takes one, whatever the rule says. */
+/**
+ * Counts the approvals among the standing verdicts. At least one is required, whatever the rule
+ * says.
+ */
 export function approvalsOf(verdicts: readonly Verdict[], rule: RequiredApprovals): Approvals {
   const given = verdicts.filter(({ verdict }) => verdict === "approved");
   const any = given.length;
@@ -26,7 +29,7 @@ export function approvalsOf(verdicts: readonly Verdict[], rule: RequiredApproval
 }
 
 /**
- * The status of an open review. A request for changes withdraws the approvals before it, so enough
+ * The status of an open review. A request for changes withdraws the approvals before it; enough
  * approvals after it overrule it.
  */
 export function statusOf(verdicts: readonly Verdict[], rule: RequiredApprovals): ReviewStatus {

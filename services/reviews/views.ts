@@ -3,7 +3,7 @@ import type { Comment, Review, Round, Verdict } from "./records.ts";
 import type { RoundDiff } from "./round_diff.ts";
 import type { Approvals } from "./verdicts.ts";
 
-/** A review with everything that belongs to it. */
+/** A review with its diff, verdicts and comments. */
 export interface ReviewDetail {
   readonly review: Review;
   readonly rounds: readonly Round[];
@@ -13,7 +13,7 @@ export interface ReviewDetail {
   /** The diff of the newest round. */
   readonly diff: string;
   readonly isTruncated: boolean;
-  /** Where the lines of comments are in the newest round, by the comment's number. */
+  /** The lines of comments in the newest round, by the comment's number. */
   readonly places: ReadonlyMap<number, LinePlace>;
 }
 
@@ -37,7 +37,7 @@ export function viewOfReview(review: Review) {
   };
 }
 
-/** A review alone. */
+/** A single review in full. */
 export function viewOfDetail(detail: ReviewDetail) {
   const { review, rounds, verdicts, approvals, comments, diff, isTruncated, places } = detail;
   const newest = rounds.at(-1) ?? null;
@@ -67,9 +67,9 @@ export function viewOfDetail(detail: ReviewDetail) {
 }
 
 /**
- * A comment, at the place that it was made on.
+ * A comment with its original place.
  *
- * @param place where its line is in the newest round; null where it is gone
+ * @param place its line in the newest round; null if the line is gone
  */
 export function viewOfComment(comment: Comment, place: LinePlace | null) {
   return {

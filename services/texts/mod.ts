@@ -1,2 +1,2 @@
-/** Texts of projects as HTML: pages, comments, and what releases say. */
+/** Texts of projects as HTML: pages, comments and release notes. */
 export { type ProjectText, ProjectTexts, type ProjectTextsOptions } from "./project_texts.ts";

@@ -23,13 +23,13 @@ export class ProjectTexts {
     this.#options = options;
   }
 
-  /** The HTML of a text, which is safe to show. */
+  /** The HTML of a text, safe to show. */
   async html(project: Project, text: ProjectText): Promise<string> {
     const [html = ""] = await this.htmlOf(project, [text]);
     return html;
   }
 
-  /** The HTML of several texts, in their order. */
+  /** The HTML of several texts, in the same order. */
   async htmlOf(project: Project, texts: readonly ProjectText[]): Promise<string[]> {
     const { markup } = this.#options;
     const links = await this.#links(project, texts);

@@ -1,11 +1,11 @@
 import type { Database, Directory } from "../database/mod.ts";
 import { type Claim, claimOf } from "./records.ts";
 
-/** What is known of the claims of one project. */
+/** The claims of one project. */
 interface Page {
   /** Active claims by ticket. */
   readonly active: Map<string, Claim>;
-  /** How many claims of a ticket ended without a result, where any did. */
+  /** How many claims of a ticket ended without a result; only tickets with any. */
   readonly strikes: Map<string, number>;
 }
 
@@ -31,12 +31,12 @@ export class ClaimBook implements Directory {
     }
   }
 
-  /** The active claim of a ticket, even where its time has run out. */
+  /** The active claim of a ticket, even if its lease has expired. */
   find(projectId: string, ticket: string): Claim | null {
     return this.#pages.get(projectId)?.active.get(ticket) ?? null;
   }
 
-  /** The active claims of a project, in the order in which they were made. */
+  /** The active claims of a project, oldest first. */
   of(projectId: string): readonly Claim[] {
     return [...this.#pages.get(projectId)?.active.values() ?? []];
   }
@@ -54,18 +54,18 @@ export class ClaimBook implements Directory {
     return this.#pages.get(projectId)?.strikes.get(ticket) ?? 0;
   }
 
-  /** The tickets of a project that have so many strikes or more. */
+  /** The tickets of a project with at least `limit` strikes. */
   struck(projectId: string, limit: number): readonly string[] {
     const strikes = this.#pages.get(projectId)?.strikes ?? new Map<string, number>();
     return [...strikes].filter(([, count]) => count >= limit).map(([ticket]) => ticket);
   }
 
-  /** Notes a claim that was made or renewed. */
+  /** Records a new or renewed claim. */
   put(claim: Claim): void {
     this.#page(claim.projectId).active.set(claim.ticket, claim);
   }
 
-  /** Notes that a claim ended. */
+  /** Records the end of a claim. */
   remove({ id, projectId, ticket }: Claim): void {
     const active = this.#pages.get(projectId)?.active;
     if (active?.get(ticket)?.id === id) active.delete(ticket);

@@ -3,10 +3,10 @@ import type { Scheduler } from "../scheduler.ts";
 import type { ClaimBook } from "./claim_book.ts";
 import type { Claim, Holder } from "./records.ts";
 
-/** A timer runs for at most so long; `setTimeout` cannot wait longer than 24 days. */
+/** Longest time of one timer: `setTimeout` cannot wait longer than 24 days. */
 const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 
-/** When ending a claim fails, it is tried again so much later. */
+/** Pause before another attempt to end a claim. */
 const RETRY_MS = 5000;
 
 export interface ClaimExpiryOptions {
@@ -18,7 +18,7 @@ export interface ClaimExpiryOptions {
   end(claim: Claim, outcome: "lapsed" | "revoked"): Promise<void>;
 }
 
-/** Ends claims whose time has run out, and those of accounts that are revoked. */
+/** Ends expired claims, and those of revoked accounts. */
 export class ClaimExpiry {
   readonly #options: ClaimExpiryOptions;
   #dueAt = Infinity;
@@ -31,12 +31,12 @@ export class ClaimExpiry {
     this.#options = options;
   }
 
-  /** Ends what ran out while no process was there, and waits for the next. */
+  /** Ends the claims that expired while muster was down, and waits for the next one. */
   start(): void {
     this.#sweep();
   }
 
-  /** Makes sure that somebody looks when a claim's time runs out. */
+  /** Schedules a check for the time at which a claim expires. */
   expect(expiresAt: number): void {
     if (this.#isClosed || expiresAt >= this.#dueAt) return;
     this.#cancel();
@@ -81,7 +81,7 @@ export class ClaimExpiry {
     }
   }
 
-  /** Ends a claim that has run out; gives when to look at it again. */
+  /** Ends a claim if it has expired; returns when to check it again. */
   async #examine(claim: Claim): Promise<number> {
     const { scheduler, isRevoked, end, log } = this.#options;
     const revoked = isRevoked(claim.holder);
@@ -90,7 +90,7 @@ export class ClaimExpiry {
       await end(claim, revoked ? "revoked" : "lapsed");
       return Infinity;
     } catch (error) {
-      log.warn("A claim that has run out could not be ended yet", { ticket: claim.ticket, error });
+      log.warn("An expired claim could not be ended yet", { ticket: claim.ticket, error });
       return scheduler.now() + RETRY_MS;
     }
   }

@@ -4,7 +4,7 @@ import type { Scheduler } from "../scheduler.ts";
 import type { ClaimStatements } from "./claim_statements.ts";
 import type { Claim, ClaimOutcome, Holder } from "./records.ts";
 
-/** Activity renews a lease that was not renewed within this time, or this part of the lease. */
+/** Activity renews a lease at most once in this time, or in this part of the lease. */
 const RENEWAL_MS = 60_000;
 const RENEWAL_PART = 0.01;
 
@@ -13,11 +13,11 @@ export interface ClaimLeasesOptions {
   readonly accounts: Pick<AccountDirectory, "get">;
   readonly statements: Pick<ClaimStatements, "renewal">;
   readonly scheduler: Pick<Scheduler, "now">;
-  /** How long a claim lasts after its holder's last write, in seconds. */
+  /** Time from the holder's last write to the end of a claim, in seconds. */
   readonly claimSeconds: number;
 }
 
-/** How long claims hold: until their time runs out or their holder is revoked. */
+/** Decides whether claims hold: until their lease expires or their holder is revoked. */
 export class ClaimLeases {
   readonly #options: ClaimLeasesOptions;
 
@@ -30,24 +30,27 @@ export class ClaimLeases {
     return claim.expiresAt > this.#options.scheduler.now() && !this.isRevoked(claim.holder);
   }
 
-  /** Keys of actors without an account are words, or have a colon; ids of accounts are ULIDs. */
+  /**
+   * Only accounts can be revoked. Their keys are ULIDs; other actors' keys are words or contain a
+   * colon.
+   */
   isRevoked({ key }: Holder): boolean {
     if (!/^[0-9A-HJKMNP-TV-Z]{26}$/.test(key)) return false;
     const account = this.#options.accounts.get(key);
     return account === null || account.revokedAt !== null;
   }
 
-  /** How a claim that no longer holds has ended, or is about to end. */
+  /** The outcome of a claim that holds no more, even if its end is not written yet. */
   outcomeOf(claim: Claim): ClaimOutcome {
     return claim.outcome ?? this.unattended(claim);
   }
 
-  /** Why a claim that nobody has ended no longer holds. */
+  /** Why an unended claim no longer holds. */
   unattended({ holder }: Claim): "lapsed" | "revoked" {
     return this.isRevoked(holder) ? "revoked" : "lapsed";
   }
 
-  /** When a lease that begins now ends, in Unix milliseconds. */
+  /** The end of a lease that begins now, in Unix milliseconds. */
   expiryFrom(now: number): number {
     return now + this.#options.claimSeconds * 1000;
   }
@@ -55,8 +58,8 @@ export class ClaimLeases {
   /**
    * Renews a lease.
    *
-   * @param always whether to renew one that was renewed a moment ago
-   * @returns null where the claim has ended meanwhile
+   * @param always whether to renew the lease even if it was renewed a moment ago
+   * @returns null if the claim has ended meanwhile
    */
   async renew(claim: Claim, { always = false } = {}): Promise<Claim | null> {
     const { database, scheduler, statements, claimSeconds } = this.#options;

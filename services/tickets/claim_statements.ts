@@ -10,19 +10,22 @@ export interface ClaimEnd {
   /** Unix milliseconds. */
   readonly now: number;
   readonly origin: Origin;
-  /** Who ended it, where that was not its holder. */
+  /** Who ended it, if not its holder. */
   readonly by?: string;
-  /** What was submitted. */
+  /** The submitted work. */
   readonly submission?: {
     readonly summary: string;
     readonly filesChanged: readonly string[];
     readonly workspace: string | null;
   };
-  /** Whether the transaction is undone where the claim has ended meanwhile. */
+  /** Whether to undo the transaction if the claim has ended meanwhile. */
   readonly mustChange?: boolean;
 }
 
-/** What is written when claims begin, are renewed and end, with what the book notes then. */
+/**
+ * The statements and events of a claim's beginning, renewal and end. Each statement also updates
+ * the claim book.
+ */
 export class ClaimStatements {
   readonly #database: Database;
   readonly #book: ClaimBook;
@@ -67,7 +70,7 @@ export class ClaimStatements {
     };
   }
 
-  /** Undoes its transaction where the claim has ended. */
+  /** Undoes its transaction if the claim has ended. */
   renewal(claim: Claim): Statement {
     const update = this.#database.tables.updateTable("claims")
       .set({ expires_at: claim.expiresAt })
@@ -89,7 +92,7 @@ export class ClaimStatements {
     return { statements, events: [this.#event(project, ended, about, { origin, time: now })] };
   }
 
-  /** The same for a project that nobody can see any more. */
+  /** The same without an event, for a removed project. */
   endWithoutEvent(
     claim: Claim,
     { outcome, now, submission, mustChange = false }: ClaimEnd,
@@ -112,7 +115,7 @@ export class ClaimStatements {
     ];
   }
 
-  /** Sets how many claims of a ticket ended without a result. */
+  /** Sets the number of a ticket's claims that ended without a result. */
   strikes(projectId: string, ticket: string, count: number): Statement {
     const update = this.#database.tables.updateTable("ticket_leases").set({ strikes: count })
       .where("project_id", "=", projectId).where("ticket", "=", ticket);

@@ -24,10 +24,10 @@ import { claimRefusal, refusalOf, requireGeneration, requireNotDone } from "./re
 /** Most active claims of a project. */
 const MAX_CLAIMS = 20_000;
 
-/** How many tickets the loser of a race is offered. */
+/** Free tickets that a refused claim lists. */
 const NEXT_TICKETS = 5;
 
-/** How often a claim is tried again while others come and go. */
+/** Attempts at a claim while other claims of the ticket come and go. */
 const MAX_TRIES = 10;
 
 export interface ClaimsOptions {
@@ -37,17 +37,17 @@ export interface ClaimsOptions {
   readonly accounts: AccountDirectory;
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** How long a claim lasts after its holder's last write, in seconds. */
+  /** Time from the holder's last write to the end of a claim, in seconds. */
   readonly claimSeconds: number;
-  /** How many claims without a result put a ticket before a person. */
+  /** Number of claims without a result after which a ticket waits for a person. */
   readonly strikes: number;
 }
 
-/** Who acts on a ticket, and under which generation, where the request names one. */
+/** Who acts on a ticket, and under which generation, if the request names one. */
 export interface FenceRequest {
   /** The whole id of the ticket. */
   readonly ticket: string;
-  /** The holder that the write is made for. */
+  /** The holder on whose behalf the write is made. */
   readonly actor: Holder;
   readonly generation?: number | undefined;
 }
@@ -95,7 +95,7 @@ export class Claims {
     return claims;
   }
 
-  /** Ends claims whose time has run out, from now on. First, settle what an earlier process left. */
+  /** Begins to end expired claims. Settle the intentions of an earlier process before. */
   start(): void {
     this.#expiry.start();
   }
@@ -110,7 +110,7 @@ export class Claims {
     return claim !== null && this.#leases.isLive(claim) ? claim : null;
   }
 
-  /** The claims of a project that hold now, the oldest first; of one holder, if it is named. */
+  /** The claims of a project that hold now, oldest first; only those of `holder`, if given. */
   list(project: Pick<Project, "id">, holder?: string): readonly Claim[] {
     const name = holder === undefined ? null : foldCase(holder.trim());
     return this.book.of(project.id).filter((claim) =>
@@ -118,7 +118,7 @@ export class Claims {
     );
   }
 
-  /** Tickets that wait for a person: too many claims of them ended without a result. */
+  /** Tickets that wait for a person, because too many of their claims ended without a result. */
   struck(project: Pick<Project, "id">): readonly string[] {
     const { strikes: limit } = this.#options;
     const ending = this.book.of(project.id).filter((claim) => !this.#leases.isLive(claim))
@@ -126,14 +126,17 @@ export class Claims {
     return [...new Set([...this.book.struck(project.id, limit), ...ending])];
   }
 
-  /** How many claims of a ticket ended without a result, with one whose end is being written. */
+  /** How many claims of a ticket ended without a result, including one that is just ending. */
   strikes({ id }: Pick<Project, "id">, ticket: string): number {
     const claim = this.book.find(id, ticket);
     const isEnding = claim !== null && !this.#leases.isLive(claim);
     return this.book.strikes(id, ticket) + (isEnding ? 1 : 0);
   }
 
-  /** A page of the tickets of a status (of any, where it is absent) that nobody holds and nobody gave up. */
+  /**
+   * A page of the tickets that nobody holds and that do not wait for a person; of one status, if
+   * given.
+   */
   unclaimed(
     project: Project,
     { status, limit, offset = 0 }: {
@@ -151,10 +154,10 @@ export class Claims {
   }
 
   /**
-   * Claims a ticket, or renews the claim that the actor has.
+   * Claims a ticket, or renews the actor's claim.
    *
    * @param ticket its whole id
-   * @throws Conflict where another holds it, or the generation is not the current one
+   * @throws Conflict if somebody else holds it, or the generation is not the current one
    */
   async claim(
     project: Project,
@@ -175,14 +178,14 @@ export class Claims {
         : await this.#repeat(held, request.generation);
       if (done !== null) return { claim: done, isNew: held === null };
     }
-    throw new Conflict("The ticket's claim changes too often at the moment: try again");
+    throw new Conflict("The ticket's claim keeps changing: try again");
   }
 
   /**
    * Ends a claim before its work is done.
    *
-   * @param isAdmin whether the actor may end the claim of another
-   * @throws NotFound where nobody holds the ticket; Forbidden, Conflict
+   * @param isAdmin whether the actor may end other holders' claims
+   * @throws NotFound if nobody holds the ticket; Forbidden, Conflict
    */
   release(
     project: Project,
@@ -210,14 +213,14 @@ export class Claims {
   }
 
   /**
-   * Lets a holder's write to a ticket or its workspace pass, and renews the lease; refuses every other
-   * one. Where the write goes to the repository, call it inside `write`: then nobody can end the claim
-   * before the write is settled. Work that was submitted or merged is still its author's until somebody
-   * else claims the ticket.
+   * Lets the holder's write to a ticket or its workspace pass and renews the lease; refuses
+   * everybody else's. If the write goes to the repository, call this inside `write`: then nobody
+   * can end the claim before the write is settled. Submitted or merged work stays with its author
+   * until somebody else claims the ticket.
    *
-   * @throws Conflict where another holds the ticket, the lease has run out, the holder is revoked or
-   * the generation is not the current one; its details are `claimed_by`, `claimed_at`, `generation` and
-   * `expires_at`
+   * @throws Conflict if somebody else holds the ticket, the lease has expired, the holder is
+   * revoked or the generation is not the current one; its details are `claimed_by`, `claimed_at`,
+   * `generation` and `expires_at`
    */
   async fence(
     project: Pick<Project, "id">,
@@ -234,10 +237,10 @@ export class Claims {
   }
 
   /**
-   * What {@link fence} does for writes that anybody may make, such as a comment: the holder's renews the
-   * lease. Only a request that names a generation must come from the holder.
+   * {@link fence} for writes that anybody may make, such as a comment. A write of the holder renews
+   * the lease. Only a request that names a generation must come from the holder.
    *
-   * @throws Conflict as {@link fence} does, where a generation is named
+   * @throws Conflict like {@link fence}, if a generation is given
    */
   async touch(project: Pick<Project, "id">, request: FenceRequest): Promise<void> {
     if (request.generation !== undefined) await this.fence(project, request);
@@ -246,10 +249,10 @@ export class Claims {
   }
 
   /**
-   * What a merge of a ticket's work writes: the claim ends as merged, with its event. Computed from the
-   * database alone, so `settle` of an intention can return it.
+   * The change for a merge of a ticket's work: the claim ends as merged, with its event. It depends
+   * on the database alone, so `settle` of an intention can return it.
    *
-   * @param owner whose work was merged; where it is given, nobody else's claim ends
+   * @param owner the author of the merged work; if given, nobody else's claim ends
    */
   async merged(
     project: Project,
@@ -266,7 +269,7 @@ export class Claims {
     return this.statements.end(project, claim, { outcome: "merged", now, origin });
   }
 
-  /** The newest claim of a ticket, active or not; null where there was none. */
+  /** The newest claim of a ticket, active or not; null if there never was one. */
   async newest({ id }: Pick<Project, "id">, ticket: string): Promise<Claim | null> {
     const row = await this.#options.database.tables.selectFrom("claims").selectAll()
       .where("project_id", "=", id).where("ticket", "=", ticket)
@@ -274,7 +277,7 @@ export class Claims {
     return row === undefined ? null : claimOf(row);
   }
 
-  /** Whether somebody has ever held a ticket. */
+  /** Whether a holder has ever had the ticket. */
   async hasHeld({ id }: Pick<Project, "id">, ticket: string, { key }: Holder): Promise<boolean> {
     const row = await this.#options.database.tables.selectFrom("claims").select("id")
       .where("project_id", "=", id).where("ticket", "=", ticket).where("holder_key", "=", key)
@@ -282,7 +285,7 @@ export class Claims {
     return row !== undefined;
   }
 
-  /** Gives a ticket back to everybody: what claims of it ended without a result is forgotten. */
+  /** Resets a ticket's strikes, so that it no longer waits for a person. */
   async forgetStrikes(project: Project, ticket: string, caller: Caller): Promise<void> {
     const strikes = this.book.strikes(project.id, ticket);
     if (strikes === 0) return;
@@ -358,7 +361,7 @@ export class Claims {
     return (await this.unclaimed(project, page)).tickets.map(({ uuid }) => uuid);
   }
 
-  /** Ends a claim that is live no more, unless it was renewed or ended meanwhile. */
+  /** Ends a claim that holds no more, unless it was renewed or ended meanwhile. */
   async #endUnattended(claim: Claim, outcome: "lapsed" | "revoked"): Promise<void> {
     const { projects, repositories, database, scheduler } = this.#options;
     const held = projects.get(claim.projectId);

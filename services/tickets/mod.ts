@@ -1,4 +1,4 @@
-/** Tickets and the claims on them: leases with a fence. README.md says how others use the fence. */
+/** Tickets and the claims on them: leases with a fence. README.md explains how to use the fence. */
 export { type ClaimRequest, Claims, type ClaimsOptions, type FenceRequest } from "./claims.ts";
 export {
   type Claim,

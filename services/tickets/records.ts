@@ -2,7 +2,7 @@ import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 import type { Actor } from "../projects/mod.ts";
 
-/** How a claim ended. Work that was submitted or merged is a result; every other end is a strike. */
+/** How a claim ended. Submitted or merged work is a result; every other end is a strike. */
 export type ClaimOutcome = "released" | "submitted" | "merged" | "lapsed" | "broken" | "revoked";
 
 /** Who holds a claim. */
@@ -14,10 +14,10 @@ export interface Claim {
   readonly projectId: string;
   /** The whole id of the ticket. */
   readonly ticket: string;
-  /** The number of the ticket's claim, from 1; no two claims of a ticket have the same. */
+  /** Counts the claims of the ticket, from 1. */
   readonly generation: number;
   readonly holder: Holder;
-  /** The workspace that the claimer named, or null. */
+  /** The workspace that the claim names, or null. */
   readonly workspace: string | null;
   readonly claimedAt: number;
   readonly expiresAt: number;
@@ -26,14 +26,16 @@ export interface Claim {
   readonly outcome: ClaimOutcome | null;
 }
 
-/** A claim as the API shows it: under the names of the contract, and those of upstream. */
+/**
+ * A claim as the API shows it, with the contract's field names and those of the original agent hub.
+ */
 export interface ClaimView {
   readonly id: string;
   readonly ticket: string;
   readonly ticket_uuid: string;
   readonly agent: string;
   readonly agent_id: string;
-  /** `claimed` or how it ended. */
+  /** `claimed`, or how it ended. */
   readonly status: "claimed" | ClaimOutcome;
   readonly workspace: string | null;
   readonly generation: number;
@@ -71,12 +73,12 @@ export function claimOf(row: Selectable<Tables["claims"]>): Claim {
   };
 }
 
-/** Whether a claim ended with work to show for it. */
+/** Whether a claim ended with a result. */
 export function isResult(outcome: ClaimOutcome | null): boolean {
   return outcome === "submitted" || outcome === "merged";
 }
 
-/** A moment as the API writes it. */
+/** A time in the format of the API. */
 export function isoOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

@@ -2,17 +2,17 @@ import { Conflict } from "../errors.ts";
 import type { TicketRef } from "../fossil/mod.ts";
 import { type Claim, type ClaimOutcome, type Holder, isoOf, isResult } from "./records.ts";
 
-/** Why a claim that ended does not carry a write any more. */
+/** Why an ended claim no longer permits a write. */
 const REASONS: Record<ClaimOutcome, string> = {
   released: "The claim of this ticket was released: claim it again",
   submitted: "The work on this ticket was submitted by its holder",
   merged: "The work on this ticket was merged",
-  lapsed: "The claim of this ticket has run out: claim it again",
+  lapsed: "The claim of this ticket has expired: claim it again",
   broken: "An admin ended the claim of this ticket: claim it again",
   revoked: "The holder of this ticket's claim is revoked",
 };
 
-/** A write that the claim of another refuses. */
+/** Refuses a write because somebody else holds the claim. */
 export function claimRefusal(message: string, claim: Claim, next?: readonly string[]): Conflict {
   return new Conflict(message, {
     claimed_by: claim.holder.name,
@@ -23,7 +23,7 @@ export function claimRefusal(message: string, claim: Claim, next?: readonly stri
   });
 }
 
-/** A write that a claim which ended does not carry; nobody holds the ticket now. */
+/** Refuses a write because the claim has ended; nobody holds the ticket now. */
 export function refusalOf(claim: Claim, outcome: ClaimOutcome): Conflict {
   return new Conflict(REASONS[outcome], {
     claimed_by: null,

@@ -4,14 +4,14 @@ import { textSchema } from "../validation/mod.ts";
 /** Longest text of a description, a comment or any other field, in characters. */
 const MAX_TEXT = 100_000;
 
-/** Most fields that one request sets beside those with a name of their own. */
+/** Most entries of `fields` in one request. */
 const MAX_FIELDS = 50;
 
 const long = z.string().max(MAX_TEXT, { error: `must have at most ${MAX_TEXT} characters` });
 const title = z.string().trim().pipe(textSchema(1, 500));
 const word = textSchema(0, 100);
 
-/** Texts that a client names by how they are written. */
+/** Markups of a text. */
 const mimetype = z.enum(["text/plain", "text/x-markdown", "text/x-fossil-wiki"], {
   error: 'must be "text/plain", "text/x-markdown" or "text/x-fossil-wiki"',
 });
@@ -36,29 +36,29 @@ const words = {
   resolution: word.optional(),
 };
 
-/** What a ticket is made with. */
+/** The body of a request that files a ticket. */
 export const newTicketSchema = z.object({
   title,
-  comment: long.default("").describe("What the ticket says: its description"),
+  comment: long.default("").describe("The ticket's description"),
   ...words,
   fields: fields.optional(),
 });
 
-/** What can be changed of a ticket. */
+/** The body of a request that changes a ticket. */
 export const ticketChangeSchema = z.object({
   title: title.optional(),
-  body: long.optional().describe("The description, in place of the one that there is"),
-  comment: comment.optional().describe("Appended as a comment; the description stays"),
+  body: long.optional().describe("Replaces the description"),
+  comment: comment.optional().describe("Appended as a comment; leaves the description alone"),
   ...words,
   fields: fields.optional(),
 });
 
 export const newCommentSchema = z.object({ comment, mimetype: mimetype.default("text/plain") });
 
-/** Longest list of changed files that a submission names. */
+/** Most changed files that a submission lists. */
 const MAX_FILES = 1000;
 
-/** Work that is submitted. */
+/** The body of a request that submits work. */
 export const submissionSchema = z.object({
   summary: long.default(""),
   workspace: z.string().trim().max(200, { error: "must have at most 200 characters" }).optional(),

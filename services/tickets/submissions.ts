@@ -11,7 +11,7 @@ import type { SubmittedWork } from "./schemas.ts";
 import { commentFields, setting } from "./ticket_fields.ts";
 import type { Tickets, TicketWriter } from "./tickets.ts";
 
-/** Work that is about to be submitted. */
+/** Work to submit. */
 export interface Submission {
   readonly project: Project;
   readonly ticket: TicketRef;
@@ -23,18 +23,21 @@ export interface Submission {
   readonly workspace: string | null;
 }
 
-/** What a submission does beside ending the claim, such as opening a review. */
+/** A further effect of a submission, such as opening a review. */
 export interface SubmissionPart {
   /**
-   * Checks and computes, before anything is written, what `settle` will need.
+   * Checks the work and computes what `settle` needs, before anything is written.
    *
-   * @returns a plan that survives JSON, and fields for the answer; null where there is nothing to do
-   * @throws ServiceError where the work cannot be submitted
+   * @returns a plan that survives JSON, and fields for the response; null for nothing to do
+   * @throws ServiceError if the work cannot be submitted
    */
   prepare(submission: Submission): Promise<
     { readonly plan: unknown; readonly answer: Readonly<Record<string, unknown>> } | null
   >;
-  /** State and events, committed with the end of the claim. What an intention's `settle` may use. */
+  /**
+   * State and events, committed with the end of the claim. The rules of an intention's `settle`
+   * apply.
+   */
   settle(plan: unknown, settling: {
     readonly project: Project;
     readonly origin: Origin;
@@ -43,7 +46,7 @@ export interface SubmissionPart {
   }): Change | Promise<Change>;
 }
 
-/** What stays on disk while the work is being submitted. */
+/** The intention's body, on disk while the work is being submitted. */
 interface Submitting {
   readonly ticket: string;
   readonly generation: number;
@@ -60,7 +63,7 @@ export interface SubmissionsOptions {
   readonly tickets: Tickets;
 }
 
-/** The end of a claim with its work done: a comment on the ticket, and what others add. */
+/** Submits work: ends the claim, comments on the ticket, and runs the parts of other services. */
 export class Submissions {
   readonly #options: SubmissionsOptions;
   readonly #kind: RegisteredKind<Submitting>;
@@ -74,16 +77,20 @@ export class Submissions {
     });
   }
 
-  /** Adds what every submission does. To be called before anything is settled, in the same order always. */
+  /**
+   * Adds a part to every submission. Call it before any intention is settled, always in the same
+   * order.
+   */
   extend(part: SubmissionPart): void {
     this.#parts.push(part);
   }
 
   /**
-   * Ends a claim with its work: comments on the ticket, and sets it to "Review".
+   * Submits the work of a claim and ends it: comments on the ticket and sets its status to
+   * "Review".
    *
-   * @param id the ticket, whole or a prefix
-   * @throws NotFound where nobody claimed the ticket; Forbidden where another did; Conflict
+   * @param id the ticket's id or a prefix of it
+   * @throws NotFound if nobody claimed the ticket; Forbidden if somebody else did; Conflict
    */
   async submit(
     project: Project,
@@ -181,7 +188,7 @@ export class Submissions {
   }
 }
 
-/** What the ticket says of the work: the summary, the workspace and the files. */
+/** The comment on the ticket: the summary, the workspace and the files. */
 function commentOf({ summary, workspace, filesChanged }: Submitting): string {
   const files = filesChanged.map((file) => `- ${file}`).join("\n");
   return [

@@ -3,7 +3,7 @@ import type { NewTicketChange, TicketFields } from "../fossil/mod.ts";
 /** A field that a change of a ticket sets. */
 export type Field = NewTicketChange["fields"][number];
 
-/** The fields that set these values; what is undefined stays as it is. */
+/** The fields for these values; undefined ones are left alone. */
 export function setting(values: Readonly<Record<string, string | undefined>>): Field[] {
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [{ name, value, append: false }]
@@ -11,8 +11,8 @@ export function setting(values: Readonly<Record<string, string | undefined>>): F
 }
 
 /**
- * The fields of a comment, as the `fossil` program writes them. Tickets of old repositories have no
- * fields for comments; there the comment is appended to the description.
+ * The fields of a comment, as the `fossil` program writes them. Old repositories have no fields for
+ * comments; there, the comment is appended to the description.
  */
 export function commentFields(
   { ticket, change }: TicketFields,

@@ -18,17 +18,17 @@ export interface TicketsOptions {
   readonly claims: Claims;
 }
 
-/** Who changes a ticket, and under which generation of its claim, where the request names one. */
+/** Who changes a ticket, and under which generation of its claim, if the request names one. */
 export interface TicketWriter {
   readonly caller: Caller;
   readonly actor: Actor;
   readonly generation?: number | undefined;
 }
 
-/** A ticket with its comments, and with who works on it. */
+/** A ticket with its comments, its claim and its strikes. */
 export interface TicketView extends Ticket {
   readonly claim: ClaimView | null;
-  /** Claims of it that ended without a result. */
+  /** How many claims of it ended without a result. */
   readonly strikes: number;
 }
 
@@ -37,7 +37,7 @@ export interface StruckTicket extends TicketRef {
   readonly strikes: number;
 }
 
-/** The tickets of projects, as their repositories hold them. */
+/** The tickets in the repositories of projects. */
 export class Tickets {
   readonly #repositories: ProjectRepositories;
   readonly #claims: Claims;
@@ -48,16 +48,16 @@ export class Tickets {
   }
 
   /**
-   * The ticket that an id or a prefix stands for, in one line.
+   * Finds a ticket by its id or a prefix.
    *
-   * @param absence what the refusal says where there is none
-   * @throws NotFound, and Invalid where a prefix fits several
+   * @param absence the error's text if there is none
+   * @throws NotFound; Invalid if a prefix fits several
    */
   resolve(project: Project, id: string, absence = "Ticket not found"): Promise<TicketRef> {
     return this.#find(project, absence, (repository) => repository.resolveTicket(id));
   }
 
-  /** A page of the tickets that wait for a person, the newest first. */
+  /** A page of the tickets that wait for a person, newest first. */
   async struck(
     project: Project,
     { limit, offset }: { readonly limit: number; readonly offset: number },
@@ -71,7 +71,7 @@ export class Tickets {
     return { tickets: tickets.map((ref) => withStrikes(ref, strikesOf(ref.uuid))), total };
   }
 
-  /** @throws NotFound, and Invalid where a prefix fits several */
+  /** @throws NotFound; Invalid if a prefix fits several */
   async read(project: Project, id: string): Promise<TicketView> {
     const ticket = await this.#find(
       project,
@@ -83,7 +83,7 @@ export class Tickets {
     return Object.assign(ticket, { claim: claim === null ? null : viewOfClaim(claim), strikes });
   }
 
-  /** @throws Invalid where the repository's tickets lack a field that the request sets */
+  /** @throws Invalid if the repository's tickets lack a field that the request sets */
   async create(
     project: Project,
     { title, comment, fields = {}, ...words }: NewTicket,
@@ -104,10 +104,10 @@ export class Tickets {
   }
 
   /**
-   * Changes fields of a ticket and comments on it, in one step.
+   * Changes fields of a ticket and adds a comment, in one step.
    *
-   * @param id whole, or a prefix
-   * @throws Conflict where the generation is not the current one of the actor's claim
+   * @param id the ticket's id or a prefix of it
+   * @throws Conflict if the generation is not the current one of the actor's claim
    */
   async change(
     project: Project,
@@ -118,7 +118,7 @@ export class Tickets {
     const values = { ...words, ...(body === undefined ? {} : { comment: body }), ...fields };
     const changed = setting(values);
     if (changed.length === 0 && comment === undefined) {
-      throw new Invalid("The body must change something: it names no field of a ticket");
+      throw new Invalid("The body must name at least one field of the ticket");
     }
     const { uuid: ticket } = await this.resolve(project, id);
     await this.#write(project, ticket, writer, (columns) => [
@@ -130,7 +130,7 @@ export class Tickets {
     return await this.read(project, ticket);
   }
 
-  /** Appends a comment to a ticket; `id` may be a prefix. */
+  /** Adds a comment to a ticket; `id` may be a prefix. */
   async comment(
     project: Project,
     id: string,

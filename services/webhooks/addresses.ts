@@ -1,7 +1,10 @@
-/** Which addresses a webhook may lead to. */
+/** The addresses to which a webhook may connect. */
 import { type Network, parseNetwork, widen } from "../identity/mod.ts";
 
-/** IPv4 that is not of the public internet (IANA special-purpose registry), or a cloud's metadata. */
+/**
+ * IPv4 outside the public internet (IANA special-purpose registry), including clouds' metadata
+ * services.
+ */
 const CLOSED_IPV4 = networks(
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -20,17 +23,20 @@ const CLOSED_IPV4 = networks(
   "168.63.129.16",
 );
 
-/** The only global unicast IPv6; NAT64, mapped, local, link-local and multicast lie outside. */
+/** Global unicast IPv6. NAT64, mapped, local, link-local and multicast addresses lie outside. */
 const OPEN_IPV6 = networks("2000::/3");
 
-/** Parts of it that are special, or lead to IPv4: Teredo and others, documentation, 6to4. */
+/** Special parts of it, and those that lead to IPv4: Teredo and others, documentation, 6to4. */
 const CLOSED_IPV6 = networks("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 
 function networks(...texts: readonly string[]): readonly Network[] {
   return texts.map(parseNetwork).filter((network) => network !== null);
 }
 
-/** Whether an IP address belongs to the public internet. A mapped one counts as the IPv4 in it. */
+/**
+ * Whether an IP address belongs to the public internet. A mapped address counts as its IPv4
+ * address.
+ */
 export function isPublicAddress(text: string): boolean {
   if (text.includes("%") || text.includes("/")) return false;
   const address = parseNetwork(text);

@@ -4,10 +4,10 @@ import { Conflict, NotFound } from "../errors.ts";
 import type { Updateable } from "kysely";
 import { type DeliveryRow, type DeliveryView, viewOfDelivery, type Webhook } from "./records.ts";
 
-/** Finished deliveries that are kept for each webhook. */
+/** Finished deliveries kept for each webhook. */
 const KEPT = 1000;
 
-/** Deliveries that may wait for each webhook; the oldest ones beyond that have failed. */
+/** Waiting deliveries kept for each webhook; older ones are marked as failed. */
 const MAX_WAITING = 10_000;
 
 export interface DeliveryLogOptions {
@@ -16,7 +16,7 @@ export interface DeliveryLogOptions {
   readonly clock: () => number;
 }
 
-/** What webhooks sent, and what they are still to send. */
+/** The finished and waiting deliveries of webhooks. */
 export class DeliveryLog {
   readonly #database: Database;
   readonly #clock: () => number;
@@ -27,12 +27,12 @@ export class DeliveryLog {
     this.#clock = options.clock;
   }
 
-  /** Calls back when something is to be sent at once. */
+  /** Calls a listener when a delivery is due at once. */
   onDue(listener: () => void): void {
     this.#onDue = listener;
   }
 
-  /** The newest deliveries of a webhook, newest first; with `before` those that are older. */
+  /** The deliveries of a webhook, newest first; with `before`, only older ones. */
   async list(
     { id }: Webhook,
     { limit, before }: { readonly limit: number; readonly before?: string | undefined },
@@ -55,9 +55,9 @@ export class DeliveryLog {
   }
 
   /**
-   * Sends something that tells of nothing, to see whether it arrives.
+   * Sends a test delivery.
    *
-   * @throws Conflict where the webhook is not active
+   * @throws Conflict if the webhook is not active
    */
   async ping(webhook: Webhook): Promise<DeliveryView> {
     requireActive(webhook);
@@ -72,7 +72,7 @@ export class DeliveryLog {
   /**
    * Sends a delivery again, under the same id.
    *
-   * @throws NotFound; Conflict where the webhook is not active
+   * @throws NotFound; Conflict if the webhook is not active
    */
   async redeliver(webhook: Webhook, deliveryId: string): Promise<DeliveryView> {
     requireActive(webhook);
@@ -128,12 +128,12 @@ export class DeliveryLog {
     );
   }
 
-  /** Those that are due, the longest first, of webhooks that are not busy. */
+  /** Due deliveries, the longest overdue first, without those of busy webhooks. */
   async due(
     { besides, webhooks, limit }: {
-      /** Ids of deliveries that are being sent. */
+      /** Ids of the deliveries that are being sent. */
       readonly besides: readonly string[];
-      /** Ids of webhooks that can send. */
+      /** Ids of the webhooks that can send. */
       readonly webhooks: readonly string[];
       readonly limit: number;
     },
@@ -144,7 +144,7 @@ export class DeliveryLog {
     return await query.orderBy("next_attempt_at").orderBy("id").limit(limit).execute();
   }
 
-  /** When the next one is due, in Unix milliseconds; null where none waits. */
+  /** When the next delivery is due, in Unix milliseconds; null if none is waiting. */
   async nextDue(besides: readonly string[], webhooks: readonly string[]): Promise<number | null> {
     if (webhooks.length === 0) return null;
     const row = await this.#waiting(besides, webhooks)
@@ -152,7 +152,7 @@ export class DeliveryLog {
     return row?.time ?? null;
   }
 
-  /** Forgets what a webhook sent long ago, and gives up what waits beyond a limit. */
+  /** Deletes old finished deliveries of a webhook, and gives up waiting ones beyond a limit. */
   async trim({ id }: Webhook): Promise<void> {
     const { tables } = this.#database;
     const newest = (status: "finished" | "waiting", offset: number) => {
@@ -176,7 +176,7 @@ export class DeliveryLog {
         tables.updateTable("webhook_deliveries").set({
           status: "failed",
           next_attempt_at: null,
-          error: "Too many deliveries waited",
+          error: "Too many deliveries were waiting",
           finished_at: this.#clock(),
         }).where("webhook_id", "=", id).where("status", "=", "pending")
           .where("id", "<=", waiting.id),

@@ -1,6 +1,6 @@
 /**
- * Webhooks of projects: signed as Standard Webhooks says, sent from a log of deliveries that a restart
- * does not lose, and never to addresses inside the network. See README.md.
+ * Webhooks of projects: signed according to Standard Webhooks, sent from a log of deliveries that
+ * survives restarts, and never to addresses inside the network. See README.md.
  */
 export { isPublicAddress } from "./addresses.ts";
 export type { DeliveryView, WebhookView } from "./records.ts";

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 
-/** How long the secret before a new one signs too, in milliseconds. */
+/** How long the previous secret also signs after a new one is made, in milliseconds. */
 const SECRETS_OVERLAP = 24 * 60 * 60_000;
 
 /** A webhook, held in memory. Times are Unix milliseconds. */
@@ -15,13 +15,13 @@ export interface Webhook {
   /** Names of events; empty for all. */
   readonly types: readonly string[];
   readonly isActive: boolean;
-  /** Only later events are for it. */
+  /** The number of the last event before its first delivery. */
   readonly cursor: number;
   readonly failingSince: number | null;
   readonly createdAt: number;
 }
 
-/** A webhook as it is told to callers. */
+/** A webhook as the API shows it. */
 export interface WebhookView {
   readonly id: string;
   readonly project: string | null;
@@ -32,7 +32,7 @@ export interface WebhookView {
   readonly created_at: string;
 }
 
-/** A delivery as it is told to callers. */
+/** A delivery as the API shows it. */
 export interface DeliveryView {
   readonly id: string;
   readonly type: string;
@@ -64,7 +64,10 @@ export function webhookOf(row: Selectable<Tables["webhooks"]>): Webhook {
   };
 }
 
-/** The versions of the secrets that sign at a time: the newest, and for a day the one before. */
+/**
+ * The versions of the secrets that sign at a given time: the newest and, for a day, the previous
+ * one.
+ */
 export function signingVersions(
   { secretVersion, secretSince }: Webhook,
   now: number,

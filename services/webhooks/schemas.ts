@@ -8,13 +8,13 @@ const types = z.array(
   z.string().regex(/^[a-z][a-z_]{0,63}$/, { error: "must be the name of an event" }),
 ).max(50, { error: "must have at most 50 names" });
 
-/** What a webhook is made with. */
+/** The body of a request that makes a webhook. */
 export const newWebhookSchema = z.object({
   url,
   types: types.default([]).describe("Names of events, such as `checkin`; empty for all"),
 });
 
-/** What can be changed of a webhook. */
+/** The body of a request that changes a webhook. */
 export const webhookChangeSchema = z.object({
   url: url.optional(),
   types: types.optional(),
@@ -24,7 +24,7 @@ export const webhookChangeSchema = z.object({
 export type NewWebhook = z.infer<typeof newWebhookSchema>;
 export type WebhookChange = z.infer<typeof webhookChangeSchema>;
 
-/** The URL of a text, or null where a webhook cannot lead there. */
+/** Parses a URL; null if no webhook may use it. */
 export function readUrl(text: string): URL | null {
   const parsed = URL.canParse(text) ? new URL(text) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;

@@ -9,7 +9,7 @@ import { signatureOf } from "./signatures.ts";
 import { DeliveryError, post, type TransportOptions } from "./transport.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** Requests at once, in all and of one webhook. */
+/** Requests at the same time: in all, and of one webhook. */
 const MAX_AT_ONCE = 32;
 const MAX_OF_ONE = 4;
 
@@ -17,20 +17,20 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** How long after each failed attempt the next one follows, in milliseconds: three days in all. */
+/** Pauses after failed attempts, in milliseconds: about three days in all. */
 const BACKOFF = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR]
   .concat([20 * HOUR, 24 * HOUR]);
 
-/** A webhook that has failed for so long is disabled. */
+/** A webhook is disabled after failing for this long. */
 const MAX_FAILING = 5 * 24 * HOUR;
 
 const RETRY_MS = 5 * SECOND;
 const TRIM_MS = 10 * MINUTE;
 
-/** The answer of a receiver that wants no more (Standard Webhooks). */
+/** Status of a receiver that wants no more deliveries (Standard Webhooks). */
 const GONE = 410;
 
-/** Names of events that are sent to nobody: a webhook's own trouble would make more of it. */
+/** Events that no webhook gets: a failing webhook would cause more of them. */
 const UNSENT: ReadonlySet<string> = new Set(["webhook_changed"]);
 
 export interface SenderOptions {
@@ -43,15 +43,16 @@ export interface SenderOptions {
 }
 
 /**
- * Sends events to webhooks. Each event becomes one delivery per webhook that wants it, written in one
- * transaction with how far the log was read; so none is lost or doubled over a restart. Deliveries
- * are sent from the database, and those that failed are sent again later and later.
+ * Sends events to webhooks. Each event becomes one delivery per webhook that wants it, written in
+ * one transaction with the cursor in the log, so a restart neither loses nor duplicates one.
+ * Deliveries are sent from the database; failed ones are sent again, after longer and longer
+ * pauses.
  */
 export class WebhookSender {
   readonly #options: SenderOptions;
   readonly #aborted = new AbortController();
   #following: Following | null = null;
-  /** Events that came, and are not written as deliveries yet. */
+  /** Events that are not written as deliveries yet. */
   #batch: LoggedEvent[] = [];
   #taking: Promise<void> = Promise.resolve();
   readonly #sending = new Map<
@@ -68,7 +69,7 @@ export class WebhookSender {
     this.#options = options;
   }
 
-  /** Goes on where the process before ended. */
+  /** Continues where the previous process ended. */
   start(): void {
     const { webhooks, eventLog } = this.#options;
     const cursors = webhooks.all().map(({ cursor }) => cursor);
@@ -79,7 +80,7 @@ export class WebhookSender {
     this.#wake();
   }
 
-  /** Breaks off what is being sent, which the next start sends again. */
+  /** Aborts running deliveries; the next start sends them again. */
   async close(): Promise<void> {
     this.#aborted.abort();
     this.#following?.close();
@@ -91,7 +92,7 @@ export class WebhookSender {
     await Promise.all(Array.from(this.#sending.values(), ({ done }) => done));
   }
 
-  /** Resolves when nothing is being sent; for tests. */
+  /** Resolves when no delivery is being sent; for tests. */
   async idle(): Promise<void> {
     for (;;) {
       await this.#taking;
@@ -119,7 +120,7 @@ export class WebhookSender {
     this.#cancelRetry = this.#options.scheduler.after(RETRY_MS, work);
   }
 
-  /** Writes the deliveries of the events that came, and asks for more. */
+  /** Writes the deliveries of a batch of events, and asks for more. */
   async #take(after: number): Promise<void> {
     const batch = this.#batch;
     const last = batch.at(-1)?.seq ?? after;
@@ -152,7 +153,7 @@ export class WebhookSender {
     );
   }
 
-  /** Begins to send what is due, as far as there is room. */
+  /** Begins to send due deliveries, within the limits. */
   #wake(): void {
     this.#isAsked = true;
     if (this.#filling !== null || this.#aborted.signal.aborted) return;
@@ -204,7 +205,7 @@ export class WebhookSender {
   #begin(row: DeliveryRow): void {
     const done = this.#send(row).catch((error) => {
       this.#options.log.warn("A delivery of a webhook cannot be written", { error });
-      // It is due still; let the disk have a moment.
+      // The delivery is still due: try again after a pause.
       this.#retry(() => this.#wake());
       return false;
     }).then((goesOn) => {
@@ -304,6 +305,6 @@ function wants(
 
 function errorOf(status: number): string | null {
   if (status >= 200 && status < 300) return null;
-  if (status >= 300 && status < 400) return "The answer is a redirect, which is not followed";
-  return `The answer is ${status}`;
+  if (status >= 300 && status < 400) return "The response is a redirect, which is not followed";
+  return `The response is ${status}`;
 }

@@ -1,19 +1,20 @@
 /**
  * Secrets and signatures of webhooks.
  *
- * @see {@link https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md}
+ * @see {@link
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md}
  */
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 
 const PURPOSE = "muster webhook ";
 
-/** What secrets are derived from. */
+/** The key from which secrets are derived. */
 export interface SecretKey {
   mac(purpose: string, text: string): Promise<string>;
 }
 
-/** The secret of a webhook, as it is shown once: `whsec_` and 32 bytes in Base64. */
+/** The secret of a webhook, which is shown once: `whsec_` and 32 bytes in Base64. */
 export async function secretOf(key: SecretKey, id: string, version: number): Promise<string> {
   const bytes = Buffer.from(await key.mac(PURPOSE, `${id}.${version}`), "hex");
   return `whsec_${bytes.toString("base64")}`;

@@ -1,39 +1,39 @@
-/** Sends one request to an address that was checked, and to no other. */
+/** Sends one request to a checked address, and to no other. */
 import { lookup } from "node:dns/promises";
 import { isPublicAddress } from "./addresses.ts";
 
-/** Bytes that the head of an answer may have. */
+/** Longest status line and headers of a response, in bytes. */
 const MAX_HEAD = 16_384;
 
 const HEAD_END = "\r\n\r\n";
 
-/** What a webhook's receiver answered. */
+/** The response of a webhook's receiver. */
 export interface Answer {
   readonly status: number;
-  /** The header `Retry-After`, in seconds; null where there is none. */
+  /** The header `Retry-After` in seconds, or null. */
   readonly retryAfter: number | null;
 }
 
 export interface TransportOptions {
   /** Whether local and private addresses are allowed. */
   readonly allowPrivate: boolean;
-  /** In milliseconds, for all of a request. */
+  /** For the whole request, in milliseconds. */
   readonly timeLimit: number;
-  /** The addresses of a host name. */
+  /** Resolves a host name to its addresses. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
-/** Why nothing was sent or no answer came, as a sentence for the delivery log. */
+/** Why a request was not sent or got no response, as a sentence for the delivery log. */
 export class DeliveryError extends Error {
   override readonly name = "DeliveryError";
 }
 
 /**
  * Posts a body. The host's name is resolved once; each of its addresses must be allowed, and the
- * connection goes to one that was checked. Redirects are answers like any other. Of the answer only
- * the head is read.
+ * connection goes to one of these. Redirects are not followed. Only the head of the response is
+ * read.
  *
- * @param attempt counts from 0; each attempt takes the next of the host's addresses
+ * @param attempt from 0; each attempt takes the next of the host's addresses
  * @throws DeliveryError
  */
 export async function post(
@@ -54,13 +54,13 @@ export async function post(
     return await untilEnded(ended, exchange(connection.conn, requestOf(url, headers, body)));
   } catch (error) {
     if (error instanceof DeliveryError) throw error;
-    if (limit.aborted) throw new DeliveryError("No answer came in time");
+    if (limit.aborted) throw new DeliveryError("No response came in time");
     if (signal.aborted) throw new DeliveryError("The server is shutting down");
     throw new DeliveryError(`The connection failed: ${messageOf(error)}`);
   }
 }
 
-/** The address to connect to, once every address of the host is found to be allowed. */
+/** Chooses the address to connect to, after every address of the host is checked. */
 async function addressOf(url: URL, attempt: number, options: TransportOptions): Promise<string> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const addresses = await (options.resolve ?? resolveHost)(host).catch(() => []);
@@ -69,7 +69,7 @@ async function addressOf(url: URL, attempt: number, options: TransportOptions): 
   const closed = options.allowPrivate ? undefined : addresses.find((one) => !isPublicAddress(one));
   if (closed === undefined) return address;
   throw new DeliveryError(
-    `The host ${host} has the address ${closed}, which is not of the public internet`,
+    `The host ${host} has the address ${closed}, which is not on the public internet`,
   );
 }
 
@@ -77,7 +77,7 @@ async function resolveHost(host: string): Promise<readonly string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** A connection that the end of the request, or of its time, closes. */
+/** A connection that closes at the end of the request or of its time limit. */
 class Connection implements Disposable {
   conn: Deno.Conn;
   readonly #signal: AbortSignal;
@@ -134,10 +134,10 @@ function requestOf(url: URL, headers: Readonly<Record<string, string>>, body: st
   return request;
 }
 
-/** Sends a request and reads the head of the answer; interim answers (1xx) are passed over. */
+/** Sends a request and reads the head of the response; interim responses (1xx) are skipped. */
 async function exchange(conn: Deno.Conn, request: Uint8Array): Promise<Answer> {
   const sending = sendAll(conn, request);
-  // A receiver may answer and close before it has read everything.
+  // A receiver may respond and close before it has read everything.
   sending.catch(() => {});
   const chunk = new Uint8Array(4096);
   let text = "";
@@ -149,9 +149,9 @@ async function exchange(conn: Deno.Conn, request: Uint8Array): Promise<Answer> {
       text = text.slice(end + HEAD_END.length);
       continue;
     }
-    if (text.length > MAX_HEAD) throw new DeliveryError("The answer's head is too long");
+    if (text.length > MAX_HEAD) throw new DeliveryError("The response's head is too long");
     const count = await conn.read(chunk);
-    if (count === null) throw new DeliveryError("The connection was closed without an answer");
+    if (count === null) throw new DeliveryError("The connection was closed without a response");
     text += String.fromCharCode(...chunk.subarray(0, count));
   }
 }
@@ -162,7 +162,7 @@ async function sendAll(conn: Deno.Conn, bytes: Uint8Array): Promise<void> {
 
 function answerOf(head: string): Answer {
   const [, status] = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/.exec(head) ?? [];
-  if (status === undefined) throw new DeliveryError("The answer is not HTTP");
+  if (status === undefined) throw new DeliveryError("The response is not HTTP");
   const [, seconds] = /^retry-after:[ \t]*(\d{1,6})[ \t]*$/im.exec(head) ?? [];
   return { status: Number(status), retryAfter: seconds === undefined ? null : Number(seconds) };
 }

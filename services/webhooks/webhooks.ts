@@ -18,7 +18,7 @@ import { viewOfWebhook, type Webhook, webhookOf, type WebhookView } from "./reco
 import type { NewWebhook, WebhookChange } from "./schemas.ts";
 import { type SecretKey, secretOf } from "./signatures.ts";
 
-/** Webhooks of one project, and of all projects together. */
+/** Most webhooks of one project, and most that get the events of all projects. */
 const MAX_WEBHOOKS = 50;
 
 export interface WebhooksOptions {
@@ -30,15 +30,15 @@ export interface WebhooksOptions {
   readonly clock: () => number;
 }
 
-/** A webhook with its secret, which is told once. */
+/** A webhook with its secret, which is shown once. */
 export interface IssuedWebhook extends WebhookView {
   readonly secret: string;
 }
 
-/** Where webhooks hang: on a project, or on all of them where it is null. */
+/** The project of a webhook; null for all projects. */
 export type WebhookOwner = Project | null;
 
-/** Webhooks, all held in memory. A secret is derived from its webhook's id, and stored nowhere. */
+/** Webhooks, all held in memory. A secret is derived from its webhook's id and never stored. */
 export class Webhooks implements Directory {
   readonly deliveries: DeliveryLog;
   readonly #options: WebhooksOptions;
@@ -63,12 +63,12 @@ export class Webhooks implements Directory {
     for (const row of rows) this.#byId.set(row.id, webhookOf(row));
   }
 
-  /** Calls back when there may be something to send. */
+  /** Calls a listener when a delivery may be due. */
   onActive(listener: () => void): void {
     this.#onActive = listener;
   }
 
-  /** Those of projects that are there. */
+  /** The webhooks of existing projects, and those of all projects. */
   all(): readonly Webhook[] {
     return [...this.#byId.values()].filter(({ projectId }) =>
       projectId === null || this.#options.projects.get(projectId) !== null
@@ -89,18 +89,18 @@ export class Webhooks implements Directory {
     return this.#view(this.require(owner, id));
   }
 
-  /** @throws NotFound where there is no such webhook, or it is another's */
+  /** @throws NotFound if there is no such webhook, or it belongs to another project */
   require(owner: WebhookOwner, id: string): Webhook {
     const webhook = this.get(id);
     if (webhook === null || webhook.projectId !== (owner?.id ?? null)) throw noSuchWebhook(id);
     return webhook;
   }
 
-  /** @throws Conflict where there are too many */
+  /** @throws Conflict if there are too many */
   async create(owner: WebhookOwner, request: NewWebhook, caller: Caller): Promise<IssuedWebhook> {
     const { database, clock, eventLog, key } = this.#options;
     if (this.#of(owner).length >= MAX_WEBHOOKS) {
-      throw new Conflict(`There are ${MAX_WEBHOOKS} webhooks already, which is the limit`);
+      throw new Conflict(`There are already ${MAX_WEBHOOKS} webhooks, which is the limit`);
     }
     const now = clock();
     const row = {
@@ -128,7 +128,7 @@ export class Webhooks implements Directory {
   }
 
   /**
-   * Changes a webhook. One that becomes active begins with what happens from then on.
+   * Changes a webhook. If it becomes active, it gets only later events.
    *
    * @throws NotFound
    */
@@ -153,7 +153,7 @@ export class Webhooks implements Directory {
   }
 
   /**
-   * Gives a webhook a new secret. For a day the one before it signs too.
+   * Gives a webhook a new secret. The previous one also signs for a day.
    *
    * @throws NotFound
    */
@@ -181,14 +181,14 @@ export class Webhooks implements Directory {
     ], [this.#event(webhook, "removed", originOf(caller))]);
   }
 
-  /** Since when a webhook fails, or that it does no more; null as its outcome may be. */
+  /** Records since when a webhook fails; null if it works again. */
   failing(webhook: Webhook, since: number | null): readonly Statement[] {
     return webhook.failingSince === since
       ? []
       : [this.#updating(webhook.id, { failingSince: since }, false)];
   }
 
-  /** What disables a webhook that has failed for long: a statement and its event. */
+  /** Disables a webhook that has failed for too long: a statement and its event. */
   disabling(
     webhook: Webhook,
     origin: Origin,
@@ -199,7 +199,7 @@ export class Webhooks implements Directory {
     };
   }
 
-  /** Secrets that sign, by their versions. */
+  /** The secrets of these versions. */
   secrets(webhook: Webhook, versions: readonly number[]): Promise<string[]> {
     const { key } = this.#options;
     return Promise.all(versions.map((version) => secretOf(key, webhook.id, version)));

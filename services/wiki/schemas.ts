@@ -3,44 +3,44 @@ import { z } from "zod";
 /** The markups of a page, under the names that Fossil stores. */
 export const MIMETYPES = ["text/x-markdown", "text/x-fossil-wiki", "text/plain"] as const;
 
-/** Names by which callers may call a markup, too. */
+/** Other names of a markup that requests may use. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { "text/markdown": "text/x-markdown" };
 
-/** Longest name of a page, in bytes of UTF-8, as Fossil allows it. */
+/** Longest name of a page in Fossil, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 100;
 
 const encoder = new TextEncoder();
 
-/** Whether a page may be called so, by Fossil's rules: slashes may be in a name. */
+/** Whether a name is valid by Fossil's rules; it may contain slashes. */
 function isPageName(name: string): boolean {
   return encoder.encode(name).length <= MAX_NAME_BYTES &&
     /^[^ \p{Cc}](?:[^\p{Cc}]*[^ \p{Cc}])?$/u.test(name) && !name.includes("  ");
 }
 
-/** The name of a page that is written. */
+/** The name of a page to write. */
 export const pageNameSchema = z.string().refine(isPageName, {
   error:
     `must have 1 to ${MAX_NAME_BYTES} bytes, no control characters, no space at its ends and ` +
     "no two spaces in a row",
 });
 
-/** A version of a page that a caller writes. */
+/** The body of a request that writes a version of a page. */
 export const wikiEditSchema = z.strictObject({
   content: z.string().min(1, { error: "must not be empty; DELETE deletes the page" })
-    .regex(/^[^\0]*$/, { error: "must not hold NUL characters" }),
+    .regex(/^[^\0]*$/, { error: "must not contain NUL characters" }),
   mimetype: z.preprocess(
     (name) => typeof name === "string" ? OTHER_NAMES[name] ?? name : name,
     z.enum(MIMETYPES, {
       error: 'must be "text/x-markdown", "text/x-fossil-wiki" or "text/plain"',
     }),
-  ).optional().describe("The page's own where it is absent; text/x-markdown for a new page"),
+  ).optional().describe("By default, the page's own, or text/x-markdown for a new page"),
   comment: z.string().max(1000, { error: "must have at most 1000 characters" })
-    .regex(/^[^\0]*$/, { error: "must not hold NUL characters" })
-    .optional().describe("What changed, for the timeline"),
+    .regex(/^[^\0]*$/, { error: "must not contain NUL characters" })
+    .optional().describe("Describes the change in the timeline"),
   parent: z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" })
     .nullable().optional().describe(
-      "The version that was edited, or a prefix of its id; null for a new page. 409 if the page " +
-        "has another one now. Absent: the edit follows the newest version",
+      "The edited version, or a prefix of its id; null for a new page. 409 if the page " +
+        "has a newer one. By default, the edit follows the newest version",
     ),
   agent_id: z.string().max(200, { error: "must have at most 200 characters" }).optional(),
 });

@@ -10,22 +10,22 @@ export interface WikiWriter {
   readonly actor: Actor;
 }
 
-/** What a version of a page is to hold. */
+/** The content of a new version of a page. */
 export type WikiEdit = Omit<WikiEditRequest, "agent_id">;
 
 /** A version of a page in its history. */
 export type PageVersion = WikiVersion & { readonly is_deletion: boolean };
 
-/** A page that was saved. */
+/** A saved page. */
 export interface SavedPage {
   readonly page: WikiPage;
-  /** Whether there was no such page before. */
+  /** Whether the page is new. */
   readonly isNew: boolean;
 }
 
 const DEFAULT_MIMETYPE = "text/x-markdown";
 
-/** The wikis of projects, whose pages are in the repositories. */
+/** The wikis of projects. Pages are in the repositories. */
 export class Wikis {
   readonly #repositories: ProjectRepositories;
 
@@ -33,7 +33,7 @@ export class Wikis {
     this.#repositories = options.repositories;
   }
 
-  /** Every page, the most recently changed first. */
+  /** Every page, the latest change first. */
   list(project: Project): Promise<WikiPageRef[]> {
     return this.#repositories.read(project, (repository) => repository.wikiPages({}));
   }
@@ -52,7 +52,7 @@ export class Wikis {
   }
 
   /**
-   * Every version of a page, newest first, those of a deleted page too.
+   * Every version of a page, newest first, also of a deleted page.
    *
    * @throws NotFound
    */
@@ -65,9 +65,9 @@ export class Wikis {
   }
 
   /**
-   * Writes a version of a page. One that says what the page says already is not written again.
+   * Writes a version of a page, unless its content is the same.
    *
-   * @throws Conflict where `parent` is not the newest version
+   * @throws Conflict if `parent` is not the newest version
    */
   save(
     project: Project,
@@ -104,7 +104,7 @@ export class Wikis {
    * Deletes a page as Fossil does: an empty version follows the newest, and the older ones stay.
    *
    * @param parent the version that the caller knows; absent for any
-   * @throws NotFound; Conflict where `parent` is not the newest version
+   * @throws NotFound; Conflict if `parent` is not the newest version
    */
   async remove(
     project: Project,
@@ -129,7 +129,7 @@ export class Wikis {
   }
 }
 
-/** Every version of a page, newest first; none where there never was such a page. */
+/** Every version of a page, newest first; none if the page never existed. */
 async function versionsOf(repository: PooledRepository, name: string): Promise<WikiVersion[]> {
   const pages = await repository.wikiPages({ deleted: true });
   return pages.some((page) => page.name === name) ? await repository.wikiHistory(name) : [];

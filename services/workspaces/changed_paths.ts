@@ -1,11 +1,11 @@
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { WorkspaceLine } from "./records.ts";
 
-/** What a workspace changes. */
+/** The files that a workspace changes. */
 export interface Changed {
   /** How many files. */
   readonly files: number;
-  /** Their paths, the old ones of moved files too. */
+  /** Their paths, including the old paths of renamed files. */
   readonly paths: readonly string[];
 }
 
@@ -13,8 +13,8 @@ export interface Changed {
 const MAX_KEPT = 200_000;
 
 /**
- * The paths that differ between two check-ins. Check-ins never change,
- * so what was computed once is kept, the least recently used dropped first.
+ * The paths that differ between two check-ins. Check-ins never change, so results are kept; the
+ * least recently used are dropped first.
  */
 export class ChangedPaths {
   readonly #repositories: Pick<ProjectRepositories, "read">;

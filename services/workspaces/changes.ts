@@ -2,18 +2,18 @@ import { Buffer } from "node:buffer";
 import { Invalid, TooLarge } from "../errors.ts";
 import { encodeUtf8, type FileChange } from "../fossil/mod.ts";
 
-/** Changes of one commit. */
+/** Most changes of one commit. */
 export const MAX_CHANGES = 1000;
 
 /** The longest path, in characters. */
 export const MAX_PATH = 1000;
 
-/** Contents of one commit together, in bytes; the body of the request is bounded as well. */
+/** Total size of the files of one commit, in bytes; the request's body is bounded as well. */
 export const MAX_COMMIT_BYTES = 16 * 1024 * 1024;
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** A change of a file as a request states it. */
+/** A change of a file in a request. */
 export interface RequestedChange {
   readonly path: string;
   readonly content?: string | undefined;
@@ -24,9 +24,9 @@ export interface RequestedChange {
 }
 
 /**
- * The changes of a commit for the engine, which judges their paths and contents.
+ * Turns the changes of a request into the engine's, which checks their paths and contents.
  *
- * @throws Invalid where a change says too little, or two things at once; TooLarge
+ * @throws Invalid if a change is incomplete or contradicts itself; TooLarge
  */
 export function fileChangesOf(changes: readonly RequestedChange[]): FileChange[] {
   let bytes = 0;
@@ -34,7 +34,9 @@ export function fileChangesOf(changes: readonly RequestedChange[]): FileChange[]
     const file = fileChangeOf(change);
     if ("content" in file) bytes += file.content?.length ?? 0;
     if (bytes > MAX_COMMIT_BYTES) {
-      throw new TooLarge(`The files of a commit have at most ${MAX_COMMIT_BYTES} bytes together`);
+      throw new TooLarge(
+        `The files of a commit must not exceed ${MAX_COMMIT_BYTES} bytes together`,
+      );
     }
     return file;
   });
@@ -51,7 +53,7 @@ function fileChangeOf(change: RequestedChange): FileChange {
     : { mode: executable ? "executable" as const : "file" as const };
   if (change.delete === true) {
     if (content !== null || rename_to !== undefined || executable !== undefined) {
-      throw new Invalid(`The change of "${path}" deletes the file and says something else of it`);
+      throw new Invalid(`The change of "${path}" deletes the file and also changes it`);
     }
     return { kind: "delete", path };
   }

@@ -11,7 +11,7 @@ interface ClosingBody {
   readonly workspaceId: string;
 }
 
-/** Closes the branches of workspaces that nobody wants to merge, and opens them again. */
+/** Abandons workspaces, and restores them. */
 export class Closing {
   readonly #parts: WorkspaceParts;
   readonly #abandoning: RegisteredKind<ClosingBody>;
@@ -33,7 +33,7 @@ export class Closing {
   /**
    * Closes a workspace and its branch. Nothing is erased.
    *
-   * @throws NotFound, Conflict where it is closed already, Forbidden
+   * @throws NotFound, Forbidden; Conflict if it is closed already
    */
   async abandon(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
     const { store, permits } = this.#parts;
@@ -52,7 +52,7 @@ export class Closing {
   /**
    * Opens an abandoned workspace again.
    *
-   * @throws NotFound, Forbidden, Conflict where it is not abandoned
+   * @throws NotFound, Forbidden; Conflict if it is not abandoned
    */
   async restore(
     project: Project,

@@ -8,21 +8,21 @@ import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
 import { changed, checkinOn } from "./settling.ts";
 import { mergeConflict, requireBranchTip, requireTip } from "./tips.ts";
 
-/** What a commit writes. */
+/** The content of a commit. */
 export interface NewCommit {
   readonly message: string;
   readonly changes: readonly FileChange[];
-  /** The check-in that the caller takes for the tip, or a prefix of its hash. */
+  /** The check-in that the caller expects at the tip, or a prefix of its hash. */
   readonly parent?: string | undefined;
 }
 
-/** A merge of another branch into a workspace; its changes decide what conflicts. */
+/** A merge of another branch into a workspace; its changes resolve the conflicts. */
 export interface UpdateRequest extends WorkRequest, Omit<NewCommit, "message"> {
   readonly source: string;
   readonly message?: string | undefined;
 }
 
-/** A commit that was written. */
+/** A written commit. */
 export interface WrittenCommit {
   readonly workspace: Workspace;
   readonly uuid: string;
@@ -52,8 +52,9 @@ export class Committing {
   /**
    * Commits changes of files.
    *
-   * @throws Invalid where the engine refuses a path or a content; NotFound, Forbidden
-   * @throws Conflict where the workspace is not active, has moved on from `parent`, or would not change
+   * @throws Invalid if the engine refuses a path or content; NotFound, Forbidden
+   * @throws Conflict if the workspace is not active, has moved on from `parent`, or would not
+   * change
    */
   commit(
     project: Project,
@@ -73,9 +74,10 @@ export class Committing {
   }
 
   /**
-   * Merges a branch into a workspace, so that its changes apply to what is there now.
+   * Merges a branch into a workspace, so that the workspace's changes apply to the branch's tip.
    *
-   * @throws Conflict with `conflicts` where `changes` do not decide all of them; else as `commit`
+   * @throws Conflict with `conflicts` if `changes` do not resolve all of them; otherwise like
+   * `commit`
    */
   update(
     project: Project,
@@ -121,7 +123,7 @@ export class Committing {
   }
 }
 
-/** The engine's answer to a commit after which every file is as it was before. */
+/** Whether the engine refused a commit because it changes nothing. */
 function isEmptyCommit(error: unknown): boolean {
   return error instanceof Error && error.message === "The check-in changes nothing";
 }

@@ -1,4 +1,4 @@
-/** What workspaces need from their neighbours, and what neighbours hear of them. */
+/** The interfaces between workspaces and the services beside them. */
 import type { Change } from "../database/mod.ts";
 import type { Origin } from "../events/mod.ts";
 import type { Caller } from "../identity/mod.ts";
@@ -8,7 +8,7 @@ import type { Workspace } from "./records.ts";
 
 /** The part of `Claims` that fences a workspace. */
 export interface WorkFence {
-  /** @throws Conflict where somebody's claim does not carry a write */
+  /** @throws Conflict if the claim does not permit the write */
   fence(project: Pick<Project, "id">, request: FenceRequest): Promise<Claim>;
   merged(project: Project, merge: {
     readonly ticket: string;
@@ -24,11 +24,11 @@ export interface WorkRequest {
   readonly actor: Actor;
   /** Whether the caller may administer the project. */
   readonly isAdmin: boolean;
-  /** The generation of the claim that the caller believes in. */
+  /** The generation of the claim that the request names. */
   readonly generation?: number | undefined;
 }
 
-/** A merge before it is made. */
+/** A merge that a gate judges. */
 export interface GatedMerge {
   readonly project: Project;
   readonly workspace: Workspace;
@@ -42,16 +42,16 @@ export interface GatedMerge {
 }
 
 /**
- * Lets a merge pass, or throws: Forbidden where a rule forbids it, Conflict where the state does.
- * It is called while nothing else is written to the project's repository; it must not write there.
+ * Lets a merge pass, or throws Forbidden if a rule forbids it, or Conflict if the state does. It is
+ * called while nothing else is written to the project's repository, and must not write there.
  */
 export type MergeGate = (merge: GatedMerge) => Promise<void>;
 
-/** A change of a workspace, as its settling sees it. */
+/** A change of a workspace that is being settled. */
 export interface WorkspaceChange {
   readonly action: "created" | "committed" | "merged" | "abandoned" | "restored" | "taken_over";
   readonly project: Project;
-  /** As it is after the change. */
+  /** The workspace after the change. */
   readonly workspace: Workspace;
   /** The check-in that the change made; null for none. */
   readonly checkin: string | null;
@@ -62,8 +62,8 @@ export interface WorkspaceChange {
 }
 
 /**
- * Adds statements and events to the transaction that settles a change of a workspace. As `settle` of
- * an intention, it may be called after a crash: it uses its argument and the database only, and none
- * of its statements is `mustChange`.
+ * Adds statements and events to the transaction that settles a change of a workspace. Like `settle`
+ * of an intention, it may be called after a crash: it uses only its argument and the database, and
+ * none of its statements is `mustChange`.
  */
 export type WorkspaceListener = (change: WorkspaceChange) => Change | Promise<Change>;

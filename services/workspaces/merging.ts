@@ -11,33 +11,33 @@ import { mergeConflict, requireBranchTip, requireTip } from "./tips.ts";
 
 /** A merge of a workspace. */
 export interface MergeRequest extends WorkRequest {
-  /** The check-in to merge, whole or a prefix of it: 409 if it is not the tip any more. */
+  /** The check-in to merge, or a prefix of its hash; Conflict if it is no longer the tip. */
   readonly tip?: string | undefined;
   readonly target?: string | undefined;
   readonly message?: string | undefined;
-  /** Whether the caller may merge what is another's, because a review of it says so. */
+  /** Whether the caller may merge another owner's workspace, because a review permits it. */
   readonly forOwner?: boolean;
-  /** Passed on to gates and listeners; must survive JSON. */
+  /** Passed to gates and listeners; must survive JSON. */
   readonly extra?: unknown;
 }
 
-/** A workspace that was merged. */
+/** A merged workspace. */
 export interface WrittenMerge {
   readonly workspace: Workspace;
   readonly target: string;
   readonly tip: string;
-  /** The merge. */
+  /** The check-in of the merge. */
   readonly uuid: string;
 }
 
-/** A merge that is in the repository. */
+/** A merge in the repository. */
 export interface SettledMerge {
   readonly project: Project;
   readonly tip: string;
-  /** What the changes of the tip are changes of. */
+  /** The check-in to which the tip's changes apply. */
   readonly base: string;
   readonly target: string;
-  /** The merge. */
+  /** The check-in of the merge. */
   readonly checkin: string;
   readonly extra: unknown;
   readonly origin: Origin;
@@ -81,7 +81,7 @@ export class Merging {
     );
   }
 
-  /** What the app database gets for a merge that another service made. */
+  /** The change of the app database for a merge by another service. */
   async settled(
     workspaceId: string,
     { tip, base, target, checkin, now, ...change }: SettledMerge,
@@ -102,11 +102,11 @@ export class Merging {
   }
 
   /**
-   * Merges exactly one check-in of a workspace, its tip, and closes the workspace and its branch. Either
-   * all of it happens, or nothing.
+   * Merges the tip of a workspace, and closes the workspace and its branch. Either all of this
+   * happens, or nothing.
    *
-   * @throws Conflict with `conflicts` where the two cannot be merged, with `tip` where the workspace has
-   *   moved on; Forbidden, NotFound, Invalid, and what gates throw
+   * @throws Conflict with `conflicts` if the merge has any, with `tip` if the workspace has moved
+   * on; Forbidden, NotFound, Invalid, and what gates throw
    */
   async merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
     const { repositories, permits } = this.#parts;

@@ -3,10 +3,10 @@ import type { Permits } from "./permits.ts";
 import type { WorkspaceSettling } from "./settling.ts";
 import type { WorkspaceStore } from "./store.ts";
 
-/** Where workspaces are merged if nobody says otherwise. */
+/** The default branch into which workspaces are merged. */
 export const DEFAULT_TARGET = "trunk";
 
-/** What every change of a workspace works with. */
+/** The services that the changes of workspaces share. */
 export interface WorkspaceParts {
   readonly repositories: ProjectRepositories;
   readonly store: WorkspaceStore;

@@ -6,10 +6,10 @@ import type { WorkFence, WorkRequest } from "./interfaces.ts";
 import { branchOf, type Workspace, type WorkspaceLine } from "./records.ts";
 import type { WorkspaceStore } from "./store.ts";
 
-/** Accounts have ULIDs as ids; keys of other actors are words, or have a colon. */
+/** Keys of accounts are ULIDs; other actors' keys are words or contain a colon. */
 const ACCOUNT_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Judges who may change a workspace, and finds its line in the repository. */
+/** Decides who may change a workspace. */
 export class Permits {
   readonly #store: WorkspaceStore;
   readonly #claims: WorkFence;
@@ -26,9 +26,9 @@ export class Permits {
   }
 
   /**
-   * The active workspace, as it is now.
+   * The active workspace of a name.
    *
-   * @param verb what cannot be done where it is not active
+   * @param verb the refused action, for the error's text
    * @throws NotFound, Conflict
    */
   async requireActive(project: Project, name: string, verb: string): Promise<Workspace> {
@@ -39,15 +39,15 @@ export class Permits {
     return workspace;
   }
 
-  /** @throws Forbidden where the workspace is another's */
+  /** @throws Forbidden if the workspace belongs to somebody else */
   requireOwner({ owner }: Workspace, { actor, isAdmin }: WorkRequest): void {
     if (owner.key === actor.key || isAdmin) return;
     throw new Forbidden("Only the owning agent can modify this workspace");
   }
 
   /**
-   * Lets a write for the workspace's owner pass if the claim of its ticket carries it. An admin who is
-   * not the owner needs no claim.
+   * Requires that the owner still holds the claim of the workspace's ticket. An admin other than
+   * the owner needs no claim.
    *
    * @throws Conflict
    */
@@ -59,7 +59,7 @@ export class Permits {
     await this.#claims.fence(project, { ticket, actor: owner, ...given });
   }
 
-  /** Whether the account of the owner is gone or revoked. */
+  /** Whether the owner's account is removed or revoked. */
   isOrphan({ owner: { key } }: Workspace): boolean {
     if (!ACCOUNT_ID.test(key)) return false;
     const account = this.#accounts.get(key);
@@ -67,7 +67,7 @@ export class Permits {
   }
 }
 
-/** The lines of workspaces, in their order. */
+/** The lines of workspaces, in the same order. */
 export async function linesOf(
   repository: PooledRepository,
   workspaces: readonly Workspace[],

@@ -12,15 +12,15 @@ export interface Workspace {
   readonly description: string;
   readonly status: WorkspaceStatus;
   readonly owner: Holder;
-  /** The whole id of the ticket that it was made for, or null. */
+  /** The whole id of its ticket, or null. */
   readonly ticket: string | null;
-  /** The generation of the claim under which its owner has it. */
+  /** The generation of its owner's claim of the ticket, or null. */
   readonly generation: number | null;
   /** The check-in that starts its branch. */
   readonly startedAs: string;
-  /** Where it branched off; once it is merged, what its last changes were changes of. */
+  /** The check-in where it branched off; after a merge, the one to which its changes applied. */
   readonly base: string;
-  /** The check-in that was merged, the merge, and its branch; null before. */
+  /** The merged check-in, the merge and its branch; null before. */
   readonly tip: string | null;
   readonly mergedAs: string | null;
   readonly targetBranch: string | null;
@@ -28,10 +28,10 @@ export interface Workspace {
   readonly updatedAt: number;
 }
 
-/** What the repository says of a workspace. */
+/** The branch of a workspace in the repository. */
 export interface WorkspaceLine {
   readonly tip: string;
-  /** What its changes are changes of. */
+  /** The check-in to which its changes apply. */
   readonly base: string;
   readonly commitsMade: number;
   readonly leaves: readonly string[];

@@ -13,11 +13,12 @@ import type { WorkspaceStore } from "./store.ts";
 /** A check-in that a write left. */
 export type ReceivedCheckin = Extract<ReceivedArtifact, { kind: "checkin" }>;
 
-/** What a settled write says of its workspace; null where the artifacts are not its own. */
+/** The effect of a settled write on its workspace; null if the artifacts are not its own. */
 type Outcome = Pick<WorkspaceChange, "workspace" | "checkin"> & { readonly extra?: unknown };
 
 /**
- * Settles the changes of workspaces: the row, the event, and what listeners add, in one transaction.
+ * Settles the changes of workspaces: the row, the event and the listeners' parts, in one
+ * transaction.
  */
 export class WorkspaceSettling {
   readonly store: WorkspaceStore;
@@ -35,9 +36,9 @@ export class WorkspaceSettling {
   }
 
   /**
-   * Makes a kind of intention known that changes one workspace.
+   * Registers a kind of intention that changes one workspace.
    *
-   * @param outcome what the write did, from its body and its artifacts
+   * @param outcome finds out what the write did, from its body and its artifacts
    */
   register<Body>(
     action: WorkspaceChange["action"],
@@ -54,7 +55,7 @@ export class WorkspaceSettling {
     });
   }
 
-  /** What the app database gets for a change. */
+  /** The change of the app database for a change of a workspace. */
   async changeOf(change: WorkspaceChange): Promise<Change> {
     const { workspace, action, project, origin, now, checkin } = change;
     const statements = [
@@ -90,7 +91,7 @@ export function checkinOn(
   );
 }
 
-/** Whether a write left a card that closes check-ins, or opens them again. */
+/** Whether a write left a card that closes check-ins (`+`) or opens them again (`-`). */
 export function hasClosedTag(artifacts: readonly ReceivedArtifact[], sign: "+" | "-"): boolean {
   return artifacts.some((artifact) =>
     artifact.kind === "tag" &&

@@ -12,7 +12,8 @@ export class WorkspaceStore {
   }
 
   /**
-   * The active workspace of a name, or else the newest one. A name may have been used before.
+   * The active workspace of a name, otherwise the newest one: workspaces may share a name over
+   * time.
    *
    * @throws NotFound
    */
@@ -46,7 +47,7 @@ export class WorkspaceStore {
     return rows.map(workspaceOf);
   }
 
-  /** A page of the workspaces of a status (of any, where it is null), newest first. */
+  /** A page of workspaces, newest first; of one status, unless it is null. */
   async page(
     { id }: Pick<Project, "id">,
     { status, limit, offset }: {
@@ -65,7 +66,7 @@ export class WorkspaceStore {
     return { workspaces: rows.map(workspaceOf), total: Number(counted.total) };
   }
 
-  /** How many active workspaces a project and an owner have. */
+  /** The number of active workspaces of a project, and of one owner in it. */
   async counts(
     { id }: Pick<Project, "id">,
     ownerKey: string,
@@ -100,7 +101,7 @@ export class WorkspaceStore {
     );
   }
 
-  /** Writes what can change of a workspace. */
+  /** Writes the columns of a workspace that can change. */
   update(workspace: Workspace): Statement {
     return statement(
       this.#database.tables.updateTable("workspaces").set({

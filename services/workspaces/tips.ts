@@ -1,12 +1,12 @@
-/** What a change finds at the tips of branches, and the refusals of what it does not expect. */
+/** Tips of branches, and the refusals of outdated tips and of conflicts. */
 import { Conflict, NotFound } from "../errors.ts";
 import type { MergePreview, PooledRepository } from "../fossil/mod.ts";
 import type { WorkspaceLine } from "./records.ts";
 
-/** Conflicts that one answer lists. */
+/** Most conflicts that a response lists. */
 const MAX_CONFLICTS = 1000;
 
-/** @throws Conflict where a workspace is not at the check-in that a caller takes for its tip */
+/** @throws Conflict if the workspace's tip is not the check-in that the caller expects */
 export function requireTip({ tip }: WorkspaceLine, expected: string | undefined): void {
   if (expected === undefined || tip.startsWith(expected)) return;
   throw new Conflict("The workspace has moved on: its tip is another check-in", { tip });
@@ -15,7 +15,7 @@ export function requireTip({ tip }: WorkspaceLine, expected: string | undefined)
 /**
  * The tip of a branch.
  *
- * @throws NotFound where the branch does not exist, or is closed
+ * @throws NotFound if the branch does not exist or is closed
  */
 export async function requireBranchTip(
   repository: PooledRepository,
@@ -26,7 +26,7 @@ export async function requireBranchTip(
   return tip;
 }
 
-/** The refusal of a merge whose sides contradict each other. */
+/** Refuses a merge with conflicts. */
 export function mergeConflict({ conflicts }: Pick<MergePreview, "conflicts">): Conflict {
   return new Conflict("The merge has conflicts", {
     conflicts: conflicts.slice(0, MAX_CONFLICTS).map(({ path, kind }) => ({ path, kind })),

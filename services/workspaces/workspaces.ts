@@ -38,13 +38,13 @@ export interface WorkspacesOptions {
 export interface NewWorkspace {
   readonly name: string;
   readonly description: string;
-  /** The whole id of the ticket that the workspace is for; its claim must be the actor's. */
+  /** The whole id of the workspace's ticket; the actor must hold its claim. */
   readonly ticket?: string | undefined;
   /** The branch from which it starts. */
   readonly from?: string | undefined;
 }
 
-/** A workspace with what the repository says of it. */
+/** A workspace with its line in the repository. */
 export interface OpenedWorkspace {
   readonly workspace: Workspace;
   readonly line: WorkspaceLine;
@@ -64,8 +64,8 @@ const INVALID_NAME =
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,198}$/;
 
 /**
- * Workspaces: each is a branch `workspace/NAME`, without a checkout. What is on the branch is asked
- * of the repository each time; the database holds whose it is, for what, and how it ended.
+ * Workspaces: branches `workspace/NAME`, without a checkout. The content of a branch is read from
+ * the repository each time; the database holds its owner, its ticket, and how it ended.
  */
 export class Workspaces {
   readonly overlaps: Overlaps;
@@ -75,7 +75,7 @@ export class Workspaces {
   readonly #merging: Merging;
   readonly #closing: Closing;
   readonly #paths: ChangedPaths;
-  /** Ids rise, so that lists have an order within a millisecond. */
+  /** Monotonic, so that lists have an order within a millisecond. */
   readonly #newId = monotonicFactory();
   readonly #creating: RegisteredKind<CreationBody>;
 
@@ -123,7 +123,7 @@ export class Workspaces {
     this.#merging.addGate(gate);
   }
 
-  /** Adds statements and events of others to each change of a workspace. */
+  /** Adds a listener's statements and events to each change of a workspace. */
   onChanged(listener: WorkspaceListener): void {
     this.#parts.settling.onChanged(listener);
   }
@@ -134,7 +134,7 @@ export class Workspaces {
   }
 
   /**
-   * The newest workspace of a name; reviews and others show old ones by their id.
+   * The newest workspace of a name. Older ones of the same name have only their id.
    *
    * @throws NotFound
    */
@@ -142,7 +142,7 @@ export class Workspaces {
     return this.#parts.store.require(project, name);
   }
 
-  /** A page of the workspaces of a status (of any, where it is null), newest first. */
+  /** A page of workspaces, newest first; of one status, unless it is null. */
   async list(
     project: Project,
     page: {
@@ -166,7 +166,7 @@ export class Workspaces {
   }
 
   /**
-   * What the repository says of a workspace: its tip, and the base that its changes are changes of.
+   * The line of a workspace in the repository: its tip, and the base to which its changes apply.
    *
    * @param target the branch into which it will be merged
    */
@@ -185,7 +185,7 @@ export class Workspaces {
     return this.#parts.repositories.read(project, (repository) => repository.diff(sides));
   }
 
-  /** The files that differ between the base and the tip of a workspace, without their texts. */
+  /** The files that differ between the base and the tip of a workspace, without their content. */
   async files(project: Project, { base, tip }: WorkspaceLine): Promise<readonly FileDiff[]> {
     return (await this.diff(project, { from: base, to: tip, maxBytes: 0 })).files;
   }
@@ -198,10 +198,11 @@ export class Workspaces {
   }
 
   /**
-   * Begins a workspace with a branch of its own.
+   * Creates a workspace with its own branch.
    *
    * @throws Invalid, NotFound, Forbidden, TooMany
-   * @throws Conflict where the name or its branch is in use, or the claim of the ticket is not the actor's
+   * @throws Conflict if the name or its branch is in use, or the actor does not hold the ticket's
+   * claim
    */
   async create(
     project: Project,
@@ -235,7 +236,7 @@ export class Workspaces {
         if (ticket !== undefined) await claims.fence(project, { ticket, actor, generation });
         const branch = branchOf({ name });
         if (await repository.branchTip(branch) !== null) {
-          throw new Conflict(`There is an open branch "${branch}" already`);
+          throw new Conflict(`An open branch "${branch}" already exists`);
         }
         const start = await requireBranchTip(repository, from);
         return await repository.startBranch({
@@ -247,7 +248,7 @@ export class Workspaces {
       },
     });
     const workspace = await store.get(id);
-    if (workspace === null) throw new Conflict("The workspace was not made: try again");
+    if (workspace === null) throw new Conflict("The workspace was not created: try again");
     return { workspace, line: await this.line(project, workspace) };
   }
 
@@ -265,17 +266,19 @@ export class Workspaces {
     return this.#committing.update(project, name, request);
   }
 
-  /** Merges the tip of a workspace, and closes the workspace and its branch. See {@link Merging}. */
+  /**
+   * Merges the tip of a workspace, and closes the workspace and its branch. See {@link Merging}.
+   */
   merge(project: Project, name: string, request: MergeRequest): Promise<WrittenMerge> {
     return this.#merging.merge(project, name, request);
   }
 
   /**
    * Merges exactly this check-in of a workspace, which must be its tip. The calling service has
-   * already checked that the actor may do so, for instance by a review. Gates and listeners receive
+   * already checked the actor's right, for instance by a review. Gates and listeners receive
    * `extra`; the listeners' statements and events are part of the same transaction.
    *
-   * @throws as {@link merge}
+   * @throws like {@link merge}
    */
   mergeExactly(
     project: Project,
@@ -293,8 +296,8 @@ export class Workspaces {
   }
 
   /**
-   * What the app database gets where a workspace came to its target in another way than by `merge`.
-   * Computed from the argument and the database alone, so `settle` of an intention can return it.
+   * The change of the app database for a workspace that reached its target without `merge`. It
+   * depends only on the argument and the database, so `settle` of an intention can return it.
    */
   merged(
     { workspaceId, ...merge }: SettledMerge & { readonly workspaceId: string },
@@ -314,8 +317,8 @@ export class Workspaces {
   }
 
   /**
-   * Gives a workspace to the actor, who holds the claim of its ticket now. A workspace without a ticket
-   * goes to an admin, or to anybody if the account of its owner is gone.
+   * Makes the actor, who holds the claim of its ticket now, the owner of a workspace. An admin can
+   * take over a workspace without a ticket; so can anybody if the owner's account is gone.
    *
    * @throws NotFound, Forbidden, Conflict, TooMany
    */
@@ -344,7 +347,9 @@ export class Workspaces {
     });
   }
 
-  /** The generation under which the actor takes a workspace over. */
+  /**
+   * Checks the actor's right to a workspace; returns the generation of the actor's claim, or null.
+   */
   async #mayTake(
     project: Project,
     workspace: Workspace,

@@ -1,4 +1,4 @@
-/** What the Fossil engine refuses, as what services refuse. */
+/** Turns errors of the Fossil engine into service errors. */
 import {
   Conflict,
   Invalid,
@@ -19,7 +19,7 @@ const ERRORS: Readonly<Record<FossilErrorCode, new (message: string) => ServiceE
   limit: TooLarge,
   timeout: TimedOut,
   unavailable: Unavailable,
-  // The request is in order, and so may be the next one: it is the file that needs somebody.
+  // The request is fine; the file needs a person.
   corrupt: Unavailable,
   unsupported: Unavailable,
 };
@@ -27,9 +27,9 @@ const ERRORS: Readonly<Record<FossilErrorCode, new (message: string) => ServiceE
 /**
  * Translates an error of the engine, of SQLite or of the system below it.
  *
- * @param name what to call the repository where SQLite or the system refuses it, such as its path.
- * A caller that is not to learn paths gets the default.
- * @returns null for any other error, which is a bug.
+ * @param name what to call the repository if SQLite or the system refuses it, such as its path.
+ * Keep the default if the caller must not learn paths.
+ * @returns null for any other error, which is a bug
  */
 export function serviceErrorOf(error: unknown, name = "The repository"): ServiceError | null {
   const code = errorCodeOf(error);

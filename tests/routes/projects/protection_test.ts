@@ -125,7 +125,7 @@ Deno.test("a rule counts approvals of exactly what is merged, by anybody and by 
     assert.equal(await judge({ review: review("agent", "person") }), "allowed, null");
     assert.equal(
       await judge({ review: { ...review("agent", "person"), tip: "b".repeat(64) } }),
-      "The code review shows another check-in than the one to merge",
+      "The code review is of another check-in than the one to merge",
     );
     assert.equal(await judge({ branch: "x", review: review("agent", "agent") }), "allowed, null");
   });
@@ -153,7 +153,7 @@ Deno.test("rules say who pushes and merges, and whether changes take the landing
     assert.equal(await judge({ ...release, action: "push", isAdmin: true }), nobody);
     assert.equal(
       await judge(release),
-      "Branch 'release/1' is protected: changes come through its landing queue alone",
+      "Branch 'release/1' is protected: changes land only through its queue",
     );
     assert.equal(await judge({ ...release, action: "land" }), "allowed, null");
     assert.equal(await judge({ branch: "workspace/x", action: "push" }), "allowed, null");

@@ -139,7 +139,7 @@ Deno.test("a wrong type, a text too long or an unknown field of a ticket is refu
       ["POST /api/tickets", { title: "A", fields: { tkt_id: "1" } }, /no field "tkt_id"/],
       ["POST /api/tickets", { title: "A", fields: { "a b": "1" } }, /fields/],
       ["POST /api/tickets", "{", /JSON/],
-      [`PATCH ${path}`, {}, /must change something/],
+      [`PATCH ${path}`, {}, /must name at least one field/],
       [`PATCH ${path}`, { title: "" }, /title/],
       [`PATCH ${path}`, { status: null }, /status/],
       [`POST ${path}/comments`, { comment: "  " }, /comment/],

@@ -75,7 +75,7 @@ Deno.test("the fence lets the holder pass and renews the lease, and refuses ever
     });
 
     clock.advance(DAY_MS);
-    await assert.rejects(fence(caller), /has run out/);
+    await assert.rejects(fence(caller), /has expired/);
     const second = await claims.claim(project, ref, { caller: BY_OPERATOR, actor: other });
     assert.equal(second.claim.generation, 2);
     await assert.rejects(fence(caller, 1), /"other" holds/);

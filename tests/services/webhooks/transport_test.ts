@@ -13,7 +13,7 @@ const REQUEST = {
 };
 const STRICT = { allowPrivate: false, timeLimit: 10_000 };
 
-Deno.test("addresses inside the network, and of clouds, are not of the public internet", () => {
+Deno.test("addresses inside the network, and of clouds, are not on the public internet", () => {
   const closed = [
     "0.0.0.0",
     "10.1.2.3",
@@ -127,7 +127,7 @@ Deno.test("an answer that never ends, or is none, ends the request", async () =>
   const table = [
     ["HTTP/1.1 200 OK\r\n" + "x-filler: y\r\n".repeat(5000), /head is too long/],
     ["SSH-2.0-OpenSSH\r\n\r\n", /not HTTP/],
-    ["", /closed without an answer/],
+    ["", /closed without a response/],
   ] as const;
   for (const [text, expected] of table) {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

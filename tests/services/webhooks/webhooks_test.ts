@@ -159,7 +159,7 @@ Deno.test("attempts come later and later, and the last one fails the delivery", 
       10,
       500,
     ]);
-    assert.equal(delivery.error, "The answer is 500");
+    assert.equal(delivery.error, "The response is 500");
 
     // Two days later it has failed for five, and the next failure disables it.
     services.clock.advance(48 * HOUR);
@@ -221,7 +221,7 @@ Deno.test("a private address gets nothing unless the configuration allows it", a
     await api.answer(`POST /v1/webhooks/${id}/ping`);
     await api.services.hosting.webhookSender.idle();
     const [delivery] = await deliveries(api, `/v1/webhooks/${id}`);
-    assert.match(delivery.error, /127\.0\.0\.1, which is not of the public internet/);
+    assert.match(delivery.error, /127\.0\.0\.1, which is not on the public internet/);
     assert.deepEqual(receiver.arrivals, []);
   });
 });
