@@ -16,12 +16,12 @@ export interface AppEnv {
     readonly remoteAddress: string;
     /** Call this once the request has shown a valid credential; its connection is then kept. */
     readonly trust?: () => void;
-    /** The batch that the request is an item of: it has the caller's rights. */
+    /** The batch to which the request belongs: it has the caller's rights. */
     readonly batch?: Context<AppEnv>;
   };
   Variables: {
     requestId: string;
-    /** The client's address: the socket's, or what a trusted proxy says. */
+    /** The client's address: the socket's, or the one that a trusted proxy reports. */
     address: string;
     /** Whether the client uses TLS, to us or to a trusted proxy. */
     secure: boolean;

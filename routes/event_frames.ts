@@ -48,7 +48,7 @@ export class FrameJoiner {
   #frames: readonly Uint8Array[] = [];
   #chunk: Uint8Array | null = null;
 
-  /** @param bytes how many the frames are together */
+  /** @param bytes the total length of the frames */
   join(frames: readonly Uint8Array[], bytes: number): Uint8Array {
     if (this.#chunk !== null && isSame(frames, this.#frames)) return this.#chunk;
     const chunk = new Uint8Array(bytes);
@@ -73,7 +73,7 @@ function isSame(frames: readonly Uint8Array[], others: readonly Uint8Array[]): b
   return frames.length === others.length && frames.every((frame, index) => frame === others[index]);
 }
 
-/** Frames that wait, and how many bytes they are. */
+/** Waiting frames and their total bytes. */
 export class FrameQueue {
   #frames: Uint8Array[] = [];
   #bytes = 0;

@@ -6,12 +6,12 @@ const MAX_EVENTS_BEHIND = 1000;
 const MAX_BYTES_BEHIND = 1_048_576;
 
 /**
- * The end of a source that its stream holds: of one that sends what comes, and is cut if its reader
- * falls behind, or of one that sends some more when it is asked.
+ * A stream's handle on its source. Either the source sends events as they come, and its stream is
+ * cut if the reader falls behind, or it sends more on request.
  */
 export interface Followed {
   close(): void;
-  /** Absent if the source sends only on request; false if it did not now. */
+  /** Absent if the source sends only on request; false if the stream must not be cut now. */
   cut?(): boolean;
   /** Absent if the source sends everything without requests. */
   more?(): void;

@@ -1,9 +1,9 @@
 import type { Resource } from "../services/identity/mod.ts";
 
 /**
- * What a route acts on, which `authorize` opens to a principal or not: what reads (GET) needs the
- * right to read, everything else the right to write. `session` is open to those who are logged in to
- * the web pages, `nothing` to everybody, and `anybody` too, with an answer that depends on the caller.
+ * The resource of a route, on which `authorize` decides: GET needs the right to read it, every
+ * other method the right to write. `session` is open to callers who are logged in to the web pages.
+ * `nothing` and `anybody` are open to everybody; with `anybody`, the answer depends on the caller.
  */
 export type Opens =
   | Exclude<Resource["kind"], "project">
@@ -13,15 +13,15 @@ export type Opens =
   | "nothing";
 
 /**
- * If a credential may be beside the header `Authorization`, for clients that cannot set it: in the
- * query parameter `token`, always or only if the client accepts an event stream.
+ * Lets clients that cannot set the header `Authorization` send their credential in the query
+ * parameter `token`: always, or only if the client accepts an event stream.
  */
 export type QueryToken = "token" | "token of streams";
 
-/** What sets a route apart: where its token may be, or a body that is a file of any length. */
+/** Whether a route accepts a token in the query, or a file of any length as its body. */
 export type Trait = QueryToken | "file body";
 
-/** Every route: its group (in `app.ts`), its resource, and what sets it apart. */
+/** Every route: its group (in `app.ts`), its resource, and its trait, if any. */
 export const ROUTES = {
   "GET /healthz": ["health", "nothing"],
   "GET /readyz": ["health", "nothing"],

@@ -4,15 +4,17 @@ import type { PooledRepository } from "../../services/fossil/mod.ts";
 import type { Answer, NewAnswer } from "../../services/projects/mod.ts";
 import type { AppEnv } from "../context.ts";
 
-/** An answer that depends on the repository alone: it is asked again whether it still holds. */
+/**
+ * `Cache-Control` of an answer that depends on the repository alone: clients must revalidate it.
+ */
 const REVALIDATED = "private, no-cache";
 
-/** The response of a conditional request whose sender has the answer already. */
+/** The response to a conditional request if the client already has the content. */
 export const notModified = {
-  304: { description: "It is what `If-None-Match` names" },
+  304: { description: "Not modified since the entity tag in `If-None-Match`" },
 } as const;
 
-/** What a read gives: JSON that is a text already, or plain data. */
+/** The result of a read: serialised JSON, or plain data. */
 type Reading<Value> = (repository: PooledRepository) => Promise<Value | Uint8Array<ArrayBuffer>>;
 
 /**
@@ -38,7 +40,7 @@ export async function answerJson<Value>(
   return respond(context, answer) as unknown as TypedResponse<Value, 200, "json">;
 }
 
-/** Answers a read with bytes, a part of them if the request asks for a range. */
+/** Answers a read with bytes, or with the requested range of them. */
 export async function answerBytes(
   context: Context<AppEnv>,
   { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
@@ -48,7 +50,7 @@ export async function answerBytes(
   return respond(context, answer, true);
 }
 
-/** Whether the sender of a conditional request has an answer already (RFC 9110, 13.1.2). */
+/** Whether the client of a conditional request already has the content (RFC 9110, 13.1.2). */
 export function hasAlready(context: Context<AppEnv>, etag: string): boolean {
   const condition = context.req.header("if-none-match");
   if (condition === undefined) return false;
@@ -56,7 +58,7 @@ export function hasAlready(context: Context<AppEnv>, etag: string): boolean {
   return condition.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
 }
 
-/** The headers of an answer whose sender may ask again whether it still holds. */
+/** The headers of an answer that clients can revalidate. */
 export function conditionalHeaders(etag: string): Record<string, string> {
   return { ETag: etag, "Cache-Control": REVALIDATED };
 }
@@ -80,7 +82,7 @@ function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false):
   const range = rangeOf(context, etag, bytes.length);
   if (range === null) return context.body(bytes, 200, headers);
   if (range === "unsatisfiable") {
-    const error = `The content has ${bytes.length} bytes; the range is not among them`;
+    const error = `The range lies outside of the content's ${bytes.length} bytes`;
     return context.json({ error }, 416, { "Content-Range": `bytes */${bytes.length}` });
   }
   const [start, end] = range;
@@ -89,9 +91,8 @@ function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false):
 }
 
 /**
- * The range that a request asks for (RFC 9110, 14.2): its start and its end, which it does not
- * contain. Null for everything: without a range, with several, and where `If-Range` names another
- * content.
+ * The range that a request asks for (RFC 9110, 14.2): its start, and its end, which is exclusive.
+ * Null for the whole content: without a range, with several, or if `If-Range` names other content.
  */
 function rangeOf(
   context: Context<AppEnv>,

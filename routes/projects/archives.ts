@@ -20,7 +20,7 @@ const getArchive = projectRoute("GET /api/archive/{archive}", {
   request: {
     params: z.object({
       archive: z.string().openapi({
-        description: "Any name of a check-in with `.zip` or `.tar.gz` behind it",
+        description: "Any name of a check-in, followed by `.zip` or `.tar.gz`",
         example: "trunk.zip",
       }),
     }),
@@ -67,7 +67,9 @@ export function archiveRoutes({ hosting: { repositories } }: Pick<Services, "hos
 function partsOf(archive: string): { name: string; format: ArchiveFormat } {
   const [, name, format] = /^(.+)\.(zip|tar\.gz)$/s.exec(archive) ?? [];
   if (name === undefined) {
-    throw new NotFound(`An archive ends in .zip or .tar.gz, unlike "${archive.slice(0, 100)}"`);
+    throw new NotFound(
+      `The name of an archive must end in .zip or .tar.gz: "${archive.slice(0, 100)}"`,
+    );
   }
   return { name, format: format as ArchiveFormat };
 }

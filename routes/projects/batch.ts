@@ -10,23 +10,24 @@ import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const MAX_ITEMS = 25;
-/** Bytes of all bodies of an answer; items beyond it are refused. */
+/** Most bytes of all bodies in one response; further items are refused. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Where the inner requests seem to go; only the path counts. */
+/** The origin of the inner requests; only their paths matter. */
 const ORIGIN = "http://batch";
 
 const itemSchema = z.object({
   status: z.int(),
   body: z.unknown().openapi({
-    description: "JSON as it is, text as a string, other bytes as `{content_base64}`",
+    description: "JSON unchanged, text as a string, other bytes as `{content_base64}`",
   }),
 });
 
 const batch = projectRoute("POST /api/batch", {
   summary: "Up to 25 reads in one request",
   description:
-    "Each item is a GET of this API, with the rights of the caller; its query may stand " +
-    "in `path`, in `params`, or in both. Archives and streams are refused. A bad item fails alone.",
+    "Each item is a GET request to this API, with the rights of the caller; its query may be " +
+    "in `path`, in `params`, or in both. Archives and streams are refused. If an item fails, " +
+    "the others still succeed.",
   request: {
     body: jsonRequest(
       z.object({
@@ -42,13 +43,13 @@ const batch = projectRoute("POST /api/batch", {
   responses: {
     200: json(
       z.object({ responses: z.array(itemSchema) }).openapi("BatchAnswer"),
-      "An answer for each item, in their order",
+      "The response to each item, in the same order",
     ),
     ...projectErrors(400, 413),
   },
 });
 
-/** What an item may be; each field is judged by itself. */
+/** An item; each field is checked separately. */
 const requestSchema = z.object({
   method: z.string().nullish(),
   path: z.string().nullish(),
@@ -57,7 +58,7 @@ const requestSchema = z.object({
 
 type BatchItem = z.infer<typeof itemSchema>;
 
-/** `/api/batch`; `api` gives the routes that items are for. */
+/** `/api/batch`; `api` returns the routes for the items. */
 export function batchRoutes(
   { log }: Pick<Services, "log">,
   api: () => OpenAPIHono<AppEnv> | null,
@@ -69,7 +70,7 @@ export function batchRoutes(
     let bytes = 0;
     for (const item of context.req.valid("json").requests) {
       if (bytes > MAX_BYTES) {
-        responses.push(refusal(413, "The answers of this batch are too long together"));
+        responses.push(refusal(413, "The responses of this batch are too long together"));
         continue;
       }
       const answer = await answerOf(items, item, { ...context.env, batch: context });
@@ -80,10 +81,10 @@ export function batchRoutes(
   });
 }
 
-/** What of a batch's request is that of each item too. */
+/** Values of a batch's request that its items share. */
 const INHERITED = ["requestId", "address", "secure", "principal", "access"] as const;
 
-/** The routes of the API for callers who were authenticated with their batch. */
+/** The routes of the API for items, whose caller is already authenticated. */
 function itemRoutes(log: Log, api: OpenAPIHono<AppEnv> | null): Hono<AppEnv> {
   const items = new Hono<AppEnv>();
   items.onError(errorHandler(log));

@@ -16,13 +16,15 @@ const getDiff = projectRoute("GET /api/diff", {
   request: {
     query: z.object({
       from: z.string().optional().openapi({
-        description: "Any name of a check-in; the primary parent of `to` if absent",
+        description: "Any name of a check-in; by default, the primary parent of `to`",
       }),
       to: z.string().optional().openapi({
-        description: "Any name of a check-in; the tip of trunk if absent",
+        description: "Any name of a check-in; by default, the tip of trunk",
       }),
-      path: z.string().optional().openapi({ description: "One file, or a folder" }),
-      context: wholeNumber("Lines around each change; 3 if absent", 0, MAX_CONTEXT),
+      path: z.string().optional().openapi({
+        description: "Only this file, or the files in this folder",
+      }),
+      context: wholeNumber("Lines of context around each change; 3 by default", 0, MAX_CONTEXT),
     }),
   },
   responses: {
@@ -55,7 +57,7 @@ const getHistory = projectRoute("GET /api/history", {
       path: z.string().openapi({ description: "The file" }),
       checkin: optionalCheckin,
       everywhere: z.enum(["true", "false"]).optional().openapi({
-        description: "On every branch, and not only ancestors of the check-in",
+        description: "Include every branch, and not only ancestors of the check-in",
       }),
     }),
   },
@@ -66,7 +68,7 @@ const getHistory = projectRoute("GET /api/history", {
   },
 });
 
-/** `/api/diff`, `/api/blame` and `/api/history`: how files came to be what they are. */
+/** `/api/diff`, `/api/blame` and `/api/history`: changes of files. */
 export function changeRoutes(services: Pick<Services, "hosting">) {
   return newProjectRoutes()
     .openapi(getDiff, (context) => {

@@ -38,7 +38,8 @@ const checkinParam = z.string().min(1).openapi({
 });
 
 const reportCheck = projectRoute("POST /api/status", {
-  summary: "Report how a check (CI) of a check-in went; the newest report of a context counts",
+  summary:
+    "Report the result of a check (CI) on a check-in; it replaces an earlier one of the same context",
   request: {
     body: jsonRequest(reportSchema.meta({ id: "CheckReport" }), {
       checkin: "5c3f9a1b20",
@@ -50,7 +51,10 @@ const reportCheck = projectRoute("POST /api/status", {
   },
   responses: {
     201: json(checkSchema.extend({ created: z.boolean() }), "The first report of this context"),
-    200: json(checkSchema.extend({ created: z.boolean() }), "It replaces the report before it"),
+    200: json(
+      checkSchema.extend({ created: z.boolean() }),
+      "Replaced the earlier report of this context",
+    ),
     ...projectErrors(400, 409, 413),
   },
 });
@@ -108,7 +112,7 @@ const getBadge = projectRoute("GET /api/status/{checkin}/badge.svg", {
   },
 });
 
-/** `/api/status`: what CI reports. */
+/** `/api/status`: reports of CI. */
 export function checkRoutes({ hosting, accounts }: Pick<Services, "hosting" | "accounts">) {
   const { checks, repositories } = hosting;
   const resolve = async (project: Project, name: string) => {
@@ -146,7 +150,7 @@ export function checkRoutes({ hosting, accounts }: Pick<Services, "hosting" | "a
     })
     .openapi(getBadge, async (context) => {
       const { project } = context.get("access");
-      // A badge in a page must show something, whatever becomes of the check-in.
+      // A badge in a page must show something even if its check-in is gone.
       const checkin = await resolve(project, context.req.valid("param").checkin).catch((error) => {
         if (error instanceof NotFound) return null;
         throw error;

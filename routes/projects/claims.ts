@@ -17,15 +17,18 @@ const params = z.object({ uuid: idSchema });
 
 const acting = z.object({
   agent_id: z.string().max(200, { error: "must have at most 200 characters" }).optional().openapi({
-    description: "Who claims; you where it is absent. Only admins may name another",
+    description: "Who claims the ticket; by default, you. Only admins may name somebody else",
   }),
   generation: generationField,
 });
 
-const refused = json(claimRefusalSchema, "The claim, or the state of the project, refuses it");
+const refused = json(
+  claimRefusalSchema,
+  "Refused because of the ticket's claim or the state of the project",
+);
 
 const listClaims = projectRoute("GET /api/claims", {
-  summary: "Who holds which ticket",
+  summary: "Active claims: who holds which ticket",
   request: {
     query: z.object({
       page: pageParameters.page,
@@ -42,7 +45,7 @@ const listClaims = projectRoute("GET /api/claims", {
         per_page: pageFields.per_page,
         total_pages: pageFields.total_pages,
       }).openapi("ClaimList"),
-      "A page of claims, the oldest first",
+      "A page of claims, oldest first",
     ),
     ...projectErrors(400),
   },
@@ -62,14 +65,17 @@ const claimTicket = projectRoute("POST /api/tickets/{uuid}/claim", {
   },
   responses: {
     201: json(claimSchema, "The ticket is yours"),
-    200: json(claimSchema.extend({ message: z.string() }), "It was yours; the lease is renewed"),
+    200: json(
+      claimSchema.extend({ message: z.string() }),
+      "It was already yours; the lease is renewed",
+    ),
     ...projectErrors(400, 413),
     409: refused,
   },
 });
 
 const releaseTicket = projectRoute("POST /api/tickets/{uuid}/release", {
-  summary: "Give a ticket back unfinished; an admin can end the claim of anybody",
+  summary: "Release a ticket without a result; an admin can end anybody's claim",
   request: {
     params,
     body: { content: { "application/json": { schema: acting, example: {} } }, required: false },
@@ -85,7 +91,7 @@ const releaseTicket = projectRoute("POST /api/tickets/{uuid}/release", {
 }, optionalBody());
 
 const submitTicket = projectRoute("POST /api/tickets/{uuid}/submit", {
-  summary: "Submit your work: the ticket gets a comment and the status Review",
+  summary: "Submit your work: adds a comment, sets the status to Review, and ends the claim",
   request: {
     params,
     body: jsonRequest(submissionSchema.extend(acting.shape), {
@@ -97,7 +103,7 @@ const submitTicket = projectRoute("POST /api/tickets/{uuid}/submit", {
     200: json(
       claimSchema.extend({ summary: z.string(), files_changed: z.array(z.string()).readonly() })
         .loose().openapi("SubmittedClaim"),
-      "The claim has ended with its work",
+      "The work is submitted and the claim has ended",
     ),
     ...projectErrors(400, 413),
     409: refused,

@@ -1,4 +1,4 @@
-/** Types of files that a browser shows without running anything. */
+/** Types of files in which a browser runs nothing. */
 const PASSIVE_TYPES: ReadonlyMap<string, string> = new Map([
   ["png", "image/png"],
   ["jpg", "image/jpeg"],
@@ -21,15 +21,15 @@ const PASSIVE_TYPES: ReadonlyMap<string, string> = new Map([
   ["woff2", "font/woff2"],
 ]);
 
-/** Types that are shown in the page; anything else is a download. */
+/** Types that a browser shows; all others are downloads. */
 const SHOWN = /^(?:text\/plain|image|audio|video)/;
 
-/** Nothing in a file may run, whatever it is, nor load anything. */
+/** No file may run or load anything. */
 const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /**
- * Headers for the bytes of a file that anybody may have written: its type by its name, text as plain
- * text, and never anything that a browser runs.
+ * Headers for the bytes of an untrusted file: its type by its name, text as plain text, and never a
+ * type that a browser runs.
  */
 export function contentHeaders(path: string, isBinary: boolean): Record<string, string> {
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -44,7 +44,7 @@ export function contentHeaders(path: string, isBinary: boolean): Record<string, 
   };
 }
 
-/** The header `Content-Disposition` (RFC 6266), with a name that may hold any character. */
+/** The header `Content-Disposition` (RFC 6266), for a name with any characters. */
 export function dispositionOf(disposition: "inline" | "attachment", name: string): string {
   const plain = name.replace(/[^ -~]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name.toWellFormed())

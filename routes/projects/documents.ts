@@ -16,7 +16,7 @@ import {
 } from "./reading_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
-const id = z.string().openapi({ description: "The id, or a prefix of it that is unique" });
+const id = z.string().openapi({ description: "The id, or a unique prefix of it" });
 const target = z.string().openapi({
   description: "The name of a wiki page, or the whole id of a ticket or technote",
 });
@@ -34,7 +34,7 @@ const getTechnote = projectRoute("GET /api/technotes/{id}", {
 });
 
 const listThreads = projectRoute("GET /api/forum", {
-  summary: "Threads of the forum, those first that changed last",
+  summary: "Threads of the forum, the latest change first",
   request: { query: z.object(pageParameters) },
   responses: { 200: json(threadsSchema, "A page"), ...notModified, ...projectErrors(400) },
 });

@@ -7,7 +7,7 @@ import { queryTokenSchema } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
-/** Most names that one request gives. */
+/** Most names in one request. */
 const MAX_NAMES = 50;
 
 const NAME_PATTERN = "[a-z][a-z_]{0,63}";
@@ -17,11 +17,11 @@ const cursor = z.string().regex(/^\d{1,15}$/, { error: "must be the number of an
   .transform(Number).optional();
 
 const streamEvents = projectRoute("GET /api/events", {
-  summary: "What happens in the project, as a stream of events",
+  summary: "A stream of the project's events",
   description: "Server-Sent Events, pushed as they happen, whichever program caused them: " +
     "`checkin`, `claim`, `workspace`, `ticket`, `review`, `status`, `wiki`, `release`, `landing`, " +
-    "`tag`, `technote`, `forum`, `attachment` and changes of the project itself. Each has an `id`; " +
-    "with it, `Last-Event-ID` or `after` resumes without gap or repeat, also after a restart. A " +
+    "`tag`, `technote`, `forum`, `attachment` and changes of the project itself. Each has an `id`: " +
+    "`Last-Event-ID` or `after` resumes from it without gap or repeat, also after a restart. A " +
     "comment every 15 seconds keeps the connection open. A reader that falls 1,000 events or 1 MiB " +
     "behind is closed; so is one whose right to read the project ends.",
   request: {
@@ -29,7 +29,7 @@ const streamEvents = projectRoute("GET /api/events", {
       after: cursor.openapi({
         type: "integer",
         minimum: 0,
-        description: "First what came after this event; without it, what comes from now on",
+        description: "Begin after this event; by default, only new events",
       }),
       types: z.string().max(4000, { error: "is too long" })
         .transform((text) => text.split(",").map((name) => name.trim()))
@@ -46,7 +46,7 @@ const streamEvents = projectRoute("GET /api/events", {
       "last-event-id": cursor.openapi({
         type: "integer",
         minimum: 0,
-        description: "Goes before `after`",
+        description: "Takes precedence over `after`",
       }),
     }),
   },

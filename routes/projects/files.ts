@@ -13,9 +13,9 @@ const getTree = projectRoute("GET /api/tree", {
   request: {
     query: z.object({
       checkin: optionalCheckin,
-      path: z.string().optional().openapi({ description: "A folder; the root if absent" }),
+      path: z.string().optional().openapi({ description: "A folder; by default, the root" }),
       recursive: z.enum(["true", "false"]).optional().openapi({
-        description: "Every file below the folder by its whole path, and no folders",
+        description: "Every file below the folder with its full path, without folders",
       }),
     }),
   },
@@ -28,10 +28,10 @@ const getTree = projectRoute("GET /api/tree", {
 
 const anyBytes = { "*/*": { schema: z.any().openapi({ type: "string", format: "binary" }) } };
 
-/** What answers with bytes answers beside errors. */
+/** The responses of endpoints that return bytes, except for errors. */
 export const bytesResponses = {
   200: { content: anyBytes, description: "The bytes" },
-  206: { content: anyBytes, description: "The bytes of the range" },
+  206: { content: anyBytes, description: "The requested range" },
   ...notModified,
   416: json(errorSchema, "The content has no such range"),
 } as const;
@@ -39,8 +39,8 @@ export const bytesResponses = {
 const getFile = projectRoute("GET /api/file", {
   summary: "The bytes of a file at a check-in",
   description:
-    "Takes `Range`, and `If-None-Match` with the entity tag, which is the file's hash. " +
-    "What a browser could run is sent as plain text, or in a sandbox.",
+    "Supports `Range`, and `If-None-Match` with the entity tag, which is the file's hash. " +
+    "Content that a browser could run is sent as plain text, or in a sandbox.",
   request: {
     query: z.object({
       checkin: optionalCheckin,

@@ -2,19 +2,19 @@ import type { Context } from "hono";
 import { Invalid } from "../../services/errors.ts";
 import { z } from "@hono/zod-openapi";
 
-/** The header that names the generation of the claim under which a client works. */
+/** The header with the generation of the claim under which a client works. */
 const HEADER = "X-Claim-Generation";
 
-/** The field of a body that does the same. */
+/** The same as a field of the body. */
 export const generationField = z.int().min(1).max(2 ** 31 - 1).optional().openapi({
   description: `The generation of the claim under which you work; also as the header ${HEADER}. ` +
     "409 if it is not the current one",
 });
 
 /**
- * The generation of the claim that a request believes in, from its body or its header.
+ * The generation of the claim that a request names in its body or its header.
  *
- * @throws Invalid where the header is no number, or the two differ
+ * @throws Invalid if the header is no number, or the two differ
  */
 export function generationOf(context: Context, inBody: number | undefined): number | undefined {
   const text = context.req.header(HEADER);

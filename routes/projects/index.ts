@@ -5,7 +5,7 @@ import { projectErrors, projectRoute } from "./route.ts";
 import { PROJECT_ROUTES } from "./table.ts";
 
 const getIndex = projectRoute("GET /api", {
-  summary: "What this API has, for programs",
+  summary: "List the endpoints of this API, for programs",
   responses: {
     200: json(
       z.object({
@@ -13,7 +13,7 @@ const getIndex = projectRoute("GET /api", {
           method: z.string(),
           path: z.string().openapi({ description: "Relative to the base" }),
           description: z.string(),
-          needs: z.string().openapi({ description: "The right that it takes in the project" }),
+          needs: z.string().openapi({ description: "The required right in the project" }),
         })),
         base: z.string(),
         auth: z.string(),
@@ -25,11 +25,11 @@ const getIndex = projectRoute("GET /api", {
   },
 });
 
-/** `/api`, with a slash behind it or without: the table of routes, with their summaries. */
+/** `/api`, with or without a final slash: the table of routes, with their summaries. */
 export function indexRoutes(
   { scm, summaryOf }: {
     readonly scm: string;
-    /** What a route does in one sentence, once every route is known. */
+    /** The summary of a route; call it only after every route is added. */
     readonly summaryOf: (method: string, path: string) => string;
   },
 ) {

@@ -18,10 +18,12 @@ const landingSchema = z.object({
   status: z.enum(STATUSES),
   position: z.int().nullable().openapi({ description: "From 1; null once it has ended" }),
   candidate: z.string().nullable().openapi({
-    description: "The check-in that CI must test, and that lands",
+    description: "The merge that CI must test, and that lands",
   }),
-  base: z.string().nullable().openapi({ description: "The check-in that it was merged onto" }),
-  reason: z.string().nullable().openapi({ description: "Why it came back" }),
+  base: z.string().nullable().openapi({
+    description: "The check-in onto which the candidate was merged",
+  }),
+  reason: z.string().nullable().openapi({ description: "Why the review came back from the queue" }),
   conflicts: z.array(z.object({ path: z.string(), kind: z.string() })).readonly(),
   contexts: z.array(z.string()).readonly().openapi({ description: "Contexts that failed" }),
   queued_by: z.string(),
@@ -40,17 +42,17 @@ const body = { body: jsonRequest(actingSchema.meta({ id: "LandingRequest" }), {}
 const landReview = projectRoute("POST /api/reviews/{id}/land", {
   summary: "Put an approved review in the landing queue of its target branch",
   request: { params: reviewParams, ...body },
-  responses: { 202: json(answerSchema, "Its place"), ...projectErrors(400, 409, 413) },
+  responses: { 202: json(answerSchema, "Its place in the queue"), ...projectErrors(400, 409, 413) },
 }, optionalBody());
 
 const withdrawReview = projectRoute("DELETE /api/reviews/{id}/land", {
   summary: "Take a review out of the landing queue",
   request: { params: reviewParams, ...body },
-  responses: { 200: json(answerSchema, "It is out"), ...projectErrors(400, 409, 413) },
+  responses: { 200: json(answerSchema, "Withdrawn"), ...projectErrors(400, 409, 413) },
 }, optionalBody());
 
 const listLandings = projectRoute("GET /api/landing", {
-  summary: "The landing queue, in its order, and then what ended last",
+  summary: "The landing queue in its order, then the latest ended landings",
   responses: {
     200: json(z.object({ landing: z.array(landingSchema) }), "The queue"),
     ...projectErrors(),

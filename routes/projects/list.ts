@@ -19,13 +19,13 @@ const reachableSchema = z.object({
   archived: z.boolean(),
   created_at: z.iso.datetime(),
   channel: z.string(),
-  rights: z.array(z.enum(RIGHTS)).openapi({ description: "What the caller may do" }),
-  base: z.string().openapi({ description: "Where the repository API of the project begins" }),
+  rights: z.array(z.enum(RIGHTS)).openapi({ description: "The caller's rights" }),
+  base: z.string().openapi({ description: "The base of the project's repository API" }),
 }).openapi("ReachableProject");
 
 /**
- * `GET /projects`: the projects that the caller may see. It is open to every caller, so it stands
- * outside of `/v1/`, which is closed to sessions and to project tokens.
+ * `GET /projects`: the projects that the caller may see. It is open to every caller, so it is
+ * outside of `/v1/`, which refuses sessions and project tokens.
  */
 export function projectListRoutes(
   { hosting: { projects }, config, ...credentials }: Pick<
@@ -35,8 +35,8 @@ export function projectListRoutes(
 ) {
   const listProjects = route("GET /projects", {
     operationId: "getReachableProjects",
-    summary: "The projects that you may see, and what you may do in each",
-    description: "Any credential opens this. Without one it shows the public projects.",
+    summary: "The projects that you may see, and your rights in each",
+    description: "Takes any credential. Without one, it shows the public projects.",
     request: { query: z.object(pageParameters) },
     responses: {
       200: json(

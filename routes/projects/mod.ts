@@ -70,8 +70,8 @@ export function createProjectGroups(
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * A guest who would change a project that guests do not see is asked for a credential, whether or not
- * there is such a project.
+ * Asks a guest for a credential before a change of a project that guests cannot see, whether or not
+ * the project exists.
  *
  * @throws Unauthorized
  */
@@ -88,8 +88,8 @@ export interface MountOptions {
 }
 
 /**
- * Adds the repository API to the app. A caller with a token, a passphrase, a session or no credential
- * reaches the projects that it may read; every other project is a 404.
+ * Adds the repository API to the app. A caller with a token, a passphrase, a session or no
+ * credential reaches the projects that it may read; any other project is 404.
  */
 export function mountProjects(
   app: OpenAPIHono<AppEnv>,

@@ -31,7 +31,7 @@ const branchesSchema = z.object({ branches: z.array(branchSchema).readonly() });
 const tagsSchema = z.object({ tags: z.array(tagSchema).readonly() });
 
 const listBranches = projectRoute("GET /api/branches", {
-  summary: "Every branch, open or closed, the one with the newest check-in first",
+  summary: "All branches, open and closed, the one with the newest check-in first",
   responses: {
     200: json(branchesSchema, "The branches"),
     ...notModified,
@@ -40,7 +40,7 @@ const listBranches = projectRoute("GET /api/branches", {
 });
 
 const listTags = projectRoute("GET /api/tags", {
-  summary: "Every tag, newest first",
+  summary: "All tags, newest first",
   responses: {
     200: json(tagsSchema, "The tags"),
     ...notModified,
@@ -49,7 +49,7 @@ const listTags = projectRoute("GET /api/tags", {
 });
 
 const createTag = projectRoute("POST /api/tags", {
-  summary: "Give a check-in a name",
+  summary: "Tag a check-in",
   request: {
     body: jsonRequest(newTagSchema.meta({ id: "TagRequest" }), {
       name: "v1.2.0",
@@ -62,7 +62,7 @@ const createTag = projectRoute("POST /api/tags", {
   },
 });
 
-/** `/api/branches` and `/api/tags`: what check-ins are called. */
+/** `/api/branches` and `/api/tags`. */
 export function nameRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const { hosting: { repositories }, accounts } = services;
   return newProjectRoutes()

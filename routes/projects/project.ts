@@ -25,13 +25,13 @@ const getProject = projectRoute("GET /api/project", {
 });
 
 const starProject = projectRoute("PUT /api/star", {
-  summary: "Give the project your star",
-  responses: { 204: { description: "It has your star" }, ...projectErrors() },
+  summary: "Star the project",
+  responses: { 204: { description: "Starred" }, ...projectErrors() },
 });
 
 const unstarProject = projectRoute("DELETE /api/star", {
-  summary: "Take your star back",
-  responses: { 204: { description: "It has no star of yours" }, ...projectErrors() },
+  summary: "Remove your star",
+  responses: { 204: { description: "Not starred by you" }, ...projectErrors() },
 });
 
 /** `/api/project` and `/api/star`. */

@@ -5,10 +5,10 @@ import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
-/** What the operator and the project's own admins send and see alike. */
+/** The rules, as the operator and the project's admins send and see them. */
 export const protectionBody = protectionSchema.meta({ id: "Protection" });
 
-/** A body that readers of the documentation can send as it is. */
+/** An example of the body; it is a valid request. */
 export const PROTECTION_EXAMPLE = [{
   pattern: "trunk",
   contexts: ["ci/build"],
@@ -25,14 +25,14 @@ const getProtection = projectRoute("GET /api/protection", {
 
 const setProtection = projectRoute("PUT /api/protection", {
   summary: "Replace the rules of protected branches",
-  description: "A rule concerns the branches that its pattern fits. Where several fit, the " +
-    "strictest demand of each kind counts. Callers with the scope and the role admin pass every " +
-    "rule, but nobody pushes where `push` is `nobody`.",
+  description: "A rule applies to the branches that match its pattern. If several match, the " +
+    "strictest demand of each kind applies. Callers with the scope and the role admin pass every " +
+    "rule, except `push: nobody`.",
   request: { body: jsonRequest(protectionBody, PROTECTION_EXAMPLE) },
   responses: { 200: json(protectionBody, "The rules, in order"), ...projectErrors(400, 409, 413) },
 });
 
-/** `/api/protection`: what branches demand. */
+/** `/api/protection`: the rules of protected branches. */
 export function protectionRoutes({ hosting: { protection } }: Pick<Services, "hosting">) {
   return newProjectRoutes()
     .openapi(getProtection, (context) => {

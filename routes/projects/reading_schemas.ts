@@ -1,4 +1,4 @@
-/** What reads of code answer, in the shapes of the engine. */
+/** The answers of endpoints that read code, in the engine's shapes. */
 import { z } from "@hono/zod-openapi";
 import { pageFields } from "./paging.ts";
 import { checkinSchema, timestampSchema } from "./schemas.ts";
@@ -11,9 +11,9 @@ export const checkinName = z.string().openapi({
   description: "Any name of a check-in: hash, unique prefix, branch, tag, date, `tip`, …",
 });
 
-/** Like {@link checkinName}, in a query, where the tip of trunk is meant if it is absent. */
+/** {@link checkinName} in a query; the tip of trunk by default. */
 export const optionalCheckin = checkinName.optional().openapi({
-  description: "Any name of a check-in; the tip of trunk if absent",
+  description: "Any name of a check-in; by default, the tip of trunk",
 });
 
 const checkinRefSchema = z.object({
@@ -29,11 +29,11 @@ export const checkinDetailSchema = checkinSchema.extend({
     change_type: changeType,
     uuid: z.string().nullable().openapi({ description: "Null if the file is deleted" }),
     prev_uuid: z.string().nullable().openapi({ description: "Null if the file is new" }),
-    prev_name: z.string().nullable().openapi({ description: "The name before, if it changed" }),
+    prev_name: z.string().nullable().openapi({ description: "The previous name, if it changed" }),
     type: entryType,
     executable: z.boolean(),
     mode_changed: z.boolean(),
-  })).readonly().openapi({ description: "Against the primary parent" }),
+  })).readonly().openapi({ description: "Compared with the primary parent" }),
   children: z.array(z.string()).readonly(),
   cherrypicks: z.array(z.object({ uuid: z.string(), backout: z.boolean() })).readonly(),
 }).openapi("CheckinDetail");
@@ -48,7 +48,7 @@ export const treeSchema = z.object({
     size: z.int().nullable().openapi({ description: "Bytes; null for a folder" }),
     executable: z.boolean(),
     last_checkin: checkinRefSchema.nullable().openapi({
-      description: "What last changed the file, or anything in the folder",
+      description: "The check-in that last changed the file, or anything in the folder",
     }),
   })).readonly(),
 }).openapi("Tree");
@@ -66,7 +66,9 @@ export const diffSchema = z.object({
     added: z.int(),
     deleted: z.int(),
     diff: z.string().openapi({ description: "Unified, with its two headers" }),
-    is_truncated: z.boolean().openapi({ description: "The diff is left out, for it is too long" }),
+    is_truncated: z.boolean().openapi({
+      description: "Whether the diff is left out because it is too long",
+    }),
     unreadable: z.string().nullable(),
   })).readonly(),
 }).openapi("Diff");
@@ -87,7 +89,7 @@ export const historySchema = z.object({
   path: z.string(),
   checkins: z.array(checkinRefSchema.extend({
     branch: z.string(),
-    name: z.string().openapi({ description: "The name that the file had then" }),
+    name: z.string().openapi({ description: "The file's name at that time" }),
     change_type: changeType,
     file_uuid: z.string().nullable(),
     prev_file_uuid: z.string().nullable(),
@@ -97,7 +99,7 @@ export const historySchema = z.object({
 }).openapi("FileHistory");
 
 const technoteFields = {
-  id: z.string().openapi({ description: "What all versions share" }),
+  id: z.string().openapi({ description: "Shared by all versions" }),
   uuid: z.string(),
   timestamp: timestampSchema,
   last_modified: timestampSchema,

@@ -43,9 +43,12 @@ const assetParams = params.extend({ file: assetNameSchema });
 const binary = z.any().openapi({ type: "string", format: "binary" });
 
 const listReleases = projectRoute("GET /api/releases", {
-  summary: "The releases with their files; drafts only for those who may write",
+  summary: "The releases with their files; drafts only with the right to write",
   responses: {
-    200: json(z.object({ releases: z.array(releaseSchema) }), "The newest first; at most 1000"),
+    200: json(
+      z.object({ releases: z.array(releaseSchema) }),
+      "The releases, newest first; at most 1000",
+    ),
     ...projectErrors(),
   },
 });
@@ -70,7 +73,7 @@ const getRelease = projectRoute("GET /api/releases/{tag}", {
 });
 
 const changeRelease = projectRoute("PATCH /api/releases/{tag}", {
-  summary: "Change what a release says, or publish a draft",
+  summary: "Change a release's name or notes, or publish a draft",
   request: {
     params,
     body: jsonRequest(releaseChangeSchema.meta({ id: "ReleaseChange" }), { is_draft: false }),
@@ -81,25 +84,26 @@ const changeRelease = projectRoute("PATCH /api/releases/{tag}", {
 const deleteRelease = projectRoute("DELETE /api/releases/{tag}", {
   summary: "Remove a release with its files; its tag stays",
   request: { params },
-  responses: { 204: { description: "It is gone" }, ...projectErrors(409) },
+  responses: { 204: { description: "Removed" }, ...projectErrors(409) },
 });
 
 const getAsset = projectRoute("GET /api/releases/{tag}/assets/{file}", {
   summary: "The bytes of a release's file",
-  description: "Takes `Range`, and `If-None-Match` with the entity tag, which is the file's hash.",
+  description:
+    "Supports `Range`, and `If-None-Match` with the entity tag, which is the file's hash.",
   request: { params: assetParams },
   responses: { ...bytesResponses, ...projectErrors(400) },
 });
 
 const putAsset = projectRoute("PUT /api/releases/{tag}/assets/{file}", {
-  summary: "Upload a file of a release, in place of the one of that name",
-  description: "The body is the file. `limits.upload_bytes` bounds it, and 256 MiB do.",
+  summary: "Upload a file of a release; replaces one with the same name",
+  description: "The body is the file: at most `limits.upload_bytes`, and at most 256 MiB.",
   request: {
     params: assetParams,
     body: { content: { "application/octet-stream": { schema: binary } }, required: true },
   },
   responses: {
-    200: json(assetSchema, "It replaces the file of that name"),
+    200: json(assetSchema, "Replaced the file with the same name"),
     201: json(assetSchema, "The file"),
     ...projectErrors(400, 408, 409, 413),
   },
@@ -108,7 +112,7 @@ const putAsset = projectRoute("PUT /api/releases/{tag}/assets/{file}", {
 const deleteAsset = projectRoute("DELETE /api/releases/{tag}/assets/{file}", {
   summary: "Remove a file of a release",
   request: { params: assetParams },
-  responses: { 204: { description: "It is gone" }, ...projectErrors(400, 409) },
+  responses: { 204: { description: "Removed" }, ...projectErrors(400, 409) },
 });
 
 /** `/api/releases`: releases and their files. */

@@ -20,7 +20,9 @@ const fields = {
   workspace: z.string().nullable(),
   ticket_uuid: z.string().openapi({ description: "The ticket that it resolves; empty for none" }),
   target_branch: z.string(),
-  round: z.int().openapi({ description: "Counts from 1; each commit in the workspace begins one" }),
+  round: z.int().openapi({
+    description: "From 1; each commit in the workspace begins the next one",
+  }),
   merged_as: z.string().nullable().openapi({ description: "The check-in of the merge" }),
   created_at: timestampSchema,
   updated_at: timestampSchema,
@@ -36,21 +38,23 @@ export const commentSchema = z.object({
   file_path: z.string(),
   line_number: z.int().nullable(),
   side: z.enum(["old", "new"]).nullable(),
-  round: z.int().openapi({ description: "The round that it was made on" }),
+  round: z.int().openapi({ description: "The round of the comment" }),
   current: z.object({ file_path: z.string(), line_number: z.int() }).nullable().openapi({
-    description: "Where its line is in the newest round; null if it did not survive",
+    description: "Its line in the newest round; null if the line has changed or gone",
   }),
   author: z.string(),
   created_at: timestampSchema,
 }).openapi("ReviewComment");
 
-/** A review alone. */
+/** A single review in full. */
 export const reviewDetailSchema = z.object({
   ...fields,
   diff: z.string(),
-  is_truncated: z.boolean().openapi({ description: "Files are left out of the diff: it is large" }),
+  is_truncated: z.boolean().openapi({
+    description: "Whether files are left out of the diff because it is too long",
+  }),
   base: z.string().nullable(),
-  tip: z.string().nullable().openapi({ description: "The check-in that a merge would merge" }),
+  tip: z.string().nullable().openapi({ description: "The check-in to merge" }),
   approvals: z.object({
     any: z.int(),
     people: z.int(),
@@ -62,7 +66,7 @@ export const reviewDetailSchema = z.object({
     verdict: z.enum(["approved", "changes_requested"]),
     round: z.int(),
     given_at: timestampSchema,
-  })).openapi({ description: "Verdicts that stand" }),
+  })).openapi({ description: "Standing verdicts" }),
   rounds: z.array(z.object({
     round: z.int(),
     base: z.string(),
@@ -77,7 +81,7 @@ const diffEndSchema = z.object({
   checkin: z.string(),
 });
 
-/** What changed between two rounds. */
+/** The changes between two rounds. */
 export const roundDiffSchema = z.object({
   id: z.int(),
   from: diffEndSchema,

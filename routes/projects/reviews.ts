@@ -32,7 +32,7 @@ import {
   roundDiffSchema,
 } from "./review_schemas.ts";
 
-/** The path of a review. Whatever is no number is no review either. */
+/** The path of a review. Anything but a number is 404. */
 export const reviewParams = z.object({
   id: z.string().openapi({ type: "integer", minimum: 1 }),
 });
@@ -66,7 +66,7 @@ const getReview = projectRoute("GET /api/reviews/{id}", {
 });
 
 const getReviewDiff = projectRoute("GET /api/reviews/{id}/diff", {
-  summary: "What changed between two rounds of a review",
+  summary: "The changes between two rounds of a review",
   request: {
     params: reviewParams,
     query: z.object({
@@ -74,14 +74,15 @@ const getReviewDiff = projectRoute("GET /api/reviews/{id}/diff", {
         .transform(Number).optional().openapi({
           type: "integer",
           minimum: 0,
-          description: "The round before; 0 for the whole change. Absent: the round of your last " +
+          description:
+            "The earlier round; 0 for the whole change. By default, the round of your last " +
             "verdict, or the whole change if you gave none",
         }),
       to: z.string().regex(/^[1-9]\d{0,6}$/, { error: "must be the number of a round, from 1" })
         .transform(Number).optional().openapi({
           type: "integer",
           minimum: 1,
-          description: "The round after; absent: the newest one",
+          description: "The later round; by default, the newest",
         }),
     }),
   },
@@ -89,7 +90,7 @@ const getReviewDiff = projectRoute("GET /api/reviews/{id}/diff", {
 });
 
 const createReview = projectRoute("POST /api/reviews/create", {
-  summary: "Open a review of a workspace, or of a diff of your own",
+  summary: "Open a review of a workspace, or of your own diff",
   request: {
     body: jsonRequest(
       newReviewSchema.extend({ generation: generationField }).meta({ id: "ReviewRequest" }),
@@ -113,7 +114,7 @@ const commentOnReview = projectRoute("POST /api/reviews/{id}/comment", {
 });
 
 const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
-  summary: "Approve the newest round of a review; never your own",
+  summary: "Approve the newest round of somebody else's review",
   request: {
     params: reviewParams,
     body: jsonRequest(approvalSchema.meta({ id: "ReviewApproval" }), {}),
@@ -122,7 +123,7 @@ const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
 }, optionalBody());
 
 const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
-  summary: "Ask for changes, which withdraws the approvals",
+  summary: "Request changes; withdraws the approvals",
   request: {
     params: reviewParams,
     body: jsonRequest(changeRequestSchema.meta({ id: "ReviewChangeRequest" }), {
@@ -133,7 +134,7 @@ const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
 }, optionalBody());
 
 const closeReview = projectRoute("POST /api/reviews/{id}/close", {
-  summary: "End a review without a merge; for its author and admins",
+  summary: "Close a review without a merge; for its author, its workspace's owner and admins",
   request: {
     params: reviewParams,
     body: jsonRequest(actingSchema.meta({ id: "ReviewActor" }), {}),
@@ -142,7 +143,7 @@ const closeReview = projectRoute("POST /api/reviews/{id}/close", {
 }, optionalBody());
 
 const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
-  summary: "Merge an approved review at exactly the check-in that was approved",
+  summary: "Merge an approved review, at exactly the approved check-in",
   request: {
     params: reviewParams,
     body: jsonRequest(actingSchema.meta({ id: "ReviewMerge" }), {}),
@@ -154,7 +155,7 @@ const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
           description: "The merge; null if the review has no workspace",
         }),
       }).openapi("MergedReview"),
-      "It is merged",
+      "Merged",
     ),
     ...projectErrors(400, 409, 413),
   },
@@ -228,7 +229,7 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
     });
 }
 
-/** Who does something to a review, by the request's credential and its `agent_id`. */
+/** Determines the actor of a request about a review, from its credential and its `agent_id`. */
 export function reviewRequestOf({ accounts }: Pick<Services, "accounts">) {
   return (context: Context<AppEnv>, agentId: string | undefined): ReviewRequest => {
     const access = context.get("access");
@@ -237,14 +238,14 @@ export function reviewRequestOf({ accounts }: Pick<Services, "accounts">) {
   };
 }
 
-/** The number of the review that the path names. */
+/** The number of the review in the path. */
 export function numberOf(context: Context<AppEnv>): number {
   const text = context.req.param("id") ?? "";
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new NotFound("Review not found");
   return Number(text);
 }
 
-/** A comment that was just made is at its place. */
+/** The place of a new comment: its own line. */
 function placeOf({ path, line }: Comment) {
   return path === null || line === null ? null : { path, line };
 }

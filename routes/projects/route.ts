@@ -10,7 +10,7 @@ import { PROJECT_ROUTES, type ProjectEndpoint, type ProjectTrait } from "./table
 
 const HEADERS = ["adminToken", "agentToken", "passphrase"] as const;
 
-/** The credentials that open a route, as the API's document names them. */
+/** The credentials that a route accepts, by their names in the OpenAPI document. */
 const ALL: readonly SecurityScheme[] = ["apiToken", ...HEADERS, "session"];
 const SCHEMES: Record<ProjectTrait, readonly SecurityScheme[]> = {
   accounts: [...HEADERS, "session"],
@@ -43,7 +43,10 @@ export function projectRoute<Name extends ProjectEndpoint, Described extends Des
   });
 }
 
-/** The error responses of an endpoint of the repository API: these, and those that each has. */
+/**
+ * The error responses of an endpoint of the repository API: the given ones, and those of every
+ * endpoint.
+ */
 export function projectErrors<Status extends Parameters<typeof errors>[0]>(
   ...statuses: Status[]
 ) {
@@ -57,7 +60,7 @@ function allowInProject(action: Action) {
   });
 }
 
-/** Refuses a browser's session before the request is looked at. */
+/** Refuses a browser's session before the request is read. */
 function refuseSession() {
   return createMiddleware<AppEnv>(async (context, next) => {
     if (context.get("session") !== undefined) {

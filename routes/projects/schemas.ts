@@ -1,16 +1,16 @@
 import { z } from "@hono/zod-openapi";
 
 /**
- * The id of an artifact or a ticket: whole, or a prefix of at least 4 digits that no other id shares.
- * The engine answers an ambiguous prefix with 400, and an unknown or malformed one with 404; look for
- * anything by the whole id that it gives.
+ * The id of an artifact or a ticket, or a unique prefix of at least 4 digits. The engine answers an
+ * ambiguous prefix with 400, and an unknown or malformed one with 404. Resolve the id first, and
+ * use only the whole id from then on.
  */
 export const idSchema = z.string().transform((id) => id.toLowerCase()).openapi({
-  description: "The id, or a prefix of it that is unique",
+  description: "The id, or a unique prefix of it",
   pattern: "^[0-9a-fA-F]{4,64}$",
 });
 
-/** The moment of something, as the contract writes it. */
+/** A time in the contract's format. */
 export const timestampSchema = z.iso.datetime({ offset: true });
 
 /** A check-in as lists show it. */

@@ -9,7 +9,7 @@ import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
 
-/** The groups of an answer, by the kind of what they hold. */
+/** The groups of an answer, by the kind of their matches. */
 const GROUPS = {
   checkin: "checkins",
   ticket: "tickets",
@@ -19,13 +19,13 @@ const GROUPS = {
   code: "code",
 } as const satisfies Record<SearchKind, string>;
 
-/** Where a search looks that names no kind. */
+/** The kinds of a search that names none. */
 const DEFAULT_KINDS: readonly SearchKind[] = ["checkin", "ticket", "wiki"];
 
 const matchFields = {
   snippet: z.string().openapi({ description: "Text around the match" }),
   highlights: z.array(z.tuple([z.int(), z.int()])).readonly().openapi({
-    description: "Start and end of each word in the snippet, in UTF-16 units",
+    description: "Start and end of each matching word in the snippet, in UTF-16 units",
   }),
 };
 
@@ -52,7 +52,7 @@ const searchSchema = z.object({
   code: group({
     path: z.string(),
     uuid: z.string(),
-    line: z.int().openapi({ description: "Of the first match, from 1" }),
+    line: z.int().openapi({ description: "The line of the first match, from 1" }),
   }),
   totals: z.record(z.string(), z.int()).openapi({ description: "Matches of each group" }),
   ...pageFields,
@@ -60,8 +60,8 @@ const searchSchema = z.object({
 
 const search = projectRoute("GET /api/search", {
   summary: "Full text search, best matches first",
-  description: 'All words must occur; `"a phrase"`, `prefix*` and `-without` also work. Looks at ' +
-    "check-in comments, tickets with their comments, and wiki pages, or at one `kind`: `code` is " +
+  description: 'All words must occur; `"a phrase"`, `prefix*` and `-without` also work. Searches ' +
+    "check-in comments, tickets with their comments, and wiki pages, or only one `kind`; `code` is " +
     "the files at the tip of trunk. Each group has its own pages.",
   request: {
     query: z.object({

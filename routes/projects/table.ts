@@ -1,17 +1,18 @@
 import type { Action } from "../../services/identity/mod.ts";
 
 /**
- * Which callers a route takes, if not all: only those with an account; none with a session; none with
- * a passphrase, whose scopes lack `admin`; or also clients of event streams with a token in the query.
+ * The callers that a route accepts, if not all: only those with an account; none with a session;
+ * none with a passphrase, whose scopes lack `admin`; or also clients of event streams with a token
+ * in the query.
  */
 export type Callers = "accounts" | "no session" | "no passphrase" | "token of streams";
 
-/** What sets a route apart: the callers that it takes, or a body that is a file of any length. */
+/** What sets a route apart: the callers that it accepts, or a file of any length as its body. */
 export type ProjectTrait = Callers | "file body";
 
 /**
  * Every route of the repository API, below `/projects/{slug}/{scm}`: the group that answers it (in
- * `mod.ts`), the right that it needs in the project, and what sets it apart.
+ * `mod.ts`), the right that it needs in the project, and its trait, if any.
  */
 export const PROJECT_ROUTES = {
   "GET /api": ["index", "read"],

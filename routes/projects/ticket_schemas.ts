@@ -14,7 +14,9 @@ export const ticketRefSchema = z.object({
   last_modified: timestampSchema,
 }).openapi("TicketRef");
 
-/** A claim: `ticket` and `agent` are its fields in the contract, the others upstream's names. */
+/**
+ * A claim: `ticket` and `agent` are the contract's names, `ticket_uuid` and `agent_id` upstream's.
+ */
 export const claimSchema = z.object({
   id: z.string(),
   ticket: z.string(),
@@ -41,25 +43,25 @@ export const commentSchema = z.object({
 /** A ticket with its comments. */
 export const ticketSchema = ticketRefSchema.extend({
   resolution: z.string(),
-  body: z.string().openapi({ description: "What the ticket says" }),
+  body: z.string().openapi({ description: "The description" }),
   fields: z.record(z.string(), z.string()).readonly().openapi({
-    description: "Every field that tickets of the repository have",
+    description: "Every field of the repository's tickets",
   }),
   comments: z.array(commentSchema).readonly().openapi({ description: "Oldest first" }),
-  claim: claimSchema.nullable().openapi({ description: "The claim that holds it now" }),
+  claim: claimSchema.nullable().openapi({ description: "The active claim" }),
   strikes: z.int().openapi({ description: "Claims that ended without a result" }),
 }).openapi("Ticket");
 
-/** A refusal because of a claim. */
+/** The error of a write that a claim refuses. */
 export const claimRefusalSchema = z.object({
   error: z.string(),
   claimed_by: z.string().nullable().optional().openapi({
-    description: "Who holds the ticket; null where the claim has ended",
+    description: "Who holds the ticket; null if the claim has ended",
   }),
   claimed_at: timestampSchema.nullable().optional(),
   generation: z.int().optional(),
   expires_at: timestampSchema.optional(),
   next: z.array(z.string()).readonly().optional().openapi({
-    description: "The next tickets that nobody has claimed, to the loser of a race",
+    description: "If somebody else was faster: the next unclaimed tickets",
   }),
 }).openapi("ClaimRefusal");

@@ -28,15 +28,18 @@ import {
 
 const byId = { params: z.object({ uuid: idSchema }) };
 
-/** Beside the fields of a ticket: in whose name, and under which claim. */
+/** Fields of a request beside those of the ticket: in whose name, and under which claim. */
 const writing = {
   agent_id: z.string().optional().openapi({
-    description: "In whose name; you where it is absent. Only admins may name another",
+    description: "In whose name to act; by default, your own. Only admins may name somebody else",
   }),
   generation: generationField,
 };
 
-const refused = json(claimRefusalSchema, "The claim, or the state of the project, refuses it");
+const refused = json(
+  claimRefusalSchema,
+  "Refused because of the ticket's claim or the state of the project",
+);
 
 const ticketListSchema = z.object({
   tickets: z.array(ticketRefSchema).readonly(),
@@ -69,14 +72,14 @@ const listUnclaimed = projectRoute("GET /api/tickets/unclaimed", {
       status: z.string().optional().openapi({
         description: "Only tickets of this status, Open by default; empty for every status",
       }),
-      limit: boundedNumber("How many, at most 200", 50, 200),
+      limit: boundedNumber("Most tickets to list, at most 200", 50, 200),
     }),
   },
   responses: {
     200: json(
       z.object({
         tickets: z.array(ticketRefSchema).readonly(),
-        total: z.int().openapi({ description: "How many there are beyond the limit too" }),
+        total: z.int().openapi({ description: "All such tickets, also beyond the limit" }),
       }).openapi("UnclaimedTickets"),
       "Tickets that nobody holds, and that do not wait for a person",
     ),
@@ -85,7 +88,7 @@ const listUnclaimed = projectRoute("GET /api/tickets/unclaimed", {
 });
 
 const listStruck = projectRoute("GET /api/tickets/struck", {
-  summary: "Tickets that wait for a person: too many claims of them ended without a result",
+  summary: "Tickets that wait for a person because too many of their claims ended without a result",
   request: { query: z.object(pageParameters) },
   responses: {
     200: json(
@@ -103,7 +106,7 @@ const listStruck = projectRoute("GET /api/tickets/struck", {
 });
 
 const getFields = projectRoute("GET /api/tickets/fields", {
-  summary: "The fields that the repository's tickets have",
+  summary: "The fields of the repository's tickets",
   responses: {
     200: json(
       z.object({
@@ -120,7 +123,7 @@ const getFields = projectRoute("GET /api/tickets/fields", {
 });
 
 const getTicket = projectRoute("GET /api/tickets/{uuid}", {
-  summary: "A ticket with its comments, and who works on it",
+  summary: "A ticket with its comments and its claim",
   request: byId,
   responses: { 200: json(ticketSchema, "The ticket"), ...projectErrors(400) },
 });
@@ -142,7 +145,7 @@ const createTicket = projectRoute("POST /api/tickets", {
 });
 
 const changeTicket = projectRoute("PATCH /api/tickets/{uuid}", {
-  summary: "Change a ticket's fields, and comment on it in the same step",
+  summary: "Change a ticket's fields, and add a comment in the same step",
   request: {
     params: byId.params,
     body: jsonRequest(ticketChangeSchema.extend(writing), {
@@ -168,9 +171,9 @@ const addComment = projectRoute("POST /api/tickets/{uuid}/comments", {
 });
 
 const forgetStrikes = projectRoute("DELETE /api/tickets/{uuid}/strikes", {
-  summary: "Offer a ticket to agents again, although claims of it ended without a result",
+  summary: "Reset a ticket's strikes, so that agents can claim it again",
   request: byId,
-  responses: { 204: { description: "It has no strikes" }, ...projectErrors(400, 409) },
+  responses: { 204: { description: "The strikes are reset" }, ...projectErrors(400, 409) },
 });
 
 /** `/api/tickets…`, without claims. */
@@ -244,7 +247,7 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
     .openapi(forgetStrikes, async (context) => {
       const { project, principal, isAdmin } = context.get("access");
       if (principal.kind === "agent" && !isAdmin) {
-        throw new Forbidden("The ticket waits for a person: an agent cannot offer it again");
+        throw new Forbidden("The ticket waits for a person: an agent cannot reset its strikes");
       }
       const { uuid } = await tickets.resolve(project, context.req.valid("param").uuid);
       await claims.forgetStrikes(project, uuid, callerOf(context));
@@ -252,7 +255,7 @@ export function ticketRoutes(services: Pick<Services, "hosting" | "accounts">) {
     });
 }
 
-/** A ticket as the API shows it: its changes are in the timeline. */
+/** A ticket as the API shows it, without its changes, which are in the timeline. */
 function shown({ changes: _, ...ticket }: TicketView) {
   return ticket;
 }

@@ -36,12 +36,12 @@ const versionSchema = z.object({
   uuid: z.string(),
   timestamp: timestampSchema,
   user: z.string(),
-  size: z.int().openapi({ description: "Bytes of the text" }),
+  size: z.int().openapi({ description: "Length of the text in bytes" }),
   is_deletion: z.boolean(),
 }).openapi("WikiVersion");
 
 const versionId = z.string().regex(/^[0-9a-fA-F]{4,64}$/, { error: "must be the id of a version" });
-const NAME = { description: "The page's name, with slashes as they are or as %2F" };
+const NAME = { description: "The page's name; slashes may be written as %2F" };
 const params = z.object({ name: z.string().openapi(NAME) });
 
 const conflict = json(
@@ -54,7 +54,7 @@ const conflict = json(
 );
 
 const listPages = projectRoute("GET /api/wiki", {
-  summary: "Every wiki page, the most recently changed first",
+  summary: "Every wiki page, the latest change first",
   responses: {
     200: json(
       z.object({ pages: z.array(z.object(refFields).openapi("WikiPageRef")) }),
@@ -85,24 +85,24 @@ const putPage = projectRoute("PUT /api/wiki/{name}", {
     }),
   },
   responses: {
-    200: json(pageSchema, "The page has this version now"),
-    201: json(pageSchema, "There is such a page now"),
+    200: json(pageSchema, "Saved"),
+    201: json(pageSchema, "Created"),
     ...projectErrors(400, 408, 413),
     409: conflict,
   },
 });
 
 const deletePage = projectRoute("DELETE /api/wiki/{name}", {
-  summary: "Delete a wiki page; its versions stay in its history",
+  summary: "Delete a wiki page; its history stays",
   request: {
     params,
     query: z.object({
       parent: versionId.optional().openapi({
-        description: "The version that is to be the newest; 409 if it is not",
+        description: "The newest version that you know; 409 if there is a newer one",
       }),
     }),
   },
-  responses: { 204: { description: "It is gone" }, ...projectErrors(400), 409: conflict },
+  responses: { 204: { description: "Deleted" }, ...projectErrors(400), 409: conflict },
 });
 
 const getHistory = projectRoute("GET /api/wiki-history", {
@@ -120,7 +120,7 @@ const getHistory = projectRoute("GET /api/wiki-history", {
   },
 });
 
-/** A route of one page for names with slashes, which the OpenAPI document cannot describe. */
+/** The route of a page for names with slashes, which the OpenAPI document cannot describe. */
 function withSlashes<Route extends { readonly path: string }>(route: Route) {
   return { ...route, path: `${route.path}{.+}` as Route["path"], hide: true as const };
 }

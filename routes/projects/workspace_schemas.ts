@@ -10,28 +10,30 @@ const status = z.enum(["active", "merged", "abandoned"]);
 const fileSchema = z.object({
   name: z.string(),
   change_type: z.enum(["added", "modified", "deleted", "renamed"]),
-  prev_name: z.string().nullable().openapi({ description: "Where it was before it was moved" }),
+  prev_name: z.string().nullable().openapi({ description: "The previous path, if it was renamed" }),
   uuid: z.string().nullable(),
   prev_uuid: z.string().nullable(),
 }).openapi("WorkspaceFile");
 
-/** A workspace as every answer about one shows it. */
+/** The fields of a workspace in every answer. */
 export const workspaceSchema = z.object({
   name: z.string(),
   branch: z.string(),
   status,
-  agent_id: z.string().openapi({ description: "Whose it is" }),
+  agent_id: z.string().openapi({ description: "The owner" }),
   description: z.string(),
   created_at: timestampSchema,
   updated_at: timestampSchema,
   ticket: z.string().nullable(),
   generation: z.int().nullable().openapi({
-    description: "The claim of the ticket under which its owner has it",
+    description: "The generation of the owner's claim of the ticket",
   }),
-  base: z.string().openapi({ description: "The check-in that its changes are changes of" }),
+  base: z.string().openapi({ description: "The check-in to which its changes apply" }),
   tip: z.string().openapi({ description: "Its newest check-in" }),
   commits_made: z.int(),
-  target_branch: z.string().nullable().openapi({ description: "Into which it was merged" }),
+  target_branch: z.string().nullable().openapi({
+    description: "The branch into which it was merged",
+  }),
   merged_as: z.string().nullable().openapi({ description: "The merge" }),
 });
 
@@ -42,7 +44,7 @@ const pathConflictSchema = z.object({ path: z.string(), kind: z.string() }).open
 /** Another active workspace that changes the same files. */
 const overlapSchema = z.object({
   workspace: z.string(),
-  agent_id: z.string().openapi({ description: "Whose it is" }),
+  agent_id: z.string().openapi({ description: "The owner" }),
   paths: z.array(z.string()).readonly().openapi({
     description: "The files that both change; at most 100",
   }),
@@ -68,18 +70,18 @@ export const listedSchema = workspaceSchema.extend({
 export const detailedSchema = workspaceSchema.extend({
   files_changed: z.int(),
   files: z.array(fileSchema).readonly().openapi({
-    description: "What differs between the base and the tip",
+    description: "The files that differ between the base and the tip",
   }),
 }).openapi("WorkspaceDetails");
 
-/** 409, with what else the answer to a refused change of a workspace tells. */
+/** The response 409 of a refused change of a workspace. */
 export const conflictResponse = {
   409: json(
     errorSchema.extend({
       conflicts: z.array(pathConflictSchema).optional().openapi({
-        description: "Why the two cannot be merged",
+        description: "The conflicts of the merge",
       }),
-      tip: z.string().optional().openapi({ description: "The tip of the workspace now" }),
+      tip: z.string().optional().openapi({ description: "The current tip of the workspace" }),
       claimed_by: z.string().nullable().optional(),
       claimed_at: z.string().nullable().optional(),
       generation: z.int().optional(),
@@ -90,10 +92,10 @@ export const conflictResponse = {
 };
 
 const agent_id = z.string().max(200).optional().openapi({
-  description: "In whose name; your own where it is absent. Only an admin may name another",
+  description: "In whose name to act; by default, your own. Only admins may name somebody else",
 });
 
-/** What every change of a workspace may say. */
+/** The fields that every change of a workspace may have. */
 export const workFields = { agent_id, generation: generationField };
 
 export const creationSchema = z.object({
@@ -104,10 +106,10 @@ export const creationSchema = z.object({
   }),
   description: z.string().max(500).default(""),
   ticket: z.string().max(64).optional().openapi({
-    description: "The ticket that it is for, whose claim must be yours",
+    description: "The ticket that it is for; you must hold its claim",
   }),
   from: z.string().min(1).max(200).optional().openapi({
-    description: "The branch from which it starts; trunk where it is absent",
+    description: "The branch from which it starts; trunk by default",
   }),
   ...workFields,
 }).meta({ id: "WorkspaceRequest" });
@@ -139,7 +141,7 @@ export const commitSchema = z.object({
   message,
   changes: changes.default([]),
   parent: parent.openapi({
-    description: "The tip that you know, or a prefix of it; 409 if the workspace has moved on",
+    description: "The tip that you know, or a prefix of it; 409 if the workspace has a newer one",
   }),
   ...workFields,
 }).meta({ id: "WorkspaceCommit" });
@@ -148,7 +150,7 @@ export const updateSchema = z.object({
   source: z.string().min(1).max(200).default("trunk"),
   message: message.optional(),
   changes: changes.default([]).openapi({
-    description: "Decide the conflicts that the first try lists: one change for each of its paths",
+    description: "Resolves the conflicts that the first attempt listed: one change for each path",
   }),
   parent,
   ...workFields,
@@ -156,12 +158,12 @@ export const updateSchema = z.object({
 
 export const mergeSchema = z.object({
   target_branch: z.string().min(1).max(200).default("trunk"),
-  tip: parent.openapi({ description: "The tip that you mean; 409 if the workspace has moved on" }),
+  tip: parent.openapi({ description: "The tip to merge; 409 if the workspace has a newer one" }),
   message: message.optional(),
   ...workFields,
 }).meta({ id: "WorkspaceMerge" });
 
-/** A check-in that was written to a workspace. */
+/** A new check-in in a workspace. */
 export const committedSchema = z.object({
   name: z.string(),
   branch: z.string(),
@@ -172,14 +174,14 @@ export const committedSchema = z.object({
   output: z.string(),
 }).openapi("WorkspaceCheckin");
 
-/** A workspace that was merged. */
+/** A merged workspace. */
 export const mergedSchema = z.object({
   name: z.string(),
   branch: z.string(),
   status: z.literal("merged"),
   target_branch: z.string(),
   uuid: z.string().openapi({ description: "The merge" }),
-  tip: z.string().openapi({ description: "The check-in that was merged" }),
+  tip: z.string().openapi({ description: "The merged check-in" }),
   merge_output: z.string(),
   commit_output: z.string(),
 }).openapi("WorkspaceMerged");

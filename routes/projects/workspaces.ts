@@ -51,7 +51,7 @@ const listWorkspaces = projectRoute("GET /api/workspaces", {
 });
 
 const createWorkspace = projectRoute("POST /api/workspaces/create", {
-  summary: "Begin a workspace, which is a branch of your own",
+  summary: "Create a workspace, a branch of your own",
   request: {
     body: jsonRequest(creationSchema, { name: "fix-login", description: "Log in without cookies" }),
   },
@@ -97,7 +97,7 @@ const commitWorkspace = projectRoute("POST /api/workspaces/{name}/commit", {
 });
 
 const updateWorkspace = projectRoute("POST /api/workspaces/{name}/update", {
-  summary: "Merge another branch into a workspace, and decide what conflicts",
+  summary: "Merge another branch into a workspace, and resolve the conflicts",
   request: { params, body: jsonRequest(updateSchema, { source: "trunk" }) },
   responses: {
     200: json(committedSchema, "The merge"),
@@ -117,7 +117,7 @@ const mergeWorkspace = projectRoute("POST /api/workspaces/{name}/merge", {
 }, optionalBody());
 
 const changedResponses = {
-  200: json(stateSchema, "The workspace as it is now"),
+  200: json(stateSchema, "The workspace after the change"),
   ...projectErrors(400, 413),
   ...conflictResponse,
 };
@@ -135,7 +135,7 @@ const restoreWorkspace = projectRoute("POST /api/workspaces/{name}/restore", {
 }, optionalBody());
 
 const takeOverWorkspace = projectRoute("POST /api/workspaces/{name}/takeover", {
-  summary: "Take over the workspace of a ticket whose claim is yours now",
+  summary: "Take over the workspace of a ticket that you have claimed",
   request: { params, body: workBody },
   responses: { ...changedResponses, ...projectErrors(400, 413, 429) },
 }, optionalBody());

@@ -15,7 +15,7 @@ const newAccountSchema = accountSchema.extend({
   server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
 }).openapi("NewIrcAccount");
 
-/** The routes with a password in the body, of at least the given length. */
+/** The routes with a password in the body, with at least the given length. */
 function passwordRoutes(minPasswordLength: number) {
   const password = textSchema(minPasswordLength, MAX_PASSWORD_LENGTH);
   const createAccount = route("POST /v1/irc/accounts", {
@@ -36,7 +36,7 @@ function passwordRoutes(minPasswordLength: number) {
         password: "correct horse battery",
       }),
     },
-    responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 409, 413, 503) },
+    responses: { 204: { description: "Replaced" }, ...errors(400, 404, 409, 413, 503) },
   });
   return { createAccount, setPassword };
 }
@@ -49,7 +49,7 @@ const listAccounts = route("GET /v1/irc/accounts", {
 const deleteAccount = route("DELETE /v1/irc/accounts/{account}", {
   summary: "Remove the IRC account of a person and close its sessions",
   request: { params: z.object({ account: z.string() }) },
-  responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
+  responses: { 204: { description: "Removed" }, ...errors(404, 503) },
 });
 
 /** `/v1/irc/accounts`: the people on IRC. */

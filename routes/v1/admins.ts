@@ -25,7 +25,7 @@ const createAdmin = route("POST /v1/admins", {
       password: "correct horse battery",
     }),
   },
-  responses: { 201: { description: "It is made" }, ...errors(400, 404, 409, 413, 503) },
+  responses: { 201: { description: "Created" }, ...errors(400, 404, 409, 413, 503) },
 });
 
 const setPassword = route("PUT /v1/admins/{username}/password", {
@@ -36,16 +36,16 @@ const setPassword = route("PUT /v1/admins/{username}/password", {
       password: "correct horse battery",
     }),
   },
-  responses: { 204: { description: "It is replaced" }, ...errors(400, 404, 413, 503) },
+  responses: { 204: { description: "Replaced" }, ...errors(400, 404, 413, 503) },
 });
 
 const deleteAdmin = route("DELETE /v1/admins/{username}", {
   summary: "Remove an admin with its sessions and tokens; the last one cannot be removed",
   request: { params },
-  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+  responses: { 204: { description: "Removed" }, ...errors(404, 409, 503) },
 });
 
-/** `/v1/admins`: who looks after this server. */
+/** `/v1/admins`: the admins of this server. */
 export function adminRoutes(admins: Admins | null) {
   if (admins === null) return disabledRoutes();
   return newRoutes()

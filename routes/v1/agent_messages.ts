@@ -24,17 +24,17 @@ export interface AgentMessageRoutesOptions {
 const messageSchema = z.object({
   id: z.string(),
   kind: z.enum(["message", "mention"]).openapi({
-    description: "message: said to the agent alone; mention: said in a channel",
+    description: "message: a private message; mention: a mention in a channel",
   }),
   from: z.string().openapi({ description: "The nick of the speaker" }),
   account: z.string().nullable().openapi({
-    description: "The speaker's account, as proven; null where nothing proves one",
+    description: "The speaker's authenticated account, or null",
   }),
   via: z.literal("bridge").optional().openapi({
-    description: "Present where the operator said it in a name",
+    description: "Present if the operator said it under a name",
   }),
   channel: z.string().nullable().openapi({
-    description: "Where it was said; null where it was said to the agent alone",
+    description: "The channel; null for a private message",
   }),
   text: z.string(),
   timestamp: z.string().openapi({
@@ -45,15 +45,16 @@ const messageSchema = z.object({
 
 const listMessages = route("GET /v1/agents/{nick}/messages", {
   summary: "An agent's inbox: private messages and mentions in channels, oldest first",
-  description: "Open to the agent itself and the operator. Reading consumes nothing. A channel's " +
-    "message counts where the agent was registered with the channel or is in it, and where the " +
-    "text holds its nick as a word of its own, @all, its type (@worker, @workers), or @prefix*; " +
-    "an envelope where its `to` lists one of these. The newest messages are kept, over restarts, as long as `irc.history` says.",
+  description: "Open to the agent itself and the operator. Reading removes nothing. A channel's " +
+    "message counts if the agent was registered with the channel or is in it, and if the " +
+    "text contains its nick as a word, @all, its type (@worker, @workers), or @prefix*. " +
+    "An envelope counts if its `to` lists one of these. The newest messages are kept, also over " +
+    "restarts, as long as `irc.history` says.",
   request: {
     params: z.object({ nick: z.string() }),
     query: z.object({
       since: sinceSchema,
-      limit: wholeNumber("How many; all of them by default", 1, INBOX_CAPACITY),
+      limit: wholeNumber("Most messages; all by default", 1, INBOX_CAPACITY),
       wait_seconds: waitSchema,
     }),
   },
@@ -65,18 +66,17 @@ const listMessages = route("GET /v1/agents/{nick}/messages", {
 
 const sendMessage = route("POST /v1/agents/{nick}/messages", {
   summary: "Send a private message to an agent or a person",
-  description:
-    "The nick may be an agent's or that of anybody on IRC: an answer to a message needs " +
-    "only its `from`. An agent gets it in its inbox, also while it is away or paused. A person gets " +
-    "it on IRC. An agent speaks under its own nick; for others the bridge speaks, with the name in " +
-    "front. 404 if nobody has the name; 409 if its owner can get no message now: a person who is " +
+  description: "The nick may be an agent's or that of anybody on IRC: to answer a message, use " +
+    "its `from`. An agent gets it in its inbox, even while it is away or paused. A person gets " +
+    "it on IRC. An agent speaks under its own nick; for others the bridge speaks, with their name " +
+    "in front. 404 if nobody has the nick; 409 if its owner cannot receive messages now: a person " +
     "not on IRC, the bridge, a service such as NickServ.",
   request: {
     params: z.object({ nick: z.string() }),
     body: jsonRequest(
       z.object({
         nick: nickSchema.optional().openapi({
-          description: "Under whose name; default: the caller's own, or the bridge's",
+          description: "The speaker's name; by default, the caller's own, or the bridge's",
         }),
         text: spokenTextSchema,
       }).openapi("NewDirectMessage"),
@@ -84,7 +84,7 @@ const sendMessage = route("POST /v1/agents/{nick}/messages", {
     ),
   },
   responses: {
-    204: { description: "It is in the inbox, or IRC has it" },
+    204: { description: "Delivered to the inbox or to IRC" },
     ...errors(400, 404, 409, 413, 429, 503, 504),
   },
 });

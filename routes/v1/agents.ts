@@ -20,20 +20,22 @@ const MAX_LIMIT = 1000;
 const agentSchema = z.object({
   nick: z.string(),
   type: z.string(),
-  channels: z.array(z.string()).openapi({ description: "With their #" }),
+  channels: z.array(z.string()).openapi({ description: "Names with #" }),
   revoked: z.boolean(),
-  paused: z.boolean().openapi({ description: "Whether it may say nothing until it is resumed" }),
+  paused: z.boolean().openapi({
+    description: "Whether every message is refused until the agent is resumed",
+  }),
   pause_reason: z.string().nullable(),
   created_at: z.iso.datetime(),
   last_seen: z.iso.datetime().nullable(),
   online: z.boolean().openapi({
-    description: "Whether it has a live IRC session or was heard of within two minutes",
+    description: "Whether it has a live IRC session, or was active within two minutes",
   }),
   messages_per_minute: z.int().openapi({
     description: "Messages that it sent within the last minute, over IRC, HTTP or MCP",
   }),
   rate_limit: rateLimitSchema.nullable().openapi({
-    description: "Its own; null where it may send as much as everybody",
+    description: "Its own limit; null for the general limit",
   }),
 }).openapi("Agent");
 
@@ -43,7 +45,7 @@ const credentialsSchema = z.object({
   nick: z.string(),
   credentials: z.object({
     nick: z.string(),
-    passphrase: z.string().openapi({ description: "Told this once only" }),
+    passphrase: z.string().openapi({ description: "Shown only here" }),
   }),
   server: z.string().openapi({ example: "irc://127.0.0.1:6667" }),
 }).openapi("Registration");
@@ -55,11 +57,11 @@ const listAgents = route("GET /v1/agents", {
   request: {
     query: z.object({
       after: z.string().min(1).optional().openapi({
-        description: "Only agents whose nick comes after this one: for the next page, the last " +
-          "nick of the page before",
+        description: "Only agents whose nick sorts after this one: for the next page, the last " +
+          "nick of the previous page",
         example: "coder-1",
       }),
-      limit: wholeNumber("How many; all by default", 1, MAX_LIMIT),
+      limit: wholeNumber("Most agents; all by default", 1, MAX_LIMIT),
     }),
   },
   responses: { 200: json(z.array(agentSchema), "The agents, by nick"), ...errors(400) },
@@ -80,7 +82,7 @@ const registerAgent = route("POST /v1/agents/register", {
     }),
   },
   responses: {
-    200: json(credentialsSchema, "What the agent logs in to IRC with"),
+    200: json(credentialsSchema, "The agent's IRC credentials"),
     ...errors(400, 409, 413, 503),
   },
 });
@@ -95,7 +97,7 @@ const rotateAgent = route("POST /v1/agents/{nick}/rotate", {
     },
   },
   responses: {
-    200: json(credentialsSchema, "What the agent logs in to IRC with from now on"),
+    200: json(credentialsSchema, "The agent's new IRC credentials"),
     ...errors(400, 404, 409, 413, 503),
   },
 }, optionalBody());
@@ -116,15 +118,15 @@ const adoptAgent = route("POST /v1/agents/{nick}/adopt", {
 }, optionalBody());
 
 const revokeAgent = route("POST /v1/agents/{nick}/revoke", {
-  summary: "End every credential of an agent, and keep its record",
+  summary: "Revoke an agent: ends its credentials and keeps its record",
   request: { params },
-  responses: { 204: { description: "It is revoked" }, ...errors(404, 409, 503) },
+  responses: { 204: { description: "Revoked" }, ...errors(404, 409, 503) },
 });
 
 const deleteAgent = route("DELETE /v1/agents/{nick}", {
   summary: "Remove an agent and free its nick",
   request: { params },
-  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+  responses: { 204: { description: "Removed" }, ...errors(404, 409, 503) },
 });
 
 const changeAgent = route("PATCH /v1/agents/{nick}", {
@@ -139,7 +141,7 @@ const changeAgent = route("PATCH /v1/agents/{nick}", {
 });
 
 const pauseAgent = route("POST /v1/agents/{nick}/pause", {
-  summary: "Refuse every message of an agent until it is resumed, and keep its sessions",
+  summary: "Pause an agent: refuses its messages until it is resumed, and keeps its sessions",
   request: {
     params,
     body: {
@@ -147,13 +149,13 @@ const pauseAgent = route("POST /v1/agents/{nick}/pause", {
       required: false,
     },
   },
-  responses: { 204: { description: "It is paused" }, ...errors(400, 404, 409, 413, 503) },
+  responses: { 204: { description: "Paused" }, ...errors(400, 404, 409, 413, 503) },
 }, optionalBody());
 
 const resumeAgent = route("POST /v1/agents/{nick}/resume", {
-  summary: "Let a paused agent speak again",
+  summary: "Resume a paused agent",
   request: { params },
-  responses: { 204: { description: "It may speak" }, ...errors(404, 409, 503) },
+  responses: { 204: { description: "Resumed" }, ...errors(404, 409, 503) },
 });
 
 /** `/v1/agents`: the registry. */

@@ -34,11 +34,11 @@ const messageSchema = z.object({
   id: z.string(),
   nick: z.string(),
   account: z.string().nullable().openapi({
-    description: "The account that is proven to have said it; null where there is none",
+    description: "The authenticated account of the speaker, or null",
   }),
   text: z.string(),
   via: z.literal("bridge").optional().openapi({
-    description: "Present where the operator said it under the name of somebody else",
+    description: "Present if the operator said it under another name",
   }),
   timestamp: z.string().openapi({
     description: "ISO 8601, UTC, microseconds; strictly increasing within a channel",
@@ -48,7 +48,7 @@ const messageSchema = z.object({
 
 const parameters = z.object({
   channel: z.string().openapi({
-    description: "Name with or without #",
+    description: "The name, with or without #",
     example: "general",
     pattern: CHANNEL_ARGUMENT_PATTERN,
   }),
@@ -59,24 +59,25 @@ function messageQuery(bufferSize: number) {
   return z.object({
     since: sinceSchema,
     before: z.string().min(1).optional().openapi({
-      description:
-        "The timestamp or the id of a message: only what came before it, the newest, as " +
-        "far back as the IRC server keeps it. Not together with `since` or `wait_seconds`",
+      description: "The timestamp or id of a message: only older ones, the newest of them, as " +
+        "far back as the IRC server keeps them. Not together with `since` or `wait_seconds`",
     }),
-    limit: wholeNumber("How many; as many as are kept by default", 1, bufferSize),
+    limit: wholeNumber("Most messages; by default, all that are kept", 1, bufferSize),
     wait_seconds: waitSchema,
   });
 }
 
 const postSchema = z.object({
-  nick: nickSchema.optional().openapi({ description: "Under whose name; default: the bridge's" }),
+  nick: nickSchema.optional().openapi({
+    description: "The speaker's name; by default, the bridge's",
+  }),
   text: spokenTextSchema,
 }).openapi("NewMessage");
 
 const presenceSchema = z.object({ nick: nickSchema }).openapi("Presence");
 
 const listChannels = route("GET /v1/channels", {
-  summary: "List the channels that the bridge is in",
+  summary: "List the bridge's channels",
   responses: { 200: json(z.array(z.string()), "Names with #, sorted"), ...errors(404, 503) },
 });
 
@@ -84,7 +85,7 @@ const joinChannel = route("POST /v1/channels/{channel}/join", {
   summary: "Have the bridge join a channel",
   request: { params: parameters },
   responses: {
-    204: { description: "The bridge is in it" },
+    204: { description: "Joined" },
     ...errors(400, 404, 409, 429, 503, 504),
   },
 });
@@ -92,7 +93,7 @@ const joinChannel = route("POST /v1/channels/{channel}/join", {
 const partChannel = route("DELETE /v1/channels/{channel}", {
   summary: "Have the bridge leave a channel",
   request: { params: parameters },
-  responses: { 204: { description: "The bridge is not in it" }, ...errors(400, 404, 503, 504) },
+  responses: { 204: { description: "Left" }, ...errors(400, 404, 503, 504) },
 });
 
 function listMessages(bufferSize: number) {
@@ -116,13 +117,13 @@ const streamMessages = route("GET /v1/channels/{channel}/stream", {
     query: z.object({
       since: sinceSchema,
       full: z.enum(["true", "false"]).optional().openapi({
-        description: "With `true` an event has the fields of a message in place of the three",
+        description: "With `true`, an event has all fields of a message",
       }),
       token: queryTokenSchema,
     }),
     headers: z.object({
       "last-event-id": z.string().optional().openapi({
-        description: "The id of the last message that was received: goes before `since`",
+        description: "The id of the last received message; takes precedence over `since`",
       }),
     }),
   },
@@ -140,7 +141,7 @@ const postMessage = route("POST /v1/channels/{channel}/messages", {
   summary: "Post a message to a channel",
   request: { params: parameters, body: jsonRequest(postSchema, { text: "hello, agents" }) },
   responses: {
-    204: { description: "IRC has it" },
+    204: { description: "Delivered to IRC" },
     ...errors(400, 404, 409, 413, 429, 503, 504),
   },
 });

@@ -32,7 +32,7 @@ export class Completions {
   /**
    * Answers with the completion, or with its chunks as server-sent events.
    *
-   * @throws ServiceError as `Gateway.complete` does
+   * @throws ServiceError like `Gateway.complete`
    */
   async answer(context: Context<AppEnv>, request: CompletionRequest) {
     const completion = await this.#complete(context, request);

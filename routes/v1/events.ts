@@ -22,7 +22,7 @@ export interface EventRoutesOptions {
 }
 
 const eventSchema = z.object({
-  seq: z.int().openapi({ description: "Its number in the log, which is the cursor everywhere" }),
+  seq: z.int().openapi({ description: "Its number in the log, which serves as the cursor" }),
   time: z.iso.datetime(),
   type: z.string().openapi({ example: "agent.registered" }),
   actor: z.string().openapi({ description: "Who did it", example: "agent:coder-1" }),
@@ -31,15 +31,15 @@ const eventSchema = z.object({
   cause: z.string().nullable().openapi({ description: "The id of the request that caused it" }),
   data: z.record(z.string(), z.unknown()),
   hash: z.string().openapi({
-    description: "SHA-256 over the event and the hash of the one before it, in hex",
+    description: "SHA-256 of the event and the previous event's hash, in hex",
   }),
 }).openapi("Event");
 
 const pageSchema = z.object({
   events: z.array(eventSchema).openapi({ description: "Oldest first" }),
-  cursor: z.int().openapi({ description: "What to give as `after` for what comes next" }),
-  more: z.boolean().openapi({ description: "Whether there is something after the cursor" }),
-  oldest: z.int().openapi({ description: "Number of the oldest event that is kept" }),
+  cursor: z.int().openapi({ description: "The value of `after` for the next events" }),
+  more: z.boolean().openapi({ description: "Whether there are events after the cursor" }),
+  oldest: z.int().openapi({ description: "Number of the oldest kept event" }),
 }).openapi("EventPage");
 
 const query = z.object({
@@ -47,8 +47,8 @@ const query = z.object({
     .transform(Number).optional().openapi({
       type: "integer",
       minimum: 0,
-      description: "Only events after this number. Without it: the newest ones, or, on a " +
-        "stream, what comes from now on",
+      description: "Only events after this number. By default, the newest ones, or, on a " +
+        "stream, only new ones",
     }),
   types: z.string().max(5000, { error: "is too long" })
     .transform((text) => text.split(",").map((type) => type.trim()))
@@ -57,16 +57,18 @@ const query = z.object({
     }).optional().openapi({
       type: "string",
       pattern: `^${TYPE_PATTERN}(,${TYPE_PATTERN}){0,${MAX_TYPES - 1}}$`,
-      description: "Only events of these types, separated by commas; `agent.*` means all whose " +
-        "type begins so",
+      description:
+        "Only events of these types, separated by commas; `agent.*` means all types that " +
+        "begin with `agent.`",
     }),
-  limit: wholeNumber("How many; not for a stream", 1, MAX_LIMIT),
+  limit: wholeNumber("Most events; not for a stream", 1, MAX_LIMIT),
 });
 
 const listEvents = route("GET /v1/events", {
-  summary: "The event log: everything that changed, who did it and what caused it",
-  description: "With `Accept: text/event-stream` the answer is a stream that goes on with every " +
-    "new event. Each has an `id`, after which `Last-Event-ID` resumes without gap or repeat.",
+  summary: "The event log: every change, its actor and its cause",
+  description:
+    "With `Accept: text/event-stream`, the answer is a stream that continues with each " +
+    "new event. Each has an `id`: `Last-Event-ID` resumes from it without gap or repeat.",
   request: {
     query: query.extend({ token: queryTokenSchema }),
     headers: z.object({
@@ -75,7 +77,7 @@ const listEvents = route("GET /v1/events", {
       }).transform(Number).optional().openapi({
         type: "integer",
         minimum: 0,
-        description: "Goes before `after`; for a stream",
+        description: "Takes precedence over `after`; for a stream",
       }),
     }),
   },
@@ -85,7 +87,7 @@ const listEvents = route("GET /v1/events", {
         "application/json": { schema: pageSchema },
         "text/event-stream": { schema: z.string() },
       },
-      description: "Part of the log, or the stream",
+      description: "A part of the log, or the stream",
     },
     ...errors(400, 429),
   },

@@ -16,16 +16,16 @@ const banSchema = z.object({
 }).openapi("IrcBan");
 
 const clientSchema = z.object({
-  nick: z.string().nullable().openapi({ description: "null: not registered yet" }),
+  nick: z.string().nullable().openapi({ description: "null before registration" }),
   account: z.string().nullable(),
   address: z.string(),
-  host: z.string().openapi({ description: "What other users see in place of the address" }),
+  host: z.string().openapi({ description: "The host that other users see instead of the address" }),
   transport: z.enum(["tcp", "tls", "websocket", "internal"]),
   connected_at: z.iso.datetime(),
   idle_seconds: z.int(),
   operator: z.boolean().openapi({ description: "Whether it is an IRC operator" }),
-  channels: z.int().openapi({ description: "How many channels it is in" }),
-  queued_bytes: z.int().openapi({ description: "What waits to be sent to it" }),
+  channels: z.int().openapi({ description: "Number of joined channels" }),
+  queued_bytes: z.int().openapi({ description: "Bytes waiting to be sent" }),
 }).openapi("IrcClient");
 
 const listBans = route("GET /v1/irc/bans", {
@@ -34,7 +34,7 @@ const listBans = route("GET /v1/irc/bans", {
 });
 
 const createBan = route("POST /v1/irc/bans", {
-  summary: "Keep somebody off the IRC server, or change the ban of the same mask",
+  summary: "Ban a mask from the IRC server, or change its ban",
   request: {
     body: jsonRequest(banRequestSchema.meta({ id: "IrcBanRequest" }), {
       mask: "192.0.2.0/24",
@@ -43,7 +43,7 @@ const createBan = route("POST /v1/irc/bans", {
     }),
   },
   responses: {
-    201: json(banSchema, "The ban; sessions that it hits have ended"),
+    201: json(banSchema, "The ban; matching sessions have ended"),
     ...errors(400, 404, 409, 413, 503),
   },
 });
@@ -53,7 +53,7 @@ const deleteBan = route("DELETE /v1/irc/bans/{ban}", {
   request: {
     params: z.object({ ban: z.string().openapi({ description: "Its id or its mask" }) }),
   },
-  responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
+  responses: { 204: { description: "Removed" }, ...errors(404, 503) },
 });
 
 const listClients = route("GET /v1/irc/clients", {

@@ -13,9 +13,11 @@ import { errors, json, jsonRequest } from "../schemas.ts";
 const backendSchema = z.object({
   name: z.string(),
   provider: z.string(),
-  base_url: z.string().openapi({ description: "Empty for the provider's own address" }),
-  api_key_env: z.string().openapi({ description: "The variable that holds the provider's key" }),
-  models: z.array(z.string()).openapi({ description: "Those of the last live query" }),
+  base_url: z.string().openapi({ description: "Empty for the provider's default address" }),
+  api_key_env: z.string().openapi({
+    description: "The environment variable with the provider's key",
+  }),
+  models: z.array(z.string()).openapi({ description: "The result of the last live query" }),
   allow: z.array(z.string()),
   block: z.array(z.string()),
   source: z.enum(["configuration", "api"]),
@@ -25,26 +27,29 @@ const discoveredSchema = z.object({
   name: z.string(),
   provider: z.string(),
   base_url: z.string(),
-  api_key_env: z.string().openapi({ description: "The variable that is set" }),
+  api_key_env: z.string().openapi({ description: "The environment variable that is set" }),
   configured: z.boolean().openapi({ description: "Whether a backend has this provider" }),
 }).openapi("DiscoveredLlmBackend");
 
 const providerSchema = z.object({
   name: z.string(),
   base_url: z.string(),
-  api_key_env: z.string().openapi({ description: "Empty where it usually needs no key" }),
+  api_key_env: z.string().openapi({ description: "Empty if it usually needs no key" }),
   api: z.enum(["openai", "anthropic", "gemini", "bedrock", "ollama"]),
 }).openapi("LlmProvider");
 
 const completionSchema = z.looseObject({}).openapi("ChatCompletion", {
-  description: "A `chat.completion` object of the common chat-completions format",
+  description: "A `chat.completion` object in the common chat-completions format",
 });
 
 const parameters = z.object({ name: z.string() });
 
 const listBackends = route("GET /v1/llm/backends", {
   summary: "List the LLM backends; the first one is the default",
-  responses: { 200: json(z.array(backendSchema), "The configured ones first"), ...errors() },
+  responses: {
+    200: json(z.array(backendSchema), "The backends; configured ones first"),
+    ...errors(),
+  },
 });
 
 const createBackend = route("POST /v1/llm/backends", {
@@ -71,21 +76,24 @@ const changeBackend = route("PUT /v1/llm/backends/{name}", {
 const deleteBackend = route("DELETE /v1/llm/backends/{name}", {
   summary: "Remove an LLM backend",
   request: { params: parameters },
-  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+  responses: { 204: { description: "Removed" }, ...errors(404, 409, 503) },
 });
 
 const listModels = route("GET /v1/llm/backends/{name}/models", {
   summary: "List the models of a backend's provider",
   request: { params: parameters },
   responses: {
-    200: json(z.array(z.string()), "Those that are let through, in the provider's order"),
+    200: json(z.array(z.string()), "The allowed models, in the provider's order"),
     ...errors(404, 502, 503, 504),
   },
 });
 
 const discover = route("POST /v1/llm/discover", {
   summary: "List the providers with a key in the environment",
-  responses: { 200: json(z.array(discoveredSchema), "Nothing is made of them"), ...errors() },
+  responses: {
+    200: json(z.array(discoveredSchema), "The providers; no backends are made"),
+    ...errors(),
+  },
 });
 
 const listKnown = route("GET /v1/llm/known", {

@@ -6,9 +6,9 @@ import { route } from "../route.ts";
 import { json, jsonRequest, openAiErrors } from "../schemas.ts";
 
 const modelSchema = z.object({
-  id: z.string().openapi({ description: "What a request names as its model" }),
+  id: z.string().openapi({ description: "The model's name in requests" }),
   object: z.literal("model"),
-  created: z.int().openapi({ description: "Always 0: backends do not tell" }),
+  created: z.int().openapi({ description: "Always 0: backends do not report it" }),
   owned_by: z.string().openapi({ description: "The name of the backend" }),
 }).openapi("OpenAiModel");
 

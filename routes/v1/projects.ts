@@ -35,13 +35,13 @@ const memberSchema = z.object({
 
 const importSchema = z.object({
   format: z.enum(["fossil", "git"]),
-  checkins: z.int().openapi({ description: "How many check-ins the repository has now" }),
+  checkins: z.int().openapi({ description: "Check-ins in the repository" }),
 }).openapi("RepositoryImport");
 
 const importLineSchema = z.union([
   z.object({
     done: z.int().openapi({ description: "Commits or artifacts read" }),
-    total: z.int().nullable().openapi({ description: "Null while it is not known" }),
+    total: z.int().nullable().openapi({ description: "Null while unknown" }),
   }),
   importSchema,
   errorSchema,
@@ -61,7 +61,7 @@ const createProject = route("POST /v1/projects", {
     body: jsonRequest(newProjectSchema.meta({ id: "ProjectRequest" }), {
       slug: "website",
       name: "Website",
-      description: "What the world sees of us",
+      description: "Our public website",
       visibility: "private",
     }),
   },
@@ -75,7 +75,7 @@ const getProject = route("GET /v1/projects/{slug}", {
 });
 
 const changeProject = route("PATCH /v1/projects/{slug}", {
-  summary: "Change what a project says of itself, or archive it",
+  summary: "Change a project's description and settings, or archive it",
   request: {
     params,
     body: jsonRequest(projectChangeSchema.meta({ id: "ProjectChange" }), { archived: true }),
@@ -84,9 +84,9 @@ const changeProject = route("PATCH /v1/projects/{slug}", {
 });
 
 const deleteProject = route("DELETE /v1/projects/{slug}", {
-  summary: "Remove a project; its repository is moved aside and not erased",
+  summary: "Remove a project; its repository is moved aside, not erased",
   request: { params },
-  responses: { 204: { description: "It is gone" }, ...errors(404, 409, 503) },
+  responses: { 204: { description: "Removed" }, ...errors(404, 409, 503) },
 });
 
 const listMembers = route("GET /v1/projects/{slug}/members", {
@@ -96,22 +96,22 @@ const listMembers = route("GET /v1/projects/{slug}/members", {
 });
 
 const setMember = route("PUT /v1/projects/{slug}/members/{name}", {
-  summary: "Give an account a role in a project",
+  summary: "Set the role of an account in a project",
   request: {
     params: memberParams,
     body: jsonRequest(memberRequestSchema.meta({ id: "MemberRequest" }), { role: "write" }),
   },
   responses: {
-    200: json(memberSchema, "It has the role"),
-    201: json(memberSchema, "It is a member now"),
+    200: json(memberSchema, "Changed"),
+    201: json(memberSchema, "Added"),
     ...errors(400, 404, 409, 413, 503),
   },
 });
 
 const removeMember = route("DELETE /v1/projects/{slug}/members/{name}", {
-  summary: "Take an account's role in a project",
+  summary: "Remove a member from a project",
   request: { params: memberParams },
-  responses: { 204: { description: "It is no member" }, ...errors(404, 503) },
+  responses: { 204: { description: "Removed" }, ...errors(404, 503) },
 });
 
 const binary = z.any().openapi({ type: "string", format: "binary" });
@@ -139,8 +139,8 @@ const exportRepository = route("GET /v1/projects/{slug}/repository", {
 
 const importRepository = route("PUT /v1/projects/{slug}/repository", {
   summary: "Fill a project's repository",
-  description: "The body is a repository file of Fossil or a stream of git fast-export, however " +
-    "long. Nothing is taken over unseen: its artifacts are read, verified and copied.",
+  description: "The body is a Fossil repository file or a stream of git fast-export, of any " +
+    "length. Its artifacts are read, verified and copied.",
   request: {
     params,
     body: { content: { "application/octet-stream": { schema: binary } }, required: true },
@@ -151,9 +151,8 @@ const importRepository = route("PUT /v1/projects/{slug}/repository", {
         "application/json": { schema: importSchema },
         "application/x-ndjson": { schema: importLineSchema },
       },
-      description:
-        "What was imported. With `Accept: application/x-ndjson`, lines of progress come " +
-        "before; a failure after the upload is then a last line with `error`",
+      description: "The result. With `Accept: application/x-ndjson`, lines of progress come " +
+        "before it; a failure after the upload is then a last line with `error`",
     },
     ...errors(400, 404, 408, 409, 413, 503, 504),
   },
@@ -250,9 +249,7 @@ export function projectRoutes(
     });
 }
 
-/**
- * The content of a file, which is deleted with its folder at once but stays readable while open.
- */
+/** Opens a file and deletes it with its folder at once; it stays readable while open. */
 async function openOnce(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const file = await Deno.open(path);
   await Deno.remove(dirname(path), { recursive: true });

@@ -19,7 +19,7 @@ const setProtection = route("PUT /v1/projects/{slug}/protection", {
   responses: { 200: json(protectionBody, "The rules, in order"), ...errors(400, 404, 413, 503) },
 });
 
-/** `/v1/projects/{slug}/protection`: what branches demand. */
+/** `/v1/projects/{slug}/protection`: the rules of protected branches. */
 export function protectionRoutes({ hosting }: Pick<Services, "hosting">) {
   const { projects, protection } = hosting;
   return newRoutes()

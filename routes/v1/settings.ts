@@ -24,13 +24,13 @@ const getSettings = route("GET /v1/settings", {
 const getPolicies = route("GET /v1/settings/policies", {
   summary: "The policies of the bots",
   responses: {
-    200: json(policies, "The policies, with defaults for what nobody has set"),
+    200: json(policies, "The policies, with defaults for settings that are not set"),
     ...errors(404),
   },
 });
 
 const warningsHeader = z.string().openapi({
-  description: "What the change sets without effect, as a JSON array of sentences in ASCII",
+  description: "Settings in the request that have no effect: a JSON array of sentences in ASCII",
   example: '["There is no field of \\"warden\\" called \\"burts\\"; did you mean \\"burst\\"?"]',
 });
 
@@ -57,7 +57,7 @@ export function settingsRoutes(policies: Policies | null) {
     .openapi(getSettings, (context) => context.json({ policies: policies.read() }, 200))
     .openapi(getPolicies, (context) => context.json(policies.read(), 200))
     .openapi(putPolicies, async (context) => {
-      // For the validation, a request without a body is an empty object.
+      // The validation reads a missing body as an empty object.
       if (context.req.raw.body === null) throw new Invalid("The body must be a JSON object");
       const change = context.req.valid("json") as JsonObject;
       const changed = await policies.change(change, callerOf(context));
@@ -67,7 +67,7 @@ export function settingsRoutes(policies: Policies | null) {
     });
 }
 
-/** JSON for a header: every character beyond ASCII is escaped. */
+/** JSON for a header: non-ASCII characters are escaped. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

@@ -7,7 +7,7 @@ import { errors, json } from "../schemas.ts";
 const statusSchema = z.object({
   status: z.string().openapi({ example: "ok" }),
   uptime: z.string().openapi({ example: "3h2m1s" }),
-  agents: z.int().openapi({ description: "All agent records, revoked ones included" }),
+  agents: z.int().openapi({ description: "All agent records, including revoked ones" }),
   started: z.iso.datetime(),
 }).openapi("Status");
 

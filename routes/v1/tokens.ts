@@ -16,7 +16,7 @@ const tokenSchema = z.object({
   name: z.string(),
   scopes: z.array(z.string()),
   project: z.string().nullable().openapi({
-    description: "The slug of the project that it opens; null for an account's token",
+    description: "The slug of its project; null for an account's token",
   }),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().nullable(),
@@ -24,7 +24,7 @@ const tokenSchema = z.object({
 }).openapi("Token");
 
 const issuedTokenSchema = tokenSchema.extend({
-  token: z.string().openapi({ description: "Told this once only" }),
+  token: z.string().openapi({ description: "Shown only here" }),
 }).openapi("IssuedToken");
 
 const createToken = route("POST /v1/tokens", {
@@ -45,17 +45,17 @@ const listTokens = route("GET /v1/tokens", {
 });
 
 const revokeToken = route("DELETE /v1/tokens/{id}", {
-  summary: "End a token at once",
+  summary: "Revoke a token",
   request: { params: z.object({ id: z.string() }) },
-  responses: { 204: { description: "It is ended" }, ...errors(404, 503) },
+  responses: { 204: { description: "Revoked" }, ...errors(404, 503) },
 });
 
 const rotateApiToken = route("POST /v1/tokens/api/rotate", {
-  summary: "Replace the operator's API token at once, and close what was opened with it",
+  summary: "Replace the operator's API token, and close the streams that it opened",
   responses: {
     200: json(
       z.object({
-        token: z.string().openapi({ description: "Told this once; the file api_token holds it" }),
+        token: z.string().openapi({ description: "Shown only here; also in the file api_token" }),
       }).openapi("ApiToken"),
       "The new API token",
     ),

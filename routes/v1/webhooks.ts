@@ -9,7 +9,7 @@ import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
 import { errors, json, jsonRequest, wholeNumber } from "../schemas.ts";
 
-/** Most deliveries of one answer, and how many where the request does not say. */
+/** Most deliveries in one answer, and the default. */
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
 
@@ -24,13 +24,13 @@ const webhookSchema = z.object({
   types: z.array(z.string()).readonly().openapi({ description: "Names of events; empty for all" }),
   active: z.boolean(),
   failing_since: time.nullable().openapi({
-    description: "Since when nothing arrives; after five days the webhook is disabled",
+    description: "Since when deliveries fail; after five days the webhook is disabled",
   }),
   created_at: time,
 }).openapi("Webhook");
 
 const issuedSchema = webhookSchema.extend({
-  secret: z.string().openapi({ description: "Shown this once", example: "whsec_MfKQ9r8G..." }),
+  secret: z.string().openapi({ description: "Shown only here", example: "whsec_MfKQ9r8G..." }),
 }).openapi("IssuedWebhook");
 
 const deliverySchema = z.object({
@@ -48,7 +48,7 @@ const deliverySchema = z.object({
 }).openapi("WebhookDelivery");
 
 const wholeDeliverySchema = deliverySchema.extend({
-  body: z.string().openapi({ description: "What is posted" }),
+  body: z.string().openapi({ description: "The posted body" }),
 }).openapi("WholeWebhookDelivery");
 
 /** The routes of webhooks below one path. */
@@ -67,8 +67,8 @@ function routesOf<Base extends Prefix>(base: Base) {
     create: route(`POST ${base}`, {
       summary: `Make a webhook of ${whose}`,
       description: "Events are posted as JSON, `{type, timestamp, data}`, with the names and " +
-        "fields of `GET /api/events`, and signed as Standard Webhooks says. Any status but 2xx is " +
-        "a failure, redirects included; after it come nine more attempts in three days. 410 " +
+        "fields of `GET /api/events`, and signed according to Standard Webhooks. Any status " +
+        "but 2xx is a failure, redirects included; nine more attempts follow in three days. 410 " +
         "disables the webhook. Local and private addresses are never reached unless " +
         "`webhooks.allow_private` is set. At most 50.",
       request: {
@@ -96,43 +96,46 @@ function routesOf<Base extends Prefix>(base: Base) {
     remove: route(`DELETE ${base}/{id}`, {
       summary: `Remove a webhook of ${whose}, with its deliveries`,
       request: one,
-      responses: { 204: { description: "It is gone" }, ...errors(404, 503) },
+      responses: { 204: { description: "Removed" }, ...errors(404, 503) },
     }),
     rotate: route(`POST ${base}/{id}/rotate`, {
-      summary: `Give a webhook of ${whose} a new secret; the old one signs too for a day`,
+      summary: `Give a webhook of ${whose} a new secret; the old one also signs for a day`,
       request: one,
       responses: { 200: json(issuedSchema, "The webhook"), ...errors(404, 503) },
     }),
     ping: route(`POST ${base}/{id}/ping`, {
-      summary: `Post a test to a webhook of ${whose}`,
+      summary: `Send a test delivery to a webhook of ${whose}`,
       request: one,
-      responses: { 202: json(deliverySchema, "It is on its way"), ...errors(404, 409, 503) },
+      responses: { 202: json(deliverySchema, "Queued for delivery"), ...errors(404, 409, 503) },
     }),
     deliveries: route(`GET ${base}/{id}/deliveries`, {
-      summary: `What a webhook of ${whose} sent and is to send, newest first`,
+      summary: `List the deliveries of a webhook of ${whose}, newest first`,
       request: {
         ...one,
         query: z.object({
-          limit: wholeNumber(`How many; ${DEFAULT_LIMIT} by default`, 1, MAX_LIMIT),
+          limit: wholeNumber(`Most deliveries; ${DEFAULT_LIMIT} by default`, 1, MAX_LIMIT),
           before: z.string().optional().openapi({
             description: "Only deliveries older than this one, by its id",
           }),
         }),
       },
       responses: {
-        200: json(z.array(deliverySchema), "The newest 1,000 finished ones are kept"),
+        200: json(
+          z.array(deliverySchema),
+          "The deliveries; the newest 1,000 finished ones are kept",
+        ),
         ...errors(400, 404),
       },
     }),
     delivery: route(`GET ${base}/{id}/deliveries/{delivery}`, {
-      summary: `Show what a webhook of ${whose} sent`,
+      summary: `Show a delivery of a webhook of ${whose}`,
       request: delivery,
       responses: { 200: json(wholeDeliverySchema, "The delivery"), ...errors(404) },
     }),
     redeliver: route(`POST ${base}/{id}/deliveries/{delivery}/redeliver`, {
-      summary: `Post something of a webhook of ${whose} again, under the same id`,
+      summary: `Send a delivery of a webhook of ${whose} again, under the same id`,
       request: delivery,
-      responses: { 202: json(deliverySchema, "It is on its way"), ...errors(404, 409, 503) },
+      responses: { 202: json(deliverySchema, "Queued for delivery"), ...errors(404, 409, 503) },
     }),
   };
 }
