@@ -24,7 +24,7 @@ export const claimSchema = z.object({
   agent: z.string(),
   agent_id: z.string(),
   status: z.string().openapi({
-    description: "claimed, submitted, released, merged, lapsed, broken or revoked",
+    description: "claimed, submitted, released, merged, closed, lapsed, broken or revoked",
   }),
   workspace: z.string().nullable(),
   generation: z.int().openapi({ description: "The number of the ticket's claim, from 1" }),

@@ -120,7 +120,7 @@ export const WORK_TABLES = `
     expires_at INTEGER NOT NULL,
     ended_at INTEGER,
     outcome TEXT CHECK (
-      outcome IN ('released', 'submitted', 'merged', 'lapsed', 'broken', 'revoked')
+      outcome IN ('released', 'submitted', 'merged', 'closed', 'lapsed', 'broken', 'revoked')
     ),
     UNIQUE (project_id, ticket, generation)
   ) STRICT;

@@ -137,7 +137,15 @@ export interface ClaimsTable {
   claimed_at: Fixed<number>;
   expires_at: number;
   ended_at: number | null;
-  outcome: "released" | "submitted" | "merged" | "lapsed" | "broken" | "revoked" | null;
+  outcome:
+    | "released"
+    | "submitted"
+    | "merged"
+    | "closed"
+    | "lapsed"
+    | "broken"
+    | "revoked"
+    | null;
 }
 
 /** Branches on which an agent works. */

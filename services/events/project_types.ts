@@ -44,7 +44,7 @@ export interface ProjectEventTypes {
     uuid: string;
   };
 
-  /** `status`: claimed, released, submitted, merged, lapsed, broken or revoked. */
+  /** `status`: claimed, released, submitted, merged, closed, lapsed, broken or revoked. */
   "project.claim": InProject & {
     /** The ticket's id, under both names that readers know. */
     ticket: string;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Change, type Database, statement } from "../database/mod.ts";
+import { type Change, type Database, type NewEvent, statement } from "../database/mod.ts";
 import { Conflict } from "../errors.ts";
 import type { Origin } from "../events/mod.ts";
 import {
@@ -50,6 +50,8 @@ export interface Reception {
   readonly artifacts: readonly ReceivedArtifact[];
   /** The origin of an artifact: who caused it. */
   originOf(artifact: ReceivedArtifact): Origin;
+  /** The events of the writes that are settled in the same step. */
+  readonly settled: readonly NewEvent[];
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -318,8 +320,9 @@ export class ProjectRepositories {
         })),
     );
     const changes: Change[] = [...outcomes];
+    const settled = outcomes.flatMap((outcome) => outcome.events);
     for (const observe of artifacts.length === 0 ? [] : this.#observers) {
-      changes.push(await observe({ project, artifacts, originOf, now }));
+      changes.push(await observe({ project, artifacts, originOf, settled, now }));
     }
     await this.#keepPlace(
       project,

@@ -12,7 +12,7 @@ import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { LandingConditions } from "./landing_conditions.ts";
 import { LandingRunner } from "./landing_runner.ts";
-import { LandingSteps } from "./landing_steps.ts";
+import { type LandedWork, LandingSteps } from "./landing_steps.ts";
 import { type Landing, LandingStore } from "./landing_store.ts";
 import type { ReviewMerges } from "./merges.ts";
 import type { ReviewRequest } from "./request.ts";
@@ -67,8 +67,7 @@ export class LandingQueue {
       ...options,
       store: this.store,
       clock: () => options.scheduler.now(),
-      workspaceOf: async ({ reviewId }) =>
-        (await options.reviews.store.get(reviewId))?.workspace?.id ?? "",
+      workOf: (landing) => this.#workOf(landing),
     });
     this.#conditions = new LandingConditions({ ...options, store: this.store });
     this.#runner = new LandingRunner({
@@ -180,5 +179,14 @@ export class LandingQueue {
     });
     const ended = (await this.store.ended(id)).map((landing) => ({ landing, position: null }));
     return [...open, ...ended];
+  }
+
+  async #workOf({ reviewId }: Landing): Promise<LandedWork> {
+    const { reviews, workspaces } = this.#options;
+    const review = await reviews.store.get(reviewId);
+    const workspaceId = review?.workspace?.id ?? "";
+    const work = await workspaces.get(workspaceId);
+    const tickets = [work?.ticket, review?.ticket].filter((ticket) => typeof ticket === "string");
+    return { workspaceId, tickets: [...new Set(tickets)] };
   }
 }

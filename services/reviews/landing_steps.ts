@@ -14,10 +14,16 @@ export interface LandingStepsOptions {
   readonly accounts: Pick<AccountDirectory, "get">;
   readonly workspaces: Pick<Workspaces, "merged">;
   readonly store: LandingStore;
-  /** The workspace of a landing's review, by its id. */
-  readonly workspaceOf: (landing: Landing) => Promise<string>;
+  /** What a landing lands: the id of the workspace, and the whole ids of the tickets that it resolves. */
+  readonly workOf: (landing: Landing) => Promise<LandedWork>;
   /** Unix milliseconds. */
   readonly clock: () => number;
+}
+
+/** The work of a review that lands. */
+export interface LandedWork {
+  readonly workspaceId: string;
+  readonly tickets: readonly string[];
 }
 
 /** The branch of a review's candidates. */
@@ -122,14 +128,15 @@ export class LandingSteps {
   }
 
   /**
-   * Moves a landing's candidate to the target branch, and closes the workspace's branch.
+   * Moves a landing's candidate to the target branch, and closes the workspace's branch and the tickets
+   * of the work.
    *
    * @throws Conflict if the target branch has moved
    */
   async land(project: Project, landing: Landing, check: () => Promise<void>): Promise<void> {
-    const { repositories, workspaceOf } = this.#options;
+    const { repositories, workOf } = this.#options;
     const { id: landingId, candidate, tip, targetBranch: branch, queuedBy } = landing;
-    const workspaceId = await workspaceOf(landing);
+    const { workspaceId, tickets } = await workOf(landing);
     await repositories.write(project, {
       caller: this.#callerOf(landing),
       user: queuedBy.name,
@@ -141,6 +148,7 @@ export class LandingSteps {
           checkin: candidate ?? "",
           branch,
           closes: [tip],
+          resolves: tickets,
         });
       },
     });

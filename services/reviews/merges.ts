@@ -1,11 +1,11 @@
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict, Forbidden } from "../errors.ts";
-import { originOf } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Protection, ReviewStanding } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { GatedMerge, WorkspaceChange, Workspaces } from "../workspaces/mod.ts";
 import { LandingStore } from "./landing_store.ts";
+import { ReviewMarking } from "./marking.ts";
 import { isOpen, type Review } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
 import type { Reviews } from "./reviews.ts";
@@ -41,10 +41,18 @@ export interface JudgedReview {
 export class ReviewMerges {
   readonly #options: ReviewMergesOptions;
   readonly #landings: LandingStore;
+  readonly #marking: ReviewMarking;
 
   constructor(options: ReviewMergesOptions) {
     this.#options = options;
     this.#landings = new LandingStore(options.database);
+    this.#marking = new ReviewMarking({
+      ...options,
+      store: options.reviews.store,
+      requireApproved: (project, review) => this.#requireApproved(project, review),
+      changeOf: (project, review, by) =>
+        this.#mergedChange(project, review, { ...by, checkin: null, ended: null }),
+    });
     options.workspaces.addGate((merge) => this.#gate(merge));
     options.workspaces.onChanged((change) => this.#onChanged(change));
   }
@@ -66,7 +74,7 @@ export class ReviewMerges {
     const review = await reviews.require(project, number);
     await this.#requireApproved(project, review);
     if (review.workspace === null) {
-      await repositories.exclusively(project, () => this.#mark(project, number, request));
+      await this.#marking.mark(project, review, request);
       return { review: { ...review, status: "merged" }, checkin: null };
     }
     const round = await reviews.store.newestRound(review);
@@ -107,18 +115,13 @@ export class ReviewMerges {
     return judged;
   }
 
-  async #mark(project: Project, number: number, { caller }: ReviewRequest): Promise<void> {
-    const { database, reviews, clock } = this.#options;
-    const review = await reviews.require(project, number);
-    await this.#requireApproved(project, review);
-    const by = { origin: originOf(caller), now: clock() };
-    await database.commit(
-      await this.#mergedChange(project, review, { ...by, checkin: null, ended: null }),
-    );
-  }
-
-  /** Lets a merge of a workspace pass if its review is approved at this check-in. */
-  async #gate({ project, workspace, target, tip, actor, isAdmin, extra }: GatedMerge) {
+  /**
+   * Lets a merge of a workspace pass if its review is approved at this check-in; returns the ticket that
+   * the review resolves.
+   */
+  async #gate(
+    { project, workspace, target, tip, actor, isAdmin, extra }: GatedMerge,
+  ): Promise<readonly string[]> {
     const { reviews, protection } = this.#options;
     const id = reviewIn(extra);
     const review = id === null
@@ -139,6 +142,7 @@ export class ReviewMerges {
     const standing = judged?.standing ?? null;
     const question = { project, branch: target, actor, isAdmin, tip, review: standing };
     await protection.require({ ...question, action: "merge" });
+    return isLinked && review.ticket !== null ? [review.ticket] : [];
   }
 
   /** Requires approval for a merge through the workspace's own endpoint. */

@@ -18,6 +18,7 @@ import { ClaimBook } from "./claim_book.ts";
 import { ClaimExpiry } from "./claim_expiry.ts";
 import { ClaimLeases } from "./claim_leases.ts";
 import { type ClaimEnd, ClaimStatements } from "./claim_statements.ts";
+import { endClosed } from "./closed_tickets.ts";
 import { type Claim, claimOf, type ClaimOutcome, type Holder, isResult } from "./records.ts";
 import { claimRefusal, refusalOf, requireGeneration, requireNotDone } from "./refusals.ts";
 
@@ -89,6 +90,7 @@ export class Claims {
   static async open(options: ClaimsOptions): Promise<Claims> {
     const claims = new Claims(options);
     await options.database.keepCurrent(claims.book);
+    options.repositories.onReceived((reception) => endClosed(claims, reception));
     options.accounts.onChanged((id, account) => {
       if (account === null || account.revokedAt !== null) claims.#expiry.endAllOf(id);
     });

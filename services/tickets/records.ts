@@ -2,8 +2,18 @@ import type { Selectable } from "kysely";
 import type { Tables } from "../database/mod.ts";
 import type { Actor } from "../projects/mod.ts";
 
-/** How a claim ended. Submitted or merged work is a result; every other end is a strike. */
-export type ClaimOutcome = "released" | "submitted" | "merged" | "lapsed" | "broken" | "revoked";
+/**
+ * How a claim ended. Submitted or merged work is a result, and so is a closed ticket; every other end
+ * is a strike.
+ */
+export type ClaimOutcome =
+  | "released"
+  | "submitted"
+  | "merged"
+  | "closed"
+  | "lapsed"
+  | "broken"
+  | "revoked";
 
 /** Who holds a claim. */
 export type Holder = Pick<Actor, "key" | "name">;
@@ -75,7 +85,7 @@ export function claimOf(row: Selectable<Tables["claims"]>): Claim {
 
 /** Whether a claim ended with a result. */
 export function isResult(outcome: ClaimOutcome | null): boolean {
-  return outcome === "submitted" || outcome === "merged";
+  return outcome === "submitted" || outcome === "merged" || outcome === "closed";
 }
 
 /** A time in the format of the API. */

@@ -7,6 +7,7 @@ const REASONS: Record<ClaimOutcome, string> = {
   released: "The claim of this ticket was released: claim it again",
   submitted: "The work on this ticket was submitted by its holder",
   merged: "The work on this ticket was merged",
+  closed: "The ticket is closed",
   lapsed: "The claim of this ticket has expired: claim it again",
   broken: "An admin ended the claim of this ticket: claim it again",
   revoked: "The holder of this ticket's claim is revoked",

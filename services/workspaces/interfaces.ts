@@ -44,8 +44,10 @@ export interface GatedMerge {
 /**
  * Lets a merge pass, or throws Forbidden if a rule forbids it, or Conflict if the state does. It is
  * called while nothing else is written to the project's repository, and must not write there.
+ *
+ * @returns the whole ids of the tickets that the merge closes, beside the workspace's own
  */
-export type MergeGate = (merge: GatedMerge) => Promise<void>;
+export type MergeGate = (merge: GatedMerge) => Promise<readonly string[]>;
 
 /** A change of a workspace that is being settled. */
 export interface WorkspaceChange {

@@ -102,8 +102,8 @@ export class Merging {
   }
 
   /**
-   * Merges the tip of a workspace, and closes the workspace and its branch. Either all of this
-   * happens, or nothing.
+   * Merges the tip of a workspace, and closes the workspace, its branch and its ticket. Either all of
+   * this happens, or nothing.
    *
    * @throws Conflict with `conflicts` if the merge has any, with `tip` if the workspace has moved
    * on; Forbidden, NotFound, Invalid, and what gates throw
@@ -128,8 +128,10 @@ export class Merging {
         requireTip(line, request.tip);
         requireTip(line, tip);
         const { isAdmin } = request;
+        const resolved = new Set(workspace.ticket === null ? [] : [workspace.ticket]);
         for (const gate of this.#gates) {
-          await gate({ project, workspace, target, tip, actor, isAdmin, extra });
+          const tickets = await gate({ project, workspace, target, tip, actor, isAdmin, extra });
+          for (const ticket of tickets) resolved.add(ticket);
         }
         const comment = request.message?.trim();
         const { checkin, preview } = await repository.merge({
@@ -140,6 +142,7 @@ export class Merging {
           integrate: true,
           onlyTip: true,
           followParents: true,
+          resolves: [...resolved],
         });
         if (checkin === null) throw mergeConflict(preview);
         return { workspace, target, tip, uuid: checkin };

@@ -32,10 +32,12 @@ async function untilLanding(
   }
 }
 
-/** Opens and approves a review of one file. */
+/** Opens and approves a review of one file, for a ticket of the same name. */
 async function approve(program: Program, name: string): Promise<number> {
   const agent_id = "ann";
-  await answer(program, `POST ${BASE}/workspaces/create`, { name, agent_id });
+  const { uuid: ticket } = await answer(program, `POST ${BASE}/tickets`, { title: name });
+  await answer(program, `POST ${BASE}/tickets/${ticket}/claim`, { agent_id });
+  await answer(program, `POST ${BASE}/workspaces/create`, { name, agent_id, ticket });
   await answer(program, `POST ${BASE}/workspaces/${name}/commit`, {
     agent_id,
     message: name,
@@ -51,6 +53,21 @@ async function approve(program: Program, name: string): Promise<number> {
 async function landingOf(program: Program, review: number): Promise<Shown | undefined> {
   const { landing }: { landing: Shown[] } = await answer(program, `GET ${BASE}/landing`);
   return landing.find((one) => one.review === review);
+}
+
+/** The ticket of a review is closed, and its claim ended, if and only if the review was merged. */
+async function checkTicket(program: Program, review: number): Promise<void> {
+  const { status, ticket_uuid } = await answer(program, `GET ${BASE}/reviews/${review}`);
+  const ticket = await answer(program, `GET ${BASE}/tickets/${ticket_uuid}`);
+  const path = `/v1/events?after=0&limit=1000&types=project.claim`;
+  const { events } = await answer(program, `GET ${path}`);
+  const ends = events.filter(({ data }: { data: { ticket: string; status: string } }) =>
+    data.ticket === ticket_uuid && data.status !== "claimed"
+  ).map(({ data }: { data: { status: string } }) => data.status);
+  const isMerged = status === "merged";
+  assert.equal(ticket.status, isMerged ? "Closed" : "Open");
+  assert.equal(ticket.claim === null, isMerged);
+  assert.deepEqual(ends, isMerged ? ["merged"] : []);
 }
 
 /** Reports the candidate's check, if it still waits for one, and waits until it has landed. */
@@ -121,6 +138,7 @@ Deno.test("the landing queue goes on after kill -9, whenever it comes", async ()
       assert.equal(merged_as, landing?.candidate, name);
       const workspace = await answer(program, `GET ${BASE}/workspaces/${name}`);
       assert.equal(workspace.status, "merged", name);
+      await checkTicket(program, review);
     }
   } finally {
     await program.stop("SIGKILL");
@@ -147,6 +165,7 @@ Deno.test("a merge that is killed has merged everything or nothing", async () =>
       const { checkins } = await answer(program, `GET ${BASE}/timeline?branch=trunk`);
       const isOnTrunk = checkins[0].parents.includes(workspace.tip);
       assert.equal(isOnTrunk, status === "merged");
+      await checkTicket(program, review);
       if (status !== "merged") await answer(program, `POST ${BASE}/reviews/${review}/merge`, {});
     }
   } finally {

@@ -19,6 +19,7 @@ export { rebuildPositions } from "./rebuild_order.ts";
 export { dropShunned, shun } from "./shun.ts";
 export { ContentStore } from "./store.ts";
 export type { Origin, PutOptions, PutResult, StoredArtifact, StoreOptions } from "./store_types.ts";
+export { readTicketClosing, type TicketClosing } from "./ticket_closing.ts";
 export { createTicketTables } from "./ticket_schema.ts";
 export { upgradePermanentTables } from "./upgrade.ts";
 export {

@@ -1,7 +1,14 @@
 /** Commits planned merges. */
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
-import { type Author, branchOf, isOpenLeaf, manifestOf, writeTree } from "../write/mod.ts";
+import {
+  type Author,
+  branchOf,
+  closeTicket,
+  isOpenLeaf,
+  manifestOf,
+  writeTree,
+} from "../write/mod.ts";
 import { planMerge, planPick } from "./plan.ts";
 import { resolvedTree, treeOf, unresolvedConflicts } from "./resolution.ts";
 import type { MergeResult, NewMerge, NewPick } from "./types.ts";
@@ -35,6 +42,9 @@ export function writeMerge(repository: Repository, merge: NewMerge): MergeResult
       { ...authorOf(merge), ...checkinOf(repository, merge) },
       resolutions.length === 0 ? treeOf(plan) : resolvedTree(plan, resolutions),
     );
+    for (const ticket of merge.resolves ?? []) {
+      closeTicket(repository, { ...authorOf(merge), ticket });
+    }
     return { checkin, preview: plan.preview };
   });
 }

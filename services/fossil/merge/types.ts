@@ -88,6 +88,8 @@ export interface NewMerge extends Author, MergeSides {
   readonly allowFork?: boolean;
   /** Dates the result just after its parents where a parent's date lies in the future. */
   readonly followParents?: boolean;
+  /** Ids of tickets that the merge closes as done, in the same transaction. */
+  readonly resolves?: readonly string[];
   /** Refuses to merge what is not, or no longer, the open tip of its branch. */
   readonly onlyTip?: boolean;
   /**

@@ -27,6 +27,7 @@ export { readStatistics } from "./statistics.ts";
 export { listTechnotes, readTechnote } from "./technotes.ts";
 export { type UnifiedDiff, unifiedDiff } from "./text/mod.ts";
 export {
+  isTicketClosed,
   listTickets,
   readTicket,
   readTicketFields,

@@ -2,7 +2,7 @@ import type { Artifact } from "../artifact/mod.ts";
 import { readTimelineCheckins } from "./checkins.ts";
 import type { Reader } from "./reader.ts";
 import type { Received, ReceivedArtifact, ReceivedPlace } from "./shapes.ts";
-import { readTicketRef } from "./tickets.ts";
+import { isTicketClosed, readTicketRef } from "./tickets.ts";
 
 /** Artifacts of one answer where the caller does not say. */
 const DEFAULT_LIMIT = 500;
@@ -92,7 +92,9 @@ function specifics(
     case "ticket": {
       const { ticket, fields } = artifact;
       const { title = "", status = "" } = readTicketRef(reader, ticket) ?? {};
-      return [{ kind: "ticket", ticket, title, status, fields: fields.map(({ name }) => name) }];
+      const is_closed = isTicketClosed(reader, ticket);
+      const names = fields.map(({ name }) => name);
+      return [{ kind: "ticket", ticket, title, status, is_closed, fields: names }];
     }
     case "wiki":
       return [{ kind: "wiki", name: artifact.title, is_deleted: artifact.text === "" }];

@@ -286,6 +286,8 @@ export type ReceivedArtifact =
       /** Title and status as they are now. */
       readonly title: string;
       readonly status: string;
+      /** Whether the ticket is closed now, by the repository's own words. */
+      readonly is_closed: boolean;
       /** Names of the fields that the change sets. */
       readonly fields: readonly string[];
     }

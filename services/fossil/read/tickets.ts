@@ -4,7 +4,7 @@
  */
 import type { TicketChange } from "../artifact/mod.ts";
 import { isHex } from "../codec/mod.ts";
-import type { SqlValue } from "../content/mod.ts";
+import { readTicketClosing, type SqlValue } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { timestampOf } from "./checkins.ts";
 import { pageOf, type Paging } from "./paging.ts";
@@ -127,6 +127,20 @@ export function resolveTicket(reader: Reader, uuid: string): TicketRef {
 export function readTicketRef(reader: Reader, uuid: string): TicketRef | null {
   const row = reader.repository.db.row<TicketRow>("SELECT * FROM ticket WHERE tkt_uuid=?", uuid);
   return row === undefined ? null : ticketRef(row);
+}
+
+/**
+ * Whether a ticket is closed, by the repository's own words.
+ *
+ * @param uuid its full id; an unknown ticket is not closed.
+ */
+export function isTicketClosed(reader: Reader, uuid: string): boolean {
+  return reader.read(() => {
+    const { db, config } = reader.repository;
+    const { column, statuses } = readTicketClosing(db, config);
+    const row = db.row<TicketRow>("SELECT * FROM ticket WHERE tkt_uuid=?", uuid);
+    return row !== undefined && column !== null && statuses.includes(text(row, column));
+  });
 }
 
 function findTicket(reader: Reader, uuid: string): TicketRow {

@@ -23,6 +23,7 @@ import {
   type DiffOptions,
   findReferences,
   type HistoryOptions,
+  isTicketClosed,
   type LineOptions,
   listAttachments,
   listBranches,
@@ -72,6 +73,7 @@ import {
   type Amendment,
   type Author,
   type BranchMove,
+  closeTicket,
   moveToBranch,
   type NewAttachment,
   type NewBranch,
@@ -137,6 +139,8 @@ export const READS = {
   ticket: ({ reader }: Context, id: string) => readTicket(reader, id),
   /** The ticket that an id or a prefix stands for, in one line. */
   resolveTicket: ({ reader }: Context, id: string) => resolveTicket(reader, id),
+  /** Whether a ticket, by its whole id, is closed. */
+  isTicketClosed: ({ reader }: Context, id: string) => isTicketClosed(reader, id),
   /** The fields that its tickets have. */
   ticketFields: ({ reader }: Context) => readTicketFields(reader),
   technotes: ({ reader }: Context, paging: Paging) => listTechnotes(reader, paging),
@@ -177,6 +181,11 @@ export const WRITES = {
   changeWiki: ({ repository }: Context, wiki: NewWiki) => writeWiki(repository, wiki),
   changeTicket: ({ repository }: Context, change: NewTicketChange) =>
     writeTicketChange(repository, change),
+  /** Closes a ticket as done; null where there is nothing to close. */
+  closeTicket: (
+    { repository }: Context,
+    closing: Author & { readonly ticket: string },
+  ) => closeTicket(repository, closing),
   changeTechnote: ({ repository }: Context, note: NewTechnote) => writeTechnote(repository, note),
   attach: ({ repository }: Context, attachment: NewAttachment) =>
     writeAttachment(repository, attachment),

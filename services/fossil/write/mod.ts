@@ -25,6 +25,11 @@ export {
   type TagChange,
   writeTags,
 } from "./tags.ts";
-export { type NewTicketChange, writeTicketChange, type WrittenTicketChange } from "./ticket.ts";
+export {
+  closeTicket,
+  type NewTicketChange,
+  writeTicketChange,
+  type WrittenTicketChange,
+} from "./ticket.ts";
 export { changeTree, type FileChange, type PutFile } from "./tree.ts";
 export { type NewUnversioned, removeUnversioned, writeUnversioned } from "./unversioned.ts";

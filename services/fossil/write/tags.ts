@@ -5,6 +5,7 @@ import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
 import { branchTags, manifestOf } from "./checkin.ts";
+import { closeTicket } from "./ticket.ts";
 
 /** A tag to add to an artifact, or to cancel there. */
 export interface TagChange {
@@ -107,6 +108,8 @@ export interface BranchMove extends Author {
   readonly branch: string;
   /** Hashes of the other lines' tips, whose branches end. */
   readonly closes: readonly string[];
+  /** Ids of tickets that the move closes as done, in the same transaction. */
+  readonly resolves?: readonly string[];
 }
 
 /**
@@ -118,7 +121,7 @@ export interface BranchMove extends Author {
  */
 export function moveToBranch(repository: Repository, move: BranchMove): string {
   return writeAs(repository, move, () => {
-    const { checkin: target, branch, closes } = move;
+    const { checkin: target, branch, closes, resolves = [], ...author } = move;
     const [parent = ""] = manifestOf(repository, target).parents;
     const isLeaf = repository.db.exists("SELECT 1 FROM leaf WHERE rid=?", repository.ridOf(parent));
     if (branchOf(repository, parent) !== branch || !isLeaf) {
@@ -127,10 +130,10 @@ export function moveToBranch(repository: Repository, move: BranchMove): string {
     const closing = closes.map((hash): TagCard => (
       { sign: "+", name: "closed", target: hash, value: null }
     ));
-    return writeControl(repository, move, [
-      ...branchTags(repository, target, target, branch),
-      ...closing,
-    ]);
+    const moving = branchTags(repository, target, target, branch);
+    const hash = writeControl(repository, author, [...moving, ...closing]);
+    for (const ticket of resolves) closeTicket(repository, { ...author, ticket });
+    return hash;
   });
 }
 

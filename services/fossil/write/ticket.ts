@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { TicketField } from "../artifact/mod.ts";
 import { isArtifactHash, sha1 } from "../codec/mod.ts";
+import { readTicketClosing, type SqlValue } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, dateAfter, writeAs } from "./author.ts";
@@ -50,6 +51,27 @@ export function writeTicketChange(
       user: change.user,
     });
     return { ticket, hash, date };
+  });
+}
+
+/**
+ * Closes a ticket as work that was done, in the words of the repository's own configuration. Returns
+ * the hash of the change; null where the ticket is unknown or closed already, or has no status.
+ */
+export function closeTicket(
+  repository: Repository,
+  { ticket, ...author }: Author & { readonly ticket: string },
+): string | null {
+  return writeAs(repository, author, () => {
+    const { db, config } = repository;
+    const { column, statuses, resolution } = readTicketClosing(db, config);
+    const row = db.row<Record<string, SqlValue>>("SELECT * FROM ticket WHERE tkt_uuid=?", ticket);
+    const [closed] = statuses;
+    if (row === undefined || column === null || closed === undefined) return null;
+    if (statuses.includes(String(row[column] ?? ""))) return null;
+    const values = { [column]: closed, ...resolution === null ? {} : { resolution } };
+    const fields = Object.entries(values).map(([name, value]) => ({ name, value, append: false }));
+    return writeTicketChange(repository, { ...author, ticket, fields }).hash;
   });
 }
 
