@@ -26,6 +26,7 @@ import { nameRoutes } from "./names.ts";
 import { projectRoutes } from "./project.ts";
 import { searchRoutes } from "./search.ts";
 import { protectionRoutes } from "./protection.ts";
+import { reviewerRoutes } from "./reviewers.ts";
 import { reviewRoutes } from "./reviews.ts";
 import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
@@ -49,6 +50,7 @@ export function createProjectGroups(
     timeline: timelineRoutes(services),
     names: nameRoutes(services),
     reviews: reviewRoutes(services),
+    reviewers: reviewerRoutes(services),
     landing: landingRoutes(services),
     events: eventRoutes(services, streams),
     wiki: wikiRoutes(services),

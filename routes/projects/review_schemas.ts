@@ -15,6 +15,9 @@ const fields = {
   description: z.string(),
   status: z.enum(REVIEW_STATUSES),
   agent_id: z.string().openapi({ description: "The author" }),
+  reviewers: z.array(z.string()).readonly().openapi({
+    description: "Accounts that were asked for a verdict",
+  }),
   files_changed: z.array(z.string()).readonly(),
   comment_count: z.int(),
   workspace: z.string().nullable(),

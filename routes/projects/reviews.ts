@@ -51,6 +51,10 @@ const listReviews = projectRoute("GET /api/reviews", {
       ...pageParameters,
       status: z.enum(REVIEW_STATUSES, { error: `must be one of ${REVIEW_STATUSES.join(", ")}` })
         .optional(),
+      waiting_for: z.string().min(1).max(200).optional().openapi({
+        description: "Open reviews for which this account was asked and has given no verdict on " +
+          "the newest round; `me` is the caller",
+      }),
     }),
   },
   responses: {
@@ -167,10 +171,15 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
   const requestOf = reviewRequestOf(services);
   return newProjectRoutes()
     .openapi(listReviews, async (context) => {
-      const { project } = context.get("access");
-      const { status, ...page } = context.req.valid("query");
-      const found = await reviews.store.list(project.id, { status, ...rangeOf(page) });
-      const views = found.reviews.map(viewOfReview);
+      const { project, principal } = context.get("access");
+      const { status, waiting_for, ...page } = context.req.valid("query");
+      const waitingFor = waiting_for === undefined
+        ? undefined
+        : (waiting_for === "me" ? principal.id : services.accounts.find(waiting_for)?.id) ?? "";
+      const filter = { status, waitingFor, ...rangeOf(page) };
+      const found = await reviews.store.list(project.id, filter);
+      const reviewers = await reviews.reviewers.of(found.reviews);
+      const views = found.reviews.map((one) => viewOfReview(one, reviewers.get(one.id) ?? []));
       return context.json({ reviews: views, ...pageOf(page, found.total) }, 200);
     })
     .openapi(getReview, async (context) => {
@@ -192,7 +201,9 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
         ...requestOf(context, agent_id),
         generation: generationOf(context, generation),
       };
-      return context.json(viewOfReview(await reviews.create(project, request, by)), 201);
+      const review = await reviews.create(project, request, by);
+      const reviewers = (await reviews.reviewers.of([review])).get(review.id) ?? [];
+      return context.json(viewOfReview(review, reviewers), 201);
     })
     .openapi(commentOnReview, async (context) => {
       const { project } = context.get("access");

@@ -76,6 +76,8 @@ export const PROJECT_ROUTES = {
   "GET /api/reviews/{id}": ["reviews", "read"],
   "GET /api/reviews/{id}/diff": ["reviews", "read"],
   "POST /api/reviews/create": ["reviews", "write"],
+  "POST /api/reviews/{id}/reviewers": ["reviewers", "write"],
+  "DELETE /api/reviews/{id}/reviewers/{name}": ["reviewers", "write"],
   "POST /api/reviews/{id}/comment": ["reviews", "write"],
   "POST /api/reviews/{id}/approve": ["reviews", "write"],
   "POST /api/reviews/{id}/request-changes": ["reviews", "write"],

@@ -98,8 +98,16 @@ export interface ProjectEventTypes {
     agent: string;
     agent_id: string;
     round: number;
-    /** What happened: created, commented, approved, changes_requested, round, merged or closed. */
+    /**
+     * What happened: created, requested, request_withdrawn, commented, approved, changes_requested,
+     * round, merged or closed.
+     */
     action: string;
+    /**
+     * Names of the reviewers for whom it waits because of this: those whom `created` and `requested`
+     * ask, and all of them at the start of a round. With `request_withdrawn`, who is asked no longer.
+     */
+    reviewers: readonly string[];
     /** Who did it. */
     by: string;
   };

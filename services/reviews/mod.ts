@@ -10,5 +10,6 @@ export {
   changeRequestSchema,
   newCommentSchema,
   newReviewSchema,
+  reviewersSchema,
 } from "./schemas.ts";
 export { viewOfComment, viewOfDetail, viewOfReview, viewOfRoundDiff } from "./views.ts";

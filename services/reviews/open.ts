@@ -1,4 +1,5 @@
 import type { Config } from "../config/mod.ts";
+import type { AccountDirectory } from "../identity/mod.ts";
 import type { Claims, Submissions } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
 import { LandingQueue, type LandingQueueOptions } from "./landing_queue.ts";
@@ -7,8 +8,12 @@ import { Reviews, type ReviewsOptions } from "./reviews.ts";
 
 export interface OpenReviewsOptions
   extends
-    Omit<ReviewsOptions, "clock" | "workspaces" | "protection" | "claims">,
-    Omit<LandingQueueOptions, "reviews" | "merges" | "workspaces" | "depth" | "timeoutSeconds"> {
+    Omit<ReviewsOptions, "clock" | "workspaces" | "protection" | "claims" | "accounts">,
+    Omit<
+      LandingQueueOptions,
+      "reviews" | "merges" | "workspaces" | "depth" | "timeoutSeconds" | "accounts"
+    > {
+  readonly accounts: AccountDirectory;
   readonly claims: Claims;
   readonly workspaces: Workspaces;
   readonly submissions: Pick<Submissions, "extend">;

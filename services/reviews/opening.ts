@@ -1,13 +1,14 @@
 import { ulid } from "ulid";
 import type { Change, Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
-import { originOf } from "../identity/mod.ts";
+import { type Account, originOf } from "../identity/mod.ts";
 import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Claims, Submission, SubmissionPart } from "../tickets/mod.ts";
 import type { Workspace, Workspaces } from "../workspaces/mod.ts";
 import { pin } from "./pinning.ts";
 import type { Review } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
+import type { Reviewers } from "./reviewers.ts";
 import { MAX_TITLE, type NewReview } from "./schemas.ts";
 import type { By, ReviewStatements } from "./statements.ts";
 import type { ReviewStore } from "./store.ts";
@@ -22,6 +23,7 @@ export interface ReviewOpeningOptions {
   readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files">;
   readonly store: ReviewStore;
   readonly statements: ReviewStatements;
+  readonly reviewers: Reviewers;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -106,6 +108,8 @@ export class ReviewOpening implements SubmissionPart {
     if (pinned?.filesChanged.length === 0) {
       throw new Conflict("The workspace has no changes to review");
     }
+    const authors = [by.actor.key, ...workspace === null ? [] : [workspace.owner.key]];
+    const asked = this.#options.reviewers.resolve(project, request.reviewers, authors);
     const review = await this.#number(project, {
       title: request.title,
       description: request.description,
@@ -118,7 +122,7 @@ export class ReviewOpening implements SubmissionPart {
     const diff = workspace === null ? request.diff ?? "" : null;
     const when = { origin: originOf(by.caller), now: clock(), name: by.actor.name };
     await database.commit(
-      await this.#opened(project, review, { workspace, diff, by: when }),
+      await this.#opened(project, review, { workspace, diff, asked, by: when }),
     );
     return review;
   }
@@ -148,13 +152,14 @@ export class ReviewOpening implements SubmissionPart {
   async #opened(
     project: Project,
     review: Review,
-    { workspace, diff, by }: {
+    { workspace, diff, asked = [], by }: {
       readonly workspace: Workspace | null;
       readonly diff: string | null;
+      readonly asked?: readonly Account[];
       readonly by: By;
     },
   ): Promise<Change> {
-    const { statements } = this.#options;
+    const { statements, reviewers } = this.#options;
     const pinned = workspace === null
       ? null
       : await this.#pin(project, workspace, review.targetBranch);
@@ -162,9 +167,14 @@ export class ReviewOpening implements SubmissionPart {
       ? null
       : { round: 1, base: pinned.base, tip: pinned.tip, startedAt: by.now };
     const filesChanged = pinned?.filesChanged ?? review.filesChanged;
+    const names = asked.map(({ name }) => name);
+    const event = { status: "pending", action: "created", reviewers: names, by } as const;
     return {
-      statements: statements.insert({ ...review, filesChanged }, diff, round),
-      events: [statements.event(project, review, { status: "pending", action: "created", by })],
+      statements: [
+        ...statements.insert({ ...review, filesChanged }, diff, round),
+        ...reviewers.insertion(review, asked, by.now),
+      ],
+      events: [statements.event(project, review, event)],
     };
   }
 

@@ -1,7 +1,7 @@
 import type { Database } from "../database/mod.ts";
 import { Conflict, Forbidden, Invalid, NotFound } from "../errors.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
-import type { Actor, Project, ProjectRepositories } from "../projects/mod.ts";
+import { type AccountDirectory, type Caller, originOf } from "../identity/mod.ts";
+import type { Actor, Project, ProjectRepositories, Projects } from "../projects/mod.ts";
 import type { Protection } from "../protection/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
@@ -10,6 +10,7 @@ import { ReviewOpening } from "./opening.ts";
 import { type Comment, isOpen, type Review, type ReviewStatus } from "./records.ts";
 import type { ReviewRequest } from "./request.ts";
 import { diffRounds, type RoundDiff } from "./round_diff.ts";
+import { Reviewers } from "./reviewers.ts";
 import { RoundKeeper } from "./round_keeper.ts";
 import type { Approval, ChangeRequest, NewComment, NewReview } from "./schemas.ts";
 import { type By, ReviewStatements } from "./statements.ts";
@@ -26,6 +27,8 @@ export interface ReviewsOptions {
   readonly claims: Pick<Claims, "active" | "fence">;
   readonly workspaces: Pick<Workspaces, "find" | "get" | "line" | "files">;
   readonly protection: Pick<Protection, "ruleOf">;
+  readonly accounts: Pick<AccountDirectory, "find" | "get">;
+  readonly projects: Pick<Projects, "get">;
   /** Unix milliseconds. */
   readonly clock: () => number;
 }
@@ -37,6 +40,8 @@ export interface ReviewsOptions {
 export class Reviews {
   readonly store: ReviewStore;
   readonly statements: ReviewStatements;
+  /** The accounts that were asked for a verdict. */
+  readonly reviewers: Reviewers;
   /** Opens reviews, on request and for submitted work. */
   readonly opening: ReviewOpening;
   readonly #options: ReviewsOptions;
@@ -45,7 +50,13 @@ export class Reviews {
     this.#options = options;
     this.store = new ReviewStore(options.database);
     this.statements = new ReviewStatements(options.database);
-    const parts = { ...options, store: this.store, statements: this.statements };
+    this.reviewers = new Reviewers(options);
+    const parts = {
+      ...options,
+      store: this.store,
+      statements: this.statements,
+      reviewers: this.reviewers,
+    };
     this.opening = new ReviewOpening(parts);
     const keeper = new RoundKeeper(parts);
     options.repositories.onReceived((reception) => keeper.next(reception));
@@ -61,13 +72,21 @@ export class Reviews {
   /** A review with its diff, verdicts and comments. */
   async detail(project: Project, number: number): Promise<ReviewDetail> {
     const review = await this.require(project, number);
-    const [rounds, comments, verdicts] = await Promise.all([
+    const [rounds, comments, verdicts, reviewers] = await Promise.all([
       this.store.rounds(review),
       this.store.comments(review),
       this.store.verdicts(review),
+      this.reviewers.of([review]),
     ]);
     const rule = this.#options.protection.ruleOf(project, review.targetBranch);
-    const common = { review, rounds, comments, verdicts, approvals: approvalsOf(verdicts, rule) };
+    const common = {
+      review,
+      reviewers: reviewers.get(review.id) ?? [],
+      rounds,
+      comments,
+      verdicts,
+      approvals: approvalsOf(verdicts, rule),
+    };
     if (rounds.length === 0) {
       const diff = await this.store.diffOf(review);
       return { ...common, diff, isTruncated: false, places: new Map() };
@@ -116,6 +135,69 @@ export class Reviews {
    */
   create(project: Project, request: NewReview, by: ReviewRequest): Promise<Review> {
     return this.opening.create(project, request, by);
+  }
+
+  /**
+   * Asks accounts for their verdicts. Those who were asked before stay.
+   *
+   * @throws NotFound, Conflict where the review has ended, Invalid where one of them cannot review it
+   */
+  ask(
+    project: Project,
+    number: number,
+    names: readonly string[],
+    { caller, actor }: ReviewRequest,
+  ): Promise<Review> {
+    return this.#change(project, number, async (review) => {
+      requireOpen(review);
+      const owner = await this.#ownerOf(review);
+      const authors = [review.author.key, ...owner === null ? [] : [owner.key]];
+      const known = new Set((await this.reviewers.of([review])).get(review.id));
+      const asked = this.reviewers.resolve(project, names, authors)
+        .filter(({ name }) => !known.has(name));
+      if (asked.length === 0) return review;
+      const reviewers = asked.map(({ name }) => name);
+      this.reviewers.requireRoom(new Set([...known, ...reviewers]));
+      const by = this.#by(caller, actor);
+      const event = { status: review.status, action: "requested", reviewers, by } as const;
+      await this.#options.database.commit({
+        statements: this.reviewers.insertion(review, asked, by.now),
+        events: [this.statements.event(project, review, event)],
+      });
+      return review;
+    });
+  }
+
+  /**
+   * Asks a reviewer no longer. The author, the workspace's owner, admins and the reviewer may.
+   *
+   * @throws NotFound where the account was not asked, Forbidden
+   */
+  withdrawRequest(
+    project: Project,
+    number: number,
+    name: string,
+    { caller, actor, isAdmin }: ReviewRequest,
+  ): Promise<Review> {
+    return this.#change(project, number, async (review) => {
+      const account = this.#options.accounts.find(name);
+      const asked = (await this.reviewers.of([review])).get(review.id) ?? [];
+      if (account === null || !asked.includes(account.name)) {
+        throw new NotFound(`"${name}" was not asked to review this`);
+      }
+      const owner = await this.#ownerOf(review);
+      if (![review.author.key, owner?.key, account.id].includes(actor.key) && !isAdmin) {
+        throw new Forbidden("Only its author, the workspace's owner and the reviewer may do this");
+      }
+      const by = this.#by(caller, actor);
+      const reviewers = [account.name];
+      const event = { status: review.status, action: "request_withdrawn", reviewers, by } as const;
+      await this.#options.database.commit({
+        statements: [this.reviewers.removal(review, account)],
+        events: [this.statements.event(project, review, event)],
+      });
+      return review;
+    });
   }
 
   /** @throws NotFound, Invalid, Conflict */

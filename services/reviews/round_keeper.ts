@@ -4,6 +4,7 @@ import type { Reception } from "../projects/mod.ts";
 import { branchOf, type Workspaces } from "../workspaces/mod.ts";
 import type { Review } from "./records.ts";
 import { pin } from "./pinning.ts";
+import type { Reviewers } from "./reviewers.ts";
 import type { ReviewStatements } from "./statements.ts";
 import type { ReviewStore } from "./store.ts";
 
@@ -13,6 +14,7 @@ export interface RoundKeeperOptions {
   readonly workspaces: Pick<Workspaces, "get" | "line" | "files">;
   readonly store: ReviewStore;
   readonly statements: ReviewStatements;
+  readonly reviewers: Pick<Reviewers, "of">;
 }
 
 /**
@@ -65,7 +67,9 @@ export class RoundKeeper {
     if (tip === last.tip) return {};
     const round = { round: last.round + 1, base, tip, startedAt: now };
     const by = { origin: originOf(artifact), now };
-    const event = { status: "pending", action: "round", round: round.round, by } as const;
+    const reviewers = (await this.#options.reviewers.of([review])).get(review.id) ?? [];
+    const { round: number } = round;
+    const event = { status: "pending", action: "round", round: number, reviewers, by } as const;
     return {
       statements: statements.nextRound(review, round, filesChanged),
       events: [statements.event(project, review, event)],

@@ -14,6 +14,10 @@ const path = z.string().max(1000, { error: "must have at most 1000 characters" }
 const agent_id = z.string().max(200, { error: "must have at most 200 characters" }).optional()
   .describe("In whose name to act; by default your own, which an agent cannot change");
 
+const reviewers = z.array(z.string().trim().min(1).max(200)).max(20, {
+  error: "must name at most 20 reviewers",
+}).describe("Accounts that are asked for a verdict; they must be able to write to the project");
+
 /** The body of a request that opens a review. */
 export const newReviewSchema = z.object({
   title,
@@ -29,8 +33,12 @@ export const newReviewSchema = z.object({
   files_changed: z.array(path).max(MAX_FILES, { error: `must name at most ${MAX_FILES} files` })
     .default([]),
   ticket_uuid: z.string().max(64).optional().describe("The ticket that it resolves"),
+  reviewers: reviewers.default([]),
   agent_id,
 });
+
+/** The body of a request that asks reviewers. */
+export const reviewersSchema = z.object({ reviewers: reviewers.min(1), agent_id });
 
 /** The body of a comment, on the whole review or on a line. */
 export const newCommentSchema = z.object({

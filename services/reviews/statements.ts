@@ -16,6 +16,8 @@ export interface By {
 /** A change of a review, as its event names it. */
 export type ReviewAction =
   | "created"
+  | "requested"
+  | "request_withdrawn"
   | "commented"
   | "approved"
   | "changes_requested"
@@ -138,10 +140,12 @@ export class ReviewStatements {
   event(
     project: Project,
     review: Review,
-    { status, action, round = review.round, by }: {
+    { status, action, round = review.round, reviewers = [], by }: {
       readonly status: ReviewStatus;
       readonly action: ReviewAction;
       readonly round?: number;
+      /** Names of those for whom the review waits from now on, or no longer. */
+      readonly reviewers?: readonly string[];
       readonly by: By;
     },
   ): NewEvent {
@@ -157,6 +161,7 @@ export class ReviewStatements {
       agent_id: author.name,
       round,
       action,
+      reviewers,
       by: by.name ?? by.origin.actor.replace(/^[a-z]+:/, ""),
     }, { origin: by.origin, time: by.now });
   }

@@ -1,4 +1,5 @@
-import type { Database } from "../database/mod.ts";
+import type { ExpressionBuilder } from "kysely";
+import type { Database, Tables } from "../database/mod.ts";
 import {
   type Comment,
   commentOf,
@@ -34,6 +35,9 @@ const COLUMNS = [
   "updated_at",
 ] as const;
 
+/** Statuses of open reviews. */
+const OPEN: readonly ReviewStatus[] = ["pending", "approved", "changes_requested"];
+
 /** Reads reviews. A list of any length costs three queries. */
 export class ReviewStore {
   readonly #tables: Database["tables"];
@@ -45,14 +49,21 @@ export class ReviewStore {
   /** A page of reviews, newest first, and the total number. */
   async list(
     projectId: string,
-    { status, limit, offset }: {
+    { status, waitingFor, limit, offset }: {
       readonly status?: ReviewStatus | undefined;
+      /** The account whose verdict is awaited. */
+      readonly waitingFor?: string | undefined;
       readonly limit: number;
       readonly offset: number;
     },
   ): Promise<{ readonly reviews: readonly Review[]; readonly total: number }> {
     const matching = this.#tables.selectFrom("reviews").where("project_id", "=", projectId)
-      .$if(status !== undefined, (query) => query.where("status", "=", status!));
+      .$if(status !== undefined, (query) => query.where("status", "=", status!))
+      .$if(
+        waitingFor !== undefined,
+        (query) =>
+          query.where("status", "in", OPEN).where((where) => this.#waits(where, waitingFor!)),
+      );
     const { total } = await matching.select(({ fn }) => fn.countAll<number>().as("total"))
       .executeTakeFirstOrThrow();
     const rows = await matching.select(COLUMNS).orderBy("number", "desc")
@@ -77,7 +88,7 @@ export class ReviewStore {
     if (workspaces.length === 0) return [];
     const rows = await this.#tables.selectFrom("reviews").select(COLUMNS)
       .where("project_id", "=", projectId).where("workspace", "in", workspaces)
-      .where("status", "in", ["pending", "approved", "changes_requested"]).execute();
+      .where("status", "in", OPEN).execute();
     return rows.map(reviewOf);
   }
 
@@ -138,5 +149,15 @@ export class ReviewStore {
       .select(({ fn }) => fn.max("number").as("last"))
       .where("project_id", "=", projectId).executeTakeFirstOrThrow();
     return Number(last ?? 0) + 1;
+  }
+
+  /** Whether an account was asked for a review, and has no verdict on it that stands. */
+  #waits({ and, exists, not, selectFrom }: ExpressionBuilder<Tables, "reviews">, account: string) {
+    const request = selectFrom("review_requests").select("review_id")
+      .whereRef("review_id", "=", "reviews.id").where("account_id", "=", account);
+    const verdict = selectFrom("review_verdicts").select("review_id")
+      .whereRef("review_id", "=", "reviews.id").where("reviewer_key", "=", account)
+      .where("withdrawn_at", "is", null);
+    return and([exists(request), not(exists(verdict))]);
   }
 }

@@ -6,6 +6,7 @@ import type { Approvals } from "./verdicts.ts";
 /** A review with its diff, verdicts and comments. */
 export interface ReviewDetail {
   readonly review: Review;
+  readonly reviewers: readonly string[];
   readonly rounds: readonly Round[];
   readonly comments: readonly Comment[];
   readonly verdicts: readonly Verdict[];
@@ -17,14 +18,19 @@ export interface ReviewDetail {
   readonly places: ReadonlyMap<number, LinePlace>;
 }
 
-/** A review as lists show it. */
-export function viewOfReview(review: Review) {
+/**
+ * A review as lists show it.
+ *
+ * @param reviewers names of those who were asked for a verdict
+ */
+export function viewOfReview(review: Review, reviewers: readonly string[]) {
   return {
     id: review.number,
     title: review.title,
     description: review.description,
     status: review.status,
     agent_id: review.author.name,
+    reviewers,
     files_changed: review.filesChanged,
     comment_count: review.commentCount,
     workspace: review.workspace?.name ?? null,
@@ -43,7 +49,7 @@ export function viewOfDetail(detail: ReviewDetail) {
   const newest = rounds.at(-1) ?? null;
   const { any, people, required } = approvals;
   return {
-    ...viewOfReview(review),
+    ...viewOfReview(review, detail.reviewers),
     diff,
     is_truncated: isTruncated,
     base: newest?.base ?? null,

@@ -199,6 +199,11 @@ async function walkReviews(project: ProjectWalk): Promise<void> {
   const path = [String(id)];
   const act = (action: string, body: unknown, status = 200) =>
     project.step(`POST /reviews/{id}/${action}`, { path, body, status });
+  await act("reviewers", { reviewers: ["other"] });
+  await project.step("DELETE /reviews/{id}/reviewers/{name}", {
+    path: [...path, "other"],
+    status: 200,
+  });
   await act("comment", { body: "Hm", file_path: "fix.txt", line_number: 1, ...other }, 201);
   await act("request-changes", { comment: "No", ...other });
   await act("approve", other);
