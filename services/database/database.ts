@@ -11,6 +11,9 @@ import type { Tables } from "./schema.ts";
 /** Most transactions that wait for the writer; one more is refused. */
 const MAX_PENDING = 10_000;
 
+/** Most transactions that the writer puts on disk in one step. */
+const MAX_GROUP = 64;
+
 /** A transaction was rolled back because a unique name, id or hash is taken. */
 export class Duplicate extends Error {
   override readonly name = "Duplicate";
@@ -96,6 +99,10 @@ export class Database {
   readonly #appendListeners = new Set<(newest: number) => void>();
   readonly #directories = new Set<Directory>();
   readonly #pending = new Map<number, Pending>();
+  /** Transactions that the writer does not have yet. */
+  #queue: WriteRequest[] = [];
+  /** How many transactions the writer has not answered yet. */
+  #running = 0;
   #writer: Worker | null = null;
   #nextId = 1;
   #trouble: string | null = null;
@@ -198,6 +205,8 @@ export class Database {
         writer.addEventListener("message", ({ data }) => {
           if (data === null) resolve();
         });
+        writer.postMessage(this.#queue);
+        this.#queue = [];
         writer.postMessage(null);
       });
       writer.terminate();
@@ -211,7 +220,6 @@ export class Database {
     if (this.#closed || this.#pending.size >= MAX_PENDING) {
       return Promise.reject(new Unavailable("The database takes no writes at the moment"));
     }
-    const writer = this.#startWriter();
     const id = this.#nextId++;
     const { statements, events, trim } = request;
     return new Promise((resolve, reject) => {
@@ -219,8 +227,20 @@ export class Database {
       const wired = statements.map(({ sql, parameters, mustChange }) => (
         { sql, parameters, mustChange }
       ));
-      writer.postMessage({ id, statements: wired, events, trim } satisfies WriteRequest);
+      this.#queue.push({ id, statements: wired, events, trim });
+      this.#advance();
     });
+  }
+
+  /**
+   * Gives the writer what waits, once it has answered what it had: transactions that come in while it
+   * waits for the disk share the next wait.
+   */
+  #advance(): void {
+    if (this.#running > 0 || this.#queue.length === 0) return;
+    const group = this.#queue.splice(0, MAX_GROUP);
+    this.#running = group.length;
+    this.#startWriter().postMessage(group);
   }
 
   #startWriter(): Worker {
@@ -230,7 +250,10 @@ export class Database {
       name: "database writer",
     });
     writer.onmessage = ({ data }: MessageEvent<WriteResponse | null>) => {
-      if (data !== null) this.#settle(data);
+      if (data === null) return;
+      this.#running--;
+      this.#advance();
+      this.#settle(data);
     };
     writer.onerror = (event) => {
       event.preventDefault();
@@ -281,6 +304,8 @@ export class Database {
       reject(new Unavailable("The database cannot be written at the moment"));
     }
     this.#pending.clear();
+    this.#queue = [];
+    this.#running = 0;
     this.#directoriesStale = true;
     void this.#reloadDirectories();
   }

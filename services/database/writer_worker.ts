@@ -15,6 +15,16 @@ const STORAGE_CODES: readonly number[] = [8, 10, 13, 14];
 /** Most prepared statements kept. */
 const CACHED_STATEMENTS = 200;
 
+/** A statement that had to change a row changed none. */
+class Undone extends Error {
+  readonly statement: number;
+
+  constructor(statement: number) {
+    super("A statement changed no row");
+    this.statement = statement;
+  }
+}
+
 /** Executes transactions in turn on the only connection that writes. */
 class Writer {
   readonly #database: DatabaseSync;
@@ -27,25 +37,66 @@ class Writer {
     this.#journal = new Journal(this.#database, request.key);
   }
 
-  execute({ id, statements, events, trim }: WriteRequest): WriteResponse {
+  /** Executes transactions in turn, with one wait for the disk. Each does everything or nothing. */
+  execute(requests: readonly WriteRequest[]): WriteResponse[] {
+    if (requests.length > 1) {
+      try {
+        return this.#transaction(() => requests.map((request) => this.#inGroup(request)));
+      } catch {
+        // One of them fails on its own, or all together do not fit on the disk.
+      }
+    }
+    return requests.map((request) => this.#alone(request));
+  }
+
+  #alone(request: WriteRequest): WriteResponse {
+    try {
+      return this.#transaction(() => this.#perform(request));
+    } catch (error) {
+      return refusal(request, error);
+    }
+  }
+
+  /** @throws what is wrong with more than the rows that it meets; then the group is undone */
+  #inGroup(request: WriteRequest): WriteResponse {
+    this.#database.exec("SAVEPOINT request");
+    const response = this.#performOrUndo(request);
+    this.#database.exec("RELEASE request");
+    return response;
+  }
+
+  #performOrUndo(request: WriteRequest): WriteResponse {
+    try {
+      return this.#perform(request);
+    } catch (error) {
+      const response = refusal(request, error);
+      if (response.kind === "failed") throw error;
+      this.#database.exec("ROLLBACK TO request");
+      return response;
+    }
+  }
+
+  #perform({ id, statements, events, trim }: WriteRequest): WriteResponse {
+    const changes: number[] = [];
+    for (const [index, statement] of statements.entries()) {
+      const changed = this.#run(statement);
+      if (changed === 0 && statement.mustChange) throw new Undone(index);
+      changes.push(changed);
+    }
+    const sequence = this.#journal.append(events);
+    const trimmed = trim === null ? 0 : this.#journal.trim(trim);
+    return { id, kind: "committed", changes, sequence, trimmed };
+  }
+
+  #transaction<T>(work: () => T): T {
     try {
       this.#database.exec("BEGIN IMMEDIATE");
-      const changes: number[] = [];
-      for (const [index, statement] of statements.entries()) {
-        const changed = this.#run(statement);
-        if (changed === 0 && statement.mustChange) {
-          rollBack(this.#database);
-          return { id, kind: "unchanged", statement: index };
-        }
-        changes.push(changed);
-      }
-      const sequence = this.#journal.append(events);
-      const trimmed = trim === null ? 0 : this.#journal.trim(trim);
+      const result = work();
       this.#database.exec("COMMIT");
-      return { id, kind: "committed", changes, sequence, trimmed };
+      return result;
     } catch (error) {
       rollBack(this.#database);
-      return { id, ...failure(error) };
+      throw error;
     }
   }
 
@@ -65,27 +116,26 @@ class Writer {
   }
 }
 
-function failure(error: unknown): { kind: "duplicate"; message: string } | {
-  kind: "failed";
-  message: string;
-  storage: boolean;
-} {
+/** Why nothing of a transaction was written. */
+function refusal({ id }: WriteRequest, error: unknown): WriteResponse {
+  if (error instanceof Undone) return { id, kind: "unchanged", statement: error.statement };
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && "errcode" in error ? error.errcode : undefined;
-  if (DUPLICATE_CODES.includes(code)) return { kind: "duplicate", message };
+  if (DUPLICATE_CODES.includes(code)) return { id, kind: "duplicate", message };
   const primary = typeof code === "number" ? code & 0xff : -1;
   const storage = STORAGE_CODES.includes(primary) || /disk|readonly database/i.test(message);
-  return { kind: "failed", message, storage };
+  return { id, kind: "failed", message, storage };
 }
 
-/** The first message names the file; each later one is a transaction, or `null` to close. */
+/** The first message names the file; each later one has transactions, or is `null` to close. */
 function serve(): void {
   let writer: Writer | null = null;
-  self.onmessage = ({ data }: MessageEvent<OpenRequest | WriteRequest | null>) => {
+  self.onmessage = ({ data }: MessageEvent<OpenRequest | WriteRequest[] | null>) => {
     if (data !== null && "path" in data) {
       writer = new Writer(data);
     } else if (data !== null) {
-      if (writer !== null) self.postMessage(writer.execute(data));
+      // One answer each: a caller continues before the next one's change shows in memory.
+      for (const response of writer?.execute(data) ?? []) self.postMessage(response);
     } else {
       writer?.close();
       self.postMessage(null);

@@ -93,6 +93,38 @@ Deno.test("commit() keeps the order of concurrent transactions and chains their 
   });
 });
 
+Deno.test("transactions that wait together are written or undone each by itself", async () => {
+  await withDatabase(async (database) => {
+    const update = database.tables.updateTable("settings").set({ value: "2" })
+      .where("key", "=", "nobody");
+    const nonsense = { sql: "INSERT INTO nowhere VALUES (1)", parameters: [], mustChange: false };
+    // The first goes to the writer alone; the others wait for it.
+    const outcomes = await Promise.allSettled([
+      database.commit({ statements: [setSetting(database, "a", "1")], events: [anEvent("a")] }),
+      database.commit({ statements: [setSetting(database, "b", "1")], events: [anEvent("b")] }),
+      database.commit({
+        statements: [setSetting(database, "c", "1"), setSetting(database, "b", "2")],
+        events: [anEvent("lost")],
+      }),
+      database.commit({
+        statements: [setSetting(database, "d", "1"), statement(update, { mustChange: true })],
+        events: [anEvent("lost too")],
+      }),
+      database.commit({ statements: [setSetting(database, "e", "1")], events: [anEvent("e")] }),
+      database.commit({ statements: [setSetting(database, "f", "1"), nonsense] }),
+      database.commit({ statements: [setSetting(database, "g", "1")], events: [anEvent("g")] }),
+    ]);
+    assert.deepEqual(
+      outcomes.map((one) => one.status === "fulfilled" ? one.value.sequence : one.reason.name),
+      [[1], [2], "Duplicate", "Unchanged", [3], "Error", [4]],
+    );
+    assert.deepEqual((await settings(database)).map(({ key }) => key), ["a", "b", "e", "g"]);
+    const events = await database.tables.selectFrom("events").select("type").orderBy("seq")
+      .execute();
+    assert.deepEqual(events.map(({ type }) => type), ["a", "b", "e", "g"]);
+  });
+});
+
 Deno.test("a statement that SQLite refuses rejects and leaves the writer usable", async () => {
   await withDatabase(async (database) => {
     const nonsense = { sql: "INSERT INTO nowhere VALUES (1)", parameters: [], mustChange: false };
