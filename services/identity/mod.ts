@@ -28,6 +28,7 @@ export { isPasswordHash, MAX_PASSWORD_LENGTH, Passwords } from "./passwords.ts";
 export {
   type Action,
   authorize,
+  mayDo,
   type ProjectRole,
   type Resource,
   speakerName,

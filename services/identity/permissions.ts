@@ -106,23 +106,35 @@ const CLOSED: Record<Holder, string> = {
  * @throws Forbidden
  */
 export function authorize(principal: Principal, action: Action, resource: Resource): void {
-  if (principal.kind === "operator") return;
+  const reason = refusalOf(principal, action, resource);
+  if (reason !== null) throw new Forbidden(reason);
+}
+
+/** Whether a principal may do something; see {@link authorize}. */
+export function mayDo(principal: Principal, action: Action, resource: Resource): boolean {
+  return refusalOf(principal, action, resource) === null;
+}
+
+/** Why a principal may not do something; null where it may. */
+function refusalOf(principal: Principal, action: Action, resource: Resource): string | null {
+  if (principal.kind === "operator") return null;
   const holder = holderOf(principal);
   const isProject = resource.kind === "project";
-  if (isProject && action === "read" && resource.visibility === "public") return;
+  if (isProject && action === "read" && resource.visibility === "public") return null;
   const scope = SCOPES_NEEDED[resource.kind][action]?.[holder];
-  if (scope === undefined) throw new Forbidden(CLOSED[holder]);
-  if (!principal.scopes.has(scope)) throw new Forbidden(`This token has no scope "${scope}"`);
-  if (!isProject) return;
+  if (scope === undefined) return CLOSED[holder];
+  if (!principal.scopes.has(scope)) return `This token has no scope "${scope}"`;
+  if (!isProject) return null;
   if (holder === "projectToken" && principal.project !== resource.id) {
-    throw new Forbidden("This token is for another project");
+    return "This token is for another project";
   }
-  if (action === "read" && resource.visibility === "internal" && NEEDS_ROLE.has(holder)) return;
+  if (action === "read" && resource.visibility === "internal" && NEEDS_ROLE.has(holder)) {
+    return null;
+  }
   if (NEEDS_ROLE.has(holder) && !ROLES_NEEDED[action].some((role) => role === resource.role)) {
-    throw new Forbidden(
-      `Only members with the role ${ROLES_NEEDED[action].join(" or ")} may do this`,
-    );
+    return `Only members with the role ${ROLES_NEEDED[action].join(" or ")} may do this`;
   }
+  return null;
 }
 
 function holderOf({ kind, tokenId }: Principal): Holder {

@@ -1,5 +1,5 @@
-import { Conflict, Forbidden, Unauthorized } from "../errors.ts";
-import { type Action, authorize, type Principal } from "../identity/mod.ts";
+import { Conflict, Unauthorized } from "../errors.ts";
+import { type Action, authorize, mayDo, type Principal, type Resource } from "../identity/mod.ts";
 import { noSuchProject, type Projects } from "./projects.ts";
 import type { HeldProject, Project } from "./records.ts";
 
@@ -38,17 +38,8 @@ export function accessOf(held: HeldProject, principal: Principal): ProjectAccess
   const { project } = held;
   const role = principal.id === null ? null : held.members.get(principal.id) ?? null;
   const { id, visibility } = project;
-  const check = (action: Action) =>
-    authorize(principal, action, { kind: "project", id, role, visibility });
-  const may = (action: Action) => {
-    try {
-      check(action);
-      return true;
-    } catch (error) {
-      if (error instanceof Forbidden) return false;
-      throw error;
-    }
-  };
+  const resource: Resource = { kind: "project", id, role, visibility };
+  const may = (action: Action) => mayDo(principal, action, resource);
   return {
     held,
     project,
@@ -61,7 +52,7 @@ export function accessOf(held: HeldProject, principal: Principal): ProjectAccess
       if (principal.kind === "guest" && !may(action)) {
         throw new Unauthorized("An Authorization header or a session is required");
       }
-      check(action);
+      authorize(principal, action, resource);
       if (action !== "read" && project.archivedAt !== null) {
         throw new Conflict(`The project "${project.slug}" is archived and cannot be changed`);
       }

@@ -1,5 +1,5 @@
 import type { PooledRepository } from "../fossil/mod.ts";
-import { FileStates } from "./file_states.ts";
+import { stateOfFileNow } from "./file_states.ts";
 import type { Project } from "./records.ts";
 import type { RepositoryFiles } from "./repository_files.ts";
 
@@ -37,7 +37,6 @@ interface Entry {
  */
 export class RepositoryAnswers {
   readonly #files: RepositoryFiles;
-  readonly #states = new FileStates();
   /** The least recently used entry comes first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
@@ -59,7 +58,7 @@ export class RepositoryAnswers {
     make: (repository: PooledRepository) => Promise<NewAnswer>,
   ): Promise<Answer> {
     const whole = `${project.id} ${key}`;
-    const state = await this.#states.of(this.#files.pathOf(project));
+    const state = stateOfFileNow(this.#files.pathOf(project));
     const known = this.#entries.get(whole);
     if (known !== undefined && known.state === state) {
       this.#entries.delete(whole);
