@@ -1,7 +1,7 @@
 import { Database } from "../content/mod.ts";
 import type { Paging, Reader } from "../read/mod.ts";
 import { matchExpression } from "./query.ts";
-import { findMatches } from "./matches.ts";
+import { countMatches, findMatches } from "./matches.ts";
 import { INDEX_SCHEMA } from "./schema.ts";
 import type { SearchKind, SearchResult } from "./shapes.ts";
 import { Updater } from "./updater.ts";
@@ -82,11 +82,31 @@ export class SearchIndex implements Disposable {
    * @throws {FossilError} `invalid` if the query or the page is malformed.
    */
   search(options: SearchOptions): SearchResult {
-    const expression = matchExpression(options.query);
-    if (expression === null) return { matches: [], total: 0 };
+    const [result] = this.#search(options.query, [options]);
+    return result ?? { matches: [], total: 0 };
+  }
+
+  /** The same for each kind by itself, in the order of `kinds`. */
+  searchEach(
+    { kinds, ...options }: SearchOptions & { readonly kinds: readonly SearchKind[] },
+  ): (SearchResult & { readonly kind: SearchKind })[] {
+    const results = this.#search(
+      options.query,
+      kinds.map((kind) => ({ ...options, kinds: [kind] })),
+    );
+    return kinds.map((kind, place) => ({ kind, matches: [], total: 0, ...results[place] }));
+  }
+
+  /** Pages of the matches of one query; none if it has no search word. */
+  #search(query: string, pages: readonly SearchOptions[]): SearchResult[] {
+    const expression = matchExpression(query);
+    if (expression === null) return [];
     this.update();
     return this.#repaired(() =>
-      this.#reader.read(() => findMatches(this.#db, this.#reader, expression, options))
+      this.#reader.read(() => {
+        const found = { expression, counts: countMatches(this.#db, expression) };
+        return pages.map((page) => findMatches(this.#db, this.#reader, found, page));
+      })
     );
   }
 

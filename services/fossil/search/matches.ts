@@ -29,22 +29,38 @@ interface Row {
   readonly hash: string;
 }
 
-/** A page of matches of an FTS5 expression. Both databases need a transaction, or none. */
+/** How many texts match an FTS5 expression, by kind; a kind without a match is absent. */
+export function countMatches(index: Database, expression: string): Map<SearchKind, number> {
+  const rows = index.rows<{ kind: SearchKind; count: number }>(
+    "SELECT kind, count(*) AS count FROM fts JOIN doc ON doc.id=fts.rowid WHERE fts MATCH ? GROUP BY kind",
+    expression,
+  );
+  return new Map(rows.map(({ kind, count }) => [kind, count]));
+}
+
+/**
+ * A page of matches of an FTS5 expression. Both databases need a transaction, or none.
+ *
+ * @param counts what `countMatches` gives for the expression
+ */
 export function findMatches(
   index: Database,
   reader: Reader,
-  expression: string,
+  { expression, counts }: {
+    readonly expression: string;
+    readonly counts: ReadonlyMap<SearchKind, number>;
+  },
   options: SearchOptions,
 ): SearchResult {
   const { limit, offset } = pageOf(options);
-  const kinds = options.kinds ?? [];
-  const filter = options.kinds === undefined
-    ? ""
-    : `AND kind IN (${kinds.map(() => "?").join(",")})`;
-  const from = `FROM fts JOIN doc ON doc.id=fts.rowid WHERE fts MATCH ? ${filter}`;
-  const total = index.value<number>(`SELECT count(*) ${from}`, expression, ...kinds) ?? 0;
+  const kinds = options.kinds ?? [...counts.keys()];
+  const total = kinds.reduce((sum, kind) => sum + (counts.get(kind) ?? 0), 0);
+  if (total <= offset) return { matches: [], total };
+  const places = kinds.map(() => "?").join(",");
   const rows = index.rows<Row>(
-    `SELECT doc.id, kind, name, hash ${from} ORDER BY ${RANK}, doc.id DESC LIMIT ? OFFSET ?`,
+    `SELECT doc.id, kind, name, hash FROM fts JOIN doc ON doc.id=fts.rowid
+      WHERE fts MATCH ? AND kind IN (${places})
+      ORDER BY ${RANK}, doc.id DESC LIMIT ? OFFSET ?`,
     expression,
     ...kinds,
     Math.min(limit, MAX_PAGE),

@@ -67,7 +67,7 @@ import {
   type WikiListOptions,
 } from "../read/mod.ts";
 import type { Repository } from "../repository.ts";
-import type { SearchIndex, SearchKind, SearchOptions, SearchResult } from "../search/mod.ts";
+import type { SearchIndex, SearchKind, SearchOptions } from "../search/mod.ts";
 import {
   amendCheckin,
   type Amendment,
@@ -212,9 +212,8 @@ export const WHOLE = {
   /** The same, for each kind by itself. */
   searchEach: (
     context: Context,
-    { kinds, ...options }: SearchOptions & { readonly kinds: readonly SearchKind[] },
-  ): (SearchResult & { readonly kind: SearchKind })[] =>
-    kinds.map((kind) => ({ kind, ...context.index().search({ ...options, kinds: [kind] }) })),
+    options: SearchOptions & { readonly kinds: readonly SearchKind[] },
+  ) => context.index().searchEach(options),
   /** Writes an archive of a check-in to the file `target`; returns the unreadable files. */
   archive: (
     { reader, watch }: Context,
