@@ -5,6 +5,7 @@ import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
 import { numberOf, reviewParams, reviewRequestOf } from "./reviews.ts";
+import { reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";
 
@@ -42,13 +43,21 @@ const body = { body: jsonRequest(actingSchema.meta({ id: "LandingRequest" }), {}
 const landReview = projectRoute("POST /api/reviews/{id}/land", {
   summary: "Put an approved review in the landing queue of its target branch",
   request: { params: reviewParams, ...body },
-  responses: { 202: json(answerSchema, "Its place in the queue"), ...projectErrors(400, 409, 413) },
+  responses: {
+    202: json(answerSchema, "Its place in the queue"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
 }, optionalBody());
 
 const withdrawReview = projectRoute("DELETE /api/reviews/{id}/land", {
   summary: "Take a review out of the landing queue",
   request: { params: reviewParams, ...body },
-  responses: { 200: json(answerSchema, "Withdrawn"), ...projectErrors(400, 409, 413) },
+  responses: {
+    200: json(answerSchema, "Withdrawn"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
 }, optionalBody());
 
 const listLandings = projectRoute("GET /api/landing", {

@@ -1,5 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { DESCRIPTIONS, json } from "../schemas.ts";
 import { timestampSchema } from "./schemas.ts";
+import { workspaceConflictSchema } from "./workspace_schemas.ts";
 
 export const REVIEW_STATUSES = [
   "pending",
@@ -105,3 +107,13 @@ export const roundDiffSchema = z.object({
     unreadable: z.string().nullable(),
   })).readonly(),
 }).openapi("ReviewDiff");
+
+/** The response 409 of a refused change of a review, or of its workspace. */
+export const reviewConflict = {
+  409: json(
+    workspaceConflictSchema.extend({
+      round: z.int().optional().openapi({ description: "The newest round" }),
+    }).openapi("ReviewConflict"),
+    DESCRIPTIONS[409],
+  ),
+};

@@ -27,6 +27,7 @@ import { projectErrors, projectRoute } from "./route.ts";
 import {
   commentSchema,
   REVIEW_STATUSES,
+  reviewConflict,
   reviewDetailSchema,
   reviewSchema,
   roundDiffSchema,
@@ -101,7 +102,11 @@ const createReview = projectRoute("POST /api/reviews/create", {
       { title: "Fix the crash", description: "Empty input", workspace: "fix-crash" },
     ),
   },
-  responses: { 201: json(reviewSchema, "The review"), ...projectErrors(400, 409, 413) },
+  responses: {
+    201: json(reviewSchema, "The review"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
 });
 
 const commentOnReview = projectRoute("POST /api/reviews/{id}/comment", {
@@ -114,7 +119,11 @@ const commentOnReview = projectRoute("POST /api/reviews/{id}/comment", {
       line_number: 12,
     }),
   },
-  responses: { 201: json(commentSchema, "The comment"), ...projectErrors(400, 409, 413) },
+  responses: {
+    201: json(commentSchema, "The comment"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
 });
 
 const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
@@ -123,7 +132,11 @@ const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
     params: reviewParams,
     body: jsonRequest(approvalSchema.meta({ id: "ReviewApproval" }), {}),
   },
-  responses: { 200: json(statusAnswer, "The review's status"), ...projectErrors(400, 409, 413) },
+  responses: {
+    200: json(statusAnswer, "The review's status"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
 }, optionalBody());
 
 const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
@@ -134,7 +147,11 @@ const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
       comment: "Please add a test",
     }),
   },
-  responses: { 200: json(statusAnswer, "The review's status"), ...projectErrors(400, 409, 413) },
+  responses: {
+    200: json(statusAnswer, "The review's status"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
 }, optionalBody());
 
 const closeReview = projectRoute("POST /api/reviews/{id}/close", {
@@ -143,7 +160,11 @@ const closeReview = projectRoute("POST /api/reviews/{id}/close", {
     params: reviewParams,
     body: jsonRequest(actingSchema.meta({ id: "ReviewActor" }), {}),
   },
-  responses: { 200: json(statusAnswer, "The review's status"), ...projectErrors(400, 409, 413) },
+  responses: {
+    200: json(statusAnswer, "The review's status"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
 }, optionalBody());
 
 const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
@@ -161,7 +182,8 @@ const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
       }).openapi("MergedReview"),
       "Merged",
     ),
-    ...projectErrors(400, 409, 413),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
   },
 }, optionalBody());
 

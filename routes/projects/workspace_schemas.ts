@@ -74,22 +74,20 @@ export const detailedSchema = workspaceSchema.extend({
   }),
 }).openapi("WorkspaceDetails");
 
+/** The fields of the error of a refused change of a workspace. */
+export const workspaceConflictSchema = errorSchema.extend({
+  conflicts: z.array(pathConflictSchema).optional().openapi({
+    description: "The conflicts of the merge",
+  }),
+  tip: z.string().optional().openapi({ description: "The current tip of the workspace" }),
+  claimed_by: z.string().nullable().optional(),
+  claimed_at: z.string().nullable().optional(),
+  generation: z.int().optional(),
+  expires_at: z.string().optional(),
+}).openapi("WorkspaceConflict");
+
 /** The response 409 of a refused change of a workspace. */
-export const conflictResponse = {
-  409: json(
-    errorSchema.extend({
-      conflicts: z.array(pathConflictSchema).optional().openapi({
-        description: "The conflicts of the merge",
-      }),
-      tip: z.string().optional().openapi({ description: "The current tip of the workspace" }),
-      claimed_by: z.string().nullable().optional(),
-      claimed_at: z.string().nullable().optional(),
-      generation: z.int().optional(),
-      expires_at: z.string().optional(),
-    }).openapi("WorkspaceConflict"),
-    DESCRIPTIONS[409],
-  ),
-};
+export const conflictResponse = { 409: json(workspaceConflictSchema, DESCRIPTIONS[409]) };
 
 const agent_id = z.string().max(200).optional().openapi({
   description: "In whose name to act; by default, your own. Only admins may name somebody else",

@@ -4,6 +4,7 @@ import { call, registerAgent } from "../support/api.ts";
 import { type Program, startProgram } from "../support/program.ts";
 import { DocumentedAnswers } from "../support/documented_answers.ts";
 import { readDocument } from "../support/api_document.ts";
+import { makeProject } from "./project.ts";
 import { type FuzzRequest, requestsFor } from "./requests.ts";
 
 /** How many requests are under way at once. */
@@ -39,10 +40,9 @@ export async function fuzzHttp(count: number, seed: number): Promise<Tally> {
   const document = await readDocument(program.api);
   const credentials = await credentialsOf(program);
   const answers = new DocumentedAnswers(document, [PLANTED_KEY, program.token]);
-  const requests = requestsFor(document, credentials);
   const tally = new Map<number, number>();
   for (let sent = 0; sent < count; sent += BATCH) {
-    await makeProject(program);
+    const requests = requestsFor(document, credentials, await makeProject(program));
     const numRuns = Math.min(BATCH, count - sent);
     const batch = fc.sample(requests, { seed: seed + sent, numRuns });
     const rest = batch.values();
@@ -75,17 +75,6 @@ async function credentialsOf(program: Program): Promise<string[]> {
     `Basic ${btoa(`fuzzer:${passphrase}`)}`,
     "",
   ];
-}
-
-/** Makes the project that requests name, unless it is there: one of them may have removed it. */
-async function makeProject(program: Program): Promise<void> {
-  const project = { slug: "fuzz", name: "Fuzz", visibility: "internal" };
-  const { status } = await call(program, "POST", "/v1/projects", project);
-  if (status !== 201) return;
-  const { status: joined } = await call(program, "PUT", "/v1/projects/fuzz/members/fuzzer", {
-    role: "write",
-  });
-  assert.ok(joined < 300 || joined === 404, `${joined}`);
 }
 
 /** What stands after the scheme of a header. */

@@ -5,7 +5,7 @@ import {
   endpointsOf,
   type Parameter,
 } from "../support/api_document.ts";
-import { Values } from "./values.ts";
+import { type Known, Values } from "./values.ts";
 
 /** A request to send. */
 export interface FuzzRequest {
@@ -25,12 +25,14 @@ const MAX_PARAMETER = 300;
  * Requests for every operation of a document: most of them right, many nearly so, some nonsense.
  *
  * @param credentials values of the header `Authorization`
+ * @param known what the server has
  */
 export function requestsFor(
   document: Document,
   credentials: readonly string[],
+  known: Known = new Map(),
 ): fc.Arbitrary<FuzzRequest> {
-  const values = new Values(document.components.schemas);
+  const values = new Values(document.components.schemas, known);
   const endpoints = endpointsOf(document);
   const headers = headersOf(credentials);
   return fc.oneof(

@@ -28,6 +28,16 @@ const POOLS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
   ["path", ["README.md", "src", "src/a.txt", "none", "", "../x"]],
   ["q", ["hello", '"two words" -not', "pre*", "*", ""]],
   ["target", ["Home", "none"]],
+  ["workspace", ["one", "two", "none"]],
+  ["branch", ["trunk", "workspace/one", "nowhere", ""]],
+  ["target_branch", ["trunk", "workspace/two", "nowhere"]],
+  ["source", ["trunk", "workspace/one", "nowhere"]],
+  ["tag", ["v1", "v2", "none"]],
+  ["tag_name", ["v1", "v2", "v3"]],
+  ["file", ["a.zip", "b c.txt", "none", "../x"]],
+  ["id", [1, 2, 3, 99]],
+  ["generation", [1, 2]],
+  ["role", ["read", "write", "admin"]],
   ["since", ["2026-11-20T00:00:00.000000Z", "2126-11-20T00:00:00.000000Z", "never"]],
 ]);
 
@@ -36,20 +46,28 @@ const FIXED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
   ["base_url", ["", "http://127.0.0.1:9/v1", "http://127.0.0.1:1", "ftp://example", "none", 7]],
 ]);
 
+/** Names and ids that the server has, by the field that may hold them. */
+export type Known = ReadonlyMap<string, readonly string[]>;
+
 /** Values that a schema takes, by what its field is called. */
 export class Values {
   readonly #definitions: Readonly<Record<string, Schema>>;
+  readonly #known: Known;
 
-  /** @param definitions the schemas that others refer to by name */
-  constructor(definitions: Readonly<Record<string, Schema>>) {
+  /**
+   * @param definitions the schemas that others refer to by name
+   * @param known what the server has
+   */
+  constructor(definitions: Readonly<Record<string, Schema>>, known: Known) {
     this.#definitions = definitions;
+    this.#known = known;
   }
 
   /** Mostly values that the schema takes, and now and then anything at all. */
   ofField(name: string, schema: Schema): fc.Arbitrary<unknown> {
     const fixed = FIXED.get(name);
     if (fixed !== undefined) return fc.constantFrom(...fixed);
-    const pool = POOLS.get(name) ?? [];
+    const pool = [...POOLS.get(name) ?? [], ...this.#known.get(name) ?? []];
     return fc.oneof(
       ...(pool.length === 0 ? [] : [{ weight: 12, arbitrary: fc.constantFrom(...pool) }]),
       { weight: 6, arbitrary: this.of(schema) },

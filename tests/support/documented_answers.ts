@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { Contents, Document, Endpoint } from "./api_document.ts";
+import type { Contents, Document, Endpoint, Schema } from "./api_document.ts";
 
 /** The statuses of the 5xx class that may be answered, where they are documented. */
 const ALLOWED_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-const errorSchema = z.strictObject({
+/** An error's own fields; what else an answer may tell is in the document. */
+const errorSchema = z.looseObject({
   error: z.union([
     z.string().min(1),
     // Below /v1/llm/openai.
@@ -51,8 +52,23 @@ export class DocumentedAnswers {
     assert.ok("*/*" in types || type in types, `the type ${type} is not documented`);
     if (type !== "application/json") return;
     const name = `${endpoint.method} ${endpoint.path} ${status}`;
-    const result = this.#schemaOf(name, documented.content).safeParse(JSON.parse(text));
+    const answer = JSON.parse(text);
+    const result = this.#schemaOf(name, documented.content).safeParse(answer);
     assert.ok(result.success, `${text}\n${result.error}`);
+    if (status >= 400) this.#checkFields(answer, types["application/json"]?.schema ?? {});
+  }
+
+  /** An error tells nothing that the document does not name. */
+  #checkFields(answer: object, schema: Schema): void {
+    const names = this.#fieldsOf(schema);
+    const unknown = Object.keys(answer).filter((name) => !names.includes(name));
+    assert.deepEqual(unknown, [], "an error has undocumented fields");
+  }
+
+  #fieldsOf({ $ref, allOf = [], properties = {} }: Schema): string[] {
+    const named = this.#document.components.schemas[$ref?.split("/").at(-1) ?? ""] ?? {};
+    const parts = $ref === undefined ? allOf : [named, ...allOf];
+    return [...Object.keys(properties), ...parts.flatMap((part) => this.#fieldsOf(part))];
   }
 
   #schemaOf(name: string, content: Contents): z.ZodType {
@@ -74,7 +90,7 @@ export class DocumentedAnswers {
 /** What is not there is answered by an error, unless it happened to be there. */
 function checkStray(method: string, status: number, text: string): void {
   assert.ok(status < 500 || ALLOWED_FAILURES.has(status), `${status}: ${text}`);
-  if (status >= 400 && method !== "HEAD") errorSchema.parse(JSON.parse(text));
+  if (status >= 400 && method !== "HEAD") errorSchema.strict().parse(JSON.parse(text));
 }
 
 /** A stream is open when its headers are there; what it would send is not waited for. */
