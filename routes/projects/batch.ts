@@ -1,10 +1,12 @@
 import { Buffer } from "node:buffer";
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { Hono } from "hono";
+import type { JSONValue } from "hono/utils/types";
 import type { AppEnv } from "../context.ts";
 import type { Log } from "../../services/log.ts";
 import type { Services } from "../../services/daemon/mod.ts";
 import { errorHandler } from "../middleware/errors.ts";
+import { jsonText } from "../json_text.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -21,6 +23,8 @@ const itemSchema = z.object({
     description: "JSON unchanged, text as a string, other bytes as `{content_base64}`",
   }),
 });
+
+const answerSchema = z.object({ responses: z.array(itemSchema) }).openapi("BatchAnswer");
 
 const batch = projectRoute("POST /api/batch", {
   summary: "Up to 25 reads in one request",
@@ -41,10 +45,7 @@ const batch = projectRoute("POST /api/batch", {
     ),
   },
   responses: {
-    200: json(
-      z.object({ responses: z.array(itemSchema) }).openapi("BatchAnswer"),
-      "The response to each item, in the same order",
-    ),
+    200: json(answerSchema, "The response to each item, in the same order"),
     ...projectErrors(400, 413),
   },
 });
@@ -56,7 +57,16 @@ const requestSchema = z.object({
   params: z.record(z.string(), z.unknown()).nullish(),
 });
 
-type BatchItem = z.infer<typeof itemSchema>;
+interface BatchAnswer {
+  readonly responses: { readonly status: number; readonly body: JSONValue }[];
+}
+
+/** The response to an item as JSON text. */
+interface ItemAnswer {
+  readonly text: string;
+  /** Bytes of its body. */
+  readonly bytes: number;
+}
 
 /** `/api/batch`; `api` returns the routes for the items. */
 export function batchRoutes(
@@ -66,18 +76,17 @@ export function batchRoutes(
   let items: Hono<AppEnv> | null = null;
   return newProjectRoutes().openapi(batch, async (context) => {
     items ??= itemRoutes(log, api());
-    const responses: BatchItem[] = [];
+    const env = { ...context.env, batch: context };
+    const answers: string[] = [];
     let bytes = 0;
     for (const item of context.req.valid("json").requests) {
-      if (bytes > MAX_BYTES) {
-        responses.push(refusal(413, "The responses of this batch are too long together"));
-        continue;
-      }
-      const answer = await answerOf(items, item, { ...context.env, batch: context });
+      const answer = bytes > MAX_BYTES
+        ? refusal(413, "The responses of this batch are too long together")
+        : await answerOf(items, item, env);
       bytes += answer.bytes;
-      responses.push(answer.item);
+      answers.push(answer.text);
     }
-    return context.json({ responses }, 200);
+    return jsonText<BatchAnswer>(context, `{"responses":[${answers.join()}]}`);
   });
 }
 
@@ -99,30 +108,31 @@ function itemRoutes(log: Log, api: OpenAPIHono<AppEnv> | null): Hono<AppEnv> {
   return items;
 }
 
-function refusal(status: number, error: string): BatchItem {
-  return { status, body: { error } };
+function refusal(status: number, error: string): ItemAnswer {
+  return { text: JSON.stringify({ status, body: { error } }), bytes: 0 };
 }
 
 async function answerOf(
   caller: Hono<AppEnv>,
   item: unknown,
   env: AppEnv["Bindings"],
-): Promise<{ item: BatchItem; bytes: number }> {
+): Promise<ItemAnswer> {
   const path = pathOf(item);
-  if (typeof path !== "string") return { item: path, bytes: 0 };
+  if (typeof path !== "string") return path;
   const response = await caller.request(`${ORIGIN}${path}`, {}, env);
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) {
     await response.body?.cancel();
-    return { item: refusal(400, "A batch takes no streams"), bytes: 0 };
+    return refusal(400, "A batch takes no streams");
   }
-  const { status } = response;
   const body = new Uint8Array(await response.arrayBuffer());
-  return { item: { status, body: bodyOf(type, body) }, bytes: body.length };
+  const isJson = type.startsWith("application/json") && body.length > 0;
+  const text = isJson ? new TextDecoder().decode(body) : JSON.stringify(bodyOf(type, body));
+  return { text: `{"status":${response.status},"body":${text}}`, bytes: body.length };
 }
 
 /** The path of an item with its query, or why it is refused. */
-function pathOf(item: unknown): string | BatchItem {
+function pathOf(item: unknown): string | ItemAnswer {
   if (typeof item !== "object" || item === null || Array.isArray(item)) {
     return refusal(400, "Each request must be an object");
   }
@@ -152,9 +162,9 @@ function pathOf(item: unknown): string | BatchItem {
   return `${url.pathname}${url.search}`;
 }
 
+/** What stands for a body that is not JSON. */
 function bodyOf(type: string, bytes: Uint8Array): unknown {
   if (bytes.length === 0) return null;
-  if (type.startsWith("application/json")) return JSON.parse(new TextDecoder().decode(bytes));
   if (/^(?:text\/|image\/svg\+xml)/.test(type)) return new TextDecoder().decode(bytes);
   return { content_base64: Buffer.from(bytes).toString("base64") };
 }
