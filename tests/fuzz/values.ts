@@ -21,7 +21,6 @@ const POOLS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
   ["api_key_env", ["", "FUZZ_KEY"]],
   ["password", ["correct horse", "short", ""]],
   ["text", ["hello", "two\nlines", '{"v":1}', "\u0000", ""]],
-  ["slug", ["fuzz", "fuzz", "none"]],
   ["checkin", ["trunk", "tip", "prev", "root:trunk", "2026-11-20", "abcd", "nowhere", ""]],
   ["uuid", ["trunk", "tip", "abcd", "0000", "nowhere"]],
   ["archive", ["trunk.zip", "tip.tar.gz", "nowhere.zip", "trunk"]],
@@ -42,6 +41,7 @@ const POOLS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly 
 ]);
 
 const FIXED: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
+  ["slug", [...Array.from({ length: 12 }, () => "fuzz"), "none", "two words"]],
   ["wait_seconds", [0, 1, -1, 61, "soon"]],
   ["base_url", ["", "http://127.0.0.1:9/v1", "http://127.0.0.1:1", "ftp://example", "none", 7]],
 ]);
