@@ -7,6 +7,12 @@ export type LogProperties = Readonly<Record<string, unknown>>;
 /** Writes a record as one line, without its line break. */
 export type LogFormat = (level: LogLevel, message: string, properties: LogProperties) => string;
 
+/** Text that JSON needs not escape, and terminals take as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** The members that every line has. */
+const COMMON: ReadonlySet<string> = new Set(["@timestamp", "level", "message", "logger"]);
+
 /** What JSON allows and terminals take for commands. */
 const CONTROLS = /[\x7f-\x9f]/g;
 
@@ -27,8 +33,14 @@ const JSON_LEVELS: Readonly<Record<LogLevel, string>> = {
 export function jsonFormat(clock: () => number): LogFormat {
   const timestamp = timestamps(clock);
   return (level, message, properties) => {
+    const time = timestamp();
+    const members = plainMembers(message, properties);
+    if (members !== null) {
+      return `{"@timestamp":"${time}","level":"${JSON_LEVELS[level]}","message":"${message}",` +
+        `"logger":"muster"${members}}`;
+    }
     const line = stringify({
-      "@timestamp": timestamp(),
+      "@timestamp": time,
       level: JSON_LEVELS[level],
       message,
       logger: "muster",
@@ -36,6 +48,31 @@ export function jsonFormat(clock: () => number): LogFormat {
     });
     return line.replace(CONTROLS, escapeControl);
   };
+}
+
+/**
+ * Writes properties as members of a JSON object, each after a comma. Almost every line can be
+ * written this way, in a fifth of the time.
+ *
+ * @returns null if the message or a property must be escaped or is not a plain value
+ */
+function plainMembers(message: string, properties: LogProperties): string | null {
+  let members = "";
+  let texts = message;
+  for (const name in properties) {
+    const value = properties[name];
+    texts += name;
+    if (COMMON.has(name)) return null;
+    if (typeof value === "string") {
+      texts += value;
+      members += `,"${name}":"${value}"`;
+    } else if (value === null || typeof value === "boolean" || Number.isFinite(value)) {
+      members += `,"${name}":${value}`;
+    } else {
+      return null;
+    }
+  }
+  return PLAIN.test(texts) ? members : null;
 }
 
 /**

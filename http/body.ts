@@ -1,5 +1,6 @@
 import type { Config } from "../services/config/mod.ts";
 import { Invalid, TooLarge, TooSlow } from "../services/errors.ts";
+import { Deadlines } from "./deadlines.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -29,61 +30,73 @@ export function bodyLimitsOf({ limits }: Pick<Config, "limits">): BodyLimits {
   return { maxBytes: limits.body_bytes, stallMilliseconds: limits.body_seconds * 1000 };
 }
 
+/** Methods whose body the runtime drops. */
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/** Whether a request has a body, which may be empty. */
+export function hasBody(request: Request): boolean {
+  if (BODILESS.has(request.method)) return false;
+  // Not by `request.body` alone: to create a stream costs more than to read a body that has arrived.
+  return request.headers.has("content-length") || request.body !== null;
+}
+
 /** Bodies up to this length are read in one piece, with one deadline. */
 const SMALL_BYTES = 65_536;
 
-/**
- * Reads the body of a request as text.
- *
- * @throws TooLarge as soon as it exceeds `maxBytes`, TooSlow if a part does not arrive in time,
- * Invalid if it is incomplete or not UTF-8
- */
-export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
-  const { maxBytes, stallMilliseconds } = limits;
-  const declared = Number(request.headers.get("content-length") ?? NaN);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
-  if (declared <= SMALL_BYTES) {
-    return decodeBody(await inTime(request.arrayBuffer(), stallMilliseconds));
-  }
-  return request.body === null ? "" : decodeBody(await readParts(request.body, limits));
-}
+/** Reads bodies of requests, within the same bounds. */
+export class BodyReader {
+  readonly #maxBytes: number;
+  readonly #deadlines: Deadlines;
 
-async function readParts(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  { maxBytes, stallMilliseconds }: BodyLimits,
-): Promise<ArrayBuffer> {
-  const reader = body.getReader();
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  for (;;) {
-    const { value, done } = await inTime(reader.read(), stallMilliseconds);
-    if (done) return await new Blob(parts).arrayBuffer();
-    length += value.byteLength;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    parts.push(value);
+  constructor(limits: BodyLimits) {
+    this.#maxBytes = limits.maxBytes;
+    this.#deadlines = new Deadlines(
+      limits.stallMilliseconds,
+      () => new TooSlow("The body did not arrive in time"),
+    );
   }
-}
 
-/**
- * Waits for data from the client, up to a time limit.
- *
- * @throws TooSlow, and Invalid if the client disconnects or breaks the framing of the body
- */
-async function inTime<Result>(sent: Promise<Result>, milliseconds: number): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooSlow("The body did not arrive in time")), milliseconds);
-  });
-  try {
-    return await Promise.race([sent, late]);
-  } catch (error) {
-    // The runtime has several errors for a body that ends early, but no class for them.
-    throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
-  } finally {
-    clearTimeout(timer);
+  /**
+   * Reads the body of a request as text.
+   *
+   * @throws TooLarge as soon as it exceeds the limit, TooSlow if a part does not arrive in time,
+   * Invalid if it is incomplete or not UTF-8
+   */
+  async read(request: Request): Promise<string> {
+    const declared = Number(request.headers.get("content-length") ?? NaN);
+    if (declared > this.#maxBytes) throw this.#tooLarge();
+    if (declared <= SMALL_BYTES) return decodeBody(await this.#inTime(request.arrayBuffer()));
+    return request.body === null ? "" : decodeBody(await this.#readParts(request.body));
   }
-}
 
-function tooLarge(maxBytes: number): TooLarge {
-  return new TooLarge(`The body is larger than ${maxBytes} bytes`);
+  async #readParts(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<ArrayBuffer> {
+    const reader = body.getReader();
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    for (;;) {
+      const { value, done } = await this.#inTime(reader.read());
+      if (done) return await new Blob(parts).arrayBuffer();
+      length += value.byteLength;
+      if (length > this.#maxBytes) throw this.#tooLarge();
+      parts.push(value);
+    }
+  }
+
+  /**
+   * Waits for data from the client, up to the time limit.
+   *
+   * @throws TooSlow, and Invalid if the client disconnects or breaks the framing of the body
+   */
+  async #inTime<Result>(sent: Promise<Result>): Promise<Result> {
+    try {
+      return await this.#deadlines.limit(sent);
+    } catch (error) {
+      // The runtime has several errors for a body that ends early, but no class for them.
+      throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
+    }
+  }
+
+  #tooLarge(): TooLarge {
+    return new TooLarge(`The body is larger than ${this.#maxBytes} bytes`);
+  }
 }

@@ -4,7 +4,7 @@
  */
 export { wantsEventStream, wantsLines } from "./accept.ts";
 export { CREDENTIALS_MISSING, readAuthorization } from "./authorization.ts";
-export { type BodyLimits, bodyLimitsOf, readBody } from "./body.ts";
+export { type BodyLimits, bodyLimitsOf, BodyReader, hasBody } from "./body.ts";
 export { type ConnectionLimits, HttpConnections } from "./connections.ts";
 export { TrustedProxies } from "./forwarded.ts";
 export { type Answered, recordAnswer, type Records } from "./observation.ts";

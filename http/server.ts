@@ -209,7 +209,8 @@ export class HttpServer {
       });
     }
     const response = await this.#options.handler(request, connection);
-    await dropUnreadBody(request, connection.trusted);
+    const dropped = dropUnreadBody(request, connection.trusted);
+    if (dropped !== null) await dropped;
     return response;
   }
 

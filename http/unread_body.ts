@@ -12,12 +12,18 @@ const STRANGER: Bounds = { bytes: 256 * 1024, milliseconds: 2_000 };
  * Reads and drops the body of a request that was answered without it. If the server closed the
  * connection while the client still sends, the client would lose the answer (RFC 9112, section
  * 9.6), and the runtime reads nothing after the answer.
+ *
+ * @returns null if nothing is unread
  */
-export async function dropUnreadBody(request: Request, trusted: boolean): Promise<void> {
-  if (request.method === "GET" || request.method === "HEAD" || request.bodyUsed) return;
-  if (request.body === null || request.body.locked) return;
-  const { bytes, milliseconds } = trusted ? TRUSTED : STRANGER;
-  const reader = request.body.getReader();
+export function dropUnreadBody(request: Request, trusted: boolean): Promise<void> | null {
+  if (request.method === "GET" || request.method === "HEAD" || request.bodyUsed) return null;
+  if (request.body === null || request.body.locked) return null;
+  return drop(request.body, trusted ? TRUSTED : STRANGER);
+}
+
+async function drop(body: ReadableStream<Uint8Array>, bounds: Bounds): Promise<void> {
+  const { bytes, milliseconds } = bounds;
+  const reader = body.getReader();
   const timer = setTimeout(() => reader.cancel().catch(() => {}), milliseconds);
   try {
     for (let left = bytes; left > 0;) {

@@ -1,8 +1,8 @@
 import {
   bodyLimitsOf,
+  BodyReader,
   CREDENTIALS_MISSING,
   readAuthorization,
-  readBody,
   recordAnswer,
   TrustedProxies,
 } from "../http/mod.ts";
@@ -114,6 +114,7 @@ class Endpoint {
   readonly #services: McpServices;
   readonly #trustedProxies: TrustedProxies;
   readonly #onLoopback: boolean;
+  readonly #bodies: BodyReader;
   #protocol: Protocol | null = null;
 
   constructor(services: McpServices) {
@@ -121,6 +122,7 @@ class Endpoint {
     this.#services = services;
     this.#trustedProxies = new TrustedProxies(config.trusted_proxies);
     this.#onLoopback = isLoopback(parseAddress(config.mcp_addr)?.hostname ?? "");
+    this.#bodies = new BodyReader(bodyLimitsOf(config));
   }
 
   /** Creates the protocol with its tools, once. */
@@ -158,7 +160,7 @@ class Endpoint {
     exchange.caller = await this.#identify(request, exchange);
     exchange.trust?.();
     const protocol = this.prepare();
-    const text = await readBody(request, bodyLimitsOf(this.#services.config));
+    const text = await this.#bodies.read(request);
     // A client may hold back the body until its credential has ended.
     const caller = identity.endings === endings
       ? exchange.caller

@@ -9,9 +9,9 @@ const READING: ReadonlySet<string> = new Set(["GET", "HEAD"]);
  * authorize}.
  */
 export function allow(resource: Resource) {
-  return createMiddleware<AppEnv>(async (context, next) => {
+  return createMiddleware<AppEnv>((context, next) => {
     const action = READING.has(context.req.method) ? "read" : "write";
     authorize(context.get("principal"), action, resource);
-    await next();
+    return next();
   });
 }

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { type BodyLimits, readBody } from "../../http/mod.ts";
+import { type BodyLimits, BodyReader, hasBody } from "../../http/mod.ts";
 import type { AppEnv } from "../context.ts";
 
 export interface JsonBodyOptions {
@@ -18,20 +18,24 @@ export interface JsonBodyOptions {
  * cookie, never gets here.
  */
 export function jsonBody({ limits, onRead, isFile = () => false }: JsonBodyOptions) {
+  const reader = new BodyReader(limits);
   return createMiddleware<AppEnv>(async (context, next) => {
-    const request = context.req.raw;
-    if (request.body !== null && !isFile(context)) {
-      const type = request.headers.get("content-type") ?? "";
-      if (!/^application\/([a-z0-9.+-]+\+)?json\b/i.test(type)) {
-        const headers = new Headers(request.headers);
-        headers.set("content-type", "application/json");
-        context.req.raw = new Request(request, { headers });
-      }
-      setBody(context, await readBody(context.req.raw, limits));
+    if (hasBody(context.req.raw) && !isFile(context)) {
+      declareJson(context);
+      setBody(context, await reader.read(context.req.raw));
       await onRead?.(context);
     }
     await next();
   });
+}
+
+function declareJson(context: Context): void {
+  const { raw } = context.req;
+  const type = raw.headers.get("content-type") ?? "";
+  if (/^application\/([a-z0-9.+-]+\+)?json\b/i.test(type)) return;
+  const headers = new Headers(raw.headers);
+  headers.set("content-type", "application/json");
+  context.req.raw = new Request(raw, { headers });
 }
 
 /** Treats a missing body as an empty object, so that every field has its default. */

@@ -3,7 +3,7 @@ import { type Principal, speakerName } from "../identity/mod.ts";
 import { isNick } from "../irc/mod.ts";
 import { parseEnvelope } from "./envelope.ts";
 import type { NewPost } from "./options.ts";
-import { byteLength, linesOf, splitLine } from "./text.ts";
+import { fitsInto, linesOf, splitLine } from "./text.ts";
 
 /** Minimum room for text in a line, however long the names are. */
 const LEAST_ROOM_BYTES = 64;
@@ -48,7 +48,7 @@ export function compose({ nick, text }: NewPost, principal: Principal): Composit
  */
 export function cut({ lines, isEnvelope }: Composition, space: number): string[] {
   const room = Math.max(space, LEAST_ROOM_BYTES);
-  if (isEnvelope && lines.some((line) => byteLength(line) > room)) {
+  if (isEnvelope && !lines.every((line) => fitsInto(room, line))) {
     throw new TooLarge(`An envelope must fit in one IRC message, here ${room} bytes`);
   }
   return lines.flatMap((line) => splitLine(line, room));

@@ -92,7 +92,7 @@ export function roomFor(
   target: string,
   { nick, userHost, lineLength }: { nick: string; userHost: string; lineLength: number },
 ): number {
-  const frame = byteLength(`:${nick}!@ PRIVMSG ${target} :\r\n`);
+  const frame = byteLength(`:${nick}!@ PRIVMSG ${target} :`) + "\r\n".length;
   const source = userHost === "" ? LONGEST_USER_HOST : byteLength(userHost);
   return (lineLength || CLASSIC_LINE_BYTES) - frame - source;
 }

@@ -8,6 +8,9 @@ const MAX_LINES = 100;
 /** The control characters that a post may contain: tab, and IRC formatting. */
 const FORMATTING = new Set("\t\x02\x03\x04\x0f\x11\x16\x1d\x1e\x1f");
 
+/** Printable ASCII. */
+const PRINTABLE = /^[ -~]*$/;
+
 /** All other white space of Unicode is ordinary text. */
 const BLANK = /^[ \t]*$/;
 
@@ -15,7 +18,13 @@ const encoder = new TextEncoder();
 
 /** Bytes of a text in UTF-8. */
 export function byteLength(text: string): number {
-  return encoder.encode(text).length;
+  return PRINTABLE.test(text) ? text.length : encoder.encode(text).length;
+}
+
+/** Whether a text has at most so many bytes in UTF-8. */
+export function fitsInto(room: number, text: string): boolean {
+  // A UTF-16 unit takes at most three bytes.
+  return text.length * 3 <= room || (text.length <= room && byteLength(text) <= room);
 }
 
 /**
@@ -25,7 +34,7 @@ export function byteLength(text: string): number {
  * @throws Invalid if it is blank, or contains a control character or half a surrogate pair
  */
 export function linesOf(text: string): string[] {
-  if (text.length > MAX_TEXT_BYTES || byteLength(text) > MAX_TEXT_BYTES) {
+  if (!fitsInto(MAX_TEXT_BYTES, text)) {
     throw new TooLarge(`"text" must have at most ${MAX_TEXT_BYTES} bytes`);
   }
   const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
@@ -43,6 +52,7 @@ export function linesOf(text: string): string[] {
 }
 
 function isPlain(line: string): boolean {
+  if (PRINTABLE.test(line)) return true;
   for (const [character] of line.matchAll(/\p{Cc}/gu)) {
     if (!FORMATTING.has(character)) return false;
   }
@@ -56,6 +66,7 @@ function isPlain(line: string): boolean {
  * @param room at least 4, the longest character
  */
 export function splitLine(line: string, room: number): string[] {
+  if (fitsInto(room, line)) return [line];
   const pieces: string[] = [];
   const piece = new Uint8Array(room);
   let rest = line;

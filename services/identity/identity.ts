@@ -4,7 +4,7 @@ import { acceptedAccount, type Logins } from "./logins.ts";
 import type { OperatorToken } from "./operator_token.ts";
 import { type Credential, OPERATOR, type Principal, type Scope } from "./principal.ts";
 import type { Refusals } from "./refusals.ts";
-import { sha256 } from "./secrets.ts";
+import { TokenDigests } from "./token_digests.ts";
 import type { Tokens } from "./tokens.ts";
 
 export interface IdentityOptions {
@@ -25,6 +25,7 @@ export class Identity {
   readonly #logins: Logins;
   readonly #refusals: Refusals;
   readonly #revocations: Revocations;
+  readonly #digests = new TokenDigests();
   readonly #listeners = new Set<(principal: Principal) => void>();
 
   constructor(options: IdentityOptions) {
@@ -33,6 +34,7 @@ export class Identity {
     this.#logins = options.logins;
     this.#refusals = options.refusals;
     this.#revocations = options.revocations;
+    this.#revocations.subscribe(() => this.#digests.clear());
   }
 
   /**
@@ -83,10 +85,14 @@ export class Identity {
   }
 
   #authenticateToken(token: string, address: string): Principal {
-    const digest = sha256(token);
-    if (this.#operatorToken.matches(digest)) return OPERATOR;
-    const principal = this.#tokens.authenticate(token, digest);
-    if (principal !== null) return principal;
+    const digest = this.#digests.of(token);
+    const principal = this.#operatorToken.matches(digest)
+      ? OPERATOR
+      : this.#tokens.authenticate(token, digest);
+    if (principal !== null) {
+      this.#digests.remember(token, digest);
+      return principal;
+    }
     this.#refusals.note({ door: "bearer", address, reason: "invalid token" });
     throw new Unauthorized("The token is not valid");
   }

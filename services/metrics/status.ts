@@ -30,10 +30,13 @@ export interface StatusSources {
 export class Status {
   readonly #sources: StatusSources;
   readonly #started: number;
+  /** The same in ISO 8601. */
+  readonly #startedText: string;
 
   constructor(sources: StatusSources) {
     this.#sources = sources;
     this.#started = sources.clock();
+    this.#startedText = new Date(this.#started).toISOString();
   }
 
   read(): StatusReport {
@@ -42,7 +45,7 @@ export class Status {
       status: healthy() ? "ok" : "degraded",
       uptime: formatDuration(clock() - this.#started),
       agents: agents(),
-      started: new Date(this.#started).toISOString(),
+      started: this.#startedText,
     };
   }
 

@@ -58,6 +58,39 @@ Deno.test("the access log has its fields in their order, one line per request", 
   assert.equal(Object.keys(line)[0], "@timestamp");
 });
 
+Deno.test("a line is the same JSON whatever its values are", async () => {
+  const plain = { text: "~ /v1/{nick} [x]", number: 1.5, minus: -3, no: false, nothing: null };
+  const awkward: readonly Record<string, unknown>[] = [
+    { text: 'a "word"' },
+    { text: "back\\slash" },
+    { text: "line\nbreak" },
+    { text: "naïve 😀 \ud800" },
+    { 'a "name"': 1 },
+    { number: NaN, other: -Infinity },
+    { absent: undefined },
+    { level: "mine", message: "another", logger: "x", "@timestamp": "y" },
+    { list: [1, "two"], object: { deep: { deeper: true } } },
+  ];
+  const lines = new Lines();
+  const log = new Logging({ level: "debug", format: "json" }, lines);
+  for (const properties of awkward) {
+    log.info("Request", plain);
+    log.info("Request", { ...plain, ...properties });
+    log.info('The "message"', properties);
+  }
+  await log.flush();
+  const common = { "@timestamp": "", level: "INFO", message: "Request", logger: "muster" };
+  const expected = awkward.flatMap((properties) => [
+    { ...common, ...plain },
+    { ...common, ...plain, ...properties },
+    { ...common, message: 'The "message"', ...properties },
+  ]);
+  assert.deepEqual(
+    lines.text.trimEnd().split("\n").map((line) => line.replace(/(?<="@timestamp":")\d[^"]+/, "")),
+    expected.map((record) => JSON.stringify(record)),
+  );
+});
+
 Deno.test("lines keep their order, whatever their level, and flush loses none", async () => {
   const lines = new Lines();
   const log = new Logging({ level: "debug", format: "json" }, lines);

@@ -1,35 +1,9 @@
 import assert from "node:assert/strict";
-import { HttpConnections, HttpServer } from "../../http/mod.ts";
-import { silentLog } from "../../services/log.ts";
+import { startHttpServer } from "./support.ts";
 
 /** A server that refuses every request without a look at its body. */
 function startRefusingServer() {
-  const connections = new HttpConnections({
-    limits: {
-      total: 100,
-      perAddress: null,
-      headerMilliseconds: 60_000,
-      idleMilliseconds: 60_000,
-    },
-    isExempt: () => true,
-    onExhausted() {},
-    log: silentLog,
-  });
-  const server = new HttpServer({
-    address: { hostname: "127.0.0.1", port: 0 },
-    handler: () => new Response("refused", { status: 409 }),
-    certificate: null,
-    connections,
-    log: silentLog,
-  });
-  const { hostname, port } = server.address;
-  return {
-    hostname,
-    port,
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-    },
-  };
+  return startHttpServer(() => new Response("refused", { status: 409 }));
 }
 
 const encoder = new TextEncoder();

@@ -71,6 +71,24 @@ Deno.test("a missing path is 404, and a wrong method 405 with Allow", async () =
   });
 });
 
+Deno.test("a path that was asked for before gets its own answer again", async () => {
+  await withApi(async (api) => {
+    for (const _time of ["first", "second", "third"]) {
+      await api.expect([
+        { request: "GET /v1/agents/caller", status: 200, matches: /"nick":"caller"/ },
+        { request: "GET /v1/agents/nobody%2Felse", status: 404, matches: /nobody\/else/ },
+        { request: "GET /v1/agents/register", status: 405 },
+        { request: "DELETE /v1/agents/nobody", status: 404, matches: /nobody/ },
+        { request: `GET /v1/agents/${"n".repeat(300)}`, status: 404, matches: /n{300}/ },
+        { request: "GET /v1/nothing", status: 404 },
+        { who: "guest", request: "GET /v1/agents/caller", status: 401 },
+        { request: "GET /v1/agents/caller/", status: 200, matches: /"nick":"caller"/ },
+        { request: "GET /v1/agents?limit=x", status: 400 },
+      ]);
+    }
+  });
+});
+
 Deno.test("a body that is not UTF-8 is 400 at every endpoint, and changes nothing", async () => {
   const [before = "", after = ""] = ['{"nick":"scout","type":"worker","channels":["#', '"]}'];
   const encode = (text: string) => new TextEncoder().encode(text);

@@ -81,6 +81,9 @@ Deno.test("rotate() replaces the API token at once and ends its streams", async 
   await withServices(async ({ folder, identity, operatorToken }) => {
     const path = join(folder, "api_token");
     const old = await Deno.readTextFile(path);
+    for (const _time of ["first", "second"]) {
+      assert.equal(await identity.authenticate(bearer(old), ADDRESS), OPERATOR);
+    }
     let ended = 0;
     identity.onEnded((event) => ended += event.covers(OPERATOR) ? 1 : 0);
     const rotated = await Promise.all([

@@ -1,0 +1,29 @@
+import { sha256 } from "./secrets.ts";
+
+/** Most tokens whose digest is remembered. */
+const MOST_TOKENS = 1000;
+
+/**
+ * SHA-256 digests of tokens, in hex. It remembers those of valid tokens, because a hash takes
+ * longer than the rest of an authentication. A digest alone opens nothing: whether its token is
+ * valid is checked each time.
+ */
+export class TokenDigests {
+  readonly #known = new Map<string, string>();
+
+  of(token: string): string {
+    return this.#known.get(token) ?? sha256(token);
+  }
+
+  /** Remembers the digest of a valid token. */
+  remember(token: string, digest: string): void {
+    if (this.#known.has(token)) return;
+    if (this.#known.size >= MOST_TOKENS) this.#known.clear();
+    this.#known.set(token, digest);
+  }
+
+  /** Forgets all tokens, so that an ended one does not stay in memory. */
+  clear(): void {
+    this.#known.clear();
+  }
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { BodyReader } from "../../http/mod.ts";
+import { Invalid, TooLarge, TooSlow } from "../../services/errors.ts";
+
+const encoder = new TextEncoder();
+
+/** A request whose body has these parts; with `stalls`, it does not end after them. */
+function requestOf(parts: readonly string[], { stalls = false, declared = true } = {}): Request {
+  const length = parts.join("").length + (stalls ? 1 : 0);
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const part of parts) controller.enqueue(encoder.encode(part));
+      if (!stalls) controller.close();
+    },
+  });
+  const headers = declared ? { "Content-Length": String(length) } : {};
+  return new Request("http://localhost/", { method: "POST", body, headers });
+}
+
+/** Keeps the event loop running, as a server's listener does. */
+function keepRunning(): Disposable {
+  const timer = setInterval(() => {}, 1000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+Deno.test("a body is read whole, with or without a declared length", async () => {
+  const reader = new BodyReader({ maxBytes: 100_000, stallMilliseconds: 60_000 });
+  for (const declared of [true, false]) {
+    for (const text of ["", "short", "x".repeat(100_000)]) {
+      const half = Math.floor(text.length / 2);
+      const parts = [text.slice(0, half), text.slice(half)].filter((part) => part !== "");
+      assert.equal(await reader.read(requestOf(parts, { declared })), text);
+    }
+  }
+  assert.equal(await reader.read(new Request("http://localhost/", { method: "DELETE" })), "");
+});
+
+Deno.test("each body that stops is given up, and no other one", async () => {
+  using _running = keepRunning();
+  const reader = new BodyReader({ maxBytes: 1000, stallMilliseconds: 1 });
+  for (const declared of [true, false, true]) {
+    const stalled = [1, 2, 3].map(() =>
+      assert.rejects(reader.read(requestOf(["beginning"], { stalls: true, declared })), TooSlow)
+    );
+    assert.equal(await reader.read(requestOf(["whole"], { declared })), "whole");
+    await Promise.all(stalled);
+  }
+});
+
+Deno.test("a body that is too long or breaks off is refused", async () => {
+  const reader = new BodyReader({ maxBytes: 10, stallMilliseconds: 60_000 });
+  for (const declared of [true, false]) {
+    await assert.rejects(reader.read(requestOf(["eleven byte"], { declared })), TooLarge);
+  }
+  for (const headers of [{ "Content-Length": "5" }, {}]) {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.error(new TypeError("The client is gone")),
+    });
+    const request = new Request("http://localhost/", { method: "POST", body, headers });
+    await assert.rejects(reader.read(request), Invalid);
+  }
+});

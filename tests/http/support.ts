@@ -1,0 +1,32 @@
+import { HttpConnections, type HttpHandler, HttpServer } from "../../http/mod.ts";
+import { silentLog } from "../../services/log.ts";
+
+/** Starts an HTTP server on a free port of this machine. */
+export function startHttpServer(handler: HttpHandler) {
+  const connections = new HttpConnections({
+    limits: {
+      total: 100,
+      perAddress: null,
+      headerMilliseconds: 60_000,
+      idleMilliseconds: 60_000,
+    },
+    isExempt: () => true,
+    onExhausted() {},
+    log: silentLog,
+  });
+  const server = new HttpServer({
+    address: { hostname: "127.0.0.1", port: 0 },
+    handler,
+    certificate: null,
+    connections,
+    log: silentLog,
+  });
+  const { hostname, port } = server.address;
+  return {
+    hostname,
+    port,
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+    },
+  };
+}
