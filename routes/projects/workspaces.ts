@@ -1,36 +1,31 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
-import { actorOf } from "../../services/projects/mod.ts";
 import {
   branchOf,
-  fileChangesOf,
   type OpenedWorkspace,
   type Overlap,
-  type WorkRequest,
   type Workspace,
-  type WrittenCommit,
 } from "../../services/workspaces/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
+import { type AppEnv } from "../context.ts";
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
-import { generationOf } from "./generation.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import {
-  commitSchema,
-  committedSchema,
+  workRequestOf,
+  workspaceCommitRoutes,
+  type WorkspacePartOptions,
+} from "./workspace_commits.ts";
+import {
   conflictResponse,
   creationSchema,
   detailedSchema,
   listedSchema,
-  mergedSchema,
-  mergeSchema,
   overlapsSchema,
   stateSchema,
   statusFilter,
-  updateSchema,
   workFields,
   workspaceSchema,
 } from "./workspace_schemas.ts";
@@ -77,45 +72,6 @@ const getOverlap = projectRoute("GET /api/workspaces/{name}/overlap", {
   responses: { 200: json(overlapsSchema, "The overlaps"), ...projectErrors() },
 });
 
-const commitWorkspace = projectRoute("POST /api/workspaces/{name}/commit", {
-  summary: "Commit changes of files to a workspace",
-  request: {
-    params,
-    body: jsonRequest(commitSchema, {
-      message: "Log in without cookies",
-      changes: [{ path: "src/login.ts", content: "export {};\n" }, {
-        path: "old.ts",
-        delete: true,
-      }],
-    }),
-  },
-  responses: {
-    200: json(committedSchema, "The check-in"),
-    ...projectErrors(400, 413),
-    ...conflictResponse,
-  },
-});
-
-const updateWorkspace = projectRoute("POST /api/workspaces/{name}/update", {
-  summary: "Merge another branch into a workspace, and resolve the conflicts",
-  request: { params, body: jsonRequest(updateSchema, { source: "trunk" }) },
-  responses: {
-    200: json(committedSchema, "The merge"),
-    ...projectErrors(400, 413),
-    ...conflictResponse,
-  },
-}, optionalBody());
-
-const mergeWorkspace = projectRoute("POST /api/workspaces/{name}/merge", {
-  summary: "Merge a workspace into another branch, and close it",
-  request: { params, body: jsonRequest(mergeSchema, { target_branch: "trunk" }) },
-  responses: {
-    200: json(mergedSchema, "The merge"),
-    ...projectErrors(400, 413),
-    ...conflictResponse,
-  },
-}, optionalBody());
-
 const changedResponses = {
   200: json(stateSchema, "The workspace after the change"),
   ...projectErrors(400, 413),
@@ -143,18 +99,7 @@ const takeOverWorkspace = projectRoute("POST /api/workspaces/{name}/takeover", {
 /** `/api/workspaces…`. */
 export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" | "accounts">) {
   const { workspaces, repositories } = hosting;
-  const workOf = (
-    context: Context<AppEnv>,
-    body: { readonly agent_id?: string | undefined; readonly generation?: number | undefined },
-  ): WorkRequest => {
-    const access = context.get("access");
-    return {
-      caller: callerOf(context),
-      actor: actorOf(access, body.agent_id, accounts),
-      isAdmin: access.isAdmin,
-      generation: generationOf(context, body.generation),
-    };
-  };
+  const workOf = workRequestOf(accounts);
   const ticketOf = async (context: Context<AppEnv>, id: string | undefined) => {
     if (id === undefined) return {};
     const { project } = context.get("access");
@@ -202,41 +147,13 @@ export function workspaceRoutes({ hosting, accounts }: Pick<Services, "hosting" 
       const { overlaps } = await workspaces.overlaps.of(project, (one) => one.id === id);
       return context.json({ overlaps: overlapViews(overlaps.get(id)) }, 200);
     })
-    .openapi(commitWorkspace, async (context) => {
-      const { message, changes, parent, ...body } = context.req.valid("json");
-      const commit = { message, changes: fileChangesOf(changes), parent };
-      const { project } = context.get("access");
-      const { name } = context.req.valid("param");
-      const request = { ...workOf(context, body), ...commit };
-      const written = await workspaces.commit(project, name, request);
-      return context.json({ ...checkinView(written), message }, 200);
-    })
-    .openapi(updateWorkspace, async (context) => {
-      const { message, changes, parent, source, ...body } = context.req.valid("json");
-      const update = { message, changes: fileChangesOf(changes), parent, source };
-      const { project } = context.get("access");
-      const { name } = context.req.valid("param");
-      const request = { ...workOf(context, body), ...update };
-      const written = await workspaces.update(project, name, request);
-      return context.json({ ...checkinView(written), message: message ?? "" }, 200);
-    })
-    .openapi(mergeWorkspace, async (context) => {
-      const { target_branch, tip, message, ...body } = context.req.valid("json");
-      const { project } = context.get("access");
-      const merge = { target: target_branch, tip, message };
-      const request = { ...workOf(context, body), ...merge };
-      const merged = await workspaces.merge(project, context.req.valid("param").name, request);
-      return context.json({
-        name: merged.workspace.name,
-        branch: branchOf(merged.workspace),
-        status: "merged" as const,
-        target_branch: merged.target,
-        uuid: merged.uuid,
-        tip: merged.tip,
-        merge_output: `Merged ${merged.tip}`,
-        commit_output: `New_Version: ${merged.uuid}`,
-      }, 200);
-    })
+    .route("/", workspaceCommitRoutes({ workspaces, workOf }))
+    .route("/", workspaceStateRoutes({ workspaces, workOf }));
+}
+
+/** `/api/workspaces/{name}/abandon`, `/restore` and `/takeover`. */
+function workspaceStateRoutes({ workspaces, workOf }: WorkspacePartOptions) {
+  return newProjectRoutes()
     .openapi(abandonWorkspace, async (context) => {
       const { agent_id = context.req.valid("query").agent_id, generation } = context.req.valid(
         "json",
@@ -288,15 +205,4 @@ function overlapViews(overlaps: readonly Overlap[] = []) {
 function stateOf(workspace: Workspace) {
   const { name, status, owner } = workspace;
   return { name, branch: branchOf(workspace), status, agent_id: owner.name };
-}
-
-function checkinView({ workspace, uuid, parent, commitsMade }: WrittenCommit) {
-  return {
-    name: workspace.name,
-    branch: branchOf(workspace),
-    uuid,
-    parent,
-    commits_made: commitsMade,
-    output: `New_Version: ${uuid}`,
-  };
 }

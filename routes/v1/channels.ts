@@ -1,78 +1,21 @@
 import { z } from "@hono/zod-openapi";
-import { Waits } from "../../http/mod.ts";
 import type { Agents } from "../../services/agents/mod.ts";
-import type { Bridge, ChannelMessage } from "../../services/bridge/mod.ts";
+import type { Bridge } from "../../services/bridge/mod.ts";
 import { NotFound } from "../../services/errors.ts";
-import type { Identity } from "../../services/identity/mod.ts";
-import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
-import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
 import { route } from "../route.ts";
+import { errors, json, jsonRequest, nickSchema } from "../schemas.ts";
 import {
-  errors,
-  json,
-  jsonRequest,
-  nickSchema,
-  queryTokenSchema,
-  sinceSchema,
-  spokenTextSchema,
-  waitSchema,
-  wholeNumber,
-} from "../schemas.ts";
+  channelMessageRoutes,
+  type ChannelMessageRoutesOptions,
+  channelParams,
+} from "./channel_messages.ts";
 
-export interface ChannelRoutesOptions {
+export interface ChannelRoutesOptions extends Omit<ChannelMessageRoutesOptions, "bridge"> {
   /** Null if the configuration turns the bridge off. */
   readonly bridge: Bridge | null;
-  /** The number of messages kept per channel. */
-  readonly bufferSize: number;
-  readonly identity: Pick<Identity, "onEnded">;
   readonly agents: Pick<Agents, "touchNick">;
-  readonly streams: EventStreams;
 }
-
-const messageSchema = z.object({
-  id: z.string(),
-  nick: z.string(),
-  account: z.string().nullable().openapi({
-    description: "The authenticated account of the speaker, or null",
-  }),
-  text: z.string(),
-  via: z.literal("bridge").optional().openapi({
-    description: "Present if the operator said it under another name",
-  }),
-  timestamp: z.string().openapi({
-    description: "ISO 8601, UTC, microseconds; strictly increasing within a channel",
-    example: "2026-11-20T23:18:00.123456Z",
-  }),
-}).openapi("ChannelMessage");
-
-const parameters = z.object({
-  channel: z.string().openapi({
-    description: "The name, with or without #",
-    example: "general",
-    pattern: CHANNEL_ARGUMENT_PATTERN,
-  }),
-});
-
-/** @param bufferSize how many messages of a channel are kept */
-function messageQuery(bufferSize: number) {
-  return z.object({
-    since: sinceSchema,
-    before: z.string().min(1).optional().openapi({
-      description: "The timestamp or id of a message: only older ones, the newest of them, as " +
-        "far back as the IRC server keeps them. Not together with `since` or `wait_seconds`",
-    }),
-    limit: wholeNumber("Most messages; by default, all that are kept", 1, bufferSize),
-    wait_seconds: waitSchema,
-  });
-}
-
-const postSchema = z.object({
-  nick: nickSchema.optional().openapi({
-    description: "The speaker's name; by default, the bridge's",
-  }),
-  text: spokenTextSchema,
-}).openapi("NewMessage");
 
 const presenceSchema = z.object({ nick: nickSchema }).openapi("Presence");
 
@@ -83,7 +26,7 @@ const listChannels = route("GET /v1/channels", {
 
 const joinChannel = route("POST /v1/channels/{channel}/join", {
   summary: "Have the bridge join a channel",
-  request: { params: parameters },
+  request: { params: channelParams },
   responses: {
     204: { description: "Joined" },
     ...errors(400, 404, 409, 429, 503, 504),
@@ -92,86 +35,26 @@ const joinChannel = route("POST /v1/channels/{channel}/join", {
 
 const partChannel = route("DELETE /v1/channels/{channel}", {
   summary: "Have the bridge leave a channel",
-  request: { params: parameters },
+  request: { params: channelParams },
   responses: { 204: { description: "Left" }, ...errors(400, 404, 503, 504) },
-});
-
-function listMessages(bufferSize: number) {
-  return route("GET /v1/channels/{channel}/messages", {
-    summary: "Read messages of a channel, oldest first",
-    request: { params: parameters, query: messageQuery(bufferSize) },
-    responses: {
-      200: json(
-        z.array(messageSchema),
-        "The newest, the first ones after `since`, or the last before `before`",
-      ),
-      ...errors(400, 404, 409, 429, 503, 504),
-    },
-  });
-}
-
-const streamMessages = route("GET /v1/channels/{channel}/stream", {
-  summary: "Stream new messages of a channel as server-sent events",
-  request: {
-    params: parameters,
-    query: z.object({
-      since: sinceSchema,
-      full: z.enum(["true", "false"]).optional().openapi({
-        description: "With `true`, an event has all fields of a message",
-      }),
-      token: queryTokenSchema,
-    }),
-    headers: z.object({
-      "last-event-id": z.string().optional().openapi({
-        description: "The id of the last received message; takes precedence over `since`",
-      }),
-    }),
-  },
-  responses: {
-    200: {
-      content: { "text/event-stream": { schema: z.string() } },
-      description: "For each message its `id:`, and one `data:` line of JSON: nick, text, " +
-        "timestamp. `Last-Event-ID` resumes as `since` does",
-    },
-    ...errors(400, 404, 409, 429, 503, 504),
-  },
-});
-
-const postMessage = route("POST /v1/channels/{channel}/messages", {
-  summary: "Post a message to a channel",
-  request: { params: parameters, body: jsonRequest(postSchema, { text: "hello, agents" }) },
-  responses: {
-    204: { description: "Delivered to IRC" },
-    ...errors(400, 404, 409, 413, 429, 503, 504),
-  },
 });
 
 const refreshPresence = route("POST /v1/channels/{channel}/presence", {
   summary: "Announce presence in a channel over HTTP",
-  request: { params: parameters, body: jsonRequest(presenceSchema, { nick: "ann" }) },
+  request: { params: channelParams, body: jsonRequest(presenceSchema, { nick: "ann" }) },
   responses: { 204: { description: "Noted" }, ...errors(400, 404) },
 });
 
 const listUsers = route("GET /v1/channels/{channel}/users", {
   summary: "List the users in a channel",
-  request: { params: parameters },
+  request: { params: channelParams },
   responses: { 200: json(z.array(z.string()), "Nicks, sorted"), ...errors(400, 404, 503) },
 });
 
-/** A listener for requests that only check whether a stream could be opened (HEAD). */
-const SILENT = { message() {}, end() {} };
-
 /** `/v1/channels…` */
 export function channelRoutes(options: ChannelRoutesOptions) {
-  const { bridge, bufferSize, identity, agents, streams } = options;
+  const { bridge, agents } = options;
   if (bridge === null) return disabledRoutes();
-  const frames = new EventFrames<ChannelMessage>(({ id, nick, text, timestamp }) =>
-    eventOf(id, { nick, text, timestamp })
-  );
-  const wholeFrames = new EventFrames<ChannelMessage>((message) => eventOf(message.id, message));
-  const waits = new Waits();
-  identity.onEnded((ended) => waits.abortEnded(ended));
-
   return newRoutes()
     .openapi(listChannels, async (context) => {
       await bridge.whenReady();
@@ -185,42 +68,7 @@ export function channelRoutes(options: ChannelRoutesOptions) {
       await bridge.part(context.req.valid("param").channel, callerOf(context));
       return context.body(null, 204);
     })
-    .openapi(listMessages(bufferSize), async (context) => {
-      const { channel } = context.req.valid("param");
-      const { wait_seconds: waitSeconds = 0, ...range } = context.req.valid("query");
-      const query = { ...range, waitSeconds };
-      const caller = callerOf(context);
-      if (waitSeconds === 0) {
-        return context.json(await bridge.messages(channel, query, caller), 200);
-      }
-      const messages = await waits.run(
-        context.get("principal"),
-        context.req.raw.signal,
-        (signal) => bridge.messages(channel, { ...query, signal }, caller),
-      );
-      return context.json(messages, 200);
-    })
-    .openapi(streamMessages, async (context) => {
-      const { channel } = context.req.valid("param");
-      const { since, full } = context.req.valid("query");
-      const { "last-event-id": lastEventId } = context.req.valid("header");
-      const start = { since, lastEventId: lastEventId || undefined };
-      if (context.req.method === "HEAD") {
-        const following = await bridge.follow(channel, start, SILENT, callerOf(context));
-        following.close();
-        return context.body(null, 200, STREAM_HEADERS);
-      }
-      const body = await streams.open<ChannelMessage>(context.get("principal"), {
-        follow: (sink) => bridge.follow(channel, start, sink, callerOf(context)),
-        frames: full === "true" ? wholeFrames : frames,
-      });
-      return context.body(body, 200, STREAM_HEADERS);
-    })
-    .openapi(postMessage, async (context) => {
-      const { channel } = context.req.valid("param");
-      await bridge.post(channel, context.req.valid("json"), callerOf(context));
-      return context.body(null, 204);
-    })
+    .route("/", channelMessageRoutes({ ...options, bridge }))
     .openapi(refreshPresence, (context) => {
       const { nick } = context.req.valid("json");
       bridge.presence(context.req.valid("param").channel, nick, callerOf(context));
@@ -233,11 +81,6 @@ export function channelRoutes(options: ChannelRoutesOptions) {
         200,
       );
     });
-}
-
-/** The fields of an event that shows a message. */
-function eventOf(id: string, shown: object): string {
-  return `id: ${id}\ndata: ${jsonLine(shown)}`;
 }
 
 function disabledRoutes() {

@@ -51,13 +51,21 @@ const wholeDeliverySchema = deliverySchema.extend({
   body: z.string().openapi({ description: "The posted body" }),
 }).openapi("WholeWebhookDelivery");
 
+/** What a path names, and whose webhooks are below it. */
+function placeOf(base: Prefix) {
+  const isProject = base === PREFIXES[0];
+  const inProject = isProject ? { slug: z.string() } : {};
+  return {
+    all: { params: z.object(inProject) },
+    one: { params: z.object({ ...inProject, id: z.string() }) },
+    delivery: { params: z.object({ ...inProject, id: z.string(), delivery: z.string() }) },
+    whose: isProject ? "a project" : "all projects",
+  };
+}
+
 /** The routes of webhooks below one path. */
 function routesOf<Base extends Prefix>(base: Base) {
-  const inProject = base === PREFIXES[0] ? { slug: z.string() } : {};
-  const all = { params: z.object(inProject) };
-  const one = { params: z.object({ ...inProject, id: z.string() }) };
-  const delivery = { params: z.object({ ...inProject, id: z.string(), delivery: z.string() }) };
-  const whose = base === PREFIXES[0] ? "a project" : "all projects";
+  const { all, one, whose } = placeOf(base);
   return {
     list: route(`GET ${base}`, {
       summary: `List the webhooks of ${whose}`,
@@ -103,6 +111,13 @@ function routesOf<Base extends Prefix>(base: Base) {
       request: one,
       responses: { 200: json(issuedSchema, "The webhook"), ...errors(404, 503) },
     }),
+  };
+}
+
+/** The routes of what webhooks sent, below one path. */
+function deliveryRoutesOf<Base extends Prefix>(base: Base) {
+  const { one, delivery, whose } = placeOf(base);
+  return {
     ping: route(`POST ${base}/{id}/ping`, {
       summary: `Send a test delivery to a webhook of ${whose}`,
       request: one,
@@ -155,7 +170,7 @@ function webhooksBelow(
   ownerOf: (slug: string | undefined) => WebhookOwner,
   { webhooks }: Services["hosting"],
 ) {
-  const routes = routesOf(prefix);
+  const routes = { ...routesOf(prefix), ...deliveryRoutesOf(prefix) };
   const { deliveries } = webhooks;
   return newRoutes()
     .openapi(

@@ -78,7 +78,7 @@ Deno.test("a URL to a local address is refused however it is written", async () 
     for (const scheme of ["http", "https"]) {
       await assert.rejects(
         post(new URL(`${scheme}://${host}:9/`), REQUEST, STRICT),
-        (error) => error instanceof DeliveryError && /not of the public/.test(error.message),
+        (error) => error instanceof DeliveryError && /not on the public/.test(error.message),
         host,
       );
     }

@@ -1,0 +1,190 @@
+/** `muster project import` and `export`: repositories as files and streams. */
+import { z } from "zod";
+import { ApiClient, Refused } from "./client.ts";
+import type { Command } from "./command_line/mod.ts";
+import { TerminalProgress } from "./fossil/progress.ts";
+import { type CommandOptions, JSON_OPTION, URL_OPTION } from "./options.ts";
+import { CommandFailed, counted, print, printBytes, printJson } from "./output.ts";
+import {
+  bodyOf,
+  DESCRIPTION_OPTION,
+  NAME_OPTION,
+  pathOf,
+  type ProjectOptions,
+  projectSchema,
+  SLUG,
+  VISIBILITY_OPTION,
+} from "./project_calls.ts";
+
+const importLineSchema = z.union([
+  z.object({ done: z.number(), total: z.number().nullable() }),
+  z.object({ format: z.string(), checkins: z.number() }),
+  z.object({ error: z.string() }),
+]);
+
+interface ExportOptions extends CommandOptions {
+  readonly git?: boolean;
+}
+
+/** `muster project import`: fills a project, which is made where there is none. */
+async function importProject(
+  slug: string,
+  file: string | undefined,
+  options: ProjectOptions,
+): Promise<void> {
+  const source = await openSource(file);
+  const client = await ApiClient.connect(options);
+  const isNew = await createIfAbsent(client, slug, options);
+  using progress = new TerminalProgress();
+  try {
+    const { format, checkins } = await upload(client, slug, source, progress);
+    progress[Symbol.dispose]();
+    if (options.json === true) return printJson({ project: slug, format, checkins });
+    print(`${counted(checkins, "check-in")} in "${slug}"`);
+  } catch (error) {
+    progress[Symbol.dispose]();
+    if (isNew) await client.call("DELETE", pathOf(slug), z.undefined()).catch(() => {});
+    throw error;
+  }
+}
+
+async function openSource(file: string | undefined): Promise<ReadableStream<Uint8Array>> {
+  if (file === undefined || file === "-") {
+    if (Deno.stdin.isTerminal()) {
+      throw new CommandFailed("Name a file, or send a stream of git fast-export", 2);
+    }
+    return Deno.stdin.readable;
+  }
+  try {
+    return (await Deno.open(file)).readable;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) throw new CommandFailed(`There is no file ${file}`);
+    throw new CommandFailed(`The file ${file} cannot be read`);
+  }
+}
+
+/** @returns whether the project was made */
+async function createIfAbsent(
+  client: ApiClient,
+  slug: string,
+  options: ProjectOptions,
+): Promise<boolean> {
+  try {
+    await client.call("GET", pathOf(slug), projectSchema);
+    return false;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 404) throw error;
+  }
+  await client.call("POST", "/v1/projects", projectSchema, bodyOf(slug, options));
+  return true;
+}
+
+async function upload(
+  client: ApiClient,
+  slug: string,
+  source: ReadableStream<Uint8Array>,
+  progress: TerminalProgress,
+): Promise<{ format: string; checkins: number }> {
+  let sent = 0;
+  const counting = new TransformStream<Uint8Array, Uint8Array>({
+    transform(part, controller) {
+      sent += part.length;
+      progress.show("Bytes sent:", sent, null);
+      controller.enqueue(part);
+    },
+  });
+  const lines = client.upload(`${pathOf(slug)}/repository`, source.pipeThrough(counting));
+  for await (const text of lines) {
+    const line = importLineSchema.parse(JSON.parse(text));
+    if ("error" in line) throw new CommandFailed(line.error);
+    if ("checkins" in line) return line;
+    progress.show("Commits or artifacts read:", line.done, line.total);
+  }
+  throw new CommandFailed(
+    "The server ended its answer too early; ask it what became of the import",
+  );
+}
+
+/** `muster project export`: writes a project's repository to a file, or to standard output. */
+async function exportProject(
+  slug: string,
+  file: string | undefined,
+  options: ExportOptions,
+): Promise<void> {
+  const toOutput = file === undefined || file === "-";
+  if (toOutput && Deno.stdout.isTerminal()) {
+    throw new CommandFailed("Name a file, or send standard output to one", 2);
+  }
+  const client = await ApiClient.connect(options);
+  const format = options.git === true ? "git" : "fossil";
+  using progress = new TerminalProgress();
+  const { body, bytes } = await client.download(`${pathOf(slug)}/repository?format=${format}`);
+  let received = 0;
+  const count = (part: Uint8Array) => {
+    received += part.length;
+    progress.show("Bytes received:", received, bytes);
+  };
+  if (toOutput) {
+    for await (const part of body) {
+      count(part);
+      printBytes(part);
+    }
+  } else await writeFile(file, body, count);
+  progress[Symbol.dispose]();
+  if (bytes !== null && received !== bytes) {
+    throw new CommandFailed("The server ended its answer too early: the export is not complete");
+  }
+}
+
+async function writeFile(
+  path: string,
+  body: ReadableStream<Uint8Array>,
+  count: (part: Uint8Array) => void,
+): Promise<void> {
+  using file = await createFile(path);
+  for await (const part of body) {
+    count(part);
+    for (let written = 0; written < part.length;) {
+      written += await file.write(part.subarray(written));
+    }
+  }
+}
+
+async function createFile(path: string): Promise<Deno.FsFile> {
+  try {
+    return await Deno.open(path, { write: true, createNew: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) {
+      throw new CommandFailed(`The file ${path} exists already`);
+    }
+    throw new CommandFailed(`The file ${path} cannot be written`);
+  }
+}
+
+/** `muster project import`. */
+export const IMPORT: Command = {
+  name: "import",
+  summary: "fill a project from a repository file of Fossil or a stream of git fast-export",
+  parameters: [SLUG, { usage: "[file]", completes: "file" }],
+  options: [NAME_OPTION, DESCRIPTION_OPTION, VISIBILITY_OPTION, JSON_OPTION, URL_OPTION],
+  notes: [
+    "Without a file, or with -, it reads standard input. It makes the project if there is none. " +
+    "A project that has check-ins is refused.",
+    "Every artifact is read, verified and copied. Users, triggers, views and most settings of a " +
+    "Fossil file stay behind.",
+  ],
+  run: importProject,
+};
+
+/** `muster project export`. */
+export const EXPORT: Command = {
+  name: "export",
+  summary: "write a project's repository to a file",
+  parameters: [SLUG, { usage: "[file]", completes: "file" }],
+  options: [
+    { flags: "--git", summary: "write a stream for git fast-import" },
+    URL_OPTION,
+  ],
+  notes: ["Without a file, or with -, it writes to standard output."],
+  run: exportProject,
+};

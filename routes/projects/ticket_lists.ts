@@ -1,0 +1,128 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import type { TicketFields } from "../../services/fossil/mod.ts";
+import { json } from "../schemas.ts";
+import { answerJson, notModified } from "./answers.ts";
+import { newProjectRoutes } from "./context.ts";
+import { boundedNumber, pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+import { ticketRefSchema } from "./ticket_schemas.ts";
+
+const ticketListSchema = z.object({
+  tickets: z.array(ticketRefSchema).readonly(),
+  total: pageFields.total,
+  page: pageFields.page,
+  per_page: pageFields.per_page,
+  total_pages: pageFields.total_pages,
+}).openapi("TicketList");
+
+const listTickets = projectRoute("GET /api/tickets", {
+  summary: "Tickets, newest first",
+  request: {
+    query: z.object({
+      page: pageParameters.page,
+      per_page: pageParameters.per_page,
+      status: z.string().optional().openapi({ description: "Only tickets of exactly this status" }),
+    }),
+  },
+  responses: {
+    200: json(ticketListSchema, "A page of tickets"),
+    ...notModified,
+    ...projectErrors(400),
+  },
+});
+
+const listUnclaimed = projectRoute("GET /api/tickets/unclaimed", {
+  summary: "Tickets that an agent can claim, newest first",
+  request: {
+    query: z.object({
+      status: z.string().optional().openapi({
+        description: "Only tickets of this status, Open by default; empty for every status",
+      }),
+      limit: boundedNumber("Most tickets to list, at most 200", 50, 200),
+    }),
+  },
+  responses: {
+    200: json(
+      z.object({
+        tickets: z.array(ticketRefSchema).readonly(),
+        total: z.int().openapi({ description: "All such tickets, also beyond the limit" }),
+      }).openapi("UnclaimedTickets"),
+      "Tickets that nobody holds, and that do not wait for a person",
+    ),
+    ...projectErrors(400),
+  },
+});
+
+const listStruck = projectRoute("GET /api/tickets/struck", {
+  summary: "Tickets that wait for a person because too many of their claims ended without a result",
+  request: { query: z.object(pageParameters) },
+  responses: {
+    200: json(
+      z.object({
+        tickets: z.array(ticketRefSchema.extend({ strikes: z.int() })).readonly(),
+        total: pageFields.total,
+        page: pageFields.page,
+        per_page: pageFields.per_page,
+        total_pages: pageFields.total_pages,
+      }).openapi("StruckTickets"),
+      "A page of tickets",
+    ),
+    ...projectErrors(400),
+  },
+});
+
+const getFields = projectRoute("GET /api/tickets/fields", {
+  summary: "The fields of the repository's tickets",
+  responses: {
+    200: json(
+      z.object({
+        ticket: z.array(z.string()).readonly().openapi({ description: "Fields of the ticket" }),
+        change: z.array(z.string()).readonly().openapi({
+          description: "Fields of each change, such as its comment",
+        }),
+      }).openapi("TicketFields"),
+      "The names of the fields",
+    ),
+    ...notModified,
+    ...projectErrors(),
+  },
+});
+
+/** `/api/tickets`, `/api/tickets/unclaimed`, `/struck` and `/fields`. */
+export function ticketListRoutes(services: Pick<Services, "hosting">) {
+  const { tickets, claims } = services.hosting;
+  return newProjectRoutes()
+    .openapi(listTickets, (context) => {
+      const { status, page, per_page } = context.req.valid("query");
+      const asked = { page, per_page };
+      const { limit, offset } = rangeOf(asked);
+      return answerJson<z.infer<typeof ticketListSchema>>(context, services, async (repository) => {
+        const filter = status === undefined || status === "" ? {} : { status };
+        const { tickets, total } = await repository.tickets({ limit, offset, ...filter });
+        return Object.assign(pageOf(asked, total), { tickets });
+      });
+    })
+    .openapi(listUnclaimed, async (context) => {
+      const { status = "Open", limit } = context.req.valid("query");
+      const { project } = context.get("access");
+      const { tickets, total } = await claims.unclaimed(project, {
+        limit,
+        status: status || undefined,
+      });
+      return context.json({ tickets, total }, 200);
+    })
+    .openapi(listStruck, async (context) => {
+      const asked = context.req.valid("query");
+      const found = await tickets.struck(context.get("access").project, rangeOf(asked));
+      return context.json(
+        Object.assign(pageOf(asked, found.total), { tickets: found.tickets }),
+        200,
+      );
+    })
+    .openapi(
+      getFields,
+      (context) =>
+        answerJson<TicketFields>(context, services, (repository) => repository.ticketFields()),
+    );
+}
