@@ -130,7 +130,7 @@ async function readInbox(
   const read = (query: MessageQuery) => services.inboxes.read(agent, query, principal);
   const query = { limit, waitSeconds, since: await messageId(since, () => read({})) };
   const messages = (await readWaiting(waits, context, query, read)).map(showAddressed);
-  const lines = messages.map((message) => messageLine(message.channel ?? "direct", message));
+  const lines = messages.map((message) => messageLine(placeOf(message), message));
   return {
     text: [`# inbox: ${agent} (last ${messages.length})`, ...lines].join("\n"),
     ...shownTwice({ agent, messages, next_since: nextSince(messages, since) }),
@@ -175,4 +175,9 @@ async function messageId(
     text.includes(reference) && parseEnvelope(text)?.id === reference
   );
   return found?.id ?? reference;
+}
+
+/** Where a message of an inbox was said, or what it is about. */
+function placeOf({ channel, kind }: ReturnType<typeof showAddressed>): string {
+  return channel ?? (kind === "message" ? "direct" : kind);
 }

@@ -1,7 +1,7 @@
 /** Messages for a model: a line of text for each, and the same as JSON. */
 
 import { z } from "zod";
-import type { Addressed } from "../services/inboxes/mod.ts";
+import { type Addressed, ADDRESSED_KINDS } from "../services/inboxes/mod.ts";
 import { type ChannelMessage, parseEnvelope } from "../services/bridge/mod.ts";
 
 /** The properties of every message. */
@@ -37,8 +37,15 @@ export const inboxSchema = z.object({
   agent: z.string(),
   messages: z.array(z.object({
     ...messageShape,
-    kind: z.enum(["message", "mention"])
-      .describe("message: said to the agent alone; mention: said in a channel"),
+    kind: z.enum(ADDRESSED_KINDS).describe(
+      "message: said to the agent alone; mention: it is named in a channel or a comment; others: " +
+        "what happened to its work in a project",
+    ),
+    project: z.string().optional().describe("The project that it is about"),
+    ticket: z.string().optional(),
+    review: z.number().optional(),
+    checkin: z.string().optional(),
+    workspace: z.string().optional(),
     channel: z.string().nullable().describe("Null where it was said to the agent alone"),
   })),
   next_since: nextSince,
@@ -65,8 +72,16 @@ export function showMessage(message: Omit<ChannelMessage, "via"> & { via?: "brid
 }
 
 /** A message of an inbox as JSON. */
-export function showAddressed({ from: nick, kind, channel, ...message }: Addressed) {
-  return { ...showMessage({ ...message, nick }), kind, channel };
+export function showAddressed(
+  { from: nick, kind, channel, project, ticket, review, checkin, workspace, ...message }: Addressed,
+) {
+  const about = Object.entries({ project, ticket, review, checkin, workspace });
+  return {
+    ...showMessage({ ...message, nick }),
+    kind,
+    channel,
+    ...Object.fromEntries(about.filter(([, value]) => value !== undefined)),
+  };
 }
 
 /**

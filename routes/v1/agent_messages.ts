@@ -1,6 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { Waits } from "../../http/mod.ts";
-import { type DirectMessages, INBOX_CAPACITY, type Inboxes } from "../../services/inboxes/mod.ts";
+import {
+  type Addressed,
+  ADDRESSED_KINDS,
+  type DirectMessages,
+  INBOX_CAPACITY,
+  type Inboxes,
+} from "../../services/inboxes/mod.ts";
 import type { Identity } from "../../services/identity/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
@@ -23,10 +29,15 @@ export interface AgentMessageRoutesOptions {
 
 const messageSchema = z.object({
   id: z.string(),
-  kind: z.enum(["message", "mention"]).openapi({
-    description: "message: a private message; mention: a mention in a channel",
+  kind: z.enum(ADDRESSED_KINDS).openapi({
+    description: "message: a private message; mention: names it in a channel or a comment of " +
+      "a project; claim: one that ran out, was taken or was ended by somebody else; review: a " +
+      "verdict, a comment or a new round; check: CI is done with the tip of its workspace; " +
+      "landing: a merge of its work, or its return from the queue; overlap: its workspace begins " +
+      "to conflict with another; answer: somebody changed a ticket that it holds, or commented " +
+      "on one that it spoke in",
   }),
-  from: z.string().openapi({ description: "The nick of the speaker" }),
+  from: z.string().openapi({ description: "The nick of the speaker, or who caused it" }),
   account: z.string().nullable().openapi({
     description: "The speaker's authenticated account, or null",
   }),
@@ -37,6 +48,12 @@ const messageSchema = z.object({
     description: "The channel; null for a private message",
   }),
   text: z.string(),
+  at: z.string().openapi({ description: "The same as `timestamp`" }),
+  project: z.string().optional().openapi({ description: "The project that it is about" }),
+  ticket: z.string().optional(),
+  review: z.int().optional(),
+  checkin: z.string().optional(),
+  workspace: z.string().optional(),
   timestamp: z.string().openapi({
     description: "ISO 8601, UTC, microseconds; strictly increasing for an agent",
     example: "2026-11-20T23:18:00.123456Z",
@@ -44,7 +61,8 @@ const messageSchema = z.object({
 }).openapi("AddressedMessage");
 
 const listMessages = route("GET /v1/agents/{nick}/messages", {
-  summary: "An agent's inbox: private messages and mentions in channels, oldest first",
+  summary:
+    "An agent's inbox: private messages, mentions, and what happens to its work; oldest first",
   description: "Open to the agent itself and the operator. Reading removes nothing. A channel's " +
     "message counts if the agent was registered with the channel or is in it, and if the " +
     "text contains its nick as a word, @all, its type (@worker, @workers), or @prefix*. " +
@@ -105,10 +123,14 @@ export function agentMessageRoutes(
       context.req.raw.signal,
       (signal) => inboxes.read(nick, { since, limit, waitSeconds, signal }, principal),
     );
-    return context.json(messages, 200);
+    return context.json(messages.map(viewOf), 200);
   }).openapi(sendMessage, async (context) => {
     const { nick } = context.req.valid("param");
     await directMessages.send(nick, context.req.valid("json"), callerOf(context));
     return context.body(null, 204);
   });
+}
+
+function viewOf(message: Addressed) {
+  return { ...message, at: message.timestamp };
 }

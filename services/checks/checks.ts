@@ -117,6 +117,7 @@ export class Checks {
               checkin,
               context,
               state,
+              previous_state: known?.state ?? null,
               description: row.description,
               target_url: row.target_url,
               reporter: actor.name,

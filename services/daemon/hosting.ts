@@ -5,6 +5,9 @@ import type { EventLog } from "../events/mod.ts";
 import { Feeds } from "../feeds/mod.ts";
 import type { AccountDirectory, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
+import type { Inboxes } from "../inboxes/mod.ts";
+import type { Roster } from "../agents/mod.ts";
+import { Notifier } from "../notifications/mod.ts";
 import { Markup } from "../markup/mod.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
@@ -27,6 +30,8 @@ export interface HostingOptions {
   /** What the secrets of webhooks are derived from. */
   readonly tokenKey: TokenKey;
   readonly accounts: AccountDirectory;
+  readonly roster: Roster;
+  readonly inboxes: Inboxes;
   readonly tokens: Tokens;
   readonly scheduler: Scheduler;
   readonly log: Log;
@@ -36,6 +41,7 @@ export interface HostingOptions {
 export interface Hosting extends ReviewServices {
   readonly workspaces: Workspaces;
   readonly overlapWatch: OverlapWatch;
+  readonly notifier: Notifier;
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
@@ -111,6 +117,16 @@ export async function openHosting(
   claims.start();
   await reviews.landing.start();
   started.defer(() => reviews.landing.close());
+  const notifier = new Notifier({
+    ...options,
+    projects,
+    repositories,
+    claims,
+    workspaces,
+    reviews: reviews.reviews.store,
+  });
+  await notifier.start();
+  started.defer(() => notifier.close());
   const overlapWatch = new OverlapWatch({ ...options, projects, workspaces });
   await overlapWatch.start();
   started.defer(() => overlapWatch.close());
@@ -128,6 +144,7 @@ export async function openHosting(
     releases,
     workspaces,
     overlapWatch,
+    notifier,
     ...reviews,
     texts,
     ...await openWebhooks(options, projects, started),

@@ -86,6 +86,8 @@ export async function startServices(
     scheduler,
     log,
     accounts: identity.accounts,
+    roster: people.agents.roster,
+    inboxes: people.inboxes,
     tokens: identity.tokens,
     config: config.projects,
     webhookConfig: config.webhooks,

@@ -33,6 +33,8 @@ export interface ProjectEventTypes {
     status: string;
     user: string;
     uuid: string;
+    /** Names of the fields that the change sets. */
+    fields: readonly string[];
   };
   "project.wiki": InProject & { name: string; user: string; uuid: string; is_deleted: boolean };
   "project.technote": InProject & { name: string; user: string; uuid: string };
@@ -76,6 +78,8 @@ export interface ProjectEventTypes {
     agent_id: string;
     /** What happened: created, merged, abandoned, restored or taken_over. */
     action: string;
+    /** The owner from whom it was taken over, else null. */
+    previous_agent_id: string | null;
     /** The branch into which it was merged, and the merge; null before. */
     target_branch: string | null;
     checkin: string | null;
@@ -108,6 +112,8 @@ export interface ProjectEventTypes {
      * ask, and all of them at the start of a round. With `request_withdrawn`, who is asked no longer.
      */
     reviewers: readonly string[];
+    /** The number of the comment that came with it, or null. */
+    comment: number | null;
     /** Who did it. */
     by: string;
   };
@@ -116,6 +122,8 @@ export interface ProjectEventTypes {
     checkin: string;
     context: string;
     state: string;
+    /** What the context said of the check-in before; null if nothing. */
+    previous_state: string | null;
     description: string;
     target_url: string;
     reporter: string;

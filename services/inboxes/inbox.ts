@@ -9,19 +9,47 @@ export const INBOX_CAPACITY = 200;
 /** UTF-16 units of text kept for each agent. */
 const MAX_UNITS = 64 * 1024;
 
-/** Why a message is in an inbox: it was sent to the agent alone, or it mentions the agent. */
-const kindSchema = z.enum(["message", "mention"]);
+/**
+ * Why an entry is in an inbox: a message to the agent alone, a mention in a channel or in a text of
+ * a project, or something that happened to the agent's work in a project.
+ */
+export const ADDRESSED_KINDS = [
+  "message",
+  "mention",
+  "claim",
+  "review",
+  "check",
+  "landing",
+  "overlap",
+  "answer",
+] as const;
+const kindSchema = z.enum(ADDRESSED_KINDS);
 export type AddressedKind = z.infer<typeof kindSchema>;
 
+/** What of a project an entry is about. */
+const aboutSchema = z.object({
+  /** The project's slug. */
+  project: z.string().optional(),
+  /** The whole id of a ticket. */
+  ticket: z.string().optional(),
+  /** The number of a review. */
+  review: z.number().optional(),
+  /** The whole id of a check-in. */
+  checkin: z.string().optional(),
+  /** The name of a workspace. */
+  workspace: z.string().optional(),
+});
+export type About = z.infer<typeof aboutSchema>;
+
 /** The stored fields of a message besides its text and speaker. */
-const storedSchema = z.object({
+const storedSchema = aboutSchema.extend({
   account: z.string().nullable().optional(),
   via: z.literal("bridge").optional(),
   channel: z.string().nullable().optional(),
 });
 
-/** A message that is addressed to an agent. */
-export interface AddressedText {
+/** An entry of an inbox. */
+export interface AddressedText extends About {
   readonly id: string;
   readonly kind: AddressedKind;
   /** The speaker's nick. */
@@ -105,6 +133,12 @@ export class Inbox {
     this.load().catch(() => {});
   }
 
+  /** Adds an entry, unless the inbox has one with its id. */
+  async addOnce(message: AddressedText, time: number): Promise<void> {
+    const messages = await this.load();
+    if (messages.microsecondsOf(message.id) === null) this.#append(messages, message, time);
+  }
+
   /**
    * Removes a message that was redacted. The caller redacts it in the store; this only does so for a
    * message that the store does not have yet.
@@ -184,8 +218,8 @@ export class Inbox {
 function pastMessage(restored: Restored): PastMessage<AddressedText> {
   if (restored.kind === "redacted") return { microseconds: restored.time, removed: restored.id };
   const { time, id, kind, sender: from, body: text, about } = restored.message;
-  const { account = null, via, channel = null } = storedSchema.parse(about);
+  const { account = null, via, channel = null, ...rest } = storedSchema.parse(about);
   const origin = via === undefined ? { from, account } : { from, account, via };
-  const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text };
+  const message = { id, kind: kindSchema.parse(kind), ...origin, channel, text, ...rest };
   return { microseconds: time, message };
 }

@@ -122,6 +122,18 @@ export class InboxStore {
     this.#change({ statement: { ...this.#insertion, parameters }, units });
   }
 
+  /**
+   * Writes what waits now, at once.
+   *
+   * @throws Unavailable where the disk refuses; it is tried again later
+   */
+  async flush(): Promise<void> {
+    const last = this.#queue.at(-1);
+    while (last !== undefined && this.#queue.includes(last)) {
+      if (!await this.#writes.write()) throw new Unavailable("The disk takes no messages");
+    }
+  }
+
   /** Reduces a message to its id, in every inbox. */
   redact(id: string): void {
     const update = this.#options.database.tables.updateTable("inbox_messages")

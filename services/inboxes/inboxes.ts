@@ -33,6 +33,14 @@ interface Incoming {
 /** A message to one agent, and its speaker. */
 export type Delivery = Pick<AddressedText, "from" | "account" | "via" | "text">;
 
+/** An entry about a project, for one agent. */
+export interface Notification {
+  readonly agent: RosterEntry;
+  /** Unix milliseconds. */
+  readonly time: number;
+  readonly entry: Omit<AddressedText, "channel" | "via">;
+}
+
 export interface InboxesOptions {
   readonly identity: Pick<Identity, "onEnded">;
   readonly roster: Pick<Roster, "get" | "find" | "all">;
@@ -91,6 +99,22 @@ export class Inboxes {
   deliver(agent: RosterEntry, delivery: Delivery): void {
     const time = this.#options.scheduler.now();
     this.#keep(agent, null, { ...delivery, id: ulid(time), speaker: delivery.from, time });
+  }
+
+  /**
+   * Adds entries to inboxes. One whose id an inbox has already is not added again. Resolves when they
+   * are on disk.
+   *
+   * @throws the database's error: then some of them may be missing
+   */
+  async notify(entries: readonly Notification[]): Promise<void> {
+    for (const { agent, time, entry } of entries) {
+      if (this.#options.roster.get(agent.id) === null) continue;
+      const { kind, from, account, text, id, ...about } = entry;
+      const message = { id, kind, from, account, channel: null, text, ...about };
+      await this.#inboxOf(agent).addOnce(message, time);
+    }
+    await this.#options.store?.flush();
   }
 
   /** Removes a redacted message from every inbox. */

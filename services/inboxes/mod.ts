@@ -4,5 +4,12 @@
  */
 export { DirectMessages, type DirectMessagesOptions } from "./direct_messages.ts";
 export { forgetStoredInboxes, InboxStore, type InboxStoreOptions } from "./inbox_store.ts";
-export { type Addressed, type AddressedKind, type AddressedText, INBOX_CAPACITY } from "./inbox.ts";
-export { type Delivery, Inboxes, type InboxesOptions } from "./inboxes.ts";
+export {
+  type About,
+  type Addressed,
+  ADDRESSED_KINDS,
+  type AddressedKind,
+  type AddressedText,
+  INBOX_CAPACITY,
+} from "./inbox.ts";
+export { type Delivery, Inboxes, type InboxesOptions, type Notification } from "./inboxes.ts";

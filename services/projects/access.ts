@@ -1,5 +1,12 @@
 import { Conflict, Unauthorized } from "../errors.ts";
-import { type Action, authorize, mayDo, type Principal, type Resource } from "../identity/mod.ts";
+import {
+  type Account,
+  type Action,
+  authorize,
+  mayDo,
+  type Principal,
+  type Resource,
+} from "../identity/mod.ts";
 import { noSuchProject, type Projects } from "./projects.ts";
 import type { HeldProject, Project } from "./records.ts";
 
@@ -58,4 +65,12 @@ export function accessOf(held: HeldProject, principal: Principal): ProjectAccess
       }
     },
   };
+}
+
+/** Whether an account may read a project, with a credential of full scope. Admins read everything. */
+export function mayRead(
+  { project, members }: HeldProject,
+  { id, kind }: Pick<Account, "id" | "kind">,
+): boolean {
+  return project.visibility !== "private" || kind === "admin" || members.has(id);
 }

@@ -49,8 +49,9 @@ export function artifactEvent(
       return projectEvent(project, "project.checkin", data, by);
     }
     case "ticket": {
-      const { ticket, title, status } = artifact;
-      return projectEvent(project, "project.ticket", { ticket, title, status, user, uuid }, by);
+      const { ticket, title, status, fields } = artifact;
+      const data = { ticket, title, status, user, uuid, fields };
+      return projectEvent(project, "project.ticket", data, by);
     }
     case "wiki": {
       const { name, is_deleted } = artifact;

@@ -203,7 +203,7 @@ export class Reviews {
   /** @throws NotFound, Invalid, Conflict */
   async comment(
     project: Project,
-    number: number,
+    id: number,
     comment: NewComment,
     { caller, actor }: ReviewRequest,
   ): Promise<Comment> {
@@ -211,10 +211,11 @@ export class Reviews {
     if (comment.line_number !== null && comment.file_path === "") {
       throw new Invalid('"line_number" needs "file_path"');
     }
-    return await this.#change(project, number, async (review) => {
+    return await this.#change(project, id, async (review) => {
       requireRoom(review);
       const by = this.#by(caller, actor);
-      const event = { status: review.status, action: "commented", by } as const;
+      const number = review.commentCount + 1;
+      const event = { status: review.status, action: "commented", comment: number, by } as const;
       await this.#options.database.commit({
         statements: this.statements.comment(review, comment, { author: actor, now: by.now }),
         events: [this.statements.event(project, review, event)],
@@ -322,7 +323,14 @@ export class Reviews {
           this.statements.status(review, status, by.now),
           ...this.#remark(review, comment, actor, by),
         ],
-        events: [this.statements.event(project, review, { status, action: verdict, by })],
+        events: [
+          this.statements.event(project, review, {
+            status,
+            action: verdict,
+            comment: comment.trim() === "" ? null : review.commentCount + 1,
+            by,
+          }),
+        ],
       });
       return { ...review, status };
     });

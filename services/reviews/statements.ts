@@ -140,12 +140,13 @@ export class ReviewStatements {
   event(
     project: Project,
     review: Review,
-    { status, action, round = review.round, reviewers = [], by }: {
+    { status, action, round = review.round, reviewers = [], comment = null, by }: {
       readonly status: ReviewStatus;
       readonly action: ReviewAction;
       readonly round?: number;
       /** Names of those for whom the review waits from now on, or no longer. */
       readonly reviewers?: readonly string[];
+      readonly comment?: number | null;
       readonly by: By;
     },
   ): NewEvent {
@@ -162,6 +163,7 @@ export class ReviewStatements {
       round,
       action,
       reviewers,
+      comment,
       by: by.name ?? by.origin.actor.replace(/^[a-z]+:/, ""),
     }, { origin: by.origin, time: by.now });
   }

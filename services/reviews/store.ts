@@ -136,6 +136,13 @@ export class ReviewStore {
     return row?.round ?? null;
   }
 
+  /** Keys of those who gave a verdict on a review in any round. */
+  async reviewers({ id }: Pick<Review, "id">): Promise<readonly string[]> {
+    const rows = await this.#tables.selectFrom("review_verdicts").select("reviewer_key").distinct()
+      .where("review_id", "=", id).execute();
+    return rows.map(({ reviewer_key }) => reviewer_key);
+  }
+
   /** The comments of a review, oldest first. */
   async comments({ id }: Pick<Review, "id">): Promise<readonly Comment[]> {
     const rows = await this.#tables.selectFrom("review_comments").selectAll()

@@ -55,6 +55,8 @@ export interface WorkspaceChange {
   readonly project: Project;
   /** The workspace after the change. */
   readonly workspace: Workspace;
+  /** From whom it was taken over. */
+  readonly previousOwner?: Holder;
   /** The check-in that the change made; null for none. */
   readonly checkin: string | null;
   /** What the caller of `mergeExactly` gave as `extra`, after a trip through JSON; else null. */

@@ -68,6 +68,7 @@ export class WorkspaceSettling {
         status: workspace.status,
         agent_id: workspace.owner.name,
         action,
+        previous_agent_id: change.previousOwner?.name ?? null,
         target_branch: workspace.targetBranch,
         checkin,
       }, { origin, time: now }),

@@ -50,6 +50,7 @@ Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every rea
         channel: null,
         text: "psst",
         timestamp: "2026-11-20T12:00:00.000000Z",
+        at: "2026-11-20T12:00:00.000000Z",
       },
       {
         id: "id-hello @all",
@@ -59,6 +60,7 @@ Deno.test("GET /v1/agents/{nick}/messages returns the same messages at every rea
         channel: "#general",
         text: "hello @all",
         timestamp: "2026-11-20T12:00:00.000001Z",
+        at: "2026-11-20T12:00:00.000001Z",
       },
     ];
     assert.deepEqual(await api.answer(MESSAGES), expected);

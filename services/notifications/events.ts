@@ -1,0 +1,20 @@
+import type { EventTypes, LoggedEvent } from "../events/mod.ts";
+import type { ProjectEventType } from "../projects/mod.ts";
+
+/** A logged event of a project with the data of its type. */
+export type ProjectEvent = {
+  [Type in ProjectEventType]: Omit<LoggedEvent, "type" | "data"> & {
+    readonly type: Type;
+    readonly data: EventTypes[Type];
+  };
+}[ProjectEventType];
+
+/** A logged event as one of a project; null if it is another. */
+export function projectEventOf(event: LoggedEvent): ProjectEvent | null {
+  return event.type.startsWith("project.") ? event as unknown as ProjectEvent : null;
+}
+
+/** The name in an event's actor, such as `coder-1` of `agent:coder-1`. */
+export function actorName({ actor }: Pick<LoggedEvent, "actor">): string {
+  return actor.replace(/^[a-z]+:/, "");
+}

@@ -1,0 +1,80 @@
+import type { Project } from "../projects/mod.ts";
+import type { ReviewStore } from "../reviews/mod.ts";
+import type { Concern } from "./concerns.ts";
+import type { ProjectEvent } from "./events.ts";
+import { mentioned } from "./mentions.ts";
+import { excerpt, quoted } from "./texts.ts";
+
+type ReviewEvent = Extract<ProjectEvent, { readonly type: "project.review" }>;
+
+/** Whom something that happens to a review concerns: its author, or else its reviewers. */
+export class ReviewConcerns {
+  readonly #store: ReviewStore;
+
+  constructor(store: ReviewStore) {
+    this.#store = store;
+  }
+
+  async of(project: Project, { data, cause }: ReviewEvent): Promise<readonly Concern[]> {
+    const { id: number, title, status, round, action, by: from, comment } = data;
+    const review = await this.#store.find(project.id, number);
+    if (review === null) return [];
+    const name = `review ${number}${quoted(title)}`;
+    const comments = comment === null ? [] : await this.#store.comments(review);
+    const said = comments.find((one) => one.number === comment);
+    const about = {
+      review: number,
+      ...(review.workspace === null ? {} : { workspace: review.workspace.name }),
+    };
+    const entry = { kind: "review", from, about } as const;
+    const toAuthor = (text: string): Concern => ({
+      ...entry,
+      to: { key: review.author.key },
+      text,
+    });
+    const toReviewers = (text: string) =>
+      data.reviewers.map((reviewer): Concern => ({ ...entry, to: { name: reviewer }, text }));
+    const mentions = mentioned(said?.body ?? "").map((mention): Concern => ({
+      ...entry,
+      kind: "mention",
+      to: { name: mention },
+      text: `${from} mentioned you in ${name}${excerpt(said?.body ?? "")}`,
+    }));
+    switch (action) {
+      case "commented": {
+        const text = `${from} commented on ${name}${excerpt(said?.body ?? "")}`;
+        const speakers = comments.map(({ author }) => author.key);
+        const others = [...await this.#store.reviewers(review), ...speakers]
+          .map((key): Concern => ({ ...entry, to: { key }, text }));
+        const isAuthors = said?.author.key === review.author.key;
+        return [toAuthor(text), ...mentions, ...(isAuthors ? others : [])];
+      }
+      case "approved": {
+        const rest = status === "approved" ? "" : "; it needs more approvals";
+        return [toAuthor(`${from} has approved ${name}${rest}`), ...mentions];
+      }
+      case "changes_requested": {
+        const text = `${from} asks for changes in ${name}${excerpt(said?.body ?? "")}`;
+        return [toAuthor(text), ...mentions];
+      }
+      case "created":
+      case "requested":
+        return toReviewers(`${from} asks for your verdict on ${name}`);
+      case "request_withdrawn":
+        return toReviewers(`${from} no longer asks for your verdict on ${name}`);
+      case "round": {
+        const text = `${from} has changed ${name}: round ${round} waits for your verdict`;
+        const judges = await this.#store.reviewers(review);
+        return [...toReviewers(text), ...judges.map((key) => ({ ...entry, to: { key }, text }))];
+      }
+      case "merged":
+        // Without a request as its cause the landing queue did it, which tells of it.
+        if (cause === null) return [];
+        return [toAuthor(`${from} has merged ${name}`)];
+      case "closed":
+        return [toAuthor(`${from} has closed ${name} without a merge`)];
+      default:
+        return [];
+    }
+  }
+}
