@@ -76,7 +76,7 @@ export const ACCOUNT: Group = {
   commands: [
     {
       name: "add",
-      summary: "make an account, and print the lines that log an IRC client in",
+      summary: "make an account, and print how to log in with an IRC client",
       parameters: [{ usage: "<name>" }],
       options: [
         {

@@ -52,7 +52,7 @@ export const ADMIN: Group = {
       summary: "make an admin",
       parameters: [{ usage: "<name>" }],
       options: [PASSWORD_OPTION, URL_OPTION],
-      notes: ["It asks for the password on a terminal, and makes a random one elsewhere."],
+      notes: ["On a terminal, the command asks for the password. Otherwise it makes a random one."],
       run: addAdmin,
     },
     {

@@ -95,9 +95,7 @@ async function showAgent(nick: string, options: CommandOptions): Promise<void> {
     ["messages in the last minute", String(agent.messages_per_minute)],
     [
       "rate",
-      rate === null
-        ? "no limit of its own"
-        : `${rate.messages_per_second}/s, ${rate.burst} at once`,
+      rate === null ? "the general limit" : `${rate.messages_per_second}/s, ${rate.burst} at once`,
     ],
   ]);
 }
@@ -235,7 +233,7 @@ function printRegistration(
   print(`passphrase  ${passphrase}`);
   print(`server      ${registration.server}`);
   print();
-  print("The passphrase is shown this once. It logs in to IRC by SASL PLAIN, and over HTTP as");
+  print("The passphrase is shown only once. Use it on IRC with SASL PLAIN, and over HTTP with");
   print("Basic authentication.");
   if (options.client === undefined) return;
   const login = { name: nick, password: passphrase, server: registration.server, channels };
@@ -248,7 +246,7 @@ const NICK = { usage: "<nick>" };
 const DUTY_OPTIONS: readonly Option[] = [
   {
     flags: "--type <type>",
-    summary: "what the agent is for (default: worker)",
+    summary: "the agent's type (default: worker)",
     choices: ["worker", "orchestrator", "observer", "operator"],
   },
   { flags: "--channels <names>", summary: "its channels, separated by commas" },
@@ -263,34 +261,34 @@ const KEEP_TOKENS_OPTION: Option = {
 const SPEECH: readonly Command[] = [
   {
     name: "pause",
-    summary: "refuse every message of an agent; its sessions stay",
+    summary: "refuse an agent's messages until it is resumed; its sessions stay",
     parameters: [NICK],
-    options: [{ flags: "--reason <text>", summary: "the reason that the agent gets" }, URL_OPTION],
+    options: [{ flags: "--reason <text>", summary: "the reason to show to the agent" }, URL_OPTION],
     run: pauseAgent,
   },
   {
     name: "resume",
-    summary: "let a paused agent speak again",
+    summary: "resume a paused agent",
     parameters: [NICK],
     options: [URL_OPTION],
     run: resumeAgent,
   },
   {
     name: "rate",
-    summary: "limit the messages per second of an agent",
+    summary: "limit an agent's messages per second",
     parameters: [NICK, { usage: "[messages]", parse: checkRate }],
     options: [
       {
         flags: "--burst <count>",
-        summary: "how many at once (default: those of one second)",
+        summary: "messages at once (default: those of one second)",
         parse: checkCount,
       },
-      { flags: "--none", summary: "remove the limit" },
+      { flags: "--none", summary: "remove the agent's own limit" },
       URL_OPTION,
     ],
     examples: [
-      { line: "agent rate scout 0.5 --burst 3", purpose: "One message in two seconds" },
-      { line: "agent rate scout --none", purpose: "No limit of its own" },
+      { line: "agent rate scout 0.5 --burst 3", purpose: "One message every two seconds" },
+      { line: "agent rate scout --none", purpose: "Only the general limit" },
     ],
     run: setAgentRate,
   },
@@ -352,13 +350,13 @@ export const AGENT: Group = {
       options: [
         {
           flags: "-n, --lines <count>",
-          summary: "how many messages at most",
+          summary: "most messages to print",
           parse: checkCount,
           default: 20,
         },
         {
           flags: "--wait <seconds>",
-          summary: "seconds to wait for a first message, at most 60",
+          summary: "longest wait for a first message, in seconds, at most 60",
           parse: checkCount,
         },
         JSON_OPTION,
@@ -380,6 +378,6 @@ export const AGENT: Group = {
   examples: [
     { line: "agent add scout --channels general", purpose: "Register an agent" },
     { line: "agent rotate scout --client irssi", purpose: "Replace its passphrase" },
-    { line: 'agent pause scout --reason "Out of budget"', purpose: "Stop what it says" },
+    { line: 'agent pause scout --reason "Out of budget"', purpose: "Refuse its messages" },
   ],
 };

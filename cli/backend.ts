@@ -90,7 +90,7 @@ export const BACKEND: Group = {
       options: [
         {
           flags: "--base-url <url>",
-          summary: "where its API is (default: the provider's address)",
+          summary: "the address of its API (default: the provider's)",
         },
         {
           flags: "--api-key-env <name>",
@@ -98,7 +98,7 @@ export const BACKEND: Group = {
         },
         {
           flags: "--allow <patterns>",
-          summary: "models to let through, such as gpt-*, separated by commas",
+          summary: "models to allow, such as gpt-*, separated by commas",
         },
         {
           flags: "--block <patterns>",
@@ -106,7 +106,7 @@ export const BACKEND: Group = {
         },
         URL_OPTION,
       ],
-      notes: ["With --base-url any provider works that speaks the format of OpenAI's API."],
+      notes: ["With --base-url, any provider with an API in OpenAI's format works."],
       run: addBackend,
     },
     {
@@ -117,7 +117,7 @@ export const BACKEND: Group = {
     },
     {
       name: "models",
-      summary: "ask a backend's provider which models it has",
+      summary: "list the models of a backend's provider",
       parameters: [NAME],
       options: [JSON_OPTION, URL_OPTION],
       run: listModels,
@@ -135,6 +135,6 @@ export const BACKEND: Group = {
       line: "backend add claude anthropic --api-key-env ANTHROPIC_API_KEY",
       purpose: "Add a backend whose key is in the server's environment",
     },
-    { line: "backend models claude", purpose: "Ask which models it has" },
+    { line: "backend models claude", purpose: "List its models" },
   ],
 };

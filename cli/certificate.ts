@@ -24,6 +24,6 @@ async function read(path: string): Promise<string> {
   try {
     return await Deno.readTextFile(path);
   } catch {
-    throw new CommandFailed(`The file "${path}" that tls names cannot be read`, 2);
+    throw new CommandFailed(`The file "${path}" (tls) cannot be read`, 2);
   }
 }

@@ -59,7 +59,7 @@ export const CHANNEL: Group = {
       options: [
         {
           flags: "-n, --lines <count>",
-          summary: "how many messages to show",
+          summary: "messages to show",
           parse: checkCount,
           default: 5,
         },
@@ -71,7 +71,7 @@ export const CHANNEL: Group = {
   ],
   examples: [
     { line: "channel list", purpose: "List the channels" },
-    { line: "channel show '#general' -n 20", purpose: "Who is there, and the last 20 messages" },
+    { line: "channel show '#general' -n 20", purpose: "Show the members and the last 20 messages" },
   ],
   notes: ["A channel's name may be written with or without #."],
 };

@@ -7,7 +7,7 @@ import { CommandFailed, printError, visible } from "./output.ts";
 import { certificateFault, trustOwnCertificate } from "./server_certificate.ts";
 import { readSettings } from "./settings.ts";
 
-/** How long a call may take, in milliseconds, except for streams. */
+/** Time limit of a call, except for streams, in milliseconds. */
 const CALL_TIMEOUT = 30_000;
 
 const errorSchema = z.object({ error: z.string() });
@@ -15,7 +15,7 @@ const errorSchema = z.object({ error: z.string() });
 /** Warnings of the server about a request. */
 const warningsSchema = z.array(z.string());
 
-/** The server cannot be reached at the moment; another try may succeed. */
+/** The server cannot be reached now; another attempt may succeed. */
 export class Unreachable extends CommandFailed {}
 
 /** The server refused the request. */
@@ -32,9 +32,9 @@ export class Refused extends CommandFailed {
 interface RequestOptions {
   readonly accept: string;
   readonly signal: AbortSignal;
-  /** What is sent as JSON. */
+  /** Sent as JSON. */
   readonly body?: unknown;
-  /** What is sent as it is, as it comes. */
+  /** Sent unchanged, as it is read. */
   readonly file?: ReadableStream<Uint8Array>;
 }
 
@@ -70,7 +70,7 @@ export class ApiClient {
    * Calls an endpoint and reads its answer.
    *
    * @param timeout milliseconds
-   * @throws Refused with the server's own sentence, Unreachable if no server answers
+   * @throws Refused with the server's error text; Unreachable if no server answers
    */
   async call<Schema extends z.ZodType>(
     method: string,
@@ -95,7 +95,7 @@ export class ApiClient {
   /**
    * Opens an event stream.
    *
-   * @throws Unreachable if the server is away, CommandFailed if it refuses
+   * @throws Unreachable if the server is away; CommandFailed if it refuses
    */
   async openStream(path: string): Promise<ReadableStream<Uint8Array>> {
     const response = await this.#request("GET", path, {
@@ -108,9 +108,9 @@ export class ApiClient {
   }
 
   /**
-   * Sends a file and reads the lines of the answer, however long either takes.
+   * Sends a file and yields the lines of the answer, without a time limit.
    *
-   * @throws Unreachable where the server is away, Refused with its own sentence
+   * @throws Unreachable if the server is away; Refused with its error text
    */
   async *upload(path: string, file: ReadableStream<Uint8Array>): AsyncGenerator<string> {
     const response = await this.#request("PUT", path, {
@@ -130,10 +130,10 @@ export class ApiClient {
   }
 
   /**
-   * Opens a file of the server.
+   * Downloads a file from the server.
    *
-   * @returns its content and its length in bytes, null where the server does not say it
-   * @throws Unreachable where the server is away, Refused with its own sentence
+   * @returns its content, and its length in bytes, null if the server does not send it
+   * @throws Unreachable if the server is away; Refused with its error text
    */
   async download(
     path: string,
@@ -150,10 +150,10 @@ export class ApiClient {
     };
   }
 
-  /** The server's sentence, with the server's address and advice. */
+  /** The server's error text, with the server's address and advice. */
   #refusal({ status }: Response, text: string): Refused {
     const hint = status === 401
-      ? "\nMUSTER_TOKEN gives the token; without it the token is read from --data-dir"
+      ? "\nSet MUSTER_TOKEN to the token, or --data-dir to the folder with the file api_token"
       : "";
     return new Refused(`${sentenceOf(status, text)} (from ${this.url})${hint}`, status);
   }
@@ -182,7 +182,7 @@ export class ApiClient {
         if (fault !== null) throw new CommandFailed(fault);
         throw new Unreachable(
           /\(SendRequest\)/.test(`${error.message} ${error.cause}`)
-            ? `The connection to ${this.url} broke off before an answer came`
+            ? `The connection to ${this.url} broke off before the answer`
             : `No muster answers at ${this.url}; is it running?`,
         );
       }

@@ -9,7 +9,7 @@ import { findClearText, findListenProblems, listenersOf, type Problem } from "./
 import { readSettings } from "./settings.ts";
 
 /**
- * `muster config check`: makes all checks of a start, and changes nothing.
+ * `muster config check`: runs all checks of a start, and changes nothing.
  *
  * @throws CommandFailed if the server would not start, with a line for each reason
  */
@@ -28,7 +28,7 @@ async function checkConfig(options: CommandOptions): Promise<void> {
     throw new CommandFailed(problems.map(({ message }) => message).join("\n"), exitCode);
   }
   print("The configuration is valid");
-  if (running !== null) print(`A server is running with it at ${running.api}`);
+  if (running !== null) print(`A server with this data folder is running at ${running.api}`);
 }
 
 /** The addresses of the running server of this data folder; null if there is none. */
@@ -63,7 +63,7 @@ function findUnreadable({ irc, bridge }: Config): Problem[] {
     ["bridge.password_file", bridge.password_file],
   ];
   return files.filter(([, file]) => file !== "" && !isReadable(file)).map(([key, file]) => ({
-    message: `The file "${file}" that ${key} names cannot be read`,
+    message: `The file "${file}" (${key}) cannot be read`,
     exitCode: 2,
   }));
 }

@@ -28,7 +28,7 @@ export class Connections implements Disposable {
    * Opens the ports of IRC, and counts its connections from then on.
    *
    * @param listeners null if the IRC server is not part of this program
-   * @throws StartError if an address cannot be listened on
+   * @throws StartError if it cannot listen on an address
    */
   listenIrc(listeners: IrcListeners | null): IrcAddresses {
     if (listeners === null) return NO_IRC_ADDRESSES;
@@ -36,7 +36,7 @@ export class Connections implements Disposable {
     return listeners.open();
   }
 
-  /** Makes room after a connection could not be accepted because descriptors ran out. */
+  /** Frees descriptors after a connection could not be accepted for lack of them. */
   readonly exhausted = (): void => {
     this.#descriptors.exhausted(this.#config, {
       open: () => ({ http: this.http.open, irc: countOpen(this.#irc) }),
@@ -48,7 +48,10 @@ export class Connections implements Disposable {
     });
   };
 
-  /** Applies the bounds of another configuration, as far as they are known to fit. */
+  /**
+   * Applies the bounds of another configuration, within the limit of descriptors that is known to
+   * fit.
+   */
   reconfigure(config: Config): void {
     this.#config = config;
     this.#bound(this.#descriptors.fit(config));

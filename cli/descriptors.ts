@@ -3,16 +3,16 @@
 import type { Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";
 
-/** Descriptors that are kept for databases, logs and outgoing connections. */
+/** Descriptors reserved for databases, logs and outgoing connections. */
 const RESERVED = 32;
 
-/** The share of the connections open when descriptors ran out that may be open later. */
+/** When descriptors run out, the bound on connections falls to this part of those that are open. */
 const KEPT_PART = 0.75;
 
 /** Minimum bounds of HTTP and IRC connections. */
 const LEAST = 16;
 
-/** How long after that the reserve is filled again, in milliseconds. */
+/** Pause before the reserve is filled again, in milliseconds. */
 const REFILL_MILLISECONDS = 1000;
 
 /** Descriptors per relayed IRC client: its own, and both ends of the inner connection. */
@@ -20,17 +20,17 @@ const RELAYED = 3;
 
 /** Takes lower bounds when descriptors run out. */
 export interface Bounded {
-  /** Connections that are open, of HTTP and of IRC. */
+  /** The numbers of open connections, of HTTP and of IRC. */
   open(): { readonly http: number; readonly irc: number };
-  /** Takes lower bounds, and closes strangers' connections beyond them. */
+  /** Applies lower bounds, and closes strangers' connections beyond them. */
   lower(config: Config): void;
 }
 
 /**
  * Keeps the connections below the process's limit on open files. The runtime raises this limit to
- * the hard limit at the start, and does not report it without every permission, so it is only found
- * by hitting it. Then the reserve is released, the bounds on connections are lowered permanently to
- * three quarters of what was open, and surplus strangers are closed.
+ * the hard limit at the start, and reports it only to programs with all permissions, so muster
+ * finds it by hitting it. Then it releases the reserve, lowers the bounds on connections
+ * permanently to three quarters of the open ones, and closes surplus strangers.
  */
 export class Descriptors {
   readonly #log: Log;
@@ -43,7 +43,10 @@ export class Descriptors {
     this.#fillReserve();
   }
 
-  /** The configuration with bounds on connections that are known to fit, half for HTTP and IRC each. */
+  /**
+   * The configuration, with bounds on connections that are known to fit: half for HTTP, half for
+   * IRC.
+   */
   fit(config: Config): Config {
     const { irc, limits } = config;
     const half = Math.max(LEAST, Math.floor(this.#most / 2));
@@ -59,7 +62,7 @@ export class Descriptors {
     };
   }
 
-  /** Makes room after a connection could not be accepted because descriptors ran out. */
+  /** Frees descriptors after a connection could not be accepted for lack of them. */
   exhausted(config: Config, bounded: Bounded): void {
     if (this.#refill !== undefined) return;
     this.#refill = setTimeout(() => this.#fillReserve(), REFILL_MILLISECONDS);
@@ -87,7 +90,7 @@ export class Descriptors {
     try {
       while (this.#reserve.length < RESERVED) this.#reserve.push(Deno.openSync("/dev/null"));
     } catch {
-      // None is left, or this system has no such file; the reserve stays smaller.
+      // No descriptor is left, or this system has no such file: the reserve stays smaller.
     }
   }
 

@@ -9,14 +9,14 @@ import { readSettings } from "./settings.ts";
 
 /**
  * `muster doctor log`: verifies the event log in the data folder, with or without a running server.
- * It prints its findings, and fails if there are any.
+ * Prints its findings, and fails if there are any.
  */
 async function checkLog(options: CommandOptions): Promise<void> {
   const { data_dir } = await readSettings(options);
   const report = await verify(data_dir);
   if (options.json === true) printJson(report);
   else printReport(report);
-  if (report.found > 0) throw new CommandFailed("The event log is not as muster wrote it");
+  if (report.found > 0) throw new CommandFailed("The event log is damaged or was changed");
 }
 
 async function verify(folder: string): Promise<LogReport> {

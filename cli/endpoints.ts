@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Address, formatAddress } from "../services/config/mod.ts";
 
-/** The file in the data folder that names what is bound. */
+/** The file in the data folder with the bound addresses. */
 const FILE = "endpoints.json";
 
 const endpointsSchema = z.object({
@@ -14,7 +14,10 @@ const endpointsSchema = z.object({
   irc_websocket_tls: z.string().optional(),
 });
 
-/** If a running server listens, as URLs; one without IRC, or without TLS for it, lacks those. */
+/**
+ * The URLs of a running server's listeners. A server without IRC, or without TLS for it, lacks
+ * those.
+ */
 export type Endpoints = z.infer<typeof endpointsSchema>;
 
 /** The addresses of the parts; null for those that do not listen. */
@@ -46,7 +49,7 @@ export function writeEndpoints(
   Deno.renameSync(`${path}.new`, path);
 }
 
-/** @returns null if none are written down, or not in this form */
+/** @returns null if the file is missing, or not in this form */
 export async function readEndpoints(folder: string): Promise<Endpoints | null> {
   try {
     return endpointsSchema.parse(JSON.parse(await Deno.readTextFile(join(folder, FILE))));
@@ -55,7 +58,7 @@ export async function readEndpoints(folder: string): Promise<Endpoints | null> {
   }
 }
 
-/** The URL of an address; one that stands for every interface becomes this machine's. */
+/** The URL of an address; an address for all interfaces becomes this machine's. */
 export function urlOf(scheme: string, { hostname, port }: Address): string {
   const everywhere = hostname === "0.0.0.0" || hostname === "::";
   return `${scheme}://${formatAddress({ hostname: everywhere ? "127.0.0.1" : hostname, port })}`;

@@ -1,4 +1,4 @@
-/** The HTTP servers of the program, and the bounds of what connects to them. */
+/** The HTTP servers of the program, and the bounds of their connections. */
 
 import {
   type Certificate,
@@ -36,13 +36,13 @@ export class HttpServers {
     return this.#connections.stats();
   }
 
-  /** How many connections are open, TLS handshakes among them. */
+  /** The number of open connections, including TLS handshakes. */
   get open(): number {
     const handshakes = this.#servers.reduce((sum, server) => sum + server.handshakes, 0);
     return this.stats().connections + handshakes;
   }
 
-  /** As {@linkcode HttpServer.guard}, on every server. */
+  /** Like {@linkcode HttpServer.guard}, on every server. */
   guard(): void {
     for (const server of this.#servers) server.guard();
   }
@@ -50,7 +50,8 @@ export class HttpServers {
   /**
    * Listens.
    *
-   * @throws CommandFailed if it cannot: another program may have taken the address just now
+   * @throws CommandFailed if it cannot, for instance because another program has just taken the
+   * address
    */
   listen(address: Address, certificate: Certificate | null, handler: HttpHandler): HttpServer {
     const [connections, log] = [this.#connections, this.#log];
@@ -63,7 +64,7 @@ export class HttpServers {
     }
   }
 
-  /** Takes the bounds of another configuration. */
+  /** Applies the bounds of another configuration. */
   reconfigure(config: Config): void {
     this.#connections.reconfigure(connectionLimits(config));
   }

@@ -64,10 +64,10 @@ async function addBan(
     duration_seconds: duration === undefined ? null : Math.ceil(duration / 1000),
   });
   if (options.json === true) return printJson(made);
-  print(`${made.mask} is banned until ${made.expires_at ?? "it is taken away"}`);
+  print(`${made.mask} is banned until ${made.expires_at ?? "the ban is removed"}`);
 }
 
-/** `muster ban remove`: takes away the ban of this mask or id. */
+/** `muster ban remove`: removes a ban by its mask or id. */
 async function removeBan(mask: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   await client.call("DELETE", `/v1/irc/bans/${encodeURIComponent(mask)}`, z.undefined());
@@ -88,7 +88,7 @@ async function listBans(options: CommandOptions): Promise<void> {
   print(table(["MASK", "SET BY", "SINCE", "EXPIRES", "REASON"], rows));
 }
 
-/** Reads a length of time such as `90m` or `1d12h`, in milliseconds. */
+/** Parses a length of time such as `90m` or `1d12h`, to milliseconds. */
 function checkDuration(text: string): number {
   const milliseconds = parseDuration(text);
   if (milliseconds !== null) return milliseconds;
@@ -97,13 +97,13 @@ function checkDuration(text: string): number {
 
 const ADD_BAN: Command = {
   name: "add",
-  summary: "keep somebody off the server; sessions that the ban hits end at once",
+  summary: "ban a mask from the server; matching sessions end at once",
   parameters: [{ usage: "<mask>" }],
   options: [
     { flags: "--reason <text>", summary: "the reason that the banned person sees" },
     {
       flags: "--for <time>",
-      summary: "such as 30m, 12h or 7d (default: until the ban is removed)",
+      summary: "duration such as 30m, 12h or 7d (default: until the ban is removed)",
       parse: checkDuration,
     },
     JSON_OPTION,
@@ -139,13 +139,13 @@ const LIST_CLIENTS: Command = {
   run: listClients,
 };
 
-/** `muster ban`: keeps people off the IRC server. */
+/** `muster ban`: bans from the IRC server. */
 export const BAN: Group = {
   commands: [ADD_BAN, LIST_BANS, REMOVE_BAN],
   examples: [
-    { line: "ban add 192.0.2.0/24 --for 12h", purpose: "Keep a network off for half a day" },
-    { line: "ban add account:ann --reason Spam", purpose: "Keep an account off" },
-    { line: "ban remove 192.0.2.0/24", purpose: "Let the network in again" },
+    { line: "ban add 192.0.2.0/24 --for 12h", purpose: "Ban a network for half a day" },
+    { line: "ban add account:ann --reason Spam", purpose: "Ban an account" },
+    { line: "ban remove 192.0.2.0/24", purpose: "Remove the network's ban" },
   ],
 };
 

@@ -1,13 +1,13 @@
-/** Lines that may wait to be written; more are dropped, and counted. */
+/** Lines that may wait to be written; further ones are dropped and counted. */
 const MAX_WAITING = 10_000;
 
 /** How long lines are gathered for one write, in milliseconds. */
 const GATHER_MILLISECONDS = 10;
 
 /**
- * Writes lines to a stream without blocking the program. Lines that come within 10 ms share one write,
- * and more while the reader is slow: they wait in a bounded queue; lines beyond its bound are dropped
- * and counted.
+ * Writes lines to a stream without blocking the program. Lines within 10 ms share one write, or
+ * more lines while the reader is slow. They wait in a bounded queue; lines beyond its bound are
+ * dropped and counted.
  */
 export class LineWriter {
   readonly #stream: Pick<typeof Deno.stderr, "write">;
@@ -29,7 +29,7 @@ export class LineWriter {
     this.#startLater();
   }
 
-  /** Resolves when everything that was queued is written. */
+  /** Resolves when every queued line is written. */
   async flush(): Promise<void> {
     do {
       this.#start();

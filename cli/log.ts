@@ -11,7 +11,7 @@ import {
 import { print, visible } from "./output.ts";
 import { followStream } from "./stream.ts";
 
-/** Events that are asked for at once. */
+/** Events per request. */
 const PAGE = 1000;
 
 interface LogOptions extends CommandOptions {
@@ -43,7 +43,7 @@ type LoggedEvent = z.infer<typeof eventSchema>;
 
 /**
  * `muster log`: prints the newest events, or all after a number, and with `-f` then each new one,
- * until it is interrupted. Where the server goes away, it waits and takes up where it was.
+ * until it is interrupted. If the server goes away, it waits and then continues where it was.
  */
 async function showLog(options: LogOptions): Promise<void> {
   const client = await ApiClient.connect(options);
@@ -106,7 +106,7 @@ export const LOG: Leaf = {
     { flags: "-f, --follow", summary: "continue with each new event" },
     {
       flags: "-n, --lines <count>",
-      summary: "how many of the newest events to print",
+      summary: "newest events to print",
       parse: checkCount,
       default: 20,
     },
@@ -123,7 +123,7 @@ export const LOG: Leaf = {
     URL_OPTION,
   ],
   examples: [
-    { line: "log -f --types 'agent.*'", purpose: "Follow what happens to agents" },
+    { line: "log -f --types 'agent.*'", purpose: "Follow the events of agents" },
     { line: "log --after 0 --json", purpose: "Print the whole log as JSON" },
   ],
   run: showLog,

@@ -1,22 +1,22 @@
-/** How severe a line of the log is. */
+/** The severity of a line of the log. */
 export type LogLevel = "debug" | "info" | "warning" | "error";
 
-/** What a line of the log tells beside its message. */
+/** The properties of a line of the log, beside its message. */
 export type LogProperties = Readonly<Record<string, unknown>>;
 
 /** Writes a record as one line, without its line break. */
 export type LogFormat = (level: LogLevel, message: string, properties: LogProperties) => string;
 
-/** Text that JSON needs not escape, and terminals take as it is. */
+/** Text that needs no escapes in JSON and is safe on a terminal. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** The members that every line has. */
+/** The members of every line. */
 const COMMON: ReadonlySet<string> = new Set(["@timestamp", "level", "message", "logger"]);
 
-/** What JSON allows and terminals take for commands. */
+/** Characters that JSON allows and terminals treat as commands. */
 const CONTROLS = /[\x7f-\x9f]/g;
 
-/** How the levels are called in JSON. */
+/** The names of the levels in JSON. */
 const JSON_LEVELS: Readonly<Record<LogLevel, string>> = {
   debug: "DEBUG",
   info: "INFO",
@@ -28,7 +28,7 @@ const JSON_LEVELS: Readonly<Record<LogLevel, string>> = {
  * Makes a format of one JSON object per line: `@timestamp`, `level`, `message`, `logger`, and each
  * property under its own name.
  *
- * @param clock gives Unix milliseconds
+ * @param clock returns Unix milliseconds
  */
 export function jsonFormat(clock: () => number): LogFormat {
   const timestamp = timestamps(clock);
@@ -78,7 +78,7 @@ function plainMembers(message: string, properties: LogProperties): string | null
 /**
  * Makes a format for people.
  *
- * @param clock gives Unix milliseconds
+ * @param clock returns Unix milliseconds
  */
 export function readableFormat(clock: () => number): LogFormat {
   const timestamp = timestamps(clock);
@@ -101,7 +101,7 @@ function timestamps(clock: () => number): () => string {
   };
 }
 
-/** A value as JSON. Plain values, which almost all lines have alone, take the runtime's fast path. */
+/** A value as JSON. Almost all lines have only plain values, which take the runtime's fast path. */
 function stringify(value: unknown): string {
   const isPlain = typeof value !== "object" || value === null ||
     Object.values(value).every((part) => typeof part !== "object" && typeof part !== "bigint");

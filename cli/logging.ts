@@ -3,7 +3,7 @@ import type { Log } from "../services/log.ts";
 import { LineWriter } from "./line_writer.ts";
 import { jsonFormat, type LogFormat, type LogLevel, readableFormat } from "./log_format.ts";
 
-/** How long the program waits at its end for the reader of the log, in milliseconds. */
+/** Longest wait for the reader of the log when the program ends, in milliseconds. */
 const FLUSH_LIMIT = 1000;
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warning: 2, error: 3 };
@@ -12,7 +12,7 @@ const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warnin
 type LogStream = Pick<typeof Deno.stderr, "write" | "isTerminal">;
 
 /**
- * The log of the program: one line per record, for people where the stream is a terminal, else as
+ * The log of the program: one line per record, for people if the stream is a terminal, otherwise as
  * JSON.
  */
 export class Logging implements Log {
@@ -27,7 +27,7 @@ export class Logging implements Log {
     this.reconfigure(settings);
   }
 
-  /** Takes other settings, for the lines to come. */
+  /** Applies other settings to later lines. */
   reconfigure({ level, format }: Config["log"]): void {
     const isJson = format === "json" || (format === "auto" && !this.#stream.isTerminal());
     this.#least = SEVERITY[level];
@@ -50,7 +50,7 @@ export class Logging implements Log {
     this.#write("error", message, properties);
   }
 
-  /** Writes out what is still to be written, unless the reader of the log is stuck. */
+  /** Writes the waiting lines, unless the reader of the log is stuck. */
   async flush(): Promise<void> {
     const limit = Promise.withResolvers<void>();
     const timer = setTimeout(limit.resolve, FLUSH_LIMIT);

@@ -3,17 +3,17 @@ import { CommandFailed } from "./output.ts";
 /** The IRC clients for which {@link loginLines} knows the commands. */
 export const IRC_CLIENTS = Object.freeze(["irssi", "weechat", "hexchat"]);
 
-/** What a client logs in with. */
+/** A client's login. */
 export interface Login {
   readonly name: string;
-  /** Null if the person knows it and it shall not stand on the screen. */
+  /** Null if the person knows it, so that it need not be shown. */
   readonly password: string | null;
   /** `irc://host:port` or `ircs://host:port`. */
   readonly server: string;
   readonly channels?: readonly string[] | undefined;
 }
 
-/** The name under which the network is kept in the client. */
+/** The name of the network in the client. */
 const NETWORK = "muster";
 
 /**
@@ -67,7 +67,7 @@ function irssi({ name, password, host, port, tls, channels }: Connection): strin
 function weechat({ name, password, host, port, tls, channels }: Connection): string {
   const server = `irc.server.${NETWORK}`;
   return [
-    "In WeeChat (before 4.0 an option is called ssl that is now tls; it says which it lacks):",
+    "In WeeChat (before 4.0, the option tls is called ssl; WeeChat reports the one that it lacks):",
     `  /server add ${NETWORK} ${host}/${port}`,
     `  /set ${server}.tls ${tls ? "on" : "off"}`,
     `  /set ${server}.ssl ${tls ? "on" : "off"}`,

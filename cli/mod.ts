@@ -1,5 +1,5 @@
 /**
- * The command line: a list of what there is. Each entry is a file that declares its commands beside
+ * The command line: a list of all commands. Each entry is a file that declares its commands beside
  * their code, imported when the command line names it.
  */
 import { VERSION } from "../services/version.ts";
@@ -8,7 +8,7 @@ import { fossilWords } from "./fossil/habits.ts";
 import { GLOBAL_OPTIONS } from "./options.ts";
 import { bold, CommandFailed, commandName, print, printError, terminalWidth } from "./output.ts";
 
-/** Exit codes: 0 done, 1 it failed, 2 the command line or the configuration is wrong. */
+/** Exit codes: 0 done, 1 failed, 2 wrong command line or configuration. */
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
@@ -35,7 +35,7 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "health",
-          summary: "ask a running server whether every part is up",
+          summary: "check that every part of a running server is up",
           load: async () => (await import("./server.ts")).HEALTH,
         },
         {
@@ -45,12 +45,12 @@ export const COMMAND_LINE: CommandLine = {
         },
         {
           name: "log",
-          summary: "print the event log: what changed, who did it and what caused it",
+          summary: "print the event log: every change, its actor and its cause",
           load: async () => (await import("./log.ts")).LOG,
         },
         {
           name: "doctor",
-          summary: "look for damage",
+          summary: "check the data for damage",
           load: async () => (await import("./doctor.ts")).DOCTOR,
         },
       ],
@@ -205,14 +205,14 @@ export async function run(args: readonly string[]): Promise<number> {
     if (error instanceof UsageError) {
       printError(error.message);
       const command = ["muster", ...error.path, "--help"].join(" ");
-      printError(`"${command}" shows how it is used`);
+      printError(`"${command}" shows the usage`);
       return WRONG_USAGE;
     }
     if (error instanceof CommandFailed) {
       printError(error.message);
       return error.exitCode;
     }
-    // The reader of the output, such as "head", has enough of it.
+    // The reader of the output, such as "head", has read enough.
     if (error instanceof Deno.errors.BrokenPipe) return 0;
     printError(error instanceof Error ? error.stack ?? error.message : String(error));
     return FAILED;

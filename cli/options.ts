@@ -1,6 +1,6 @@
 import { InvalidValue, type Option } from "./command_line/mod.ts";
 
-/** The options that every command takes, and those of most commands that call a server. */
+/** The options of every command, and those of most commands that call a server. */
 export interface CommandOptions {
   readonly config?: string;
   readonly dataDir?: string;
@@ -8,7 +8,7 @@ export interface CommandOptions {
   readonly json?: boolean;
 }
 
-/** The options that every command takes, except those that need no configuration. */
+/** The options of every command, except for commands without a configuration. */
 export const GLOBAL_OPTIONS: readonly Option[] = [
   {
     flags: "-c, --config <file>",
@@ -22,10 +22,10 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
   },
 ];
 
-/** `--url`, of every command that calls a server. */
+/** `--url`, for every command that calls a server. */
 export const URL_OPTION: Option = {
   flags: "--url <url>",
-  summary: "the server's API (default: MUSTER_URL, else the server of this data folder)",
+  summary: "the server's API (default: MUSTER_URL, or the server of this data folder)",
 };
 
 export const JSON_OPTION: Option = { flags: "--json", summary: "print JSON" };
@@ -35,10 +35,10 @@ export const PASSWORD_OPTION: Option = {
   summary: "read the password from standard input",
 };
 
-/** `--client`, of what prints how to log in to IRC. */
+/** `--client`, of commands that print how to log in to IRC. */
 export const CLIENT_OPTION: Option = {
   flags: "--client <client>",
-  summary: "print the lines that log this IRC client in",
+  summary: "print how to log in with this IRC client",
   choices: ["irssi", "weechat", "hexchat"],
 };
 

@@ -21,12 +21,12 @@ export function printError(line: string): void {
   writeLine(Deno.stderr, line);
 }
 
-/** Writes bytes to standard output, as they are. */
+/** Writes bytes to standard output unchanged. */
 export function printBytes(bytes: Uint8Array): void {
   write(Deno.stdout, bytes);
 }
 
-/** Writes text of others: as it is into a file or a pipe, safe on a terminal. */
+/** Writes untrusted text: unchanged into a file or a pipe, made safe on a terminal. */
 export function printText(text: string): void {
   const safe = Deno.stdout.isTerminal() ? text.replace(/[^\t\n]+/g, visible) : text;
   printBytes(new TextEncoder().encode(safe));
@@ -47,7 +47,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The columns of a terminal; null if a stream is none. */
+/** The columns of a terminal; null if the stream is not a terminal. */
 export function terminalWidth(stream: typeof Deno.stdout): number | null {
   if (!stream.isTerminal()) return null;
   try {
@@ -63,12 +63,12 @@ export function bold(text: string, stream: typeof Deno.stdout): string {
   return isPlain ? text : `\x1b[1m${text}\x1b[22m`;
 }
 
-/** How a person calls this program: the executable by its name, the tree by its task. */
+/** How to call this program: the executable by its name, the tree by its task. */
 export function commandName(): string {
   return Deno.build.standalone ? "muster" : "npx deno@2.9.6 task start";
 }
 
-/** Makes text of others safe for a terminal: control characters become visible. */
+/** Makes untrusted text safe for a terminal: control characters become visible. */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -81,13 +81,13 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** Prints names with their values, one a line. */
+/** Prints names with their values, one per line. */
 export function printFields(fields: readonly (readonly [name: string, value: string])[]): void {
   const width = Math.max(...fields.map(([name]) => widthOf(name)));
   for (const [name, value] of fields) print(`${pad(name, width)}  ${visible(value)}`.trimEnd());
 }
 
-/** The narrowest that a column is cut to, in cells. */
+/** The narrowest width of a truncated column, in cells. */
 const MIN_COLUMN = 8;
 
 /**
@@ -109,7 +109,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return [bold(lines[0] ?? "", Deno.stdout), ...lines.slice(1)].join("\n");
 }
 
-/** Takes cells from the widest columns until all fit beside each other, two cells between them. */
+/** Narrows the widest columns until all fit, with two cells between them. */
 function fit(widths: readonly number[], available: number | null): readonly number[] {
   const result = [...widths];
   if (available === null) return result;

@@ -1,9 +1,9 @@
 import { CommandFailed } from "./output.ts";
 
-/** The longest password that is read, in bytes. */
+/** Longest password, in bytes. */
 const MAX_PASSWORD = 1024;
 
-/** The exit code of a program that Ctrl-C ended. */
+/** Exit code after Ctrl-C. */
 const INTERRUPTED = 130;
 
 /** Keys as a terminal in raw mode sends them. */
@@ -24,24 +24,24 @@ export interface PasswordOptions {
   readonly passwordStdin?: boolean;
 }
 
-/** A password for an account, and whether muster made it, so that it must be shown. */
+/** A password for an account, and whether muster made it and so must show it. */
 export interface ChosenPassword {
   readonly password: string;
   readonly random: boolean;
 }
 
 /**
- * Finds the password that an account shall have: from standard input if the command line says so,
- * else asked for on a terminal, else a random one.
+ * Chooses the password of an account: from standard input if the command line says so, otherwise
+ * from a prompt on a terminal, otherwise a random one.
  *
- * @throws CommandFailed if there is none or two that were typed differ
+ * @throws CommandFailed if standard input has none, or the two typed ones differ
  */
 export async function choosePassword(fromInput: boolean): Promise<ChosenPassword> {
   if (fromInput) return { password: await readPassword(), random: false };
   if (!Deno.stdin.isTerminal()) return { password: randomPassword(), random: true };
-  const password = askHidden("Password (nothing for a random one): ");
+  const password = askHidden("Password (empty for a random one): ");
   if (password === "") return { password: randomPassword(), random: true };
-  if (askHidden("The same again: ") !== password) {
+  if (askHidden("Repeat the password: ") !== password) {
     throw new CommandFailed("The two passwords differ", 2);
   }
   return { password, random: false };
@@ -63,13 +63,13 @@ export async function readPassword(): Promise<string> {
 }
 
 /**
- * Asks for a line on the terminal without showing what is typed. The question goes to standard
- * error, as standard output is for results.
+ * Asks for a line on the terminal without echoing it. The prompt goes to standard error, because
+ * standard output is for results.
  */
 function askHidden(question: string): string {
   Deno.stdin.setRaw(true);
   try {
-    // Only now: who answers at once is not shown either.
+    // Only now, so that an immediate answer is not echoed either.
     writeError(question);
     return readHidden();
   } finally {
@@ -87,14 +87,15 @@ function readHidden(): string {
     if (code === KEY.carriageReturn || code === KEY.lineFeed || code === KEY.endOfInput) break;
     if (code === KEY.eraseLine) typed.length = 0;
     else if (code === KEY.delete || code === KEY.backspace) eraseCharacter(typed);
-    else if (code === KEY.escape) throw new CommandFailed("A password has no such keys", 2);
-    else if (code >= KEY.space) typed.push(code);
+    else if (code === KEY.escape) {
+      throw new CommandFailed("Type the password without escape or control keys", 2);
+    } else if (code >= KEY.space) typed.push(code);
     if (typed.length > MAX_PASSWORD) throw tooLong();
   }
   return new TextDecoder().decode(new Uint8Array(typed));
 }
 
-/** Takes the last character away: its bytes of the form 10xxxxxx, and the one before them. */
+/** Removes the last character: its bytes of the form 10xxxxxx, and the one before them. */
 function eraseCharacter(bytes: number[]): void {
   while (((bytes.pop() ?? 0) & 0xc0) === 0x80);
 }
@@ -107,7 +108,7 @@ function writeError(text: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(text));
 }
 
-/** 160 random bits in letters and digits that every client's command line takes as they are. */
+/** 160 random bits as letters and digits, which need no quoting in any client. */
 export function randomPassword(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(20));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -15,7 +15,7 @@ async function showPolicy(name: string | undefined, options: CommandOptions): Pr
   printJson(name === undefined ? policies : valueAt(policies, name));
 }
 
-/** `muster policy set`: sets a field of a bot, or removes what is set to `null`. */
+/** `muster policy set`: sets a field of a bot; `null` removes it. */
 async function setPolicy(
   name: string,
   value: string,
@@ -29,7 +29,7 @@ async function setPolicy(
   await client.call("PUT", PATH, objectSchema, patch);
 }
 
-/** A value is JSON if it can be read as such, else the text as it is. */
+/** Parses a value as JSON; a text that is not JSON stands for itself. */
 function readValue(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** The checks of a start, before anything is changed. */
+/** The checks of a start, before it changes anything. */
 import {
   type Address,
   type Config,
@@ -9,7 +9,7 @@ import {
 import { isLoopback } from "../services/irc/mod.ts";
 import { CommandFailed } from "./output.ts";
 
-/** An address to listen on, and the key that names it. */
+/** An address to listen on, and its configuration key. */
 export interface Listener {
   readonly key: string;
   readonly address: Address;
@@ -48,7 +48,7 @@ export function listenersOf({ api_addr, mcp_addr, irc }: Config): Listener[] {
 }
 
 /**
- * Finds addresses that collide with each other or that cannot be listened on.
+ * Finds addresses that collide with each other, or on which the server cannot listen.
  *
  * @param isOurs whether an address in use belongs to the muster whose configuration this is
  */
@@ -79,7 +79,10 @@ export function findListenProblems(
   return problems;
 }
 
-/** Whether two sockets cannot have both addresses; `::` stands for every address, IPv4 or IPv6. */
+/**
+ * Whether two sockets cannot both have these addresses; `::` stands for every address, IPv4 or
+ * IPv6.
+ */
 function collide(a: Address, b: Address): boolean {
   if (a.port === 0 || a.port !== b.port) return false;
   const [first, second] = [a, b].map(({ hostname }) =>
@@ -90,7 +93,7 @@ function collide(a: Address, b: Address): boolean {
   return covers(first, second) || covers(second, first);
 }
 
-/** Finds where passwords and tokens would cross a network in the clear. */
+/** Finds connections on which passwords and tokens would cross a network in clear text. */
 export function findClearText(config: Config): Warning[] {
   const { tls, trusted_proxies, irc } = config;
   const warnings = irc.mode === "external" ? findClearNetwork(config) : [];
@@ -114,7 +117,7 @@ function findClearNetwork({ irc: { addr, tls, ergo } }: Config): Warning[] {
   });
 }
 
-/** Reads an address that the configuration's schema has let through. */
+/** Parses an address that the configuration's schema has already checked. */
 export function requireAddress(text: string): Address {
   const address = parseAddress(text);
   if (address === null) throw new CommandFailed(`"${text}" is not an address`, 2);

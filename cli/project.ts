@@ -62,7 +62,7 @@ async function changeProject(slug: string, options: ProjectOptions): Promise<voi
   const { name, description, visibility, channel } = options;
   const change = { name, description, visibility, channel };
   if (Object.values(change).every((value) => value === undefined)) {
-    throw new CommandFailed("There is nothing to change; name what is to be different", 2);
+    throw new CommandFailed("There is nothing to change: give at least one option", 2);
   }
   const client = await ApiClient.connect(options);
   await client.call("PATCH", pathOf(slug), projectSchema, change);
@@ -106,7 +106,7 @@ export const PROJECT: Group = {
     },
     {
       name: "change",
-      summary: "change what a project says of itself",
+      summary: "change a project's description and settings",
       parameters: [SLUG],
       options: [
         NAME_OPTION,
@@ -126,7 +126,7 @@ export const PROJECT: Group = {
     },
     {
       name: "unarchive",
-      summary: "let an archived project be changed again",
+      summary: "make an archived project writable again",
       parameters: [SLUG],
       options: [URL_OPTION],
       run: (slug: string, options: CommandOptions) => setArchived(slug, false, options),
@@ -134,7 +134,7 @@ export const PROJECT: Group = {
     {
       name: "remove",
       aliases: ["delete"],
-      summary: "remove a project; the server keeps its repository file aside",
+      summary: "remove a project; its repository file is moved aside, not erased",
       parameters: [SLUG],
       options: [URL_OPTION],
       run: removeProject,
@@ -146,10 +146,10 @@ export const PROJECT: Group = {
   examples: [
     {
       line: "project import website - --visibility internal < stream",
-      purpose: "Make a project of what `git fast-export --all > stream` wrote",
+      purpose: "Make a project from a stream of `git fast-export --all`",
     },
-    { line: "project import tool tool.fossil", purpose: "Make one of a Fossil file" },
+    { line: "project import tool tool.fossil", purpose: "Make one from a Fossil file" },
     { line: "project member add website scout write", purpose: "Let scout commit" },
-    { line: "project export website website.fossil", purpose: "Take the repository away" },
+    { line: "project export website website.fossil", purpose: "Save the repository to a file" },
   ],
 };

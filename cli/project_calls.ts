@@ -36,10 +36,10 @@ export function pathOf(slug: string): string {
 }
 
 export const SLUG = { usage: "<project>" };
-export const NAME_OPTION = { flags: "--name <name>", summary: "its name for people" };
-export const DESCRIPTION_OPTION = { flags: "--description <text>", summary: "what it is" };
+export const NAME_OPTION = { flags: "--name <name>", summary: "its display name" };
+export const DESCRIPTION_OPTION = { flags: "--description <text>", summary: "its description" };
 export const VISIBILITY_OPTION = {
   flags: "--visibility <who>",
-  summary: "who may read it (default: private, its members)",
+  summary: "who may read it (default: private, only its members)",
   choices: ["public", "internal", "private"],
 };

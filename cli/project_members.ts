@@ -35,7 +35,7 @@ export const MEMBER: Group = {
     {
       name: "add",
       aliases: ["set"],
-      summary: "give an account a role in a project",
+      summary: "set the role of an account in a project",
       parameters: [SLUG, { usage: "<account>" }, {
         usage: "<role>",
         choices: ["read", "write", "admin"],
@@ -53,7 +53,7 @@ export const MEMBER: Group = {
     {
       name: "remove",
       aliases: ["delete"],
-      summary: "take an account's role in a project",
+      summary: "remove a member from a project",
       parameters: [SLUG, { usage: "<account>" }],
       options: [URL_OPTION],
       run: removeMember,

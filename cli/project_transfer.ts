@@ -26,7 +26,7 @@ interface ExportOptions extends CommandOptions {
   readonly git?: boolean;
 }
 
-/** `muster project import`: fills a project, which is made where there is none. */
+/** `muster project import`: fills a project; makes it if there is none. */
 async function importProject(
   slug: string,
   file: string | undefined,
@@ -63,7 +63,7 @@ async function openSource(file: string | undefined): Promise<ReadableStream<Uint
   }
 }
 
-/** @returns whether the project was made */
+/** @returns whether it made the project */
 async function createIfAbsent(
   client: ApiClient,
   slug: string,
@@ -101,7 +101,7 @@ async function upload(
     progress.show("Commits or artifacts read:", line.done, line.total);
   }
   throw new CommandFailed(
-    "The server ended its answer too early; ask it what became of the import",
+    "The server ended its answer too early: check whether the import succeeded",
   );
 }
 
@@ -155,7 +155,7 @@ async function createFile(path: string): Promise<Deno.FsFile> {
     return await Deno.open(path, { write: true, createNew: true });
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) {
-      throw new CommandFailed(`The file ${path} exists already`);
+      throw new CommandFailed(`The file ${path} already exists`);
     }
     throw new CommandFailed(`The file ${path} cannot be written`);
   }
@@ -164,14 +164,14 @@ async function createFile(path: string): Promise<Deno.FsFile> {
 /** `muster project import`. */
 export const IMPORT: Command = {
   name: "import",
-  summary: "fill a project from a repository file of Fossil or a stream of git fast-export",
+  summary: "fill a project from a Fossil repository file or a stream of git fast-export",
   parameters: [SLUG, { usage: "[file]", completes: "file" }],
   options: [NAME_OPTION, DESCRIPTION_OPTION, VISIBILITY_OPTION, JSON_OPTION, URL_OPTION],
   notes: [
-    "Without a file, or with -, it reads standard input. It makes the project if there is none. " +
-    "A project that has check-ins is refused.",
-    "Every artifact is read, verified and copied. Users, triggers, views and most settings of a " +
-    "Fossil file stay behind.",
+    "Without a file, or with -, reads standard input. Makes the project if there is none; " +
+    "refuses one that already has check-ins.",
+    "Reads, verifies and copies every artifact. Users, triggers, views and most settings of a " +
+    "Fossil file are not copied.",
   ],
   run: importProject,
 };
@@ -185,6 +185,6 @@ export const EXPORT: Command = {
     { flags: "--git", summary: "write a stream for git fast-import" },
     URL_OPTION,
   ],
-  notes: ["Without a file, or with -, it writes to standard output."],
+  notes: ["Without a file, or with -, writes to standard output."],
   run: exportProject,
 };

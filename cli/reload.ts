@@ -3,7 +3,10 @@ import { changedKeys, type Config } from "../services/config/mod.ts";
 import type { Log } from "../services/log.ts";
 import { readCertificate } from "./certificate.ts";
 
-/** The keys that can change while the server runs; one that ends in a dot stands for all below. */
+/**
+ * The keys that can change while the server runs; one that ends in a dot stands for its whole
+ * group.
+ */
 const LIVE_KEYS = [
   ...["messages", "bytes", "replay_on_join", "max_days", "max_messages", "max_bytes"]
     .map((key) => `irc.history.${key}`),
@@ -16,9 +19,9 @@ const LIVE_KEYS = [
   "tls.",
 ];
 
-/** What takes a new configuration while it runs. */
+/** A part that applies a new configuration while it runs. */
 export interface Reloadable {
-  /** @param renewed the certificate, if it is another than before */
+  /** @param renewed the certificate, if it has changed */
   apply(config: Config, renewed: Certificate | null): Promise<void> | void;
 }
 
@@ -32,7 +35,7 @@ export interface ReloaderOptions {
   readonly log: Log;
 }
 
-/** Reads the configuration and the certificates again, one time after the other. */
+/** Reloads the configuration and the certificates, one reload at a time. */
 export class Reloader {
   readonly #options: ReloaderOptions;
   #last: Promise<void> = Promise.resolve();
@@ -44,13 +47,13 @@ export class Reloader {
     this.#certificate = options.certificate;
   }
 
-  /** Reads it again, as soon as the time before is done. It never fails: the log tells how it went. */
+  /** Reloads after the running reload, if any. It never fails: the log has the outcome. */
   reload(): Promise<void> {
     this.#last = this.#last.then(() => this.#reload());
     return this.#last;
   }
 
-  /** Waits for what is being applied, and takes nothing more. */
+  /** Waits for a running reload, and accepts no further ones. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#last;
@@ -73,7 +76,9 @@ export class Reloader {
     }
   }
 
-  /** Replacing a listener can fail new connections, so this happens only if something changed. */
+  /**
+   * Replacing a listener can fail new connections, so the certificate counts only if it changed.
+   */
   async #renewedCertificate(config: Config): Promise<Certificate | null> {
     const before = this.#certificate;
     const present = before === null ? null : await readCertificate(config);

@@ -20,7 +20,7 @@ async function send(
 export const SEND: Leaf = {
   parameters: [{ usage: "<channel>" }, { usage: "<text...>" }],
   options: [
-    { flags: "--nick <nick>", summary: "the name to post under (default: the bridge)" },
+    { flags: "--nick <nick>", summary: "the speaker's name (default: the bridge)" },
     URL_OPTION,
   ],
   examples: [

@@ -31,7 +31,7 @@ export async function serve(options: SettingsOptions): Promise<void> {
   Deno.umask(0o077);
   const log = new Logging(config.log);
   const ended = untilSignal(log);
-  // A SIGHUP that comes during the start would end the process; it waits for the start instead.
+  // A SIGHUP during the start would end the process, so it waits for the end of the start.
   const started = Promise.withResolvers<Reloader>();
   Deno.addSignalListener("SIGHUP", async () => (await started.promise).reload());
   try {
@@ -99,17 +99,17 @@ async function start(
   };
 }
 
-/** How long after the start what it did not need is made, in milliseconds. */
+/** Pause before the work that the start itself does not need, in milliseconds. */
 const PREPARE_AFTER = 1000;
 
-/** What listens. */
+/** The listeners. */
 interface Listening {
   readonly api: HttpServer;
   readonly mcp: HttpServer;
   readonly irc: IrcAddresses;
 }
 
-/** Opens the ports of IRC, the API and MCP. Where one cannot be opened, the daemon is stopped. */
+/** Opens the ports of IRC, the API and MCP. If one cannot be opened, stops the daemon. */
 async function listen(
   config: Config,
   certificate: Certificate | null,
@@ -140,7 +140,7 @@ async function listen(
   }
 }
 
-/** Makes the admin of a first start; null at every later one. */
+/** Creates the first admin at the first start; null at later ones. */
 async function makeFirstAdmin(admins: Admins | null, log: Log): Promise<FirstAdmin | null> {
   try {
     return await admins?.createFirst() ?? null;
@@ -198,7 +198,7 @@ async function announce(
   }
 }
 
-/** The names that a suggestion must not use up again, in lower case. */
+/** The taken names, which are not suggested, in lower case. */
 async function takenNames({ config, agents, ircAccounts, admins }: Services): Promise<Set<string>> {
   const isEmbedded = config.irc.mode === "embedded";
   const names = [
@@ -226,7 +226,7 @@ function untilSignal(log: Log): Promise<void> {
   });
 }
 
-/** Turns what a start can fail on into one sentence. */
+/** Turns an error of the start into one sentence. */
 function explain(error: unknown): unknown {
   const known = error instanceof StartError || error instanceof DatabaseError ||
     error instanceof DataFolderError || error instanceof SecretFileError;

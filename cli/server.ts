@@ -10,22 +10,22 @@ export const SERVE: Leaf = {
   options: [
     {
       flags: "--api-addr <host:port>",
-      summary: "where the REST API listens",
+      summary: "address of the REST API",
       parse: checkAddress,
     },
     {
       flags: "--mcp-addr <host:port>",
-      summary: "where the MCP server listens",
+      summary: "address of the MCP server",
       parse: checkAddress,
     },
     {
       flags: "--irc-listen <host:port>",
-      summary: "where the IRC server listens",
+      summary: "address of the IRC server",
       parse: checkAddress,
     },
     {
       flags: "--log-level <level>",
-      summary: "how much to log",
+      summary: "least severe level to log",
       choices: ["debug", "info", "warning", "error"],
     },
   ],
@@ -47,7 +47,7 @@ async function health(options: CommandOptions): Promise<void> {
   print("ok");
 }
 
-/** `muster status`: how a running server is. */
+/** `muster status`: the state of a running server. */
 export const STATUS: Leaf = {
   options: [JSON_OPTION, URL_OPTION],
   run: status,
@@ -73,7 +73,7 @@ async function status(options: CommandOptions): Promise<void> {
   ]);
 }
 
-/** Reads `host:port`. */
+/** Parses `host:port`. */
 function checkAddress(text: string): string {
   if (parseAddress(text) !== null) return text;
   throw new InvalidValue('be "host:port", or ":port" for every interface');

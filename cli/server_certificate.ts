@@ -1,8 +1,8 @@
 import type { Config } from "../services/config/mod.ts";
 
 /**
- * Makes an HTTP client that trusts the certificate of the configuration beside the usual
- * authorities, so that commands reach a server that made its own.
+ * Makes an HTTP client that trusts the configured certificate beside the usual authorities, so that
+ * commands reach a server with a self-signed one.
  *
  * @returns null if the configuration names no certificate, or one that this user cannot read
  */
@@ -15,11 +15,11 @@ export async function trustOwnCertificate({ tls }: Config): Promise<Deno.HttpCli
   }
 }
 
-/** What helps against a fault, by the runtime's word for the fault. */
+/** Remedies for a fault, by the runtime's word for the fault. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [
     /NotValidForName|not valid for name/,
-    "It is for another name: give the address with that name in --url or MUSTER_URL",
+    "It is for another name: use that name in --url or MUSTER_URL",
   ],
   [
     /CaUsedAsEndEntity/,
@@ -32,8 +32,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 /**
  * Explains why a server's certificate was refused.
  *
- * @param error what `fetch` threw
- * @returns a sentence and a line that helps, or null if the certificate is not the reason
+ * @param error the error of `fetch`
+ * @returns the fault and its remedy, or null if the certificate is not the reason
  */
 export function certificateFault(url: string, { message, cause }: TypeError): string | null {
   const text = cause instanceof Error ? `${message} ${cause.message}` : message;

@@ -2,7 +2,7 @@ import { type Config, ConfigError, loadConfig, type LoadedConfig } from "../serv
 import { CommandFailed, printError } from "./output.ts";
 import type { CommandOptions } from "./options.ts";
 
-/** The configuration file that is read if no other is named. */
+/** The default configuration file. */
 const DEFAULT_FILE = "config.yaml";
 
 /** The exit code if the configuration is wrong. */
@@ -16,7 +16,7 @@ export interface SettingsOptions extends CommandOptions {
   readonly logLevel?: string;
 }
 
-/** Which option of the command line sets which key. */
+/** The options of the command line that set configuration keys. */
 const FLAGS = [
   ["dataDir", "data_dir"],
   ["apiAddr", "api_addr"],
@@ -26,9 +26,9 @@ const FLAGS = [
 ] as const;
 
 /**
- * Reads the configuration that a command works with, and prints its warnings.
+ * Reads the configuration of a command, and prints its warnings.
  *
- * @throws CommandFailed if it cannot be used
+ * @throws CommandFailed if it is invalid
  */
 export async function readSettings(options: SettingsOptions): Promise<Config> {
   const flags = Object.fromEntries(

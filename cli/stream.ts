@@ -1,18 +1,17 @@
 import { type ApiClient, Unreachable } from "./client.ts";
 import { CommandFailed, printError } from "./output.ts";
 
-/** How long to wait before another try, in milliseconds. */
+/** Pause before another attempt, in milliseconds. */
 const RETRY_DELAY = 2000;
 
-/** The longest event that is taken, in characters. */
+/** Longest event, in characters. */
 const MAX_EVENT = 4_194_304;
 
 /**
- * Reads an event stream of the API for ever. Where the server goes away, it waits and connects
- * again.
+ * Reads an event stream of the API forever. If the server goes away, it waits and reconnects.
  *
- * @param path if the stream is; asked before each connection, so that it can name the last event
- * @param take gets the data of each event
+ * @param path returns the stream's path before each connection, so that it can name the last event
+ * @param take receives the data of each event
  * @throws CommandFailed if the server refuses
  */
 export async function followStream(

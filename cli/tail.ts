@@ -16,7 +16,7 @@ export function channelPath(channel: string): string {
 
 /**
  * `muster tail`: prints the last messages of a channel and then each new one, until it is
- * interrupted. Where the server goes away, it waits and takes up where it was.
+ * interrupted. If the server goes away, it waits and then continues where it was.
  */
 async function tail(
   channel: string,
@@ -53,7 +53,7 @@ export const TAIL: Leaf = {
   options: [
     {
       flags: "-n, --lines <count>",
-      summary: "how many earlier messages to print first",
+      summary: "earlier messages to print first",
       parse: checkCount,
       default: 10,
     },

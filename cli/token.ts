@@ -44,7 +44,7 @@ async function addToken(owner: string, options: AddOptions): Promise<void> {
   print(`scopes   ${issued.scopes.join(" ")}`);
   print(`expires  ${issued.expires_at ?? "never"}`);
   print();
-  print("The token is shown this once.");
+  print("The token is shown only once.");
 }
 
 /** `muster token list`. */
@@ -63,7 +63,10 @@ async function listTokens(options: CommandOptions): Promise<void> {
   print(table(["ID", "OWNER", "NAME", "SCOPES", "EXPIRES", "LAST USED"], rows));
 }
 
-/** `muster token remove`: ends a token. One that was revoked before is no error, a wrong id is. */
+/**
+ * `muster token remove`: revokes a token. A token that was already revoked is no error; an unknown
+ * id is.
+ */
 async function removeToken(id: string, options: CommandOptions): Promise<void> {
   const client = await ApiClient.connect(options);
   try {
@@ -75,7 +78,7 @@ async function removeToken(id: string, options: CommandOptions): Promise<void> {
   }
 }
 
-/** Looks among the newest events of the log. */
+/** Whether the newest events of the log contain the token's revocation. */
 async function wasRevoked(client: ApiClient, id: string): Promise<boolean> {
   const path = "/v1/events?types=token.revoked&limit=1000";
   const { events } = await client.call("GET", path, revocationsSchema);
@@ -99,14 +102,14 @@ export const TOKEN: Group = {
       summary: "make a token for an agent or an admin, and print it once",
       parameters: [{ usage: "<owner>" }],
       options: [
-        { flags: "--name <name>", summary: "what tells it apart from others" },
+        { flags: "--name <name>", summary: "its name in lists" },
         {
           flags: "--scopes <scopes>",
           summary: "read, write, admin, separated by commas (default: read)",
         },
         {
           flags: "--days <count>",
-          summary: "how long it lasts (default: until it is removed)",
+          summary: "days until it expires (default: until it is removed)",
           parse: checkDays,
         },
         JSON_OPTION,
@@ -123,14 +126,14 @@ export const TOKEN: Group = {
     {
       name: "remove",
       aliases: ["revoke", "delete"],
-      summary: "end a token at once",
+      summary: "revoke a token",
       parameters: [{ usage: "<id>" }],
       options: [URL_OPTION],
       run: removeToken,
     },
     {
       name: "rotate",
-      summary: "replace the API token at once and print the new one",
+      summary: "replace the API token and print the new one",
       options: [JSON_OPTION, URL_OPTION],
       run: rotateToken,
     },

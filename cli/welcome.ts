@@ -4,7 +4,7 @@ import type { Config } from "../services/config/mod.ts";
 import { VERSION } from "../services/version.ts";
 import { commandName, print } from "./output.ts";
 
-/** If the parts listen, each as `host:port`. */
+/** The addresses of the listeners, each as `host:port`. */
 export interface Addresses {
   readonly scheme: "http" | "https";
   readonly api: string;
@@ -13,12 +13,12 @@ export interface Addresses {
   readonly ircs?: string;
 }
 
-/** What a welcome depends on. */
+/** The facts that a welcome shows. */
 export interface Greeted {
   readonly config: Config;
   /** The admin that this start created, with the password that only the welcome shows; or null. */
   readonly firstAdmin: FirstAdmin | null;
-  /** Whether nobody has the name yet. */
+  /** Whether the name is free. */
   readonly isFree: (name: string) => boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Greeted {
 const AGENT_NAMES: readonly string[] = ["scout", "builder", "mapper", "reviewer"];
 const PERSON_NAMES: readonly string[] = ["ann", "bob", "carol"];
 
-/** Tells a person at a terminal what runs if and what to try next. */
+/** Prints for a person at a terminal where the server listens and what to try next. */
 export function printWelcome(
   { scheme, api, mcp, irc, ircs }: Addresses,
   { config, firstAdmin, isFree }: Greeted,
@@ -46,7 +46,7 @@ export function printWelcome(
   print(`  token  ${token}`);
   print();
   if (firstAdmin !== null) {
-    print(`The admin "${firstAdmin.username}" has this password, which is shown this once:`);
+    print(`The admin "${firstAdmin.username}" has this password, which is shown only once:`);
     print();
     print(`  ${firstAdmin.password}`);
     print();
@@ -62,7 +62,7 @@ export function printWelcome(
   print();
 }
 
-/** The first name that is free, with a number behind it if none is. */
+/** The first free name; if none is free, one with a number. */
 function freeName(names: readonly string[], isFree: (name: string) => boolean): string {
   const [first = "guest"] = names;
   let name = names.find(isFree);

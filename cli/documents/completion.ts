@@ -2,12 +2,12 @@
 import type { CommandLine } from "../command_line/mod.ts";
 import { type Choice, type Word, wordsOf } from "./words.ts";
 
-/** The shells for which there is a script. */
+/** The supported shells. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
-/** Writes the script that a shell reads to complete the commands of the table. */
+/** Writes the script with which a shell completes the commands of the table. */
 export async function completionFor(line: CommandLine, shell: Shell): Promise<string> {
   const words = await wordsOf(line);
   switch (shell) {
@@ -26,8 +26,8 @@ function keyOf({ path }: Word): string {
 }
 
 /**
- * The part that bash and zsh share: finds the command among the words before the cursor. Options
- * that take a value are known by name, so that their values are not taken for commands.
+ * The part that bash and zsh share: finds the command among the words before the cursor. It knows
+ * the options with a value by name, so it does not mistake their values for commands.
  */
 function findCommand(words: readonly Word[], list: string, first: number): string {
   const valued = new Set(
@@ -55,7 +55,7 @@ function flagNames({ short, long }: Choice): string[] {
   return [...short === null ? [] : [`-${short}`], `--${long}`];
 }
 
-/** The cases that say what may follow an option. */
+/** The cases for the value of an option. */
 function valueCases(words: readonly Word[], files: string, folders: string, list: string): string {
   return words.map((word) => {
     const cases = word.options.filter(({ takesValue }) => takesValue).map((option) => {

@@ -9,7 +9,7 @@ import {
   usageOf,
 } from "../command_line/mod.ts";
 
-/** Writes the page that lists every command with its options; loads all of them. */
+/** Writes the page that lists every command with its options; loads all commands. */
 export async function referenceOf(line: CommandLine): Promise<string> {
   const parts = [
     "# Commands",
@@ -29,7 +29,7 @@ export async function referenceOf(line: CommandLine): Promise<string> {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-/** A command under a heading of this level, and those below it under headings of the next. */
+/** A command under a heading of this level, and its subcommands under headings of the next. */
 function commandParts(
   level: number,
   path: string,

@@ -17,10 +17,10 @@ export interface Word {
   /** The words after the program's name; none for the program itself. */
   readonly path: readonly string[];
   readonly summary: string;
-  /** What may follow: names and summaries. */
+  /** The subcommands: names and summaries. */
   readonly commands: readonly (readonly [name: string, summary: string])[];
   readonly options: readonly Choice[];
-  /** What the shell offers for the parameters. */
+  /** The shell's completions of the parameters. */
   readonly completes: Completes | null;
   /** The parameters' fixed values. */
   readonly choices: readonly string[];
@@ -37,7 +37,7 @@ export interface Choice {
   readonly completes: Completes | null;
 }
 
-/** Loads every command and lists it before those below it; hidden ones are left out. */
+/** Loads every command and lists it before its subcommands; leaves hidden ones out. */
 export async function wordsOf(line: CommandLine): Promise<Word[]> {
   const entries = line.sections.flatMap((section) => section.entries).filter(isListed);
   const shared = [...line.options, HELP_OPTION];
@@ -57,7 +57,7 @@ export async function wordsOf(line: CommandLine): Promise<Word[]> {
   return words;
 }
 
-/** A command, and those below it if it is a group. */
+/** A command and, if it is a group, its subcommands. */
 function commandWords(
   path: readonly string[],
   summary: string,

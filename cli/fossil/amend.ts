@@ -15,7 +15,9 @@ interface AmendOptions extends WriteOptions {
   readonly show?: boolean;
 }
 
-/** `muster fossil amend`: changes what is shown of a check-in; the check-in itself stays. */
+/**
+ * `muster fossil amend`: changes the displayed properties of a check-in, not the check-in itself.
+ */
 export async function amend(file: string, name: string, options: AmendOptions): Promise<void> {
   const { message, author: newUser, date, branch, color, close, reopen, hide, show } = options;
   const uuid = await writingAs(

@@ -55,7 +55,7 @@ interface TagOptions extends WriteOptions {
   readonly cancel?: boolean;
 }
 
-/** `muster fossil tag`: gives a check-in a name, or takes a name away. */
+/** `muster fossil tag`: tags a check-in, or removes a tag. */
 export async function tag(
   file: string,
   name: string | undefined,

@@ -10,7 +10,7 @@ interface DiffCommandOptions {
   readonly json?: boolean;
 }
 
-/** `muster fossil diff`: what differs between two check-ins, as unified diffs. */
+/** `muster fossil diff`: the differences between two check-ins, as unified diffs. */
 export async function diff(
   file: string,
   path: string | undefined,

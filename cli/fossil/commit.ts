@@ -25,7 +25,7 @@ interface CommitOptions extends WriteOptions {
   readonly allowFork?: boolean;
 }
 
-/** `muster fossil commit`: a check-in whose tree is a folder on disk. */
+/** `muster fossil commit`: makes a check-in whose tree is a folder on disk. */
 export async function commit(file: string, options: CommitOptions): Promise<void> {
   const { from, message, tag = [], close = false, allowEmpty = false, allowFork = false } = options;
   if (!isFolder(from)) throw new CommandFailed(`"${from}" is no folder`);
@@ -56,7 +56,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** If the check-in goes, with its parent by any name. */
+/** The branch of the new check-in, and its parent by any name. */
 function placeOf(
   { reader, repository }: Session,
   { branch, parent }: CommitOptions,
@@ -67,7 +67,7 @@ function placeOf(
   });
 }
 
-/** What makes the tree of a check-in the one in the folder. */
+/** The changes that turn a check-in's tree into the folder's. */
 function changesTo({ reader, path }: Session, parent: string, folder: string): FileChange[] {
   const tree = readTree(reader, { checkin: parent, recursive: true, withoutLastCheckin: true });
   const before = new Map(tree.entries.map((entry) => [entry.name, entry]));
@@ -92,7 +92,7 @@ function changeTo(known: TreeEntry | undefined, file: FolderFile): FileChange | 
   return modeOf(known) === mode ? null : { kind: "mode", path, mode };
 }
 
-/** What the system says of a link's size is not to be relied on. */
+/** The size that the system reports for a link is not reliable. */
 function sizeOf(file: FolderFile): number {
   return file.mode === "link" ? file.read().length : file.size;
 }
@@ -101,7 +101,7 @@ function modeOf({ type, executable }: TreeEntry): FolderFile["mode"] {
   return type === "link" ? "link" : executable ? "executable" : "file";
 }
 
-/** Reads the content when it is its turn, so that a large folder is never in memory at once. */
+/** Reads the content only when it is written, so that a large folder is never in memory at once. */
 class FileWrite {
   readonly kind = "write";
   readonly path: string;

@@ -1,4 +1,4 @@
-/** What a repository holds besides check-ins, wiki pages and tickets. */
+/** Technotes, forum threads, attachments and unversioned files. */
 import {
   listAttachments,
   listForumThreads,
@@ -47,7 +47,7 @@ export async function technote(
   });
 }
 
-/** `muster fossil forum`: lists the threads, or prints the one that a post is in. */
+/** `muster fossil forum`: lists the threads, or prints the thread of a post. */
 export async function forum(
   file: string,
   post: string | undefined,
@@ -85,7 +85,9 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** `muster fossil attachment`: lists what is attached to something, or prints one of them. */
+/**
+ * `muster fossil attachment`: lists the attachments of a page, ticket or technote, or prints one.
+ */
 export async function attachment(
   file: string,
   target: string,

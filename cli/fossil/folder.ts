@@ -23,7 +23,7 @@ export class FolderFile {
     this.mode = info.isSymlink ? "link" : isExecutable(info.mode) ? "executable" : "file";
   }
 
-  /** The bytes of the file, or of the path that a symbolic link leads to. Read at each call. */
+  /** The content of the file, or the target of a symbolic link. Read at each call. */
   read(): Uint8Array {
     if (this.mode !== "link") return Deno.readFileSync(this.#location);
     return encodeUtf8(Deno.readLinkSync(this.#location));
@@ -39,11 +39,11 @@ function isExecutable(mode: number | null): boolean {
 const SKIPPED_FOLDERS: readonly string[] = [".git", ".hg", ".svn"];
 
 /**
- * Every file below a folder, symbolic links not followed. What checkouts keep for themselves is
- * passed over, and so is the repository itself.
+ * Every file below a folder; symbolic links are not followed. Skips the repository itself, and the
+ * files in which checkouts keep their state.
  *
- * @param repository path of the repository, which may lie in the folder with what belongs to it.
- * @throws {CommandFailed} if something is neither file nor folder nor link.
+ * @param repository path of the repository, which may be in the folder with its other files.
+ * @throws {CommandFailed} if an entry is neither a file nor a folder nor a link.
  */
 export function* filesOf(folder: string, repository: string): Generator<FolderFile> {
   const skipped = filesOfRepository(Deno.realPathSync(repository));
@@ -58,7 +58,7 @@ export function* filesOf(folder: string, repository: string): Generator<FolderFi
       if (info.isDirectory) {
         if (!SKIPPED_FOLDERS.includes(name)) pending.push(`${path}/`);
       } else if (info.isFile || info.isSymlink) yield new FolderFile(path, location, info);
-      else throw new CommandFailed(`"${path}" is no file, folder or symbolic link`);
+      else throw new CommandFailed(`"${path}" is neither a file nor a folder nor a symbolic link`);
     }
   }
 }

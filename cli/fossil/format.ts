@@ -1,11 +1,11 @@
 export { printJson } from "../output.ts";
 
-/** The beginning of a hash, as people write it. */
+/** The first digits of a hash, as people write it. */
 export function shortHash(hash: string): string {
   return hash.slice(0, 10);
 }
 
-/** A comment on one line, as lists show it: white space and line ends become one space each. */
+/** A comment on one line, for lists: each run of white space becomes one space. */
 export function onOneLine(comment: string): string {
   return comment.trim().replace(/\s+/g, " ");
 }

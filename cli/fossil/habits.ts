@@ -1,4 +1,4 @@
-/** What users of the `fossil` program type out of habit. */
+/** Handles the commands that users of the `fossil` program type out of habit. */
 import { CommandFailed, commandName } from "../output.ts";
 
 /** Commands of the program that work on a checkout, and what to use instead. */
@@ -24,7 +24,7 @@ const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
   ].map((name) => [name, `do it with the fossil program: fossil ${name}`] as const),
 ]);
 
-/** muster's commands for the subcommands that the program has under `branch` and `tag`. */
+/** muster's commands for the program's subcommands of `branch` and `tag`. */
 const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> = {
   branch: {
     list: (file) => `branch ${file}`,
@@ -50,7 +50,7 @@ const SUBCOMMANDS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> =
 type Meaning = (file: string, name: string, checkin: string) => string;
 
 /**
- * Puts the file that `-R` names, as in the program, if muster expects it: after the command.
+ * Moves the file of the program's option `-R` to its place in muster: after the command.
  *
  * @param args all words of the command line.
  * @throws {CommandFailed} The words ask for a checkout, for a command that muster lacks, or for a
@@ -91,9 +91,9 @@ function withFileFirst(args: readonly string[]): readonly string[] {
 }
 
 /**
- * Refuses a subcommand of the program if muster expects the name of a branch or a tag.
+ * Refuses one of the program's subcommands in the place of a branch's or tag's name.
  *
- * @param words what follows the name.
+ * @param words the words after the name.
  * @throws {CommandFailed} The name is such a subcommand; the message suggests a command of muster.
  */
 export function refuseSubcommand(

@@ -18,7 +18,9 @@ interface ImportCommandOptions {
   readonly json?: boolean;
 }
 
-/** `muster fossil import`: makes a repository of the `git fast-export` stream on standard input. */
+/**
+ * `muster fossil import`: makes a repository from the `git fast-export` stream on standard input.
+ */
 export async function importStream(file: string, options: ImportCommandOptions): Promise<void> {
   if (Deno.stdin.isTerminal()) {
     throw new CommandFailed('A "git fast-export" stream is expected on standard input', 2);
@@ -49,7 +51,7 @@ function show(progress: TerminalProgress, { phase, commits, total }: GitProgress
   progress.show(phase === "read" ? "Commits read:" : "Check-ins written:", commits, total);
 }
 
-/** Says what could not be taken over as it was. */
+/** Prints what could not be imported unchanged. */
 function printNotices({ counts, first }: GitNotices): void {
   for (const { kind, subject, message } of first) {
     printError(visible(`${kind}: ${subject}: ${message}`));
@@ -61,7 +63,7 @@ function printNotices({ counts, first }: GitNotices): void {
   }
 }
 
-/** `muster fossil export`: a stream for `git fast-import` on standard output. */
+/** `muster fossil export`: writes a stream for `git fast-import` to standard output. */
 export async function exportStream(
   file: string,
   { mainBranch }: { readonly mainBranch?: string },

@@ -13,7 +13,7 @@ interface InfoOptions {
   readonly json?: boolean;
 }
 
-/** `muster fossil info`: what a repository holds, or what a check-in is. */
+/** `muster fossil info`: describes a repository or a check-in. */
 export async function info(file: string, { checkin, json }: InfoOptions): Promise<void> {
   await reading(file, ({ reader }) => {
     const result = checkin === undefined ? readStatistics(reader) : readCheckin(reader, checkin);

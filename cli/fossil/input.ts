@@ -1,12 +1,12 @@
 import { CommandFailed } from "../output.ts";
 
-/** Longest text that is read from standard input, in bytes. */
+/** Longest text on standard input, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * All of standard input, as text.
  *
- * @param what is expected there, for the message if nothing is.
+ * @param what the expected text, for the error if there is none.
  */
 export async function readStandardInput(what: string): Promise<string> {
   if (Deno.stdin.isTerminal()) throw new CommandFailed(`${what} is read from standard input`, 2);

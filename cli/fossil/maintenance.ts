@@ -50,7 +50,7 @@ export async function verify(file: string, { json = false }: JsonOption): Promis
   if (failures.length > 0) throw new CommandFailed(failures.join(" "));
 }
 
-/** One sentence for each way in which a repository is not whole. */
+/** One sentence for each kind of damage. */
 function failuresOf({ artifacts, file, damages, missing_count }: Examination): string[] {
   return [
     ...file.length === 0 ? [] : ["The file is damaged."],
@@ -75,7 +75,7 @@ function printExamination(found: Examination, isWhole: boolean): void {
   }
 }
 
-/** `muster fossil rebuild`: computes the derived tables anew. */
+/** `muster fossil rebuild`: recomputes the derived tables. */
 export async function rebuild(file: string, { json = false }: JsonOption): Promise<void> {
   using progress = new TerminalProgress();
   const result = await writing(file, ({ repository }) => {

@@ -64,7 +64,7 @@ function preview(session: Session, name: string, options: MergeOptions): MergePr
     : previewMerge(repository, { ours, theirs });
 }
 
-/** Hashes of the tip that is merged into and of what is merged. */
+/** Hashes of the tip to merge into, and of the check-in to merge. */
 function sidesOf(
   { reader, repository }: Session,
   name: string,

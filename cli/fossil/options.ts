@@ -1,4 +1,4 @@
-/** Parameters and options that several commands have. */
+/** Parameters and options that several commands share. */
 import { InvalidValue, type Option, type Parameter } from "../command_line/mod.ts";
 
 /** Largest number that an option takes. */
@@ -7,7 +7,7 @@ const MAX_NUMBER = 999_999_999;
 /** The repository file. */
 export const FILE: Parameter = { usage: "<file>", completes: "file" };
 
-export const JSON_OPTION: Option = { flags: "--json", summary: "print JSON, as the API gives it" };
+export const JSON_OPTION: Option = { flags: "--json", summary: "print JSON, as the API does" };
 
 export const CHECKIN_OPTION: Option = {
   flags: "-r, --checkin <name>",
@@ -21,21 +21,21 @@ export const USER_OPTION: Option = {
 
 export const LIMIT_OPTION: Option = {
   flags: "-n, --limit <count>",
-  summary: "how many at most; 0 for all",
+  summary: "most entries to print; 0 for all",
   parse: checkNumber,
   default: 25,
 };
 
 export const OFFSET_OPTION: Option = {
   flags: "--offset <count>",
-  summary: "how many to skip",
+  summary: "entries to skip",
   parse: checkNumber,
 };
 
 /** Kinds of events. */
 export const EVENT_KINDS = ["checkin", "wiki", "ticket", "technote", "forum", "tag"] as const;
 
-/** What the `fossil` program calls them. */
+/** Their names in the `fossil` program. */
 const PROGRAM_KINDS: Readonly<Record<string, (typeof EVENT_KINDS)[number]>> = {
   ci: "checkin",
   w: "wiki",
@@ -45,7 +45,7 @@ const PROGRAM_KINDS: Readonly<Record<string, (typeof EVENT_KINDS)[number]>> = {
   g: "tag",
 };
 
-/** A kind of event, by either program's name for it. */
+/** A kind of event, by its name in either program. */
 export function checkEventKind(text: string): (typeof EVENT_KINDS)[number] {
   const kind = EVENT_KINDS.find((known) => known === text) ?? PROGRAM_KINDS[text];
   if (kind !== undefined) return kind;
@@ -58,7 +58,7 @@ export function checkNumber(text: string): number {
   throw new InvalidValue(`be a whole number up to ${MAX_NUMBER}`);
 }
 
-/** A date that ISO 8601 allows, UTC if it names no zone; gives Unix milliseconds. */
+/** Parses a date of ISO 8601, UTC if it names no zone, to Unix milliseconds. */
 export function checkDate(text: string): number {
   const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) || !text.includes(":");
   const date = Date.parse(hasZone ? text : `${text.replace(" ", "T")}Z`);

@@ -1,12 +1,12 @@
 import type { Paging } from "../../services/fossil/mod.ts";
 import { print } from "../output.ts";
 
-/** How many entries are shown if nobody says. */
+/** Entries shown by default. */
 const DEFAULT_LIMIT = 25;
-/** Longest page that the engine gives. */
+/** Longest page of the engine. */
 const PAGE = 10_000;
 
-/** A page of a list, and how long the whole list is. */
+/** A page of a list, and the length of the whole list. */
 type Page<Key extends string> =
   & { readonly total: number }
   & Readonly<
@@ -14,7 +14,7 @@ type Page<Key extends string> =
   >;
 
 /**
- * Reads as many entries of a list as are wanted, page by page.
+ * Reads the requested entries of a list, page by page.
  *
  * @param paging a limit of 0 stands for all entries.
  * @param key the property of a page that holds its entries.
@@ -33,7 +33,7 @@ export function readPages<Key extends string, Result extends Page<Key>>(
   }
 }
 
-/** Says that a list goes on. */
+/** Prints that a list continues. */
 export function printRest(shown: number, total: number): void {
   if (shown < total) print(`${shown} of ${total}; -n 0 shows all`);
 }

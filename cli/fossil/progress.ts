@@ -1,13 +1,13 @@
-/** Between two lines, in milliseconds. */
+/** Shortest time between two updates, in milliseconds. */
 const INTERVAL_MS = 100;
 
-/** Shows on the terminal how far long work is; shows nothing if standard error is none. */
+/** Shows the progress of long work on the terminal; nothing if standard error is not a terminal. */
 export class TerminalProgress implements Disposable {
   readonly #isShown = Deno.stderr.isTerminal();
   #shownAt = 0;
   #width = 0;
 
-  /** @param total null while it is not known. */
+  /** @param total null while it is unknown. */
   show(what: string, done: number, total: number | null): void {
     const now = performance.now();
     if (!this.#isShown || now - this.#shownAt < INTERVAL_MS) return;
@@ -24,7 +24,7 @@ export class TerminalProgress implements Disposable {
     Deno.stderr.writeSync(new TextEncoder().encode(text));
   }
 
-  /** Leaves an empty line. */
+  /** Clears the line. */
   [Symbol.dispose](): void {
     if (this.#width === 0) return;
     this.#write("");

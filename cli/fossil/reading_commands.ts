@@ -13,7 +13,7 @@ import {
 const LISTS: readonly Command[] = [
   {
     name: "info",
-    summary: "show what a repository holds, or with --checkin what a check-in is",
+    summary: "describe a repository or, with --checkin, a check-in",
     parameters: [FILE],
     options: [{ flags: "-r, --checkin <name>", summary: "a check-in" }, JSON_OPTION],
     run: lazy(async () => (await import("./info.ts")).info),
@@ -25,14 +25,14 @@ const LISTS: readonly Command[] = [
     options: [
       LIMIT_OPTION,
       OFFSET_OPTION,
-      { flags: "-b, --branch <name>", summary: "only those of a branch" },
-      { flags: "--user <login>", summary: "only those of a user" },
+      { flags: "-b, --branch <name>", summary: "only those on a branch" },
+      { flags: "--user <login>", summary: "only those by a user" },
       { flags: "-p, --path <path>", summary: "only those that change a file" },
       { flags: "--before <date>", summary: "only those older than a date or a check-in" },
       { flags: "--after <date>", summary: "only those newer than a date or a check-in" },
       {
         flags: "-t, --kind <kind...>",
-        summary: `everything of these kinds, instead of check-ins: ${EVENT_KINDS.join(", ")}`,
+        summary: `events of these kinds, instead of check-ins: ${EVENT_KINDS.join(", ")}`,
         parse: checkEventKind,
         conflicts: ["branch", "path"],
       },
@@ -49,7 +49,7 @@ const LISTS: readonly Command[] = [
   },
   {
     name: "tags",
-    summary: "list the names of check-ins that are not branches",
+    summary: "list all tags, except for names of branches",
     parameters: [FILE],
     options: [JSON_OPTION],
     run: lazy(async () => (await import("./branches.ts")).tags),
@@ -79,7 +79,7 @@ const FILES: readonly Command[] = [
     parameters: [FILE, { usage: "[path]" }],
     options: [
       CHECKIN_OPTION,
-      { flags: "-l, --long", summary: "with mode, size and last change" },
+      { flags: "-l, --long", summary: "add mode, size and last change" },
       JSON_OPTION,
     ],
     run: lazy(async () => (await import("./tree.ts")).listFiles),
@@ -103,10 +103,10 @@ const FILES: readonly Command[] = [
         choices: ["zip", "tar.gz"],
         default: "zip",
       },
-      { flags: "--folder <name>", summary: "the folder that holds everything in the archive" },
+      { flags: "--folder <name>", summary: "the archive's top folder" },
       {
         flags: "-o, --output <file>",
-        summary: "where to write it (default: standard output)",
+        summary: "the file to write (default: standard output)",
         completes: "file",
       },
     ],
@@ -118,10 +118,10 @@ const FILES: readonly Command[] = [
 const PROGRAM_ARCHIVES = ([["zip", "zip"], ["tarball", "tar.gz"]] as const)
   .map(([name, format]): Command => ({
     name,
-    summary: `write a ${format} archive: as archive --format ${format}`,
+    summary: `write a ${format} archive, like archive --format ${format}`,
     hidden: true,
     parameters: [FILE, { usage: "[checkin]" }, { usage: "[output]", completes: "file" }],
-    options: [{ flags: "--name <folder>", summary: "the folder that holds everything" }],
+    options: [{ flags: "--name <folder>", summary: "the archive's top folder" }],
     run: lazy(async () => (await import("./tree.ts")).archiveAs(format)),
   }));
 
@@ -144,7 +144,7 @@ const DOCUMENTS: readonly Command[] = [
   {
     name: "attachment",
     aliases: ["attachments"],
-    summary: "list what is attached to a wiki page, ticket or technote, or print one",
+    summary: "list the attachments of a wiki page, ticket or technote, or print one",
     parameters: [FILE, { usage: "<target>" }, { usage: "[name]" }],
     options: [JSON_OPTION],
     run: lazy(async () => (await import("./documents.ts")).attachment),
@@ -172,7 +172,7 @@ const DIFFERENCES: readonly Command[] = [
       { flags: "--to <name>", summary: "the newer check-in (default: the tip of trunk)" },
       {
         flags: "--context <lines>",
-        summary: "lines around each change",
+        summary: "lines of context around each change",
         parse: checkNumber,
         default: 3,
       },

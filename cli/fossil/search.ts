@@ -15,7 +15,7 @@ interface SearchCommandOptions extends Paging {
   readonly json?: boolean;
 }
 
-/** `muster fossil search`: full text search; the index beside the repository is made or updated. */
+/** `muster fossil search`: full-text search; makes or updates the index beside the repository. */
 export async function search(
   file: string,
   words: readonly string[],

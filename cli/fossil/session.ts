@@ -9,7 +9,7 @@ import {
 import { serviceErrorOf } from "../../services/projects/errors/mod.ts";
 import { CommandFailed } from "../output.ts";
 
-/** A repository file that a command works on. */
+/** The repository file of a command. */
 export interface Session {
   readonly path: string;
   readonly repository: Repository;
@@ -22,7 +22,7 @@ export interface WriteOptions {
   readonly json?: boolean;
 }
 
-/** Runs a command that reads. It works in folders that cannot be written, too. */
+/** Runs a command that reads; also in folders that cannot be written. */
 export function reading<T>(path: string, work: (session: Session) => T): Promise<Awaited<T>> {
   return withRepository(path, { readOnly: true }, work);
 }
@@ -49,10 +49,10 @@ export function writingAs<T>(
   });
 }
 
-/** The program's capability to do what the special user "developer" may do. */
+/** The program's capability that stands for the rights of its special user "developer". */
 const DEVELOPER = "v";
 
-/** The login name of the person that runs the command. */
+/** The login name of the person at the command line. */
 export function defaultUser(): string {
   return Deno.env.get("USER") || "admin";
 }
@@ -69,9 +69,9 @@ async function withRepository<T>(
 }
 
 /**
- * Runs work with the engine; what it refuses becomes a sentence for the person who asked.
+ * Runs work with the engine; turns its errors into messages for the person at the command line.
  *
- * @param path the repository file that the work is about.
+ * @param path the repository file, for the messages.
  * @throws {CommandFailed}
  */
 export async function explaining<T>(path: string, work: () => T): Promise<Awaited<T>> {

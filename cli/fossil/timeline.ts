@@ -19,7 +19,7 @@ interface TimelineCommandOptions extends ListOptions, TimelineOptions {
   readonly kind?: readonly EventKind[];
 }
 
-/** `muster fossil timeline`: check-ins, newest first; or with `kind` whatever happened. */
+/** `muster fossil timeline`: check-ins or, with `kind`, other events, newest first. */
 export async function timeline(file: string, options: TimelineCommandOptions): Promise<void> {
   const { json = false, kind, ...query } = options;
   await reading(file, ({ reader }) => {

@@ -56,7 +56,7 @@ export async function printFile(
   });
 }
 
-/** Prints bytes as they are, but no binary ones on a terminal. */
+/** Prints bytes unchanged; refuses binary ones on a terminal. */
 export function printContent(name: string, content: Uint8Array, isBinary: boolean): void {
   if (!Deno.stdout.isTerminal()) return printBytes(content);
   if (isBinary) throw new CommandFailed(`"${name}" is binary: write it to a file or a pipe`);
@@ -89,7 +89,7 @@ export async function archive(
   });
 }
 
-/** `muster fossil zip` and `tarball`, as the `fossil` program has them. */
+/** `muster fossil zip` and `tarball`, like those of the `fossil` program. */
 export function archiveAs(format: "zip" | "tar.gz") {
   return async (
     file: string,
@@ -113,8 +113,8 @@ function printAll<T>(chunks: Generator<Uint8Array, T>): T {
 }
 
 /**
- * Writes a file in pieces. An existing file is replaced by the whole of it or stays; what is no
- * file, such as a pipe, is written to.
+ * Writes a file in pieces. An existing file is replaced only when the new one is complete. Anything
+ * but a file, such as a pipe, is written directly.
  */
 function writeFile<T>(path: string, chunks: Generator<Uint8Array, T>): T {
   if (isSpecial(path)) return writePieces(path, chunks);

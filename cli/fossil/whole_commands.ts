@@ -1,7 +1,7 @@
 import { type Command, lazy } from "../command_line/mod.ts";
 import { FILE, JSON_OPTION, USER_OPTION } from "./options.ts";
 
-/** Commands that make a repository or go over the whole of one. */
+/** Commands that make a repository or process the whole of one. */
 export const WHOLE_COMMANDS: readonly Command[] = [
   {
     name: "init",
@@ -11,14 +11,14 @@ export const WHOLE_COMMANDS: readonly Command[] = [
     options: [
       USER_OPTION,
       { flags: "--project-name <name>", summary: "the project's name" },
-      { flags: "--description <text>", summary: "what the project is" },
+      { flags: "--description <text>", summary: "the project's description" },
       JSON_OPTION,
     ],
     run: lazy(async () => (await import("./maintenance.ts")).init),
   },
   {
     name: "import",
-    summary: 'make a repository of the "git fast-export" stream on standard input',
+    summary: 'make a repository from the "git fast-export" stream on standard input',
     parameters: [FILE],
     options: [
       USER_OPTION,
@@ -47,7 +47,7 @@ export const WHOLE_COMMANDS: readonly Command[] = [
   },
   {
     name: "rebuild",
-    summary: "compute every derived table anew",
+    summary: "recompute every derived table",
     parameters: [FILE],
     options: [JSON_OPTION],
     run: lazy(async () => (await import("./maintenance.ts")).rebuild),

@@ -11,12 +11,12 @@ import {
 const COMMIT: Command = {
   name: "commit",
   aliases: ["ci"],
-  summary: "make a check-in of the files in a folder",
+  summary: "make a check-in from the files in a folder",
   parameters: [FILE],
   options: [
     {
       flags: "--from <folder>",
-      summary: "the whole new tree; .git and the like are skipped",
+      summary: "the whole new tree; .git, .hg and .svn are skipped",
       required: true,
       completes: "folder",
     },
@@ -36,8 +36,11 @@ const COMMIT: Command = {
       repeatable: true,
     },
     { flags: "--close", summary: "end the branch with this check-in" },
-    { flags: "--allow-empty", summary: "even if nothing changed" },
-    { flags: "--allow-fork", summary: "even if the parent already has a child on its branch" },
+    { flags: "--allow-empty", summary: "commit even if nothing changed" },
+    {
+      flags: "--allow-fork",
+      summary: "commit even if the parent already has a child on its branch",
+    },
     JSON_OPTION,
   ],
   run: lazy(async () => (await import("./commit.ts")).commit),
@@ -45,13 +48,13 @@ const COMMIT: Command = {
 
 const MERGE: Command = {
   name: "merge",
-  summary: "merge a branch or check-in; change nothing if files conflict",
+  summary: "merge a branch or check-in; nothing is changed if files conflict",
   parameters: [FILE, { usage: "<name>" }],
   options: [
     { flags: "--into <branch>", summary: "the branch to merge into (default: trunk)" },
     {
       flags: "-m, --message <text>",
-      summary: "the comment (default: a sentence that names what is merged)",
+      summary: "the comment (default: names the merged branch or check-in)",
     },
     { flags: "--integrate", summary: "close the merged branch" },
     {
@@ -64,7 +67,7 @@ const MERGE: Command = {
       summary: "undo the changes of that check-in",
       conflicts: ["integrate", "cherrypick"],
     },
-    { flags: "--dry-run", summary: "only print what would be done" },
+    { flags: "--dry-run", summary: "only print the result" },
     USER_OPTION,
     JSON_OPTION,
   ],
@@ -74,16 +77,16 @@ const MERGE: Command = {
 const NAMES: readonly Command[] = [
   {
     name: "tag",
-    summary: "list the tags, or give a check-in a name",
+    summary: "list the tags, or tag a check-in",
     parameters: [FILE, { usage: "[name]" }, { usage: "[checkin]" }],
     options: [
-      { flags: "-m, --message <text>", summary: "what it stands for" },
-      { flags: "--move", summary: "take the name from another check-in" },
-      { flags: "--cancel", summary: "remove the name from every check-in" },
+      { flags: "-m, --message <text>", summary: "the tag's comment" },
+      { flags: "--move", summary: "move the tag from another check-in" },
+      { flags: "--cancel", summary: "remove the tag from every check-in" },
       USER_OPTION,
       JSON_OPTION,
     ],
-    notes: ["Without a check-in the tip of trunk gets the name."],
+    notes: ["Without a check-in, the tip of trunk gets the tag."],
     run: lazy(async () => (await import("./branches.ts")).tag),
   },
   {
@@ -93,7 +96,7 @@ const NAMES: readonly Command[] = [
     options: [
       {
         flags: "--from <checkin>",
-        summary: "where it starts (default: the tip of trunk)",
+        summary: "the check-in where it starts (default: the tip of trunk)",
         conflicts: ["close", "reopen"],
       },
       { flags: "--color <color>", summary: "its colour in Fossil's own pages" },
@@ -121,7 +124,7 @@ const AMEND: Command = {
     { flags: "--color <color>", summary: "a background colour; an empty one removes it" },
     { flags: "--close", summary: "end its branch here", conflicts: ["reopen"] },
     { flags: "--reopen", summary: "open its branch again" },
-    { flags: "--hide", summary: "leave it out of timelines", conflicts: ["show"] },
+    { flags: "--hide", summary: "hide it from timelines", conflicts: ["show"] },
     { flags: "--show", summary: "show it again" },
     USER_OPTION,
     JSON_OPTION,
@@ -150,9 +153,9 @@ const DOCUMENTS: readonly Command[] = [
       { flags: "-m, --message <text>", summary: "what was changed" },
       {
         flags: "-a, --show-associated",
-        summary: "list the pages of branches and check-ins, too",
+        summary: "also list the pages of branches and check-ins",
       },
-      { flags: "--all", summary: "list deleted pages, too" },
+      { flags: "--all", summary: "also list deleted pages" },
       USER_OPTION,
       JSON_OPTION,
     ],

@@ -90,9 +90,9 @@ Deno.test({
 
         const passwd = `cd '${folder}' && MUSTER_URL=${api} ${muster} admin passwd admin`;
         await onTerminal(passwd, async (asking) => {
-          await asking.expect("Password (nothing for a random one):");
+          await asking.expect("Password (empty for a random one):");
           await asking.type(PASSWORD);
-          await asking.expect("The same again:");
+          await asking.expect("Repeat the password:");
           await asking.type(PASSWORD);
           await asking.expect("ended with 0");
           assert.ok(!(await asking.screen()).includes(PASSWORD));

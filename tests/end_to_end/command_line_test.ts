@@ -203,7 +203,7 @@ Deno.test("a server that hangs up is not reported as absent", async () => {
     const url = `http://127.0.0.1:${port}`;
     const environment = { MUSTER_TOKEN: "0".repeat(64) };
     const answer = await runMuster(["status", "--url", url], { folder, environment });
-    assert.equal(answer.stderr, `The connection to ${url} broke off before an answer came\n`);
+    assert.equal(answer.stderr, `The connection to ${url} broke off before the answer\n`);
     assert.equal(answer.code, 1);
   });
   listener.close();

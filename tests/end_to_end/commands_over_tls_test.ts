@@ -41,7 +41,7 @@ Deno.test("a command says that the server's certificate has another name", {
     assert.equal(
       stderr,
       `The certificate of ${program.api} cannot be trusted\n` +
-        "It is for another name: give the address with that name in --url or MUSTER_URL\n",
+        "It is for another name: use that name in --url or MUSTER_URL\n",
     );
   });
 });

@@ -60,7 +60,7 @@ Deno.test("projects are made, changed, filled, exported and removed from the com
 
   await succeed(program, "project", "export", "tool", "tool.fossil");
   const refused = await run(program, "project", "export", "tool", "tool.fossil");
-  assert.match(refused.stderr, /exists already/);
+  assert.match(refused.stderr, /already exists/);
   assert.match(await succeed(program, "project", "import", "copy", "tool.fossil"), /^2 check-ins/);
   assert.match(
     await succeed(program, "project", "export", "copy", "--git"),

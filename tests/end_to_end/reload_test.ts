@@ -134,7 +134,7 @@ Deno.test("an invalid certificate ends the start with one sentence and code 2", 
     const environment = { MUSTER_API_ADDR: "127.0.0.1:0", MUSTER_MCP_ADDR: "127.0.0.1:0" };
     const absent = await runMuster(["serve"], { folder, environment });
     assert.equal(absent.code, 2);
-    assert.match(absent.stderr, /^The file "tls\.crt" that tls names cannot be read\n$/);
+    assert.match(absent.stderr, /^The file "tls\.crt" \(tls\) cannot be read\n$/);
     await writeFile(folder, "tls.crt", "no certificate");
     await writeFile(folder, "tls.key", "no key");
     const broken = await runMuster(["serve"], { folder, environment });

@@ -130,7 +130,7 @@ Deno.test("--version and --help print and end with code 0, an unknown command wi
       assert.equal(wrong.code, 2);
       assert.equal(
         wrong.stderr,
-        `Unknown command "${typed}"; did you mean "serve"?\n"muster --help" shows how it is used\n`,
+        `Unknown command "${typed}"; did you mean "serve"?\n"muster --help" shows the usage\n`,
       );
     }
     assert.deepEqual(await names(folder), []);
@@ -176,7 +176,7 @@ async function check(config: string): Promise<{ code: number; stdout: string; st
 
 Deno.test("config check finds missing TLS files and files with secrets", async () => {
   const { code, stderr } = await check("tls: { cert: absent.pem, key: absent.pem }\n");
-  assert.equal(stderr, 'The file "absent.pem" that tls names cannot be read\n');
+  assert.equal(stderr, 'The file "absent.pem" (tls) cannot be read\n');
   assert.equal(code, 2);
   const external = await check(
     "irc: { mode: external, addr: 127.0.0.1:1, tls: { enabled: true }, " +
@@ -185,7 +185,7 @@ Deno.test("config check finds missing TLS files and files with secrets", async (
   );
   assert.equal(
     external.stderr,
-    'The file "absent" that irc.services.oper_password_file names cannot be read\n',
+    'The file "absent" (irc.services.oper_password_file) cannot be read\n',
   );
   assert.equal(external.code, 2);
 });
@@ -244,7 +244,7 @@ Deno.test("config check counts the addresses of the running muster of the data f
   const checked = await runMuster(["config", "check"], { folder: program.folder, environment });
   assert.equal(
     checked.stdout,
-    `The configuration is valid\nA server is running with it at ${program.api}\n`,
+    `The configuration is valid\nA server with this data folder is running at ${program.api}\n`,
   );
   assert.deepEqual([checked.code, checked.stderr], [0, ""]);
 });
