@@ -78,16 +78,37 @@ function respond(context: Context<AppEnv>, answer: Answer, takesRanges = false):
     return context.body(null, 304, conditionalHeaders(etag));
   }
   if (!takesRanges) return context.body(bytes, 200, headers);
-  headers["Accept-Ranges"] = "bytes";
-  const range = rangeOf(context, etag, bytes.length);
-  if (range === null) return context.body(bytes, 200, headers);
+  const part = partOf(context, { etag, size: bytes.length });
+  if (part instanceof Response) return part;
+  const { status, start, end } = part;
+  const body = status === 206 ? bytes.slice(start, end) : bytes;
+  return context.body(body, status, { ...headers, ...part.headers });
+}
+
+/** Which bytes of some content a request gets, and the headers that say so. */
+export interface ContentPart {
+  readonly status: 200 | 206;
+  /** The first byte, and the first one behind the part. */
+  readonly start: number;
+  readonly end: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a request gets of content that has an entity tag; a refusal where it has no such range. */
+export function partOf(
+  context: Context<AppEnv>,
+  { etag, size }: { readonly etag: string; readonly size: number },
+): ContentPart | Response {
+  const range = rangeOf(context, etag, size);
+  const headers = { "Accept-Ranges": "bytes" };
+  if (range === null) return { status: 200, start: 0, end: size, headers };
   if (range === "unsatisfiable") {
-    const error = `The range lies outside of the content's ${bytes.length} bytes`;
-    return context.json({ error }, 416, { "Content-Range": `bytes */${bytes.length}` });
+    const error = `The range lies outside of the content's ${size} bytes`;
+    return context.json({ error }, 416, { "Content-Range": `bytes */${size}` });
   }
   const [start, end] = range;
-  headers["Content-Range"] = `bytes ${start}-${end - 1}/${bytes.length}`;
-  return context.body(bytes.slice(start, end), 206, headers);
+  const place = { "Content-Range": `bytes ${start}-${end - 1}/${size}` };
+  return { status: 206, start, end, headers: { ...headers, ...place } };
 }
 
 /**

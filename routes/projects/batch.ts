@@ -125,6 +125,10 @@ async function answerOf(
     await response.body?.cancel();
     return refusal(400, "A batch takes no streams");
   }
+  if (Number(response.headers.get("content-length")) > MAX_BYTES) {
+    await response.body?.cancel();
+    return refusal(413, "The content is too long for a batch");
+  }
   const body = new Uint8Array(await response.arrayBuffer());
   const isJson = type.startsWith("application/json") && body.length > 0;
   const text = isJson ? new TextDecoder().decode(body) : JSON.stringify(bodyOf(type, body));

@@ -25,7 +25,7 @@ const PASSIVE_TYPES: ReadonlyMap<string, string> = new Map([
 const SHOWN = /^(?:text\/plain|image|audio|video)/;
 
 /** No file may run or load anything. */
-const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+export const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 /**
  * Headers for the bytes of an untrusted file: its type by its name, text as plain text, and never a

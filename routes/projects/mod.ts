@@ -32,6 +32,7 @@ import { releaseRoutes } from "./releases.ts";
 import type { ProjectGroup } from "./table.ts";
 import { ticketRoutes } from "./tickets.ts";
 import { timelineRoutes } from "./timeline.ts";
+import { uploadRoutes } from "./uploads.ts";
 import { wikiRoutes } from "./wiki.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
@@ -66,6 +67,7 @@ export function createProjectGroups(
     checks: checkRoutes(services),
     protection: protectionRoutes(services),
     releases: releaseRoutes(services),
+    uploads: uploadRoutes(services),
   };
 }
 

@@ -2,17 +2,18 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { bodyLimitsOf } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid } from "../../services/errors.ts";
 import { actorOf, receiveUpload } from "../../services/projects/mod.ts";
 import {
   assetNameSchema,
   fileOf,
   newReleaseSchema,
+  noSuchAsset,
   releaseChangeSchema,
 } from "../../services/releases/mod.ts";
 import { type AppEnv, callerOf } from "../context.ts";
 import { json, jsonRequest } from "../schemas.ts";
-import { answerBytes } from "./answers.ts";
+import { proveAgain } from "../middleware/authenticate.ts";
+import { answerFile } from "./file_answers.ts";
 import { newProjectRoutes } from "./context.ts";
 import { bytesResponses } from "./files.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -90,14 +91,16 @@ const deleteRelease = projectRoute("DELETE /api/releases/{tag}", {
 const getAsset = projectRoute("GET /api/releases/{tag}/assets/{file}", {
   summary: "The bytes of a release's file",
   description:
-    "Supports `Range`, and `If-None-Match` with the entity tag, which is the file's hash.",
+    "Supports `Range`, `If-Range`, and `If-None-Match` with the entity tag, which is the file's hash.",
   request: { params: assetParams },
   responses: { ...bytesResponses, ...projectErrors(400) },
 });
 
 const putAsset = projectRoute("PUT /api/releases/{tag}/assets/{file}", {
   summary: "Upload a file of a release; replaces one with the same name",
-  description: "The body is the file: at most `limits.upload_bytes`, and at most 256 MiB.",
+  description:
+    "The body is the file: at most `limits.upload_bytes`, and at most 256 MiB. To be able " +
+    "to continue after a broken connection, begin with `POST …/assets`.",
   request: {
     params: assetParams,
     body: { content: { "application/octet-stream": { schema: binary } }, required: true },
@@ -116,10 +119,11 @@ const deleteAsset = projectRoute("DELETE /api/releases/{tag}/assets/{file}", {
 });
 
 /** `/api/releases`: releases and their files. */
-export function releaseRoutes(services: Pick<Services, "hosting" | "accounts" | "config">) {
-  const { hosting: { releases, repositories }, accounts, config } = services;
+export function releaseRoutes(
+  services: Pick<Services, "hosting" | "accounts" | "config" | "identity">,
+) {
+  const { hosting: { releases, repositories, uploads }, accounts, config } = services;
   const { stallMilliseconds } = bodyLimitsOf(config);
-  const maxBytes = config.limits.upload_bytes;
   const requestOf = (context: Context<AppEnv>) => ({
     caller: callerOf(context),
     actor: actorOf(context.get("access"), undefined, accounts),
@@ -161,45 +165,34 @@ export function releaseRoutes(services: Pick<Services, "hosting" | "accounts" | 
       const { project } = context.get("access");
       const { tag, file } = context.req.valid("param");
       const { assets } = await releases.find(project, tag, viewerOf(context));
-      const type = assets.find(({ name }) => name === file)?.content_type;
-      const answer = await answerBytes(context, services, async (repository) => {
-        const { content, uuid } = await repository.unversionedFile(fileOf(tag, file));
-        return {
-          bytes: content as Uint8Array<ArrayBuffer>,
-          etag: `"${uuid}"`,
-          headers: {
-            "Content-Type": type ?? "application/octet-stream",
-            "Content-Disposition": `attachment; filename="${file}"`,
-          },
-        };
+      const asset = assets.find(({ name }) => name === file);
+      if (asset === undefined) throw noSuchAsset(file);
+      const name = fileOf(tag, file);
+      return await answerFile(context, asset, {
+        open: () => repositories.downloads.open(project, { name, uuid: asset.uuid }),
+        onWhole: () => releases.files.noteDownload(project, tag, file),
       });
-      if (answer.status === 200 && context.req.method === "GET") {
-        await releases.noteDownload(project, tag, file);
-      }
-      return answer;
     })
     .openapi(putAsset, async (context) => {
       const { project } = context.get("access");
       const { tag, file } = context.req.valid("param");
-      const { body, headers } = context.req.raw;
-      if (body === null) throw new Invalid("The body is empty");
-      const withDrafts = true;
-      await releases.find(project, tag, { withDrafts });
-      await using upload = await receiveUpload(repositories.files.folder, body, {
+      await releases.files.requireRoom(project, tag, file);
+      await using upload = await receiveUpload(repositories.files.folder, context.req.raw, {
         stallMs: stallMilliseconds,
-        maxBytes,
+        maxBytes: uploads.maxBytes,
       });
-      const { asset, isNew } = await releases.putAsset(project, tag, {
+      await proveAgain(services)(context);
+      const { asset, isNew } = await releases.files.put(project, tag, {
         name: file,
         source: upload.path,
-        contentType: headers.get("content-type"),
+        contentType: context.req.header("content-type") ?? null,
       }, requestOf(context));
       return context.json(asset, isNew ? 201 : 200);
     })
     .openapi(deleteAsset, async (context) => {
       const { project } = context.get("access");
       const { tag, file } = context.req.valid("param");
-      await releases.removeAsset(project, tag, file, requestOf(context));
+      await releases.files.remove(project, tag, file, requestOf(context));
       return context.body(null, 204);
     });
 }

@@ -2,7 +2,6 @@ import { z } from "@hono/zod-openapi";
 import { dirname } from "node:path";
 import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
 import type { Services } from "../../services/daemon/mod.ts";
-import { Invalid } from "../../services/errors.ts";
 import {
   memberRequestSchema,
   newProjectSchema,
@@ -217,13 +216,12 @@ export function projectRoutes(
     .openapi(importRepository, async (context) => {
       const { slug } = context.req.valid("param");
       const { project } = projects.require(slug);
-      const { body, signal } = context.req.raw;
-      if (body === null) throw new Invalid("The body is empty");
+      const { signal } = context.req.raw;
       await repositories.requireEmpty(project);
       const { folder } = repositories.files;
       await using received = new AsyncDisposableStack();
       const upload = received.use(
-        await receiveUpload(folder, body, {
+        await receiveUpload(folder, context.req.raw, {
           stallMs: stallMilliseconds,
           maxBytes: config.limits.upload_bytes,
         }),

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Checks } from "../checks/mod.ts";
 import type { Config } from "../config/mod.ts";
 import type { Database } from "../database/mod.ts";
@@ -17,6 +18,7 @@ import { Webhooks, WebhookSender } from "../webhooks/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { ProjectTexts } from "../texts/mod.ts";
 import { Claims, Submissions, Tickets } from "../tickets/mod.ts";
+import { Uploads } from "../uploads/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
 import { OverlapWatch, Workspaces } from "../workspaces/mod.ts";
 
@@ -27,6 +29,8 @@ export interface HostingOptions {
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly webhookConfig: Config["webhooks"];
+  /** Bytes of an uploaded file. */
+  readonly uploadBytes: number;
   /** What the secrets of webhooks are derived from. */
   readonly tokenKey: TokenKey;
   readonly accounts: AccountDirectory;
@@ -53,6 +57,7 @@ export interface Hosting extends ReviewServices {
   readonly protection: Protection;
   readonly releases: Releases;
   readonly texts: ProjectTexts;
+  readonly uploads: Uploads;
   readonly webhooks: Webhooks;
   readonly webhookSender: WebhookSender;
 }
@@ -75,6 +80,16 @@ export async function openHosting(
   const projects = await Projects.open({ database, accounts, repositories, tokens, clock });
   const checks = new Checks({ database, repositories, clock });
   const releases = new Releases({ database, repositories, clock });
+  const uploads = await Uploads.open({
+    folder: join(options.folder, ".uploads"),
+    database,
+    repositories,
+    releases,
+    scheduler,
+    log,
+    maxBytes: options.uploadBytes,
+  });
+  started.defer(() => uploads.close());
   const protection = await Protection.open({ database, checks, clock });
   const claims = await Claims.open({
     database,
@@ -147,6 +162,7 @@ export async function openHosting(
     notifier,
     ...reviews,
     texts,
+    uploads,
     ...await openWebhooks(options, projects, started),
   };
 }

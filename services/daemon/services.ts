@@ -92,6 +92,7 @@ export async function startServices(
     config: config.projects,
     webhookConfig: config.webhooks,
     tokenKey: identity.tokenKey,
+    uploadBytes: config.limits.upload_bytes,
     folder: config.projects.dir || stores.folder.file("projects"),
   }, started);
   const { agents } = people;

@@ -335,9 +335,10 @@ export const WORK_TABLES = `
     uploader_key TEXT NOT NULL,
     target TEXT NOT NULL,
     content_type TEXT NOT NULL,
-    total_bytes INTEGER,
+    total_bytes INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
+    expires_at INTEGER NOT NULL,
+    finished_at INTEGER
   ) STRICT;
   CREATE INDEX uploads_of_project ON uploads (project_id);
 `;

@@ -335,10 +335,12 @@ export interface ReleaseAssetsTable {
 export interface UploadsTable {
   id: Fixed<string>;
   project_id: Fixed<string>;
-  uploader_key: string;
-  target: string;
-  content_type: string;
-  total_bytes: number | null;
+  uploader_key: Fixed<string>;
+  target: Fixed<string>;
+  content_type: Fixed<string>;
+  total_bytes: Fixed<number>;
   created_at: Fixed<number>;
   expires_at: number;
+  /** When its file was stored where it belongs; null before. */
+  finished_at: number | null;
 }

@@ -5,6 +5,7 @@
 export { accessOf, accessProject, mayRead, type ProjectAccess } from "./access.ts";
 export { type ActingCaller, type Actor, actorOf } from "./actors.ts";
 export { type Answer, type NewAnswer, RepositoryAnswers } from "./answers.ts";
+export { type OpenFile, readPart } from "./downloads.ts";
 export { serviceErrorOf } from "./errors/mod.ts";
 export { projectEvent, type ProjectEventData, type ProjectEventType } from "./events.ts";
 export type { IntentionKind, RegisteredKind, Settling, Stamp } from "./intentions.ts";
@@ -28,5 +29,5 @@ export {
   projectChangeSchema,
   slugSchema,
 } from "./schemas.ts";
-export { receiveUpload, type Upload } from "./uploads.ts";
+export { appendParts, receiveUpload, type Upload, type UploadLimits } from "./uploads.ts";
 export { RepositoryWatch } from "./watch.ts";

@@ -14,6 +14,7 @@ import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { RepositoryAnswers } from "./answers.ts";
 import { RepositoryArchives } from "./archives.ts";
+import { RepositoryDownloads } from "./downloads.ts";
 import { artifactEvent, foreignOrigin, projectEvent } from "./events.ts";
 import { Intentions, type Pending, type RegisteredKind, type Stamp } from "./intentions.ts";
 import { Locks } from "./locks.ts";
@@ -73,6 +74,7 @@ export class ProjectRepositories {
   /** Kept answers of the API to reads; valid until the repository changes. */
   readonly answers: RepositoryAnswers;
   readonly archives: RepositoryArchives;
+  readonly downloads: RepositoryDownloads;
   readonly #database: Database;
   readonly #pool: RepositoryPool;
   readonly #scheduler: Scheduler;
@@ -88,6 +90,7 @@ export class ProjectRepositories {
     this.files = new RepositoryFiles({ folder: options.folder, pool: this.#pool });
     this.answers = new RepositoryAnswers(this.files);
     this.archives = new RepositoryArchives(this.files);
+    this.downloads = new RepositoryDownloads(this.files);
     this.intentions = new Intentions(options);
     this.#database = options.database;
     this.#scheduler = options.scheduler;
@@ -272,6 +275,7 @@ export class ProjectRepositories {
   async close(): Promise<void> {
     await this.#locks.idle();
     await this.#pool.close();
+    await this.downloads.close();
   }
 
   #end(project: Project): Promise<ReceivedPlace> {

@@ -16,8 +16,8 @@ const REPOSITORY_ADMIN = "muster";
 /** Suffixes of a SQLite database's files. */
 const ENDINGS = ["", "-wal", "-shm", "-journal"];
 
-/** Temporary folders of uploads, exports and archives. */
-const LEFT_FOLDER = /^\.(?:upload|export|archive)-/;
+/** Temporary folders of uploads, exports, archives and downloads. */
+const LEFT_FOLDER = /^\.(?:upload|export|archive|download)-/;
 const LEFT_DRAFT = /\.import(?:-draft)?(?:-wal|-shm|-journal)?$/;
 
 /** The file that an import reads. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Invalid, TooLarge, TooSlow, Unavailable } from "../errors.ts";
+import { Invalid, ServiceError, TooLarge, TooSlow, Unavailable } from "../errors.ts";
 import { isFromSystem } from "../fossil/mod.ts";
 
 /** The first bytes of every SQLite database. */
@@ -20,6 +20,17 @@ export interface UploadLimits {
   readonly maxBytes: number;
 }
 
+/** What only uploads want that can be resumed. */
+export interface Resumable {
+  /** Ends the upload; what came before stays. */
+  readonly signal?: AbortSignal;
+  /** Whether what came must be on the disk at the end. */
+  readonly isDurable?: boolean;
+}
+
+/** What a client sends, and the length that it declared. */
+export type SentBody = Pick<Request, "body" | "headers">;
+
 /**
  * Writes the body of a request to a new file.
  *
@@ -28,37 +39,59 @@ export interface UploadLimits {
  */
 export async function receiveUpload(
   folder: string,
-  body: ReadableStream<Uint8Array>,
+  { body, headers }: SentBody,
   limits: UploadLimits,
 ): Promise<Upload> {
-  const own = await Deno.makeTempDir({ dir: folder, prefix: ".upload-" });
+  if (body === null) throw new Invalid("The body is empty");
+  if (Number(headers.get("content-length")) > limits.maxBytes) throw tooLarge(limits);
+  const own = await translated(() => Deno.makeTempDir({ dir: folder, prefix: ".upload-" }));
   const remove = () => Deno.remove(own, { recursive: true });
   try {
     const path = join(own, "body");
-    const bytes = await writeParts(path, body, limits);
+    const bytes = await appendParts(path, body, limits);
     if (bytes === 0) throw new Invalid("The body is empty");
     return { path, bytes, format: await formatOf(path), [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
-    if (isFromSystem(error)) throw new Unavailable("The file could not be written to disk");
     throw error;
   }
 }
 
-async function writeParts(
+/**
+ * Appends what a client sends to a file, which is made where there is none. What came before an error
+ * stays in the file.
+ *
+ * @param options the bounds of this body, and what resumable uploads need
+ * @returns how many bytes came
+ * @throws what {@link receiveUpload} throws, and the signal's reason
+ */
+export async function appendParts(
   path: string,
   body: ReadableStream<Uint8Array>,
-  { stallMs, maxBytes }: UploadLimits,
+  options: UploadLimits & Resumable,
 ): Promise<number> {
-  using file = await Deno.open(path, { write: true, createNew: true });
-  const reader = body.getReader();
+  return await translated(async () => {
+    using file = await Deno.open(path, { append: true, create: true });
+    try {
+      return await writeParts(file, body.getReader(), options);
+    } finally {
+      if (options.isDurable === true) await file.syncData();
+    }
+  });
+}
+
+async function writeParts(
+  file: Deno.FsFile,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { stallMs, maxBytes, signal }: UploadLimits & Resumable,
+): Promise<number> {
   let bytes = 0;
   try {
     for (;;) {
-      const { value, done } = await nextPart(reader, stallMs);
+      const { value, done } = await nextPart(reader, stallMs, signal);
       if (done) return bytes;
       bytes += value.length;
-      if (bytes > maxBytes) throw new TooLarge(`The file is larger than ${maxBytes} bytes`);
+      if (bytes > maxBytes) throw tooLarge({ maxBytes });
       for (let written = 0; written < value.length;) {
         written += await file.write(value.subarray(written));
       }
@@ -71,17 +104,35 @@ async function writeParts(
 async function nextPart(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   stallMs: number,
+  signal?: AbortSignal,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooSlow("The body did not arrive in time")), stallMs);
-  });
+  signal?.throwIfAborted();
+  const ending = Promise.withResolvers<never>();
+  const onAbort = () => ending.reject(signal?.reason);
+  signal?.addEventListener("abort", onAbort);
+  const timer = setTimeout(
+    () => ending.reject(new TooSlow("The body did not arrive in time")),
+    stallMs,
+  );
   try {
-    return await Promise.race([reader.read(), late]);
+    return await Promise.race([reader.read(), ending.promise]);
   } catch (error) {
-    throw error instanceof TooSlow ? error : new Invalid("The body is incomplete");
+    throw error instanceof ServiceError ? error : new Invalid("The body is incomplete");
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function tooLarge({ maxBytes }: Pick<UploadLimits, "maxBytes">): TooLarge {
+  return new TooLarge(`The file is larger than ${maxBytes} bytes`);
+}
+
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isFromSystem(error) ? new Unavailable("The file could not be written to disk") : error;
   }
 }
 

@@ -1,69 +1,26 @@
-import type { Selectable } from "kysely";
+import { type Database, type Statement, statement } from "../database/mod.ts";
+import { Conflict } from "../errors.ts";
+import type { PooledRepository } from "../fossil/mod.ts";
+import { originOf } from "../identity/mod.ts";
+import type { Project, RegisteredKind } from "../projects/mod.ts";
 import {
-  type Change,
-  type Database,
-  type Statement,
-  statement,
-  type Tables,
-} from "../database/mod.ts";
-import { Conflict, NotFound } from "../errors.ts";
-import type { Origin } from "../events/mod.ts";
-import type { PooledRepository, UnversionedRef } from "../fossil/mod.ts";
-import { type Caller, originOf } from "../identity/mod.ts";
-import {
-  type Actor,
-  type Project,
-  projectEvent,
-  type ProjectRepositories,
-  type RegisteredKind,
-} from "../projects/mod.ts";
+  eventsOf,
+  findRow,
+  noSuchRelease,
+  type Release,
+  type ReleaseRequest,
+  type ReleasesOptions,
+  type Row,
+  viewOf,
+} from "./records.ts";
+import { ReleaseFiles } from "./release_files.ts";
 import type { NewRelease, ReleaseChange } from "./schemas.ts";
 
-type Row = Selectable<Tables["releases"]>;
-
-/** A file of a release as the API shows it. */
-export interface Asset {
-  readonly name: string;
-  readonly file_size_bytes: number;
-  readonly content_type: string;
-  readonly download_count: number;
-  /** The hash of the content. */
-  readonly uuid: string;
-}
-
-/** A release as the API shows it. */
-export interface Release {
-  readonly tag_name: string;
-  readonly name: string;
-  readonly body: string;
-  readonly is_prerelease: boolean;
-  readonly is_draft: boolean;
-  readonly author: string;
-  readonly created_at: string;
-  readonly published_at: string | null;
-  readonly checkin_uuid: string;
-  readonly assets: readonly Asset[];
-}
-
-export interface ReleasesOptions {
-  readonly database: Database;
-  readonly repositories: Pick<ProjectRepositories, "read" | "write" | "intentions">;
-  /** Unix milliseconds. */
-  readonly clock: () => number;
-}
-
-/** Who asks for a change. */
-export interface ReleaseRequest {
-  readonly caller: Caller;
-  readonly actor: Actor;
-}
-
 const MAX_RELEASES = 1000;
-const MAX_ASSETS = 100;
-const OTHER_TYPE = "application/octet-stream";
 
 /** The releases of projects. */
 export class Releases {
+  readonly files: ReleaseFiles;
   readonly #database: Database;
   readonly #repositories: ReleasesOptions["repositories"];
   readonly #clock: () => number;
@@ -73,11 +30,12 @@ export class Releases {
     this.#database = options.database;
     this.#repositories = options.repositories;
     this.#clock = options.clock;
+    this.files = new ReleaseFiles(options);
     this.#publishing = options.repositories.intentions.register<Row>({
       name: "release.publish",
       settle: ({ project, body, origin, now }) => ({
         statements: [this.#keeping(body)],
-        events: [this.#event(project, body, "published", { origin, time: now })],
+        events: eventsOf(project, body, "published", { origin, time: now }),
       }),
     });
   }
@@ -87,7 +45,7 @@ export class Releases {
     const { tables } = this.#database;
     const rows = await tables.selectFrom("releases").selectAll()
       .where("project_id", "=", project.id).execute();
-    const assets = await this.#assets(project);
+    const assets = await this.files.all(project);
     return rows.filter((row) => withDrafts || row.is_draft === 0)
       .sort((one, other) =>
         (other.published_at ?? Infinity) - (one.published_at ?? Infinity) ||
@@ -102,9 +60,9 @@ export class Releases {
     tag: string,
     { withDrafts }: { withDrafts: boolean },
   ): Promise<Release> {
-    const row = await this.#row(project, tag);
+    const row = await findRow(this.#database, project, tag);
     if (row.is_draft === 1 && !withDrafts) throw noSuchRelease(tag);
-    return viewOf(row, (await this.#assets(project)).get(tag) ?? []);
+    return viewOf(row, (await this.files.all(project)).get(tag) ?? []);
   }
 
   /**
@@ -145,7 +103,7 @@ export class Releases {
     { is_draft, is_prerelease, name, body }: ReleaseChange,
     request: ReleaseRequest,
   ): Promise<Release> {
-    const row = await this.#row(project, tag);
+    const row = await findRow(this.#database, project, tag);
     const now = this.#clock();
     const changed: Row = {
       ...row,
@@ -163,80 +121,8 @@ export class Releases {
 
   /** Removes a release with its files. Its tag stays. */
   async remove(project: Project, tag: string, request: ReleaseRequest): Promise<void> {
-    const row = await this.#row(project, tag);
-    const assets = (await this.#assets(project)).get(tag) ?? [];
-    await this.#drop(project, tag, assets.map(({ name }) => name), request);
-    const { tables } = this.#database;
-    await this.#commit(project, row, "deleted", request, [
-      statement(
-        tables.deleteFrom("release_assets").where("project_id", "=", project.id)
-          .where("tag_name", "=", tag),
-      ),
-      statement(
-        tables.deleteFrom("releases").where("project_id", "=", project.id)
-          .where("tag_name", "=", tag),
-      ),
-    ]);
-  }
-
-  /**
-   * Adds a file to a release, or replaces the one with the same name.
-   *
-   * @param source path of a file with the content
-   * @returns the file, and whether the name is new
-   */
-  async putAsset(
-    project: Project,
-    tag: string,
-    { name, source, contentType }: { name: string; source: string; contentType: string | null },
-    request: ReleaseRequest,
-  ): Promise<{ readonly asset: Asset; readonly isNew: boolean }> {
-    const row = await this.#row(project, tag);
-    const before = (await this.#assets(project)).get(tag) ?? [];
-    const isNew = !before.some((asset) => asset.name === name);
-    if (isNew && before.length >= MAX_ASSETS) {
-      throw new Conflict(`A release has at most ${MAX_ASSETS} files`);
-    }
-    await this.#repositories.write(project, {
-      caller: request.caller,
-      user: request.actor.name,
-      write: (repository, stamp) =>
-        repository.putUnversioned({ ...stamp, name: fileOf(tag, name), source }),
-    });
-    const content_type = contentType ?? OTHER_TYPE;
-    const key = { project_id: project.id, tag_name: tag, name };
-    const insertion = this.#database.tables.insertInto("release_assets")
-      .values({ ...key, content_type, download_count: 0 })
-      .onConflict((conflict) =>
-        conflict.columns(["project_id", "tag_name", "name"]).doUpdateSet({ content_type })
-      );
-    await this.#commit(project, row, "asset", request, [statement(insertion)]);
-    const assets = (await this.#assets(project)).get(tag) ?? [];
-    const asset = assets.find((one) => one.name === name);
-    if (asset === undefined) throw noSuchAsset(name);
-    return { asset, isNew };
-  }
-
-  /** @throws NotFound */
-  async removeAsset(
-    project: Project,
-    tag: string,
-    name: string,
-    request: ReleaseRequest,
-  ): Promise<void> {
-    const row = await this.#row(project, tag);
-    if (await this.#drop(project, tag, [name], request) === 0) throw noSuchAsset(name);
-    const removal = this.#database.tables.deleteFrom("release_assets")
-      .where("project_id", "=", project.id).where("tag_name", "=", tag).where("name", "=", name);
-    await this.#commit(project, row, "asset", request, [statement(removal)]);
-  }
-
-  /** Counts a download of a file. */
-  async noteDownload(project: Project, tag: string, name: string): Promise<void> {
-    const update = this.#database.tables.updateTable("release_assets")
-      .set(({ eb }) => ({ download_count: eb("download_count", "+", 1) }))
-      .where("project_id", "=", project.id).where("tag_name", "=", tag).where("name", "=", name);
-    await this.#database.commit({ statements: [statement(update)] });
+    const row = await findRow(this.#database, project, tag);
+    await this.files.removeRelease(project, row, request);
   }
 
   async #publish(
@@ -257,21 +143,6 @@ export class Releases {
     });
   }
 
-  async #drop(
-    project: Project,
-    tag: string,
-    names: readonly string[],
-    { caller, actor }: ReleaseRequest,
-  ): Promise<number> {
-    if (names.length === 0) return 0;
-    return await this.#repositories.write(project, {
-      caller,
-      user: actor.name,
-      write: (repository, stamp) =>
-        repository.dropUnversioned({ ...stamp, names: names.map((name) => fileOf(tag, name)) }),
-    });
-  }
-
   async #commit(
     project: Project,
     row: Row,
@@ -280,16 +151,7 @@ export class Releases {
     statements: readonly Statement[],
   ): Promise<void> {
     const by = { origin: originOf(caller), time: this.#clock() };
-    // Every reader sees events, but must not see drafts.
-    const events: Change["events"] = row.is_draft === 1
-      ? []
-      : [this.#event(project, row, status, by)];
-    await this.#database.commit({ statements, events });
-  }
-
-  #event(project: Project, row: Row, status: string, by: { origin: Origin; time: number }) {
-    const { tag_name, name } = row;
-    return projectEvent(project, "project.release", { tag_name, name, status }, by);
+    await this.#database.commit({ statements, events: eventsOf(project, row, status, by) });
   }
 
   #keeping(row: Row): Statement {
@@ -300,13 +162,6 @@ export class Releases {
           .doUpdateSet({ name, body, is_prerelease, is_draft, published_at })
       );
     return statement(insertion);
-  }
-
-  async #row(project: Pick<Project, "id">, tag: string): Promise<Row> {
-    const row = await this.#database.tables.selectFrom("releases").selectAll()
-      .where("project_id", "=", project.id).where("tag_name", "=", tag).executeTakeFirst();
-    if (row === undefined) throw noSuchRelease(tag);
-    return row;
   }
 
   async #requireNew(project: Pick<Project, "id">, tag: string): Promise<void> {
@@ -327,65 +182,4 @@ export class Releases {
       return tagged?.uuid ?? (await repository.checkin("trunk")).uuid;
     });
   }
-
-  /** The files of every release, by its tag. */
-  async #assets(project: Project): Promise<ReadonlyMap<string, readonly Asset[]>> {
-    const files = await this.#repositories.read(
-      project,
-      (repository) => repository.unversionedFiles(),
-    );
-    const rows = await this.#database.tables.selectFrom("release_assets").selectAll()
-      .where("project_id", "=", project.id).execute();
-    const known = new Map(rows.map((row) => [fileOf(row.tag_name, row.name), row]));
-    const assets = new Map<string, Asset[]>();
-    for (const file of files) {
-      const [, tag, name] = /^releases\/([^/]+)\/([^/]+)$/.exec(file.name) ?? [];
-      if (tag === undefined || name === undefined) continue;
-      assets.set(tag, [...assets.get(tag) ?? [], assetOf(file, name, known.get(file.name))]);
-    }
-    return assets;
-  }
-}
-
-function assetOf(
-  { size, uuid }: UnversionedRef,
-  name: string,
-  row: Selectable<Tables["release_assets"]> | undefined,
-): Asset {
-  return {
-    name,
-    file_size_bytes: size,
-    content_type: row?.content_type ?? OTHER_TYPE,
-    download_count: row?.download_count ?? 0,
-    uuid,
-  };
-}
-
-function viewOf(row: Row, assets: readonly Asset[]): Release {
-  const { tag_name, name, body, checkin, author_name, created_at, published_at } = row;
-  return {
-    tag_name,
-    name,
-    body,
-    is_prerelease: row.is_prerelease === 1,
-    is_draft: row.is_draft === 1,
-    author: author_name,
-    created_at: new Date(created_at).toISOString(),
-    published_at: published_at === null ? null : new Date(published_at).toISOString(),
-    checkin_uuid: checkin,
-    assets,
-  };
-}
-
-/** The name of the unversioned file that holds a release's file. */
-export function fileOf(tag: string, name: string): string {
-  return `releases/${tag}/${name}`;
-}
-
-function noSuchRelease(tag: string): NotFound {
-  return new NotFound(`There is no release "${tag}"`);
-}
-
-function noSuchAsset(name: string): NotFound {
-  return new NotFound(`The release has no file "${name}"`);
 }

@@ -241,6 +241,20 @@ async function walkReleases(project: ProjectWalk): Promise<void> {
   const assets = "/releases/{tag}/assets/{file}";
   await project.step(`PUT ${assets}`, { path: asset, body: content, status: 201 });
   await project.step(`GET ${assets}`, { path: asset, status: 200 });
+  const { length } = content;
+  const metadata = `filename ${btoa("b.txt")}`;
+  await project.step("POST /releases/{tag}/assets", {
+    path: ["v1"],
+    headers: { "upload-length": `${length}`, "upload-metadata": metadata },
+    status: 201,
+  });
+  const { uploads } = await project.step("GET /uploads", { status: 200 });
+  const upload = { path: [uploads[0].id] };
+  await project.step("GET /uploads/{id}", { ...upload, status: 200 });
+  const type = { "content-type": "application/offset+octet-stream" };
+  const headers = { ...type, "upload-offset": "0" };
+  await project.step("PATCH /uploads/{id}", { ...upload, headers, body: content, status: 204 });
+  await project.step("DELETE /uploads/{id}", { ...upload, status: 204 });
   await project.step("GET /releases", { status: 200 });
   await project.step("GET /releases/{tag}", { path: ["v1"], status: 200 });
   await project.step(`DELETE ${assets}`, { path: asset, status: 204 });

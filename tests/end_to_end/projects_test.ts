@@ -82,5 +82,5 @@ Deno.test("what uploads and exports of a killed server left is removed at its st
   await Deno.writeTextFile(join(projects, "tool.fossil"), "x");
   await using _program = await startProgram({ folder });
   const left = Array.from(Deno.readDirSync(projects), ({ name }) => name).sort();
-  assert.deepEqual(left, ["removed", "tool.fossil"]);
+  assert.deepEqual(left, [".uploads", "removed", "tool.fossil"]);
 });

@@ -12,6 +12,7 @@ export interface StepOptions {
   readonly query?: string;
   /** JSON, or bytes as they are. */
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   /** A bearer token in place of the operator's. */
   readonly token?: string;
   readonly status: number;
@@ -45,7 +46,7 @@ export class ApiWalk {
     const { api, token } = this.#server;
     const response = await fetch(api + fillPath(endpoint.path, path) + query, {
       method: endpoint.method,
-      headers: { authorization: `Bearer ${sent.token ?? token}` },
+      headers: { authorization: `Bearer ${sent.token ?? token}`, ...sent.headers },
       ...(sent.body === undefined ? {} : { body: bodyOf(sent.body) }),
     });
     const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;

@@ -98,6 +98,18 @@ export class TestApi {
     return await this.#app.request(path, init, { remoteAddress: from });
   }
 
+  /** Sends a body of unknown length as the operator. */
+  async sendStream(
+    request: string,
+    body: ReadableStream<Uint8Array>,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const [method = "GET", path = "/"] = request.split(" ");
+    const authorization = this.#credentials.get("operator") ?? "";
+    const init = { method, headers: { ...headers, authorization }, body };
+    return await this.#app.request(path, init, { remoteAddress: "192.0.2.1" });
+  }
+
   /** Sends the requests one after the other and compares each answer with what is expected. */
   async expect(scenarios: readonly Scenario[]): Promise<void> {
     for (const scenario of scenarios) {

@@ -26,6 +26,11 @@ export class GarbageCollector {
   }
 }
 
+/** Frees everything that this thread does not use any more, after work with very large buffers. */
+export function collectAll(): void {
+  collect?.();
+}
+
 /** Bytes that this thread's objects and buffers take. */
 function usedBytes(): number {
   const { heapUsed, external } = Deno.memoryUsage();

@@ -43,6 +43,6 @@ export {
   type TimelineOptions,
 } from "./timeline.ts";
 export { readTree, type TreeOptions } from "./tree.ts";
-export { listUnversioned, readUnversioned } from "./unversioned.ts";
+export { copyUnversioned, listUnversioned, readUnversioned } from "./unversioned.ts";
 export { findReferences, type Reference } from "./references.ts";
 export { listWikiPages, readWikiHistory, readWikiPage, type WikiListOptions } from "./wiki.ts";

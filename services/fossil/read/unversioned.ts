@@ -34,6 +34,28 @@ export function listUnversioned(reader: Reader): UnversionedRef[] {
  * @throws {FossilError} `missing` if there is no such file; `corrupt` if it does not decode.
  */
 export function readUnversioned(reader: Reader, name: string): UnversionedContent {
+  const { ref, content } = contentOf(reader, name);
+  return { ...ref, is_binary: isBinary(content), content };
+}
+
+/**
+ * Copies an unversioned file to the file `target`, which must not exist.
+ *
+ * @throws {FossilError} as {@link readUnversioned}
+ */
+export function copyUnversioned(
+  reader: Reader,
+  { name, target }: { readonly name: string; readonly target: string },
+): UnversionedRef {
+  const { ref, content } = contentOf(reader, name);
+  Deno.writeFileSync(target, content, { createNew: true });
+  return ref;
+}
+
+function contentOf(
+  reader: Reader,
+  name: string,
+): { readonly ref: UnversionedRef; readonly content: Uint8Array } {
   return reader.read(() => {
     const { db } = reader.repository;
     const row = db.hasTable("unversioned")
@@ -46,7 +68,7 @@ export function readUnversioned(reader: Reader, name: string): UnversionedConten
       throw new FossilError("missing", `There is no unversioned file "${name}"`);
     }
     const content = row.encoding === COMPRESSED ? unpackBlob(row.content) : row.content;
-    return { ...refOf(row), is_binary: isBinary(content), content };
+    return { ref: refOf(row), content };
   });
 }
 

@@ -6,7 +6,7 @@ import type { HashMemory } from "./hash_protocol.ts";
 import type { ImportOptions, ImportReport } from "./import.ts";
 import { type CallOptions, Lane } from "./lane.ts";
 import { type JsonOperations, type Operations, TIME_LIMITS_MS, type TimeLimits } from "./limits.ts";
-import { type OperationName, SIDE } from "./operations.ts";
+import { type OperationName, SIDE, type Side, SIDES } from "./operations.ts";
 import type { JobRequest, WorkerSettings } from "./protocol.ts";
 
 /** Options of {@link RepositoryPool}. */
@@ -91,7 +91,7 @@ export class RepositoryPool {
     this.#settings = settings;
     const newLane = () => new Lane({ settings, maxQueued, graceMs, startWorker });
     this.#lanes = Array.from({ length: workers }, newLane);
-    this.#sides = { search: newLane(), long: newLane() };
+    this.#sides = Object.fromEntries(SIDES.map((side) => [side, newLane()])) as Record<Side, Lane>;
   }
 
   /**
@@ -227,9 +227,6 @@ function handle(door: Omit<Door, "asJson">): PooledRepository {
     },
   });
 }
-
-/** A worker on the side. */
-type Side = "search" | "long";
 
 /** The context of a repository's methods. */
 interface Door {

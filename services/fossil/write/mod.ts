@@ -32,4 +32,9 @@ export {
   type WrittenTicketChange,
 } from "./ticket.ts";
 export { changeTree, type FileChange, type PutFile } from "./tree.ts";
-export { type NewUnversioned, removeUnversioned, writeUnversioned } from "./unversioned.ts";
+export {
+  nameOfFile,
+  type NewUnversioned,
+  removeUnversioned,
+  writeUnversioned,
+} from "./unversioned.ts";

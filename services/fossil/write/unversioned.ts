@@ -1,5 +1,6 @@
 /** Writing unversioned files: the newest content of each name, outside of every check-in. */
-import { MAX_ARTIFACT_BYTES, sha1, sha3 } from "../codec/mod.ts";
+import { createHash } from "node:crypto";
+import { MAX_ARTIFACT_BYTES } from "../codec/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, writeAs } from "./author.ts";
@@ -9,7 +10,12 @@ export interface NewUnversioned extends Author {
   readonly name: string;
   /** Path of the file with the content. */
   readonly source: string;
+  /** The content's name by {@link nameOfFile}. */
+  readonly uuid: string;
 }
+
+/** How much of a file is read at once, in bytes. */
+const PART_BYTES = 1024 * 1024;
 
 /** The table of `fossil uv`, which a repository gets with its first such file. */
 const TABLE = `CREATE TABLE IF NOT EXISTS unversioned(
@@ -23,25 +29,36 @@ const TABLE = `CREATE TABLE IF NOT EXISTS unversioned(
   content BLOB
 )`;
 
+/** The hash by which a repository names the content of a file; reads the file in parts. */
+export function nameOfFile({ config }: Repository, source: string): string {
+  const algorithm = (config.get("hash-policy") ?? "2") === "0" ? "sha1" : "sha3-256";
+  const hash = createHash(algorithm);
+  const part = new Uint8Array(PART_BYTES);
+  using file = Deno.openSync(source);
+  for (let length = file.readSync(part); length !== null; length = file.readSync(part)) {
+    hash.update(part.subarray(0, length));
+  }
+  return hash.digest("hex");
+}
+
 /**
- * Writes an unversioned file. Returns its hash and its length in bytes.
+ * Writes an unversioned file. SQLite takes a value as a whole, so this needs three to four times its
+ * length in memory.
  *
  * @throws {FossilError} `limit` if it is larger than an artifact may be.
  */
 export function writeUnversioned(
   repository: Repository,
-  { name, source, ...author }: NewUnversioned,
-): { uuid: string; size: number } {
+  { name, source, uuid, ...author }: NewUnversioned,
+): void {
   const { size } = Deno.statSync(source);
   if (size > MAX_ARTIFACT_BYTES) {
     throw new FossilError("limit", `A file has at most ${MAX_ARTIFACT_BYTES} bytes`);
   }
-  const content = Deno.readFileSync(source);
-  return writeAs(repository, author, () => {
+  const content = readWhole(source, size);
+  writeAs(repository, author, () => {
     const { db, config } = repository;
     db.exec(TABLE);
-    const policy = config.get("hash-policy") ?? "2";
-    const uuid = policy === "0" ? sha1(content) : sha3(content);
     db.run(
       `REPLACE INTO unversioned(name,rcvid,mtime,hash,sz,encoding,content) VALUES(?,?,?,?,?,0,?)`,
       name,
@@ -52,8 +69,19 @@ export function writeUnversioned(
       content,
     );
     config.delete("uv-hash");
-    return { uuid, size: content.length };
   });
+}
+
+/** Reads a file of a known size. `Deno.readFileSync` takes twice the memory. */
+function readWhole(path: string, size: number): Uint8Array {
+  const content = new Uint8Array(size);
+  using file = Deno.openSync(path);
+  for (let length = 0; length < size;) {
+    const read = file.readSync(content.subarray(length));
+    if (read === null) throw new FossilError("invalid", "The file became shorter");
+    length += read;
+  }
+  return content;
 }
 
 /**

@@ -1,0 +1,108 @@
+import type { Selectable } from "kysely";
+import type { Change, Database, Tables } from "../database/mod.ts";
+import { NotFound } from "../errors.ts";
+import type { Origin } from "../events/mod.ts";
+import type { Caller } from "../identity/mod.ts";
+import {
+  type Actor,
+  type Project,
+  projectEvent,
+  type ProjectRepositories,
+} from "../projects/mod.ts";
+
+export interface ReleasesOptions {
+  readonly database: Database;
+  readonly repositories: Pick<ProjectRepositories, "read" | "write" | "intentions">;
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/** Who asks for a change. */
+export interface ReleaseRequest {
+  readonly caller: Caller;
+  readonly actor: Actor;
+}
+
+export type Row = Selectable<Tables["releases"]>;
+
+/** Whose change an event tells of, and when it was. */
+export interface By {
+  readonly origin: Origin;
+  readonly time: number;
+}
+
+/** A file of a release as the API shows it. */
+export interface Asset {
+  readonly name: string;
+  readonly file_size_bytes: number;
+  readonly content_type: string;
+  readonly download_count: number;
+  /** The hash of the content. */
+  readonly uuid: string;
+}
+
+/** A release as the API shows it. */
+export interface Release {
+  readonly tag_name: string;
+  readonly name: string;
+  readonly body: string;
+  readonly is_prerelease: boolean;
+  readonly is_draft: boolean;
+  readonly author: string;
+  readonly created_at: string;
+  readonly published_at: string | null;
+  readonly checkin_uuid: string;
+  readonly assets: readonly Asset[];
+}
+
+export function viewOf(row: Row, assets: readonly Asset[]): Release {
+  const { tag_name, name, body, checkin, author_name, created_at, published_at } = row;
+  return {
+    tag_name,
+    name,
+    body,
+    is_prerelease: row.is_prerelease === 1,
+    is_draft: row.is_draft === 1,
+    author: author_name,
+    created_at: new Date(created_at).toISOString(),
+    published_at: published_at === null ? null : new Date(published_at).toISOString(),
+    checkin_uuid: checkin,
+    assets,
+  };
+}
+
+/** The name of the unversioned file that holds a release's file. */
+export function fileOf(tag: string, name: string): string {
+  return `releases/${tag}/${name}`;
+}
+
+export function noSuchRelease(tag: string): NotFound {
+  return new NotFound(`There is no release "${tag}"`);
+}
+
+export function noSuchAsset(name: string): NotFound {
+  return new NotFound(`The release has no file "${name}"`);
+}
+
+/** The event of a change. Every reader sees events, but must not see drafts. */
+export function eventsOf(
+  project: Project,
+  { tag_name, name, is_draft }: Row,
+  status: string,
+  by: By,
+): NonNullable<Change["events"]> {
+  if (is_draft === 1) return [];
+  return [projectEvent(project, "project.release", { tag_name, name, status }, by)];
+}
+
+/** @throws NotFound */
+export async function findRow(
+  { tables }: Database,
+  project: Pick<Project, "id">,
+  tag: string,
+): Promise<Row> {
+  const row = await tables.selectFrom("releases").selectAll()
+    .where("project_id", "=", project.id).where("tag_name", "=", tag).executeTakeFirst();
+  if (row === undefined) throw noSuchRelease(tag);
+  return row;
+}

@@ -1,0 +1,376 @@
+import { join } from "node:path";
+import { ulid } from "ulid";
+import type { Selectable } from "kysely";
+import { type Database, statement, type Tables } from "../database/mod.ts";
+import { Conflict, NotFound, TooLarge, TooMany } from "../errors.ts";
+import { MAX_ARTIFACT_BYTES } from "../fossil/mod.ts";
+import type { Log } from "../log.ts";
+import {
+  type Actor,
+  appendParts,
+  type Project,
+  type ProjectRepositories,
+} from "../projects/mod.ts";
+import type { ReleaseRequest, Releases } from "../releases/mod.ts";
+import type { Scheduler } from "../scheduler.ts";
+
+type Row = Selectable<Tables["uploads"]>;
+
+/** How long an upload waits for its next part, in milliseconds. */
+const LIFETIME = 24 * 60 * 60 * 1000;
+/** How long a finished one can be asked about. */
+const FINISHED_LIFETIME = 60 * 60 * 1000;
+/** How often the expired ones are removed. */
+const SWEEP_INTERVAL = 60 * 60 * 1000;
+/** Unfinished uploads of one project. */
+const MAX_UPLOADS = 100;
+/** Finished uploads of one project that are kept. */
+const MAX_FINISHED = 1000;
+
+export interface UploadsOptions {
+  /** Where the bytes of unfinished uploads are. */
+  readonly folder: string;
+  readonly database: Database;
+  readonly repositories: Pick<ProjectRepositories, "exclusively">;
+  readonly releases: Releases;
+  readonly scheduler: Scheduler;
+  readonly log: Log;
+  /** Bytes of one upload, and of all unfinished ones of a project. */
+  readonly maxBytes: number;
+}
+
+/** An upload to begin. */
+export interface NewUpload {
+  /** The release, and the name of its file. */
+  readonly tag: string;
+  readonly name: string;
+  readonly contentType: string;
+  /** Bytes. */
+  readonly length: number;
+}
+
+/** An upload as it is told to callers. */
+export interface UploadView {
+  readonly id: string;
+  readonly tag_name: string;
+  readonly name: string;
+  readonly content_type: string;
+  /** How many bytes have come. */
+  readonly offset: number;
+  readonly length: number;
+  readonly is_finished: boolean;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+/** A part of an upload. */
+export interface SentPart {
+  /** Where it begins, in bytes. */
+  readonly offset: number;
+  readonly body: ReadableStream<Uint8Array> | null;
+  /** How long to wait for the next bytes, in milliseconds. */
+  readonly stallMs: number;
+}
+
+/** Who asks about an upload: its uploader, or an admin of the project. */
+export interface UploadViewer {
+  readonly actor: Actor;
+  readonly isAdmin: boolean;
+}
+
+/** A request that works on an upload. */
+interface Turn {
+  readonly ending: AbortController;
+  readonly done: Promise<unknown>;
+}
+
+/** Uploads of files of releases that clients can resume. */
+export class Uploads {
+  readonly #options: UploadsOptions;
+  /** The last request of each upload. */
+  readonly #turns = new Map<string, Turn>();
+  #cancelSweep: () => void = () => {};
+
+  private constructor(options: UploadsOptions) {
+    this.#options = options;
+  }
+
+  /** Makes the folder where there is none, and removes what has expired. */
+  static async open(options: UploadsOptions): Promise<Uploads> {
+    await Deno.mkdir(options.folder, { recursive: true, mode: 0o700 });
+    const uploads = new Uploads(options);
+    await uploads.#sweepAndRepeat();
+    return uploads;
+  }
+
+  /** The longest file that can be uploaded, in bytes. */
+  get maxBytes(): number {
+    return Math.min(this.#options.maxBytes, MAX_ARTIFACT_BYTES);
+  }
+
+  /** Ends every request that works on an upload, and keeps what came. */
+  async close(): Promise<void> {
+    this.#cancelSweep();
+    const turns = [...this.#turns.values()];
+    for (const { ending } of turns) ending.abort(new Conflict("muster is about to end"));
+    await Promise.allSettled(turns.map(({ done }) => done));
+  }
+
+  /**
+   * Begins an upload.
+   *
+   * @throws NotFound where there is no such release; Conflict, TooLarge
+   * @throws TooMany where the unfinished uploads of the project take too much
+   */
+  async create(project: Project, asked: NewUpload, actor: Actor): Promise<UploadView> {
+    const { tag, name, contentType, length } = asked;
+    if (length > this.maxBytes) {
+      throw new TooLarge(`The file is larger than ${this.maxBytes} bytes`);
+    }
+    await this.#options.releases.files.requireRoom(project, tag, name);
+    return await this.#options.repositories.exclusively(project, async () => {
+      await this.#requireRoom(project, length);
+      const now = this.#options.scheduler.now();
+      const row: Row = {
+        id: ulid(now),
+        project_id: project.id,
+        uploader_key: actor.key,
+        target: JSON.stringify({ tag, name }),
+        content_type: contentType,
+        total_bytes: length,
+        created_at: now,
+        expires_at: now + LIFETIME,
+        finished_at: null,
+      };
+      const insertion = this.#options.database.tables.insertInto("uploads").values(row);
+      await this.#options.database.commit({ statements: [statement(insertion)] });
+      return await this.#viewOf(row);
+    });
+  }
+
+  /** The uploads of a project that the caller may see, the oldest first. */
+  async list(project: Project, viewer: UploadViewer): Promise<UploadView[]> {
+    const rows = await this.#rows(project);
+    const shown = rows.filter((row) => this.#isCurrent(row) && mayUse(row, viewer));
+    return await Promise.all(shown.map((row) => this.#viewOf(row)));
+  }
+
+  /** @throws NotFound where there is none, it has expired, or it is another's */
+  async find(project: Project, id: string, viewer: UploadViewer): Promise<UploadView> {
+    return await this.#viewOf(await this.#require(project, id, viewer));
+  }
+
+  /**
+   * How far an upload is, for a client that is about to continue it: ends the request that works on
+   * it, and stores the file if all of it is there.
+   */
+  async resume(
+    project: Project,
+    id: string,
+    request: ReleaseRequest & UploadViewer,
+  ): Promise<UploadView> {
+    await this.#require(project, id, request);
+    return await this.#alone(id, async () => {
+      const row = await this.#require(project, id, request);
+      return await this.#settle(project, row, () => Promise.resolve(request));
+    });
+  }
+
+  /**
+   * Appends a part to an upload. With the last one, the release gets its file.
+   *
+   * @param confirm gives the request once the part is there; throws where its credential has ended
+   * @throws Conflict where the part begins elsewhere than the upload ends, or another request
+   *   continues it; TooLarge where it goes beyond the length
+   */
+  async append(
+    project: Project,
+    id: string,
+    part: SentPart,
+    viewer: UploadViewer,
+    confirm: () => Promise<ReleaseRequest>,
+  ): Promise<UploadView> {
+    await this.#require(project, id, viewer);
+    return await this.#alone(id, async (signal) => {
+      const row = await this.#require(project, id, viewer);
+      const offset = await this.#offsetOf(row);
+      if (part.offset !== offset) {
+        throw new Conflict(`The upload continues at byte ${offset}`);
+      }
+      if (row.finished_at === null && part.body !== null) {
+        const { stallMs } = part;
+        const maxBytes = row.total_bytes - offset;
+        const options = { stallMs, maxBytes, signal, isDurable: true };
+        await appendParts(this.#pathOf(row), part.body, options);
+      }
+      return await this.#settle(project, row, confirm);
+    });
+  }
+
+  /** Ends an upload, and removes what came of it. */
+  async remove(project: Project, id: string, viewer: UploadViewer): Promise<void> {
+    await this.#require(project, id, viewer);
+    await this.#alone(id, async () => {
+      await this.#drop([await this.#require(project, id, viewer)]);
+    });
+  }
+
+  /** Stores the file if all of it is there, and keeps the upload for another day if not. */
+  async #settle(
+    project: Project,
+    row: Row,
+    confirm: () => Promise<ReleaseRequest>,
+  ): Promise<UploadView> {
+    if (row.finished_at !== null) return await this.#viewOf(row);
+    const isComplete = await this.#offsetOf(row) === row.total_bytes;
+    if (isComplete) await this.#store(project, row, await confirm());
+    const now = this.#options.scheduler.now();
+    const settled: Row = {
+      ...row,
+      expires_at: now + (isComplete ? FINISHED_LIFETIME : LIFETIME),
+      finished_at: isComplete ? now : null,
+    };
+    const { expires_at, finished_at } = settled;
+    const update = this.#options.database.tables.updateTable("uploads")
+      .set({ expires_at, finished_at }).where("id", "=", row.id);
+    await this.#options.database.commit({ statements: [statement(update)] });
+    if (isComplete) await removeFile(this.#pathOf(row));
+    return await this.#viewOf(settled);
+  }
+
+  async #store(project: Project, row: Row, request: ReleaseRequest): Promise<void> {
+    const { tag, name } = targetOf(row);
+    const source = this.#pathOf(row);
+    // An empty file has no part that would have made it.
+    if (row.total_bytes === 0) await Deno.writeFile(source, new Uint8Array());
+    const contentType = row.content_type;
+    await this.#options.releases.files.put(project, tag, { name, source, contentType }, request);
+  }
+
+  /** Runs a task while no other request works on the upload; ends the one that does. */
+  async #alone<T>(id: string, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const before = this.#turns.get(id);
+    before?.ending.abort(new Conflict("Another request continues this upload"));
+    const ending = new AbortController();
+    const done = (before?.done ?? Promise.resolve()).catch(() => {}).then(() => {
+      ending.signal.throwIfAborted();
+      return task(ending.signal);
+    });
+    const turn = { ending, done };
+    this.#turns.set(id, turn);
+    try {
+      return await done;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    }
+  }
+
+  /** Removes expired uploads, and files that belong to none. */
+  async sweep(): Promise<void> {
+    // A row is made before its file: what is listed first and has no row then belongs to none.
+    const { database: { tables }, folder } = this.#options;
+    const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
+    const rows = await tables.selectFrom("uploads").selectAll().execute();
+    const isIdle = (id: string) => !this.#turns.has(id);
+    await this.#drop(rows.filter((row) => !this.#isCurrent(row) && isIdle(row.id)));
+    const open = new Set(rows.filter((row) => row.finished_at === null).map(({ id }) => id));
+    for (const name of names) {
+      if (!open.has(name) && isIdle(name)) await removeFile(join(folder, name));
+    }
+  }
+
+  async #requireRoom(project: Project, length: number): Promise<void> {
+    const rows = await this.#rows(project);
+    const open = rows.filter((row) => row.finished_at === null && this.#isCurrent(row));
+    if (open.length >= MAX_UPLOADS) {
+      throw new TooMany(`The project has ${MAX_UPLOADS} unfinished uploads; end one of them`);
+    }
+    const { maxBytes } = this.#options;
+    const bytes = open.reduce((sum, row) => sum + row.total_bytes, length);
+    if (bytes > maxBytes) {
+      throw new TooMany(
+        `The project's unfinished uploads would take more than ${maxBytes} bytes together; end one ` +
+          "of them",
+      );
+    }
+    const finished = rows.filter((row) => row.finished_at !== null);
+    await this.#drop(finished.slice(0, Math.max(0, finished.length - MAX_FINISHED)));
+  }
+
+  async #require(project: Project, id: string, viewer: UploadViewer): Promise<Row> {
+    const row = await this.#options.database.tables.selectFrom("uploads").selectAll()
+      .where("project_id", "=", project.id).where("id", "=", id).executeTakeFirst();
+    if (row === undefined || !this.#isCurrent(row) || !mayUse(row, viewer)) {
+      throw new NotFound("There is no such upload, or it has expired");
+    }
+    return row;
+  }
+
+  #rows(project: Project): Promise<Row[]> {
+    return this.#options.database.tables.selectFrom("uploads").selectAll()
+      .where("project_id", "=", project.id).orderBy("id").execute();
+  }
+
+  #isCurrent({ expires_at }: Row): boolean {
+    return expires_at > this.#options.scheduler.now();
+  }
+
+  async #offsetOf(row: Row): Promise<number> {
+    if (row.finished_at !== null) return row.total_bytes;
+    try {
+      return (await Deno.stat(this.#pathOf(row))).size;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return 0;
+      throw error;
+    }
+  }
+
+  async #viewOf(row: Row): Promise<UploadView> {
+    const { id, content_type, total_bytes, created_at, expires_at, finished_at } = row;
+    const { tag, name } = targetOf(row);
+    return {
+      id,
+      tag_name: tag,
+      name,
+      content_type,
+      offset: await this.#offsetOf(row),
+      length: total_bytes,
+      is_finished: finished_at !== null,
+      created_at: new Date(created_at).toISOString(),
+      expires_at: new Date(expires_at).toISOString(),
+    };
+  }
+
+  #pathOf({ id }: Pick<Row, "id">): string {
+    return join(this.#options.folder, id);
+  }
+
+  async #drop(rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    const removal = this.#options.database.tables.deleteFrom("uploads").where("id", "in", ids);
+    await this.#options.database.commit({ statements: [statement(removal)] });
+    for (const row of rows) await removeFile(this.#pathOf(row));
+  }
+
+  async #sweepAndRepeat(): Promise<void> {
+    const { scheduler, log } = this.#options;
+    await this.sweep().catch((error) => log.error("Expired uploads cannot be removed", { error }));
+    this.#cancelSweep = scheduler.after(SWEEP_INTERVAL, () => void this.#sweepAndRepeat());
+  }
+}
+
+function mayUse({ uploader_key }: Row, { actor, isAdmin }: UploadViewer): boolean {
+  return isAdmin || uploader_key === actor.key;
+}
+
+/** The release that an upload is for, and the name of its file. */
+function targetOf({ target }: Row): { readonly tag: string; readonly name: string } {
+  return JSON.parse(target);
+}
+
+async function removeFile(path: string): Promise<void> {
+  await Deno.remove(path).catch((error) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  });
+}
