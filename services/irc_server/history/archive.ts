@@ -17,7 +17,7 @@ import {
   type Question,
   type Retention,
 } from "./protocol.ts";
-import { WorkerPort } from "./worker_port.ts";
+import { WorkerPort, type Write } from "./worker_port.ts";
 
 /** Most bytes of records that wait to be written. */
 const MAX_QUEUED_BYTES = 16 * 1024 * 1024;
@@ -45,6 +45,12 @@ export interface ArchiveOptions {
   readonly log: Log;
 }
 
+/** Changes that the worker was given, and their number. */
+interface Given {
+  readonly write: Write;
+  readonly count: number;
+}
+
 /** Figures of the archive. */
 export interface ArchiveStats {
   /** Records lost since the start because the disk refused them. */
@@ -70,6 +76,8 @@ export class HistoryArchive implements HistoryStore {
   readonly #worker: WorkerPort;
   readonly #writes: BatchedWrites;
   readonly #queue: Operation[] = [];
+  /** The changes at the head of the queue that the worker was given. */
+  #given: Given | null = null;
   #retention: Retention;
   #queuedBytes = 0;
   #lastSequence: number;
@@ -93,7 +101,7 @@ export class HistoryArchive implements HistoryStore {
     this.#worker = worker;
     this.#writes = new BatchedWrites({
       scheduler: options.scheduler,
-      hasWaiting: () => this.#queue.length > 0,
+      hasWaiting: () => this.#queue.length > (this.#given?.count ?? 0),
       writeBatch: () => this.#writeBatch(),
     });
     this.#retention = options.retention;
@@ -181,7 +189,8 @@ export class HistoryArchive implements HistoryStore {
   }
 
   stats(): ArchiveStats {
-    return { lost: this.#lost, waiting: this.#queue.length, bytes: this.#bytes };
+    const written = this.#given?.write.done ? this.#given.count : 0;
+    return { lost: this.#lost, waiting: this.#queue.length - written, bytes: this.#bytes };
   }
 
   /** Writes the waiting changes and closes the file. */
@@ -228,30 +237,48 @@ export class HistoryArchive implements HistoryStore {
     }
   }
 
+  /**
+   * Gives the worker the next changes once it has written the last ones. Nobody is woken when it has
+   * written them; the next batch looks. Only a disk that refuses is waited for.
+   */
   async #writeBatch(): Promise<boolean> {
+    if (this.#given !== null && !await this.#finish(this.#given)) return false;
     const operations = this.#queue.slice(0, BATCH);
+    if (operations.length === 0) return true;
+    const { records } = this.#retention;
+    const changes = { operations: packOperations(operations), records };
     try {
-      const response = await this.#worker.request({
-        kind: "write",
-        operations: packOperations(operations),
-        records: this.#retention.records,
-      });
-      if (response.kind === "written") this.#bytes = response.bytes;
+      const write = this.#worker.write(changes, () => this.#writes.schedule());
+      this.#given = { write, count: operations.length };
     } catch (error) {
-      if (!this.#writes.failing) {
-        this.#options.log.error("The history cannot be written", { error });
-      }
-      return false;
+      return this.#refused(error);
     }
-    this.#queue.splice(0, operations.length);
-    this.#written += operations.length;
-    for (const operation of operations) {
+    return this.#writes.failing ? await this.#finish(this.#given) : true;
+  }
+
+  /** Waits for the worker, and removes what it has written from the queue. */
+  async #finish({ write, count }: Given): Promise<boolean> {
+    this.#given = null;
+    try {
+      this.#bytes = await write.finished();
+    } catch (error) {
+      return this.#refused(error);
+    }
+    for (const operation of this.#queue.splice(0, count)) {
       if (operation.kind === "append") this.#queuedBytes -= sizeOf(operation.record);
     }
+    this.#written += count;
     this.#recovered();
     const { bytes } = this.#retention;
     if (bytes !== null && this.#bytes > bytes) this.#trim();
     return true;
+  }
+
+  #refused(error: unknown): false {
+    if (!this.#writes.failing) {
+      this.#options.log.error("The history cannot be written", { error });
+    }
+    return false;
   }
 
   #recovered(): void {

@@ -20,6 +20,15 @@ const RECORDS_OVER = 0.05;
 /** Most records that a write removes for each record that it adds to a log. */
 const REMOVED_PER_RECORD = 2;
 
+/** How many changes are written before the used bytes are counted again. */
+const COUNTED_CHANGES = 100;
+
+/** A log that a transaction adds to. */
+interface GrownLog {
+  readonly added: number;
+  readonly records: number;
+}
+
 /** The archive's file. Its methods block on the disk, so it belongs in a worker. */
 export class ArchiveFile {
   readonly #database: DatabaseSync;
@@ -27,14 +36,16 @@ export class ArchiveFile {
   readonly #addTarget: StatementSync;
   readonly #addEntry: StatementSync;
   readonly #count: StatementSync;
-  /** The number of records added to each log in this transaction. */
-  readonly #grown = new Map<number, number>();
+  /** The logs that grew in this transaction. */
+  readonly #grown = new Map<number, GrownLog>();
   /** The number of pages, of free pages, and of bytes per page. */
   readonly #pages: StatementSync;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #path: string;
   #usedBytes: number;
+  /** Changes since the used bytes were counted. */
+  #uncounted = 0;
   #synced = true;
 
   /** Opens the file. Throws what {@link openArchive} throws. */
@@ -43,8 +54,9 @@ export class ArchiveFile {
     this.#database = openArchive(path);
     this.#reader = new ArchiveReader(this.#database);
     this.#addTarget = this.#database.prepare(
-      `INSERT INTO targets (account, name, title) VALUES (?, ?, ?)
-       ON CONFLICT (account, name) DO UPDATE SET title = excluded.title RETURNING id`,
+      `INSERT INTO targets (account, name, title, records) VALUES (?, ?, ?, ?)
+       ON CONFLICT (account, name) DO UPDATE
+       SET title = excluded.title, records = records + excluded.records RETURNING id, records`,
     );
     this.#addEntry = this.#database.prepare(
       `INSERT INTO entries (sequence, target, time, id, kind, confined, content)
@@ -67,7 +79,7 @@ export class ArchiveFile {
     return { newestTime: Number(row?.["time"] ?? 0), lastSequence: Number(row?.["sequence"] ?? 0) };
   }
 
-  /** Used bytes of the file after the last change. */
+  /** Used bytes of the file, at most 100 changes ago. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
@@ -91,6 +103,8 @@ export class ArchiveFile {
       this.#grown.clear();
       for (const operation of operations) this.#apply(operation);
       if (records !== null) this.#shorten(records);
+      this.#uncounted += operations.length;
+      if (this.#uncounted >= COUNTED_CHANGES) this.#recount();
     });
     this.#synced = false;
     if (operations.some(({ kind }) => kind !== "append")) this.sync();
@@ -103,6 +117,7 @@ export class ArchiveFile {
     // none.
     using log = Deno.openSync(`${this.#path}-wal`);
     log.syncDataSync();
+    this.#recount();
     this.#synced = true;
   }
 
@@ -126,6 +141,7 @@ export class ArchiveFile {
       }
       if (bytes !== null && removed < most) removed += this.#shrink(bytes, most - removed);
       if (removed < most) this.#database.exec("DELETE FROM targets WHERE records = 0");
+      this.#recount();
     });
     return removed;
   }
@@ -153,18 +169,23 @@ export class ArchiveFile {
 
   #append({ sequence, record }: Operation & { kind: "append" }): void {
     const { target: { account, name }, title, time, id, kind, confined, content } = record;
-    const target = Number(this.#addTarget.get(account ?? "", name, title)?.["id"]);
-    const added = this.#addEntry
+    const row = this.#addTarget.get(account ?? "", name, title, 1);
+    const target = Number(row?.["id"]);
+    const { changes } = this.#addEntry
       .run(sequence, target, time, id, kind satisfies HistoryKind, confined ? 1 : 0, content);
-    this.#count.run(Number(added.changes), target);
-    this.#grown.set(target, (this.#grown.get(target) ?? 0) + 1);
+    if (Number(changes) === 0) this.#count.run(-1, target);
+    const added = (this.#grown.get(target)?.added ?? 0) + 1;
+    this.#grown.set(target, { added, records: Number(row?.["records"]) });
   }
 
   /** Removes the oldest records of logs that are well beyond the limit. */
   #shorten(records: number): void {
-    const length = this.#database.prepare("SELECT records FROM targets WHERE id = ?");
-    for (const [target, added] of this.#grown) {
-      const excess = Number(length.get(target)?.["records"] ?? 0) - records;
+    const most = records * (1 + RECORDS_OVER);
+    for (const [target, { added, records: counted }] of this.#grown) {
+      if (counted <= most) continue;
+      // A later change of the transaction may have removed some.
+      const row = this.#database.prepare("SELECT records FROM targets WHERE id = ?").get(target);
+      const excess = Number(row?.["records"] ?? 0) - records;
       if (excess <= records * RECORDS_OVER) continue;
       this.#remove(this.#oldest(target, Math.min(excess, added * REMOVED_PER_RECORD)));
     }
@@ -199,7 +220,7 @@ export class ArchiveFile {
   #rename({ from, to, title }: Operation & { kind: "rename" }): void {
     const source = this.#reader.idOf(from);
     if (source === null) return;
-    const target = Number(this.#addTarget.get("", to.name, title)?.["id"]);
+    const target = Number(this.#addTarget.get("", to.name, title, 0)?.["id"]);
     if (source === target) return;
     const { changes } = this.#database
       .prepare("UPDATE entries SET target = ? WHERE target = ?").run(target, source);
@@ -250,6 +271,11 @@ export class ArchiveFile {
     return victims.length;
   }
 
+  #recount(): void {
+    this.#usedBytes = this.#countBytes();
+    this.#uncounted = 0;
+  }
+
   #countBytes(): number {
     const { total, free, bytes } = this.#pages.get() ?? {};
     return (Number(total) - Number(free)) * Number(bytes);
@@ -259,8 +285,6 @@ export class ArchiveFile {
     this.#begin.run();
     try {
       body();
-      // Runs inside the transaction, so it takes no lock of its own.
-      this.#usedBytes = this.#countBytes();
       this.#commit.run();
     } catch (error) {
       rollBack(this.#database);

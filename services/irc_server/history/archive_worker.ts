@@ -1,6 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 import { ArchiveFile } from "./archive_file.ts";
+import { Progress } from "./progress.ts";
 import { type Request, type Response, unpackOperations } from "./protocol.ts";
 
 /**
@@ -12,6 +13,7 @@ const SYNC_MILLISECONDS = 1000;
 /** The first request opens the file; `null` closes it. Each is answered before the next is read. */
 function serve(): void {
   let file: ArchiveFile | null = null;
+  let progress = new Progress();
   let isSyncing = false;
 
   function syncLater(opened: ArchiveFile): void {
@@ -23,9 +25,11 @@ function serve(): void {
     }, SYNC_MILLISECONDS);
   }
 
-  function carryOut(request: Request): Response {
+  /** Returns null if nobody waits for the answer. */
+  function carryOut(request: Request): Response | null {
     const { id } = request;
     if (request.kind === "open") {
+      progress = new Progress(request.progress);
       file = new ArchiveFile(request.path);
       return { id, kind: "opened", ...file.newest() };
     }
@@ -34,7 +38,7 @@ function serve(): void {
       case "write":
         file.write(unpackOperations(request.operations), request.records);
         syncLater(file);
-        return { id, kind: "written", bytes: file.usedBytes };
+        return progress.write(id, file.usedBytes) ? { id, kind: "written" } : null;
       case "ask":
         return { id, kind: "answer", value: file.answer(request.question) };
       case "trim":
@@ -54,7 +58,8 @@ function serve(): void {
       return self.close();
     }
     try {
-      self.postMessage(carryOut(data));
+      const response = carryOut(data);
+      if (response !== null) self.postMessage(response);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       self.postMessage({ id: data.id, kind: "failed", message } satisfies Response);

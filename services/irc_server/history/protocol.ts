@@ -122,8 +122,18 @@ export interface Answers {
 
 /** A request to the worker. The first one opens the file; null closes it. */
 export type Request =
-  | { readonly id: number; readonly kind: "open"; readonly path: string }
-  /** Then removes the oldest records of each log longer than `records`; null for no limit. */
+  | {
+    readonly id: number;
+    readonly kind: "open";
+    readonly path: string;
+    /** The memory of {@linkcode Progress}. */
+    readonly progress: SharedArrayBuffer;
+  }
+  /**
+   * Then removes the oldest records of each log longer than `records`; null for no limit. The
+   * progress shows that it is done; an answer comes only if the main thread waits for it, or the
+   * disk refused.
+   */
   | {
     readonly id: number;
     readonly kind: "write";
@@ -148,8 +158,7 @@ export type Response =
     readonly newestTime: number;
     readonly lastSequence: number;
   }
-  /** `bytes`: of the file that are in use. */
-  | { readonly id: number; readonly kind: "written"; readonly bytes: number }
+  | { readonly id: number; readonly kind: "written" }
   | { readonly id: number; readonly kind: "answer"; readonly value: Answers[keyof Answers] }
   | { readonly id: number; readonly kind: "trimmed"; readonly removed: number }
   | { readonly id: number; readonly kind: "failed"; readonly message: string };

@@ -1,4 +1,5 @@
 import { Unavailable } from "../../errors.ts";
+import { Progress } from "./progress.ts";
 import type { Request, Response } from "./protocol.ts";
 
 /** Requests that may wait for the worker; one more is refused. */
@@ -11,11 +12,26 @@ interface Pending {
   reject(error: Error): void;
 }
 
+/** Changes that the worker was given to write. */
+export interface Write {
+  /** Whether they are written. */
+  readonly done: boolean;
+  /**
+   * Waits until they are written.
+   *
+   * @returns the used bytes of the file
+   * @throws Unavailable if the worker is broken, Error with the reason if the disk refused
+   */
+  finished(): Promise<number>;
+}
+
 /** The worker that has the file: each request is answered in its turn. A broken one is replaced. */
 export class WorkerPort {
   readonly #path: string;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | null = null;
+  /** That of the present worker. */
+  #progress = new Progress();
   #lastId = 0;
   #closed: (() => void) | null = null;
 
@@ -30,7 +46,36 @@ export class WorkerPort {
    * @throws Error with the reason if that cannot be
    */
   async open(): Promise<Response & { kind: "opened" }> {
-    return await this.#post({ kind: "open", path: this.#path }) as Response & { kind: "opened" };
+    this.#progress = new Progress();
+    const request = { kind: "open", path: this.#path, progress: this.#progress.memory } as const;
+    return await this.#post(request) as Response & { kind: "opened" };
+  }
+
+  /**
+   * Gives the worker changes to write. It writes one set of changes at a time: wait for the last
+   * one first.
+   *
+   * @param onRefused called if it could not write them, so that `finished` will throw
+   * @throws Unavailable if it has too much to do
+   */
+  write(
+    changes: Omit<Request & { kind: "write" }, "id" | "kind">,
+    onRefused: () => void,
+  ): Write {
+    this.#prepare();
+    const answer = this.#post({ kind: "write", ...changes });
+    answer.catch(onRefused);
+    const [id, progress, pending] = [this.#lastId, this.#progress, this.#pending];
+    return {
+      get done() {
+        return progress.isWritten(id);
+      },
+      async finished() {
+        if (!progress.isWritten(id) && progress.await(id)) await answer;
+        pending.delete(id);
+        return progress.bytes;
+      },
+    };
   }
 
   /**
@@ -40,10 +85,7 @@ export class WorkerPort {
    * not do it
    */
   async request(request: Unnumbered<Exclude<Request, { kind: "open" }>>): Promise<Response> {
-    if (this.#pending.size >= MAX_PENDING || this.#closed !== null) {
-      throw new Unavailable("The history cannot be read at the moment");
-    }
-    if (this.#worker === null) this.open().catch(() => {});
+    this.#prepare();
     return await this.#post(request);
   }
 
@@ -56,6 +98,14 @@ export class WorkerPort {
     worker.postMessage(null);
     await promise;
     worker.terminate();
+  }
+
+  /** Opens the file again after the worker broke. Throws Unavailable if too many requests wait. */
+  #prepare(): void {
+    if (this.#pending.size >= MAX_PENDING || this.#closed !== null) {
+      throw new Unavailable("The history cannot be read at the moment");
+    }
+    if (this.#worker === null) this.open().catch(() => {});
   }
 
   #post(request: Unnumbered<Request>): Promise<Response> {

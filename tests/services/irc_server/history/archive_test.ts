@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DatabaseError } from "../../../../services/database/mod.ts";
 import { HistoryArchive, type Retention } from "../../../../services/irc_server/history/mod.ts";
-import type { Message } from "../../../../services/irc/mod.ts";
+import type { Message, NewHistoryRecord } from "../../../../services/irc/mod.ts";
 import { systemScheduler } from "../../../../services/scheduler.ts";
 import { TestLog } from "../../../support/services.ts";
 import { TestScheduler } from "../../../support/scheduler.ts";
@@ -225,6 +225,46 @@ Deno.test("a failing disk does not disturb chat, and lost records are counted", 
     assert.equal(Number(long7.get()?.["n"]), 1200 - lost);
   }));
 
+Deno.test("what was said is in the file 20 ms later, though nobody asks and nothing else is said", () =>
+  withFolder(async (folder) => {
+    const scheduler = new TestScheduler();
+    await using archive = await openArchive(folder, { scheduler });
+    using file = openFile(folder);
+    const count = file.value.prepare("SELECT count(*) AS n FROM entries");
+    archive.value.append(record(1));
+    scheduler.advance(20);
+    await until(() => count.get()?.["n"] === 1);
+    await until(() => archive.value.stats().waiting === 0);
+    archive.value.append(record(2));
+    scheduler.advance(20);
+    await until(() => count.get()?.["n"] === 2);
+    assert.deepEqual((await archive.value.fetch([1, 2])).map(({ id }) => id), ["id-1", "id-2"]);
+  }));
+
+Deno.test("a refusal of the disk is reported and retried, though nobody asks", () =>
+  withFolder(async (folder) => {
+    const scheduler = new TestScheduler();
+    const log = new TestLog();
+    await using archive = await openArchive(folder, { scheduler, log });
+    using file = openFile(folder);
+    const count = file.value.prepare("SELECT count(*) AS n FROM entries");
+    file.value.exec("BEGIN IMMEDIATE");
+    archive.value.append(record(1));
+    scheduler.advance(20);
+    await until(() => {
+      scheduler.advance(20);
+      return log.lines.some((line) => line.startsWith("error The history cannot be written"));
+    });
+    archive.value.append(record(2));
+    assert.equal(archive.value.stats().waiting, 2);
+    file.value.exec("ROLLBACK");
+    await until(() => {
+      scheduler.advance(1000);
+      return count.get()?.["n"] === 2;
+    });
+    await until(() => archive.value.stats().waiting === 0);
+  }));
+
 Deno.test("retention removes by age, by number and by size", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
@@ -276,15 +316,7 @@ Deno.test("a log never exceeds its limit by more than a tenth, however fast it g
     let sequence = 0;
     for (let round = 0; round < 20; round++) {
       for (let index = 0; index < 700; index++) {
-        historyStore.append({
-          target: { account: null, name: "#many" },
-          title: "#many",
-          id: `id-${++sequence}`,
-          time: sequence,
-          kind: 0,
-          confined: false,
-          content: `text ${sequence}`,
-        });
+        historyStore.append(record(++sequence));
       }
       await historyStore.fetch([]);
       const row = count.get() ?? {};
@@ -329,6 +361,17 @@ async function openArchive(
 function openFile(folder: string): Disposable & { readonly value: DatabaseSync } {
   const value = new DatabaseSync(join(folder, "history.db"));
   return { value, [Symbol.dispose]: () => value.close() };
+}
+
+/** A message of the channel `#many`. */
+function record(time: number): NewHistoryRecord {
+  const said = { id: `id-${time}`, time, kind: 0, content: `text ${time}` } as const;
+  return { ...said, target: { account: null, name: "#many" }, title: "#many", confined: false };
+}
+
+/** Waits until a condition holds that another thread brings about. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve));
 }
 
 async function say(client: TestClient, line: string): Promise<Message[]> {
