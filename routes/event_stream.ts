@@ -27,7 +27,7 @@ export interface StreamHost {
 
 /**
  * One reader's stream. Frames wait in its queue until the reader reads; a waiting reader receives
- * all frames of one turn of the event loop together.
+ * all frames that come together in one chunk.
  */
 export class EventStream {
   readonly principal: Principal;

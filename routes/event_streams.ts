@@ -4,14 +4,11 @@ import type { Metrics } from "../services/metrics/mod.ts";
 import type { Scheduler } from "../services/scheduler.ts";
 import { type EventFrames, FrameJoiner } from "./event_frames.ts";
 import { EventStream, type Followed, type StreamHost } from "./event_stream.ts";
-import { Turns } from "./turns.ts";
+import { FlushRounds } from "./flush_rounds.ts";
 
 export { EventFrames, jsonLine } from "./event_frames.ts";
 
 const KEEP_ALIVE_MILLISECONDS = 15_000;
-
-/** Streams served in one turn of the event loop, so that other tasks can run. */
-const STREAMS_PER_TURN = 50;
 
 const KEEP_ALIVE = new TextEncoder().encode(": keep-alive\n\n");
 
@@ -48,27 +45,24 @@ export interface StreamSink<Item extends object> {
 
 /**
  * The open event streams (WHATWG HTML, "Server-sent events"). Streams share their work: each
- * message is encoded once for all, all messages of one turn of the event loop are sent in one
- * write, and one timer keeps all connections alive. A caller with an open stream counts as present.
+ * message is encoded once for all, messages that come together are sent in one write, and one timer
+ * keeps all connections alive. A caller with an open stream counts as present.
  * A stream ends with its credential.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #open = new Set<EventStream>();
   #cancelKeepAlive: () => void = () => {};
-  /** The streams to flush after this turn. */
-  #due: EventStream[] = [];
-  readonly #turns = new Turns(() => this.#flush());
+  readonly #rounds: FlushRounds;
   readonly #host: StreamHost;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
+    const joiner = new FrameJoiner();
+    this.#rounds = new FlushRounds(options.scheduler, () => joiner.forget());
     this.#host = {
-      joiner: new FrameJoiner(),
-      due: (stream) => {
-        this.#due.push(stream);
-        this.#turns.ask();
-      },
+      joiner,
+      due: (stream) => this.#rounds.add(stream),
       closed: (stream) => this.#remove(stream),
     };
     options.identity.onEnded((ended) => this.#closeEnded(ended));
@@ -123,16 +117,6 @@ export class EventStreams {
     this.#options.metrics.streamClosed();
     if (this.#open.size > 0) return;
     this.#cancelKeepAlive();
-    this.#due = [];
-    this.#turns.close();
-  }
-
-  /** Flushes the streams, those beyond a limit in the next turn. */
-  #flush(): void {
-    const due = this.#due;
-    this.#due = due.length > STREAMS_PER_TURN ? due.splice(STREAMS_PER_TURN) : [];
-    for (const stream of due) stream.flush();
-    if (this.#due.length > 0) this.#turns.ask();
-    else this.#host.joiner.forget();
+    this.#rounds.clear();
   }
 }

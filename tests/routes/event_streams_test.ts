@@ -25,6 +25,7 @@ function newStreams() {
   const frames = new EventFrames<Item>(({ text }) => `data: ${text}`);
   return {
     cuts,
+    scheduler,
     async open() {
       const reader = (await streams.open<Item>(OPERATOR, {
         frames,
@@ -40,6 +41,10 @@ function newStreams() {
       const item = { text };
       for (const sink of sinks) sink.message(item);
     },
+    /** Sends to the stream that was opened last. */
+    sendToLast(text: string) {
+      sinks.at(-1)?.message({ text });
+    },
     finish() {
       for (const sink of sinks) sink.end();
     },
@@ -49,6 +54,10 @@ function newStreams() {
       }
     },
   };
+}
+
+function turnOfEventLoop(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
 }
 
 function textOf({ value }: { readonly value?: Uint8Array | undefined }): string {
@@ -116,4 +125,53 @@ Deno.test("more readers than are served in one turn are all served", async () =>
   streams.send("to all");
   for (const read of reads) assert.equal(textOf(await read), "data: to all\n\n");
   for (const reader of readers) await reader.cancel();
+});
+
+Deno.test("while many readers rest from a round, what comes is joined, and nothing waits for ever", async () => {
+  const streams = newStreams();
+  const { scheduler } = streams;
+  const readers: Awaited<ReturnType<typeof streams.open>>[] = [];
+  for (let count = 0; count < 120; count++) readers.push(await streams.open());
+  const all = () => Promise.all(readers.map(async (reader) => textOf(await reader.read())));
+  const first = all();
+  streams.send("1");
+  // Let the round begin, and take 10 ms.
+  await Promise.resolve();
+  scheduler.advance(10);
+  assert.deepEqual(new Set(await first), new Set(["data: 1\n\n"]));
+
+  const second = all();
+  let isThere = false;
+  second.then(() => isThere = true);
+  streams.send("2");
+  await turnOfEventLoop();
+  scheduler.advance(29);
+  streams.send("3");
+  await turnOfEventLoop();
+  assert.equal(isThere, false);
+  scheduler.advance(1);
+  assert.deepEqual(new Set(await second), new Set(["data: 2\n\ndata: 3\n\n"]));
+  for (const reader of readers) await reader.cancel();
+  assert.equal(scheduler.pending, 0);
+});
+
+Deno.test("a few readers do not wait for a round of many others", async () => {
+  const streams = newStreams();
+  const many = [];
+  for (let count = 0; count < 120; count++) many.push(await streams.open());
+  const reads = many.map((reader) => reader.read());
+  streams.send("to all");
+  await Promise.resolve();
+  streams.scheduler.advance(10);
+  await Promise.all(reads);
+  const again = many.map((reader) => reader.read());
+  streams.send("again");
+  const other = await streams.open();
+  const alone = other.read();
+  streams.sendToLast("to one");
+  assert.equal(textOf(await alone), "data: to one\n\n");
+  await other.cancel();
+  streams.scheduler.advance(30);
+  for (const read of again) assert.equal(textOf(await read), "data: again\n\n");
+  for (const reader of many) await reader.cancel();
 });

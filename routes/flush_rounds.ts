@@ -1,0 +1,102 @@
+import type { Scheduler } from "../services/scheduler.ts";
+import { Turns } from "./turns.ts";
+
+/** So few streams are flushed at the end of the present task. */
+const AT_ONCE = 8;
+
+/** Streams flushed in one turn of the event loop, so that other tasks can run. */
+const PER_TURN = 50;
+
+/** How much longer than a round the pause after it is, and its limit in milliseconds. */
+const PAUSE_FACTOR = 3;
+const MAX_PAUSE = 50;
+
+/** A stream with frames for a waiting reader. */
+export interface Flushable {
+  flush(): void;
+}
+
+/**
+ * Decides when streams are flushed.
+ *
+ * A few streams are flushed at the end of the present task: a turn of the event loop would cost more
+ * than they do. Many are flushed in a round of several turns. A pause follows, three times as long as
+ * the round, so that rounds take a quarter of the time, and messages that come faster share a write.
+ */
+export class FlushRounds {
+  readonly #scheduler: Scheduler;
+  readonly #onFlushed: () => void;
+  readonly #turns = new Turns(() => this.#turn());
+  /** The streams of the present task. */
+  #due: Flushable[] = [];
+  /** The streams of the next round. */
+  #next: Flushable[] = [];
+  #round: readonly Flushable[] = [];
+  /** How many streams of the round are flushed. */
+  #flushed = 0;
+  #beganAt = 0;
+  #pausedUntil = -Infinity;
+  #cancelTimer: (() => void) | null = null;
+
+  /** @param onFlushed called after a round, and after a few streams */
+  constructor(scheduler: Scheduler, onFlushed: () => void) {
+    this.#scheduler = scheduler;
+    this.#onFlushed = onFlushed;
+  }
+
+  /** Flushes a stream soon. Call it once until the stream is flushed. */
+  add(stream: Flushable): void {
+    if (this.#due.push(stream) === 1) queueMicrotask(() => this.#look());
+  }
+
+  /** Drops all streams. */
+  clear(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#turns.close();
+    this.#due = [];
+    this.#next = [];
+    this.#round = [];
+    this.#flushed = 0;
+  }
+
+  #look(): void {
+    const due = this.#due;
+    this.#due = [];
+    if (due.length <= AT_ONCE) {
+      for (const stream of due) stream.flush();
+      this.#onFlushed();
+    } else {
+      this.#next = this.#next.length === 0 ? due : this.#next.concat(due);
+      this.#beginLater();
+    }
+  }
+
+  /** Begins the next round when the pause after the last one is over. */
+  #beginLater(): void {
+    if (this.#round.length > 0 || this.#cancelTimer !== null) return;
+    const pause = this.#pausedUntil - this.#scheduler.now();
+    if (pause > 0) this.#cancelTimer = this.#scheduler.after(pause, () => this.#begin());
+    else this.#begin();
+  }
+
+  #begin(): void {
+    this.#cancelTimer = null;
+    this.#round = this.#next;
+    this.#next = [];
+    this.#flushed = 0;
+    this.#beganAt = this.#scheduler.now();
+    this.#turns.ask();
+  }
+
+  #turn(): void {
+    const end = Math.min(this.#flushed + PER_TURN, this.#round.length);
+    for (; this.#flushed < end; this.#flushed++) this.#round[this.#flushed]?.flush();
+    if (this.#flushed < this.#round.length) return this.#turns.ask();
+    this.#round = [];
+    this.#onFlushed();
+    const now = this.#scheduler.now();
+    this.#pausedUntil = now + Math.min(PAUSE_FACTOR * (now - this.#beganAt), MAX_PAUSE);
+    if (this.#next.length > 0) this.#beginLater();
+  }
+}
