@@ -6,16 +6,11 @@
  */
 import { basename, join, relative } from "node:path";
 import config from "../deno.json" with { type: "json" };
+import { V8_FLAGS } from "./v8_flags.ts";
 
 const ROOT = join(import.meta.dirname ?? ".", "..");
 const BUILD = join(ROOT, "dist", "build");
 const OUTPUT = join(ROOT, "dist", Deno.build.os === "windows" ? "muster.exe" : "muster");
-
-/**
- * As in the task `start`: a young generation that a storm of connections cannot blow up, and a
- * thread that checks passwords may free what each took.
- */
-const V8_FLAGS = "--v8-flags=--max-semi-space-size=8,--expose-gc";
 
 async function main(): Promise<void> {
   await Deno.remove(BUILD, { recursive: true }).catch(() => {});

@@ -1,3 +1,4 @@
+import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 import { median } from "../statistics.ts";
 
 /** How the program is run. */
@@ -77,8 +78,7 @@ export class FossilProgram {
 export function musterCommand(args: readonly string[]): [string, ...string[]] {
   const executable = Deno.env.get("MUSTER_EXECUTABLE");
   if (executable !== undefined) return [executable, ...args];
-  const flags = "--v8-flags=--max-semi-space-size=8,--expose-gc";
-  return [Deno.execPath(), "run", "--quiet", flags, "--permission-set", "main.ts", ...args];
+  return [Deno.execPath(), "run", "--quiet", V8_FLAGS, "--permission-set", "main.ts", ...args];
 }
 
 /**

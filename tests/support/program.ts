@@ -1,5 +1,6 @@
 /** Starts the real program, as its own process, and talks to it from outside. */
 import { join } from "node:path";
+import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 
 const ROOT = join(import.meta.dirname ?? ".", "..", "..");
 
@@ -55,7 +56,7 @@ export function musterWords(): [string, ...string[]] {
     Deno.execPath(),
     "run",
     "--quiet",
-    "--v8-flags=--max-semi-space-size=8,--expose-gc",
+    V8_FLAGS,
     `--config=${join(ROOT, "deno.json")}`,
     "--permission-set",
     join(ROOT, "main.ts"),
