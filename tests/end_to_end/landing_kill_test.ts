@@ -1,18 +1,21 @@
 /** What `kill -9` leaves of merges and landings, and how the next start goes on. */
 import assert from "node:assert/strict";
+import { z } from "zod";
 import { call } from "../support/api.ts";
+import { listAt, numberAt, textAt, valueAt } from "../support/json.ts";
 import { type Program, startProgram } from "../support/program.ts";
 
 const BASE = "/projects/demo/fossil/api";
 
-interface Shown {
-  readonly review: number;
-  readonly status: string;
-  readonly candidate: string | null;
-}
+const landingSchema = z.object({
+  landing: z.array(
+    z.object({ review: z.int(), status: z.string(), candidate: z.string().nullable() }),
+  ),
+});
 
-// deno-lint-ignore no-explicit-any
-async function answer(program: Program, request: string, body?: unknown): Promise<any> {
+type Shown = z.infer<typeof landingSchema>["landing"][number];
+
+async function answer(program: Program, request: string, body?: unknown): Promise<unknown> {
   const [method = "", path = ""] = request.split(" ");
   const response = await call(program, method, path, body);
   const text = await response.text();
@@ -35,7 +38,7 @@ async function untilLanding(
 /** Opens and approves a review of one file, for a ticket of the same name. */
 async function approve(program: Program, name: string): Promise<number> {
   const agent_id = "ann";
-  const { uuid: ticket } = await answer(program, `POST ${BASE}/tickets`, { title: name });
+  const ticket = textAt(await answer(program, `POST ${BASE}/tickets`, { title: name }), "uuid");
   await answer(program, `POST ${BASE}/tickets/${ticket}/claim`, { agent_id });
   await answer(program, `POST ${BASE}/workspaces/create`, { name, agent_id, ticket });
   await answer(program, `POST ${BASE}/workspaces/${name}/commit`, {
@@ -44,29 +47,29 @@ async function approve(program: Program, name: string): Promise<number> {
     changes: [{ path: `${name}.txt`, content: "text\n" }],
   });
   const body = { title: name, workspace: name, agent_id };
-  const { id } = await answer(program, `POST ${BASE}/reviews/create`, body);
+  const id = numberAt(await answer(program, `POST ${BASE}/reviews/create`, body), "id");
   await answer(program, `POST ${BASE}/reviews/${id}/approve`, { agent_id: "bob" });
   return id;
 }
 
 /** The landing of a review, as it was last. */
 async function landingOf(program: Program, review: number): Promise<Shown | undefined> {
-  const { landing }: { landing: Shown[] } = await answer(program, `GET ${BASE}/landing`);
+  const { landing } = landingSchema.parse(await answer(program, `GET ${BASE}/landing`));
   return landing.find((one) => one.review === review);
 }
 
 /** The ticket of a review is closed, and its claim ended, if and only if the review was merged. */
 async function checkTicket(program: Program, review: number): Promise<void> {
-  const { status, ticket_uuid } = await answer(program, `GET ${BASE}/reviews/${review}`);
-  const ticket = await answer(program, `GET ${BASE}/tickets/${ticket_uuid}`);
+  const shown = await answer(program, `GET ${BASE}/reviews/${review}`);
+  const id = textAt(shown, "ticket_uuid");
+  const ticket = await answer(program, `GET ${BASE}/tickets/${id}`);
   const path = `/v1/events?after=0&limit=1000&types=project.claim`;
-  const { events } = await answer(program, `GET ${path}`);
-  const ends = events.filter(({ data }: { data: { ticket: string; status: string } }) =>
-    data.ticket === ticket_uuid && data.status !== "claimed"
-  ).map(({ data }: { data: { status: string } }) => data.status);
-  const isMerged = status === "merged";
-  assert.equal(ticket.status, isMerged ? "Closed" : "Open");
-  assert.equal(ticket.claim === null, isMerged);
+  const events = listAt(await answer(program, `GET ${path}`), "events");
+  const ends = events.filter((event) => textAt(event, "data.ticket") === id)
+    .map((event) => textAt(event, "data.status")).filter((status) => status !== "claimed");
+  const isMerged = textAt(shown, "status") === "merged";
+  assert.equal(textAt(ticket, "status"), isMerged ? "Closed" : "Open");
+  assert.equal(valueAt(ticket, "claim") === null, isMerged);
   assert.deepEqual(ends, isMerged ? ["merged"] : []);
 }
 
@@ -87,7 +90,7 @@ async function finish(program: Program, review: number): Promise<void> {
 /** Requests after which, or in the middle of which, the program is killed. */
 const MOMENTS: readonly {
   readonly name: string;
-  run(program: Program, review: number): Promise<void>;
+  run(program: Program, review: number): Promise<unknown>;
 }[] = [
   {
     name: "queue-sent",
@@ -132,12 +135,12 @@ Deno.test("the landing queue goes on after kill -9, whenever it comes", async ()
       program = await startProgram({ folder });
       await finish(program, review);
       const landing = await landingOf(program, review);
-      const { checkins } = await answer(program, `GET ${BASE}/timeline?branch=trunk`);
-      assert.equal(checkins[0].uuid, landing?.candidate, name);
-      const { merged_as } = await answer(program, `GET ${BASE}/reviews/${review}`);
-      assert.equal(merged_as, landing?.candidate, name);
+      const timeline = await answer(program, `GET ${BASE}/timeline?branch=trunk`);
+      assert.equal(textAt(timeline, "checkins.0.uuid"), landing?.candidate, name);
+      const merged = await answer(program, `GET ${BASE}/reviews/${review}`);
+      assert.equal(textAt(merged, "merged_as"), landing?.candidate, name);
       const workspace = await answer(program, `GET ${BASE}/workspaces/${name}`);
-      assert.equal(workspace.status, "merged", name);
+      assert.equal(textAt(workspace, "status"), "merged", name);
       await checkTicket(program, review);
     }
   } finally {
@@ -159,11 +162,11 @@ Deno.test("a merge that is killed has merged everything or nothing", async () =>
       await program.stop("SIGKILL");
       await merge;
       program = await startProgram({ folder });
-      const { status } = await answer(program, `GET ${BASE}/reviews/${review}`);
+      const status = textAt(await answer(program, `GET ${BASE}/reviews/${review}`), "status");
       const workspace = await answer(program, `GET ${BASE}/workspaces/merge-${turn}`);
-      assert.equal(workspace.status, status === "merged" ? "merged" : "active");
-      const { checkins } = await answer(program, `GET ${BASE}/timeline?branch=trunk`);
-      const isOnTrunk = checkins[0].parents.includes(workspace.tip);
+      assert.equal(textAt(workspace, "status"), status === "merged" ? "merged" : "active");
+      const timeline = await answer(program, `GET ${BASE}/timeline?branch=trunk`);
+      const isOnTrunk = listAt(timeline, "checkins.0.parents").includes(textAt(workspace, "tip"));
       assert.equal(isOnTrunk, status === "merged");
       await checkTicket(program, review);
       if (status !== "merged") await answer(program, `POST ${BASE}/reviews/${review}/merge`, {});

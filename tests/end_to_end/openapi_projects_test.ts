@@ -12,6 +12,7 @@ import {
 } from "../support/api_document.ts";
 import { ApiWalk, type StepOptions } from "../support/api_walk.ts";
 import { DocumentedAnswers } from "../support/documented_answers.ts";
+import { numberAt, textAt } from "../support/json.ts";
 import { type Program, startProgram } from "../support/program.ts";
 
 const BASE = "/projects/{slug}/fossil/api";
@@ -91,7 +92,8 @@ async function walkProject(project: ProjectWalk, token: string): Promise<void> {
 }
 
 async function walkCode(project: ProjectWalk): Promise<void> {
-  const { checkins: [{ uuid }] } = await project.step("GET /timeline", { status: 200 });
+  const timeline = await project.step("GET /timeline", { status: 200 });
+  const uuid = textAt(timeline, "checkins.0.uuid");
   await project.step("GET /checkin/{uuid}", { path: [uuid], status: 200 });
   await project.step("GET /tree", { status: 200 });
   await project.step("GET /file", { query: "?path=a.txt", status: 200 });
@@ -112,16 +114,15 @@ async function walkCode(project: ProjectWalk): Promise<void> {
 
 /** What the imported repository has. */
 async function walkDocuments(project: ProjectWalk): Promise<void> {
-  const { technotes: [{ id }] } = await project.step("GET /technotes", { status: 200 });
+  const technotes = await project.step("GET /technotes", { status: 200 });
+  const id = textAt(technotes, "technotes.0.id");
   await project.step("GET /technotes/{id}", { path: [id], status: 200 });
-  const { threads: [{ uuid }] } = await project.step("GET /forum", { status: 200 });
+  const threads = await project.step("GET /forum", { status: 200 });
+  const uuid = textAt(threads, "threads.0.uuid");
   await project.step("GET /forum/{uuid}", { path: [uuid], status: 200 });
   const query = "?target=Page";
-  const { attachments: [{ name }] } = await project.step("GET /attachments", {
-    query,
-    status: 200,
-  });
-  const one = `${query}&name=${name}`;
+  const attachments = await project.step("GET /attachments", { query, status: 200 });
+  const one = `${query}&name=${textAt(attachments, "attachments.0.name")}`;
   await project.step("GET /attachments/content", { query: one, status: 200 });
 }
 
@@ -137,7 +138,7 @@ async function walkWiki(project: ProjectWalk): Promise<void> {
 /** Tickets, their claims, and a workspace that goes from one claimant to the next. */
 async function walkTickets(project: ProjectWalk): Promise<void> {
   const body = { title: "Crash", comment: "On an empty line" };
-  const { uuid } = await project.step("POST /tickets", { body, status: 201 });
+  const uuid = textAt(await project.step("POST /tickets", { body, status: 201 }), "uuid");
   const path = [uuid];
   await project.step("GET /tickets", { status: 200 });
   await project.step("GET /tickets/unclaimed", { status: 200 });
@@ -195,8 +196,8 @@ async function walkWorkspaces(project: ProjectWalk): Promise<void> {
 async function walkReviews(project: ProjectWalk): Promise<void> {
   const [caller, other] = [{ agent_id: "caller" }, { agent_id: "other" }];
   const work = { title: "Fix", workspace: "fix", ...caller };
-  const { id } = await project.step("POST /reviews/create", { body: work, status: 201 });
-  const path = [String(id)];
+  const review = await project.step("POST /reviews/create", { body: work, status: 201 });
+  const path = [`${numberAt(review, "id")}`];
   const act = (action: string, body: unknown, status = 200) =>
     project.step(`POST /reviews/{id}/${action}`, { path, body, status });
   await act("reviewers", { reviewers: ["other"] });
@@ -222,7 +223,7 @@ async function walkReviews(project: ProjectWalk): Promise<void> {
   const diff = { title: "Other", diff: "--- a\n+++ b\n", ...caller };
   const second = await project.step("POST /reviews/create", { body: diff, status: 201 });
   await project.step("POST /reviews/{id}/close", {
-    path: [String(second.id)],
+    path: [`${numberAt(second, "id")}`],
     body: caller,
     status: 200,
   });
@@ -248,8 +249,8 @@ async function walkReleases(project: ProjectWalk): Promise<void> {
     headers: { "upload-length": `${length}`, "upload-metadata": metadata },
     status: 201,
   });
-  const { uploads } = await project.step("GET /uploads", { status: 200 });
-  const upload = { path: [uploads[0].id] };
+  const uploads = await project.step("GET /uploads", { status: 200 });
+  const upload = { path: [textAt(uploads, "uploads.0.id")] };
   await project.step("GET /uploads/{id}", { ...upload, status: 200 });
   const type = { "content-type": "application/offset+octet-stream" };
   const headers = { ...type, "upload-offset": "0" };
@@ -264,15 +265,15 @@ async function walkReleases(project: ProjectWalk): Promise<void> {
 /** A webhook that nothing listens to, so that its deliveries stay. */
 async function walkWebhooks(walk: ApiWalk, base: string, owner: readonly string[]): Promise<void> {
   const body = { url: "http://127.0.0.1:9/hook", types: ["release"] };
-  const { id } = await walk.step(`POST ${base}`, { path: owner, body, status: 201 });
-  const path = [...owner, id];
+  const webhook = await walk.step(`POST ${base}`, { path: owner, body, status: 201 });
+  const path = [...owner, textAt(webhook, "id")];
   await walk.step(`GET ${base}`, { path: owner, status: 200 });
   await walk.step(`GET ${base}/{id}`, { path, status: 200 });
   await walk.step(`PATCH ${base}/{id}`, { path, body: { types: [] }, status: 200 });
   await walk.step(`POST ${base}/{id}/rotate`, { path, status: 200 });
   const delivery = await walk.step(`POST ${base}/{id}/ping`, { path, status: 202 });
   await walk.step(`GET ${base}/{id}/deliveries`, { path, status: 200 });
-  const whole = [...path, delivery.id];
+  const whole = [...path, textAt(delivery, "id")];
   const one = `${base}/{id}/deliveries/{delivery}`;
   await walk.step(`GET ${one}`, { path: whole, status: 200 });
   await walk.step(`POST ${one}/redeliver`, { path: whole, status: 202 });

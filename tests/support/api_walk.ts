@@ -40,7 +40,10 @@ export class ApiWalk {
    * @returns the answer's JSON, or null where it is none
    * @throws AssertionError where the status is another, or the answer is not as documented
    */
-  async step(name: string, { path = [], query = "", status, ...sent }: StepOptions) {
+  async step(
+    name: string,
+    { path = [], query = "", status, ...sent }: StepOptions,
+  ): Promise<unknown> {
     const endpoint = this.#endpoints.get(name);
     assert.ok(endpoint, name);
     const { api, token } = this.#server;
@@ -51,8 +54,7 @@ export class ApiWalk {
     });
     const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
     const copy = isJson ? response.clone() : null;
-    // deno-lint-ignore no-explicit-any
-    const answer: any = await copy?.json() ?? null;
+    const answer: unknown = await copy?.json() ?? null;
     assert.equal(response.status, status, `${name}: ${JSON.stringify(answer)}`);
     await this.#answers.check(endpoint, endpoint.method, response);
     this.#walked.add(name);

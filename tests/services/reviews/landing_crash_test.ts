@@ -1,7 +1,9 @@
 /** What a landing queue does after a process that ended at any moment. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { z } from "zod";
 import { Unavailable } from "../../../services/errors.ts";
+import { listAt, textAt, valueAt } from "../../support/json.ts";
 import { TestApi } from "../../support/scenarios.ts";
 import { TestScheduler } from "../../support/scheduler.ts";
 import { BY_OPERATOR, openServices, type TestServices } from "../../support/services.ts";
@@ -12,11 +14,9 @@ const BASE = "/projects/demo/fossil/api";
 /** More commits than the queue makes between the request and the landing. */
 const MOST_COMMITS = 12;
 
-interface Shown {
-  readonly review: number;
-  readonly status: string;
-  readonly candidate: string | null;
-}
+const landingSchema = z.object({ status: z.string(), candidate: z.string().nullable() });
+
+type Shown = z.infer<typeof landingSchema>;
 
 /** The repository API of the operator, who names whom he acts for. */
 class Api {
@@ -34,15 +34,13 @@ class Api {
     return new Api(services, new TestApi(services, new Map([["operator", `Bearer ${token}`]])));
   }
 
-  // deno-lint-ignore no-explicit-any
-  async answer(request: string, body?: unknown): Promise<any> {
+  async answer(request: string, body?: unknown): Promise<unknown> {
     const [method, path] = request.split(" ");
     return await this.#api.answer(`${method} ${BASE}${path}`, body);
   }
 
   async landing(): Promise<Shown> {
-    const { landing } = await this.answer("GET /landing");
-    return landing[0];
+    return landingSchema.parse(valueAt(await this.answer("GET /landing"), "landing.0"));
   }
 
   /** Waits until the queue has come to a status, or cannot write any more. */
@@ -121,22 +119,23 @@ Deno.test("a queue that was cut off after any of its transactions goes on after 
         const { candidate } = await second.until(({ status, candidate }) =>
           status === "landed" || (status === "testing" && candidate !== null)
         );
-        const review = await second.answer("GET /reviews/1");
-        if (review.status !== "merged") {
+        const statusOf = async (path: string) =>
+          textAt(await second.answer(`GET ${path}`), "status");
+        if (await statusOf("/reviews/1") !== "merged") {
           const report = { checkin: candidate, context: "ci", state: "success" };
           await second.answer("POST /status", report);
         }
         const landed = await second.until(({ status }) => status === "landed");
-        const { checkins } = await second.answer("GET /timeline?branch=trunk");
-        assert.equal(checkins[0].uuid, landed.candidate, `after ${commits}`);
+        const timeline = await second.answer("GET /timeline?branch=trunk");
+        assert.equal(textAt(timeline, "checkins.0.uuid"), landed.candidate, `after ${commits}`);
         assert.equal(landed.candidate, candidate, `after ${commits}`);
-        assert.equal((await second.answer("GET /reviews/1")).status, "merged");
-        assert.equal((await second.answer("GET /workspaces/fix")).status, "merged");
+        assert.equal(await statusOf("/reviews/1"), "merged");
+        assert.equal(await statusOf("/workspaces/fix"), "merged");
         const { database } = second.services;
         assert.deepEqual(await database.tables.selectFrom("intentions").selectAll().execute(), []);
-        const { branches } = await second.answer("GET /branches");
-        const open = branches.filter(({ status }: { status: string }) => status === "open");
-        assert.deepEqual(open.map(({ name }: { name: string }) => name), ["trunk"]);
+        const branches = listAt(await second.answer("GET /branches"), "branches");
+        const open = branches.filter((branch) => textAt(branch, "status") === "open");
+        assert.deepEqual(open.map((branch) => textAt(branch, "name")), ["trunk"]);
         const told = await second.services.eventLog.read({ after: 0, types: ["project.landing"] });
         const statuses = told.events.map(({ data }) => data["status"]);
         assert.deepEqual(statuses, ["queued", "testing", "landed"], `after ${commits}`);
