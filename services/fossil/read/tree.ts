@@ -19,8 +19,8 @@ export interface TreeOptions {
   readonly withoutLastCheckin?: boolean;
 }
 
-/** Approximate memory of a path and its last change, in bytes. */
-const CHANGE_BYTES = 150;
+/** Approximate memory of a path with its last change, and of an entry of a listing, in bytes. */
+const [CHANGE_BYTES, ENTRY_BYTES] = [150, 200];
 
 /**
  * A folder at a check-in, in byte order of the names.
@@ -31,22 +31,37 @@ export function readTree(reader: Reader, options: TreeOptions = {}): Tree {
   return reader.read(() => {
     const { rid, uuid: checkin } = resolveCheckin(reader, options.checkin);
     const path = normalizePath(options.path ?? "");
-    const files = filesBelow(treeOf(reader, rid), path);
-    if (files.length === 0 && path !== "") {
-      throw new FossilError("missing", `There is no folder "${path}"`);
-    }
-    const changes = options.withoutLastCheckin === true
-      ? new Map<string, number>()
-      : reader.cached(`last changes ${rid} ${path}`, () => {
-        const value = lastChanges(reader, rid, files);
-        return { value, bytes: 200 + value.size * CHANGE_BYTES };
-      });
-    const listing = new Listing(reader, sizesOf(reader, files), changes);
-    const entries = options.recursive === true
-      ? files.map((card) => listing.file(card, card.name))
-      : listing.folder(files, path);
+    const { recursive = false, withoutLastCheckin = false } = options;
+    const key = `listing ${rid} ${recursive} ${withoutLastCheckin} ${path}`;
+    const entries = reader.cached(key, () => {
+      const value = list(reader, rid, { recursive, withoutLastCheckin, path });
+      return { value, bytes: 200 + value.length * ENTRY_BYTES };
+    });
     return { checkin, path, entries };
   });
+}
+
+function list(
+  reader: Reader,
+  rid: number,
+  { path, recursive, withoutLastCheckin }: Required<Omit<TreeOptions, "checkin">>,
+): TreeEntry[] {
+  const files = filesBelow(treeOf(reader, rid), path);
+  if (files.length === 0 && path !== "") {
+    throw new FossilError("missing", `There is no folder "${path}"`);
+  }
+  const changes = withoutLastCheckin
+    ? new Map<string, number>()
+    : reader.cached(`last changes ${rid} ${path}`, () => {
+      const value = lastChanges(reader, rid, files);
+      return { value, bytes: 200 + value.size * CHANGE_BYTES };
+    });
+  const start = path === "" ? 0 : path.length + 1;
+  const shown = recursive ? files : files.filter(({ name }) => !name.includes("/", start));
+  const listing = new Listing(reader, sizesOf(reader, shown), changes);
+  return recursive
+    ? files.map((card) => listing.file(card, card.name))
+    : listing.folder(files, path);
 }
 
 /** Sizes of files by hash, in bytes; -1 for missing content. */
