@@ -20,21 +20,24 @@ type Reading<Value> = (repository: PooledRepository) => Promise<Value | Uint8Arr
 /**
  * Answers a read with JSON and its entity tag, from memory if the repository has not changed since.
  * The URL is the key: the answer may depend on nothing else but the repository.
+ *
+ * @param isProvisional whether a result can change although the repository does not
  */
 export async function answerJson<Value>(
   context: Context<AppEnv>,
   { hosting: { repositories: { answers } } }: Pick<Services, "hosting">,
   read: Reading<Value>,
+  isProvisional: (value: Value) => boolean = () => false,
 ): Promise<TypedResponse<Value, 200, "json">> {
   const answer = await answers.get(
     context.get("access").project,
     keyOf(context),
     async (repository) => {
       const value = await read(repository);
-      const bytes = value instanceof Uint8Array
-        ? value
-        : new TextEncoder().encode(JSON.stringify(value));
-      return { bytes, headers: { "Content-Type": "application/json" } };
+      const headers = { "Content-Type": "application/json" };
+      if (value instanceof Uint8Array) return { bytes: value, headers };
+      const bytes = new TextEncoder().encode(JSON.stringify(value));
+      return { bytes, headers, isProvisional: isProvisional(value) };
     },
   );
   return respond(context, answer) as unknown as TypedResponse<Value, 200, "json">;

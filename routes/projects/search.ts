@@ -54,6 +54,9 @@ const searchSchema = z.object({
     uuid: z.string(),
     line: z.int().openapi({ description: "The line of the first match, from 1" }),
   }),
+  is_complete: z.boolean().openapi({
+    description: "False while the repository is being indexed: matches can be missing",
+  }),
   totals: z.record(z.string(), z.int()).openapi({ description: "Matches of each group" }),
   ...pageFields,
 }).openapi("Search");
@@ -86,19 +89,24 @@ export function searchRoutes(services: Pick<Services, "hosting">) {
     const { q = "", kind, ...page } = context.req.valid("query");
     if (q.trim() === "") throw new Invalid("Query parameter 'q' is required");
     const kinds = kind === undefined ? DEFAULT_KINDS : [kind];
+    const { indexes } = services.hosting.repositories;
+    const { project } = context.get("access");
     return answerJson<z.infer<typeof searchSchema>>(context, services, async (repository) => {
       const results = await repository.searchEach({ query: q, kinds, ...rangeOf(page) });
+      const is_complete = results.every((result) => result.is_complete);
+      if (!is_complete) indexes.update(project);
       const groups = results.map(({ kind, matches }) => [GROUPS[kind], matches.map(withoutKind)]);
       const totals = results.map(({ kind, total }) => [GROUPS[kind], total] as const);
       const { total_pages } = pageOf(page, Math.max(...totals.map(([, total]) => total)));
       const total = totals.reduce((sum, [, count]) => sum + count, 0);
       return {
         ...Object.fromEntries(groups),
+        is_complete,
         totals: Object.fromEntries(totals),
         ...pageOf(page, total),
         total_pages,
       };
-    });
+    }, ({ is_complete }) => !is_complete);
   });
 }
 

@@ -22,7 +22,11 @@ export interface Answer {
 }
 
 /** A new answer. Without `etag`, its tag is a hash of its bytes. */
-export type NewAnswer = Pick<Answer, "bytes"> & Partial<Answer>;
+export interface NewAnswer extends Partial<Omit<Answer, "bytes">> {
+  readonly bytes: Answer["bytes"];
+  /** The answer may change although the repository does not, so it is not kept. */
+  readonly isProvisional?: boolean;
+}
 
 interface Entry {
   /** The state of the file before the read began. */
@@ -65,16 +69,18 @@ export class RepositoryAnswers {
       this.#entries.set(whole, known);
       return await known.answer;
     }
-    const answer = this.#files.use(project, make).then(tagged);
+    const making = this.#files.use(project, make);
+    const answer = making.then(tagged);
     if (state === null) return await answer;
     // Further requests with this key wait for the same answer.
     this.#keep(whole, { state, answer, size: 0 });
     try {
       const made = await answer;
+      const { isProvisional = false } = await making;
       const size = made.bytes.length + ENTRY_BYTES;
       if (this.#entries.get(whole)?.answer === answer) {
         this.#drop(whole);
-        if (size <= MAX_ANSWER_BYTES) this.#keep(whole, { state, answer, size });
+        if (size <= MAX_ANSWER_BYTES && !isProvisional) this.#keep(whole, { state, answer, size });
       }
       return made;
     } catch (error) {

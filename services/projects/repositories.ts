@@ -20,6 +20,7 @@ import { Intentions, type Pending, type RegisteredKind, type Stamp } from "./int
 import { Locks } from "./locks.ts";
 import type { Project } from "./records.ts";
 import { type ImportSource, RepositoryFiles } from "./repository_files.ts";
+import { SearchIndexes } from "./search_indexes.ts";
 
 export interface ProjectRepositoriesOptions {
   /** The folder of the repository files. */
@@ -75,6 +76,7 @@ export class ProjectRepositories {
   readonly answers: RepositoryAnswers;
   readonly archives: RepositoryArchives;
   readonly downloads: RepositoryDownloads;
+  readonly indexes: SearchIndexes;
   readonly #database: Database;
   readonly #pool: RepositoryPool;
   readonly #scheduler: Scheduler;
@@ -91,6 +93,7 @@ export class ProjectRepositories {
     this.answers = new RepositoryAnswers(this.files);
     this.archives = new RepositoryArchives(this.files);
     this.downloads = new RepositoryDownloads(this.files);
+    this.indexes = new SearchIndexes({ files: this.files, log: options.log });
     this.intentions = new Intentions(options);
     this.#database = options.database;
     this.#scheduler = options.scheduler;
@@ -236,6 +239,7 @@ export class ProjectRepositories {
       await this.#keepPlace(project, await this.#end(project), [
         projectEvent(project, "project.imported", data, by),
       ]);
+      this.indexes.update(project);
       return { report, checkins };
     });
   }

@@ -68,11 +68,12 @@ export class RepositoryWatch {
   }
 
   async #lookAtAll(): Promise<void> {
-    const { projects, repositories: { files } } = this.#options;
+    const { projects, repositories: { files, indexes } } = this.#options;
     for (const { project } of projects.all()) {
       if (this.#isClosed) return;
       const state = await stateOfFile(files.pathOf(project));
       if (state !== null && state === this.#seen.get(project.id)) continue;
+      if (!this.#seen.has(project.id)) await indexes.buildIfMissing(project);
       if (state !== null) this.#seen.set(project.id, state);
       await this.#catchUp(project);
     }

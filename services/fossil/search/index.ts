@@ -3,11 +3,14 @@ import type { Paging, Reader } from "../read/mod.ts";
 import { matchExpression } from "./query.ts";
 import { countMatches, findMatches } from "./matches.ts";
 import { INDEX_SCHEMA } from "./schema.ts";
-import type { SearchKind, SearchResult } from "./shapes.ts";
-import { Updater } from "./updater.ts";
+import type { SearchKind, SearchPage, SearchResult } from "./shapes.ts";
+import { LongUpdate, Updater } from "./updater.ts";
 
 /** Default size in bytes above which files are not indexed. */
 const DEFAULT_MAX_FILE_BYTES = 1024 * 1024;
+
+/** How long to wait for another connection that updates the index, in milliseconds. */
+const BUSY_TIMEOUT_MS = 200;
 
 /** What to search for. */
 export interface SearchOptions extends Paging {
@@ -64,49 +67,69 @@ export class SearchIndex implements Disposable {
    * Indexes new artifacts; rebuilds the index if it does not match the repository or is damaged.
    */
   update(): void {
-    this.#repaired(() =>
-      this.#reader.read(() =>
-        // Once is enough until somebody writes to the repository.
-        this.#reader.cached(this.#currentKey, () => {
-          new Updater(this.#db, this.#reader, this.#maxFileBytes).update();
-          return { value: true, bytes: 100 };
-        })
-      )
-    );
+    this.#update((updater) => updater.update());
   }
 
   /**
-   * Finds matches, best first, the newest first among equals. Updates the index before. A query
-   * without a search word finds nothing.
+   * Finds matches, best first, the newest first among equals. Updates the index before, unless that
+   * takes long or another connection does it: then `is_complete` is false. A query without a search
+   * word finds nothing.
    *
    * @throws {FossilError} `invalid` if the query or the page is malformed.
    */
   search(options: SearchOptions): SearchResult {
-    const [result] = this.#search(options.query, [options]);
-    return result ?? { matches: [], total: 0 };
+    const { pages: [page = NO_MATCHES], isComplete } = this.#search(options.query, [options]);
+    return { ...page, is_complete: isComplete };
   }
 
   /** The same for each kind by itself, in the order of `kinds`. */
   searchEach(
     { kinds, ...options }: SearchOptions & { readonly kinds: readonly SearchKind[] },
   ): (SearchResult & { readonly kind: SearchKind })[] {
-    const results = this.#search(
-      options.query,
-      kinds.map((kind) => ({ ...options, kinds: [kind] })),
-    );
-    return kinds.map((kind, place) => ({ kind, matches: [], total: 0, ...results[place] }));
+    const wanted = kinds.map((kind) => ({ ...options, kinds: [kind] }));
+    const { pages, isComplete } = this.#search(options.query, wanted);
+    return kinds.map((kind, place) => {
+      return { kind, ...pages[place] ?? NO_MATCHES, is_complete: isComplete };
+    });
   }
 
   /** Pages of the matches of one query; none if it has no search word. */
-  #search(query: string, pages: readonly SearchOptions[]): SearchResult[] {
+  #search(
+    query: string,
+    wanted: readonly SearchOptions[],
+  ): { readonly pages: readonly SearchPage[]; readonly isComplete: boolean } {
     const expression = matchExpression(query);
-    if (expression === null) return [];
-    this.update();
-    return this.#repaired(() =>
+    if (expression === null) return { pages: [], isComplete: true };
+    const isComplete = this.#updateIfShort();
+    const pages = this.#repaired(() =>
       this.#reader.read(() => {
         const found = { expression, counts: countMatches(this.#db, expression) };
-        return pages.map((page) => findMatches(this.#db, this.#reader, found, page));
+        return wanted.map((page) => findMatches(this.#db, this.#reader, found, page));
       })
+    );
+    return { pages, isComplete };
+  }
+
+  /** Returns whether the index is current now. */
+  #updateIfShort(): boolean {
+    try {
+      this.#update((updater) => updater.updateIfShort());
+      return true;
+    } catch (error) {
+      if (error instanceof LongUpdate || isBusy(error)) return false;
+      throw error;
+    }
+  }
+
+  #update(work: (updater: Updater) => void): void {
+    this.#repaired(() =>
+      this.#reader.read(() =>
+        // Once is enough until somebody writes to the repository.
+        this.#reader.cached(this.#currentKey, () => {
+          work(new Updater(this.#db, this.#reader, this.#maxFileBytes));
+          return { value: true, bytes: 100 };
+        })
+      )
     );
   }
 
@@ -133,6 +156,13 @@ export class SearchIndex implements Disposable {
   }
 }
 
+const NO_MATCHES: SearchPage = { matches: [], total: 0 };
+
+/** Whether another connection is writing to the file. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && /database is locked/i.test(error.message);
+}
+
 /** SQLite's messages for a damaged file. */
 function isDamage(error: unknown): boolean {
   return error instanceof Error &&
@@ -150,7 +180,7 @@ function openFile(path: string): Database {
 }
 
 function prepare(path: string): Database {
-  const db = new Database(path);
+  const db = new Database(path, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   try {
     db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
     if (!db.hasTable("meta")) db.exec(`BEGIN IMMEDIATE; ${INDEX_SCHEMA} COMMIT;`);

@@ -8,7 +8,7 @@ import {
   readTicketRef,
 } from "../read/mod.ts";
 import type { SearchOptions } from "./index.ts";
-import type { SearchKind, SearchMatch, SearchResult } from "./shapes.ts";
+import type { SearchKind, SearchMatch, SearchPage } from "./shapes.ts";
 
 /** Most matches of a page. */
 const MAX_PAGE = 100;
@@ -51,7 +51,7 @@ export function findMatches(
     readonly counts: ReadonlyMap<SearchKind, number>;
   },
   options: SearchOptions,
-): SearchResult {
+): SearchPage {
   const { limit, offset } = pageOf(options);
   const kinds = options.kinds ?? [...counts.keys()];
   const total = kinds.reduce((sum, kind) => sum + (counts.get(kind) ?? 0), 0);

@@ -7,15 +7,15 @@ export const INDEX_VERSION = "2";
  * a page, the id of a technote, the hash of a post's first version, the path of a file.
  */
 export const INDEX_SCHEMA = `
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE doc(
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS doc(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,
   name TEXT NOT NULL,
   hash TEXT NOT NULL,
   UNIQUE(kind, name)
 );
-CREATE VIRTUAL TABLE fts USING fts5(
+CREATE VIRTUAL TABLE IF NOT EXISTS fts USING fts5(
   title, body, tokenize='unicode61 remove_diacritics 2'
 );
 `;

@@ -44,7 +44,13 @@ export type SearchMatch =
   };
 
 /** A page of matches, best first. */
-export interface SearchResult {
+export interface SearchPage {
   readonly matches: readonly SearchMatch[];
   readonly total: number;
+}
+
+/** A page of matches from an index that may be behind its repository. */
+export interface SearchResult extends SearchPage {
+  /** Whether the index has the whole repository. If not, matches can be missing. */
+  readonly is_complete: boolean;
 }

@@ -17,6 +17,12 @@ import { INDEX_VERSION } from "./schema.ts";
 /** Most indexed bytes of a document; the rest is cut off. */
 const MAX_BODY = 4 * 1024 * 1024;
 
+/** Most events, and most changes of files by them, for a short update. */
+const [SHORT_EVENTS, SHORT_CHANGES] = [500, 2000];
+
+/** An update would take so long that no search should wait for it. */
+export class LongUpdate extends Error {}
+
 /** The state of the repository that the index covers. */
 interface State {
   readonly version: string;
@@ -61,6 +67,27 @@ export class Updater {
       this.#index.rollBack();
       throw error;
     }
+  }
+
+  /**
+   * Like {@link update}, for a caller that somebody waits for.
+   *
+   * @throws LongUpdate
+   */
+  updateIfShort(): void {
+    if (this.#reader.read(() => this.#takesLong())) throw new LongUpdate();
+    this.update();
+  }
+
+  #takesLong(): boolean {
+    const before = this.#state();
+    const from = before !== null && this.#continues(before, this.#now()) ? before.lastRid : 0;
+    const hasMore = (table: string, column: string, most: number) =>
+      (this.#reader.repository.db.value<number>(
+        `SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${column}>? LIMIT ${most + 1})`,
+        from,
+      ) ?? 0) > most;
+    return hasMore("event", "objid", SHORT_EVENTS) || hasMore("mlink", "mid", SHORT_CHANGES);
   }
 
   /** The current state of the repository. */
@@ -135,7 +162,10 @@ export class Updater {
 
   #rebuild(now: State): void {
     this.#index.exec("DELETE FROM doc; DELETE FROM fts;");
-    for (const document of allDocuments(this.#reader)) this.#put(document);
+    for (const document of allDocuments(this.#reader)) {
+      this.#reader.check();
+      this.#put(document);
+    }
     this.#indexTree(now.tip);
   }
 
@@ -146,7 +176,10 @@ export class Updater {
       "SELECT rid FROM blob WHERE rid>?",
       before.lastRid,
     );
-    for (const rid of [...arrived, ...fresh.map((row) => row.rid)]) this.#indexArtifact(rid);
+    for (const rid of [...arrived, ...fresh.map((row) => row.rid)]) {
+      this.#reader.check();
+      this.#indexArtifact(rid);
+    }
     if (before.tip !== now.tip) this.#indexTree(now.tip);
   }
 
@@ -204,6 +237,7 @@ export class Updater {
       const isKnown = known.get(name) === hash;
       known.delete(name);
       if (isKnown) continue;
+      this.#reader.check();
       const document = type === "link"
         ? null
         : codeDocument(this.#reader, name, hash, this.#maxFileBytes);

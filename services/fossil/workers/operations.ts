@@ -212,7 +212,9 @@ export const WRITES = {
 
 /** Operations on a whole repository or a whole check-in, without a time limit. */
 export const WHOLE = {
-  /** Creates or updates the index first. */
+  /** Creates or updates the search index. */
+  updateIndex: (context: Context): void => context.index().update(),
+  /** Updates the index first, unless that takes long. */
   search: (context: Context, options: SearchOptions) => context.index().search(options),
   /** The same, for each kind by itself. */
   searchEach: (
@@ -286,12 +288,13 @@ export const SIDES = ["search", "long", "files"] as const;
 export type Side = (typeof SIDES)[number];
 
 /**
- * Operations that only read and may take long, and the worker on the side that does them. The index
- * has one worker, its only writer.
+ * Operations that only read and may take long, and the worker on the side that does them. Both may
+ * write the search index; SQLite's lock keeps them apart.
  */
 export const SIDE: ReadonlyMap<OperationName, Side> = new Map<OperationName, Side>([
   ["search", "search"],
   ["searchEach", "search"],
+  ["updateIndex", "long"],
   ["blame", "long"],
   ["archive", "long"],
   ["exportGit", "long"],

@@ -231,3 +231,14 @@ Deno.test("technotes, forum threads and attachments can be read", async () => {
     assert.ok(note !== undefined && post !== undefined);
   });
 });
+
+Deno.test("a repository with much to index is indexed in the background, and a search says so", async () => {
+  await withProject(async (test) => {
+    const names = Array.from({ length: 2001 }, (_, number) => `file${number}.txt`);
+    await commitFiles(test, Object.fromEntries(names.map((name) => [name, "A zebra"])));
+    const search = () => test.answer("GET /api/search?q=zebra&kind=code");
+    let found = await search();
+    while (!found.is_complete) found = await search();
+    assert.equal(found.totals.code, 2001);
+  });
+});

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import {
   amendCheckin,
@@ -224,6 +225,26 @@ Deno.test("an index that is damaged, old or another repository's is rebuilt", ()
   }
   Deno.removeSync(path);
   assert.deepEqual(find(fixture.repository), expected);
+});
+
+Deno.test("a search does not wait for a long update of the index, and says what that means", () => {
+  using searched = new Searched();
+  const files = Array.from({ length: 2001 }, (_, number) => put(`file${number}`, "osprey"));
+  searched.fixture.commit(files);
+  const search = () => {
+    const { total, is_complete } = searched.index.search({ query: "osprey" });
+    return { total, is_complete };
+  };
+  assert.deepEqual(search(), { total: 0, is_complete: false });
+  searched.index.update();
+  assert.deepEqual(search(), { total: 2001, is_complete: true });
+
+  using other = new DatabaseSync(searched.path);
+  other.exec("BEGIN IMMEDIATE");
+  searched.fixture.commit([put("another", "osprey")]);
+  assert.deepEqual(search(), { total: 2001, is_complete: false });
+  other.exec("ROLLBACK");
+  assert.deepEqual(search(), { total: 2002, is_complete: true });
 });
 
 Deno.test("binary and large files are skipped", () => {
