@@ -17,6 +17,8 @@ export interface ProgramOptions {
   readonly openFiles?: number;
   /** The text of `config.yaml`. */
   readonly config?: string;
+  /** How long it may take to listen, in milliseconds; 30 s if absent. */
+  readonly startLimit?: number;
 }
 
 /** A program that listens. */
@@ -133,7 +135,9 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     log.add(line);
     if (parseRecord(line)?.["message"] === "Listening") listening.resolve();
   });
-  const timer = setTimeout(() => listening.reject(new Error("It does not listen")), START_LIMIT);
+  const timer = setTimeout(() => {
+    listening.reject(new Error(`It does not listen:\n${log.lines.join("\n")}`));
+  }, options.startLimit ?? START_LIMIT);
   const ended = process.status.then(({ code }) => {
     listening.reject(new Error(`It ended with code ${code}:\n${log.lines.join("\n")}`));
     return code;

@@ -1,0 +1,12 @@
+import assert from "node:assert/strict";
+import { peer } from "../support/peers.ts";
+import { soak } from "./kills.ts";
+
+Deno.test({
+  name: "kill -9 in a mixed load loses nothing acknowledged, and leaves nothing half done",
+  ...peer("fossil"),
+  fn: async () => {
+    const { acknowledged } = await soak(4, 20_261_122);
+    assert.ok(acknowledged > 20, `${acknowledged}`);
+  },
+});
