@@ -57,7 +57,7 @@ const READS: readonly (readonly [name: string, path: (round: number) => string])
   ["timeline of a branch", (round) => `/api/timeline?branch=trunk&page=${round + 1}`],
   ["branches", (round) => `/api/branches${"?".repeat(round % 2)}`],
   ["tags", (round) => `/api/tags${"?".repeat(round % 2)}`],
-  ["check-in", (round) => `/api/checkin/rid:${round + 1000}`],
+  ["check-in", (round) => `/api/checkin/2017-08-17T18:${20 + round}:00`],
   ["tree, root", (round) => `/api/tree?path=${"/".repeat(round)}`],
   ["tree, a folder", (round) => `/api/tree?path=lib/part${round}`],
   ["tree, all files", (round) => `/api/tree?recursive=true&path=${"/".repeat(round)}`],
