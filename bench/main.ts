@@ -29,7 +29,7 @@ interface Options extends Sizes {
   readonly json?: boolean;
 }
 
-/** Servers of others that muster can be compared with. */
+/** Other servers with which muster can be compared. */
 const OTHERS: readonly IrcServerKind[] = [NGIRCD, INSPIRCD, ERGO];
 
 /** Runs the benchmark and returns the exit code: 1 if a scenario failed, 2 for wrong usage. */
@@ -83,7 +83,7 @@ const SCENARIO_NAMES = SCENARIOS.map(({ name }) => name);
 
 const PEER_NAMES = PEER_SCENARIOS.map(({ name }) => name);
 
-/** The scenarios with these names; without a name, all that take seconds and need only muster. */
+/** The scenarios with these names; by default, all that take seconds and need only muster. */
 function scenariosOf(names: readonly string[]): readonly Scenario[] {
   if (names.length === 0) return SCENARIOS.filter((scenario) => scenario !== HOSTING_LARGE);
   return [
@@ -105,8 +105,8 @@ const LEAF: Leaf = {
     count("events", 200, "messages of one round to the event streams"),
     count("logins", 200, "logins of an admin at the same time"),
     count("strangers", 20_000, "connections that strangers hold"),
-    count("attack", 60, "how many seconds strangers open more"),
-    count("rate", 20, "messages per second where latency is measured"),
+    count("attack", 60, "seconds for which strangers open more"),
+    count("rate", 20, "messages per second when latency is measured"),
     count("seconds", 2, "length of one round of requests to muster and its peers"),
     count("starts", 10, "starts of the program"),
     {
@@ -188,7 +188,7 @@ function machine(): string {
   return `Deno ${Deno.version.deno}, ${Deno.build.target}, ${navigator.hardwareConcurrency} cores`;
 }
 
-/** What runs, and where its configuration is not the default. */
+/** The measured program, and where its configuration differs from the default. */
 function conditions(): string {
   const program = Deno.env.get("MUSTER_EXECUTABLE") ?? "main.ts";
   const limits = Object.entries(MUSTER_LIMITS).map(([key, value]) => `${key}=${value}`);

@@ -1,10 +1,10 @@
 import { delay } from "./delay.ts";
 import type { Ledger } from "./client/mod.ts";
 
-/** How many windows may be under way: the next is sent while the last one is being delivered. */
+/** Windows under way: the next is sent while the previous one is being delivered. */
 const WINDOWS_UNDER_WAY = 2;
 
-/** How long a round at a fixed rate takes, in seconds. */
+/** Duration of a round at a fixed rate, in seconds. */
 export const PACED_SECONDS = 2;
 
 export interface Windows {
@@ -26,7 +26,7 @@ export async function sendInWindows(ledger: Ledger, windows: Windows): Promise<v
   await ledger.reached(windows.count * windows.deliveriesEach);
 }
 
-/** Sends so many messages at a fixed rate, however long the sending of one takes. */
+/** Sends a number of messages at a fixed rate, however long each takes. */
 export async function sendAtRate(
   perSecond: number,
   count: number,
@@ -35,7 +35,10 @@ export async function sendAtRate(
   await sendAtRateWhile(perSecond, (index) => index < count, send);
 }
 
-/** Sends at a fixed rate, until there is to be no message with the next index; gives their count. */
+/**
+ * Sends at a fixed rate, as long as there is to be a message with the next index; returns their
+ * count.
+ */
 export async function sendAtRateWhile(
   perSecond: number,
   wanted: (index: number) => boolean,
@@ -46,7 +49,7 @@ export async function sendAtRateWhile(
   for (let index = 0; wanted(index); index++) {
     await delay(startedAt + index * 1000 / perSecond - performance.now());
     const sent = send(index);
-    // It is awaited below, and may fail before.
+    // It is awaited below, but may fail earlier.
     sent.catch(() => {});
     sending.push(sent);
   }

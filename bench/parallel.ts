@@ -1,4 +1,6 @@
-/** Does the work for every item, at most `limit` at a time; gives the results in their order. */
+/**
+ * Does the work for every item, at most `limit` at a time; returns the results in the same order.
+ */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   limit: number,

@@ -1,20 +1,22 @@
-/** Ticks of the processor times in /proc: USER_HZ, which is 100 on every Linux of today. */
+/**
+ * Ticks per second of the processor times in /proc: USER_HZ, which is 100 on every current Linux.
+ */
 const TICKS_PER_SECOND = 100;
 
-/** What a process has used. */
+/** The usage of a process. */
 export interface ProcessUsage {
   /** User and system time of all its threads, in seconds; exact to 10 ms. */
   readonly cpuSeconds: number;
-  /** Memory that it holds now (RSS), in bytes. */
+  /** Current memory (RSS), in bytes. */
   readonly residentBytes: number;
-  /** The most that it has held so far, in bytes. */
+  /** Largest memory so far, in bytes. */
   readonly peakBytes: number;
 }
 
 /**
  * Reads a running process's usage from /proc (Linux).
  *
- * `cat` reads it, because the runtime opens these files only with every permission there is.
+ * `cat` reads it, because the runtime opens these files only with all permissions.
  *
  * @throws Error if there is no such process
  */
@@ -27,7 +29,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   const [resident, peak] = [/^VmRSS:\s+(\d+) kB$/m, /^VmHWM:\s+(\d+) kB$/m]
     .map((line) => line.exec(text)?.[1]);
   if (resident === undefined || peak === undefined) throw new Error(`Process ${pid} is gone`);
-  // The second field, the name in parentheses, may hold spaces; utime and stime are 14 and 15.
+  // The second field, the name in parentheses, may contain spaces; utime and stime are 14 and 15.
   const fields = text.slice(text.indexOf(") ") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
   return {
@@ -37,7 +39,7 @@ export async function processUsage(pid: number): Promise<ProcessUsage> {
   };
 }
 
-/** What several processes have used together. */
+/** The total usage of several processes. */
 export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
   const usages = await Promise.all(pids.map(processUsage));
   const sum = (key: keyof ProcessUsage) => usages.reduce((total, usage) => total + usage[key], 0);
@@ -50,7 +52,7 @@ export async function usageOf(pids: readonly number[]): Promise<ProcessUsage> {
 
 /**
  * Reads a running process's proportional set size (PSS) in bytes: its own memory, and its share of
- * the memory that it has in common with other processes.
+ * the memory that it shares with other processes.
  *
  * @throws Error if there is no such process
  */
@@ -64,7 +66,7 @@ export async function proportionalBytes(pid: number): Promise<number> {
   return Number(kilobytes) * 1024;
 }
 
-/** What something gave, and what it took. */
+/** The result of some work, and its cost. */
 export interface Measured<Result> {
   readonly result: Result;
   /** Time on the clock. */
@@ -76,7 +78,7 @@ export interface Measured<Result> {
 }
 
 /**
- * Runs something and reads how much the server and this process used for it.
+ * Does some work and reads how much the server and this process used for it.
  *
  * @param processes the server's process, or its processes
  */

@@ -1,26 +1,26 @@
 import type { Figure, PeerValue } from "./scenarios/mod.ts";
 
-/** What a scenario found. */
+/** The result of a scenario. */
 export interface Result {
   readonly scenario: string;
   readonly description: string;
-  /** What was measured. */
+  /** The measured server. */
   readonly server: string;
   readonly figures: readonly Figure[];
   /** Why there are no figures. */
   readonly failure?: string;
-  /** Why it was not measured, if that is no failure. */
+  /** Why it was skipped, if that is no failure. */
   readonly skipped?: string;
 }
 
-/** Figures from here on are written without decimals. */
+/** Larger figures are written without decimals. */
 const WHOLE_NUMBERS_FROM = 100;
 
 const NAME_WIDTH = 44;
 const VALUE_WIDTH = 12;
 const UNIT_WIDTH = 4;
 
-/** A result as lines of a table; `reference`: that of muster, to which others are compared. */
+/** A result as lines of a table; `reference` is muster's result, with which others are compared. */
 export function formatResult(result: Result, reference?: Result): string {
   const lines = [`${result.scenario} (${result.server}): ${result.description}`];
   if (result.failure !== undefined) lines.push(`  FAILED: ${result.failure}`);
@@ -34,7 +34,7 @@ export function formatResult(result: Result, reference?: Result): string {
   return lines.join("\n");
 }
 
-/** Whether a figure holds what the project aims at, or how it compares. */
+/** Whether a figure meets the project's aim, or how it compares. */
 function remarkOn({ name, value, aim, peers = [] }: Figure, reference?: Result): string {
   const other = reference?.figures.find((figure) => figure.name === name);
   if (other !== undefined) return `${(value / other.value).toFixed(2)} × ${reference?.server}`;
@@ -42,15 +42,15 @@ function remarkOn({ name, value, aim, peers = [] }: Figure, reference?: Result):
   return [...aimed, ...peers.map((peer) => remarkOnPeer(peer, value))].join("; ");
 }
 
-/** What a peer gave, and muster's value divided by it. */
+/** A peer's value, and muster's value divided by it. */
 function remarkOnPeer({ name, value: theirs, problem }: PeerValue, value: number): string {
   if (theirs === undefined) return `${name} failed: ${problem ?? "no value"}`;
   return `${name} ${formatNumber(theirs)}, ratio ${(value / theirs).toFixed(2)}`;
 }
 
 /**
- * The figures that have been compared with peers, as one table in Markdown: a peer's cell has its
- * value and, in parentheses, muster's value divided by it. Empty if no result has any.
+ * The figures with peers as one table in Markdown: a peer's cell has its value and, in parentheses,
+ * muster's value divided by it. Empty if no result has peers.
  */
 export function formatPeerTable(results: readonly Result[]): string {
   const figures = results.flatMap(({ figures }) => figures)

@@ -1,6 +1,6 @@
 import type { IrcServerKind } from "./servers/mod.ts";
 
-/** How much is done in the scenarios. */
+/** The sizes of the scenarios. */
 export interface Sizes {
   /** IRC clients in one channel. */
   readonly members: number;
@@ -8,7 +8,7 @@ export interface Sizes {
   readonly senders: number;
   /** Messages of one round of a fan-out, of all senders together. */
   readonly messages: number;
-  /** How often a measurement is repeated; its median counts. */
+  /** Repetitions of a measurement; their median counts. */
   readonly rounds: number;
   /** Registered agents that log in. */
   readonly agents: number;
@@ -18,19 +18,19 @@ export interface Sizes {
   readonly readers: number;
   /** Messages of one round to the event streams. */
   readonly events: number;
-  /** Admins' logins at the same time, each from an address of its own. */
+  /** Admins' logins at the same time, each from a separate address. */
   readonly logins: number;
   /** Connections that strangers hold. */
   readonly strangers: number;
-  /** How long strangers connect, in seconds. */
+  /** Time for which strangers connect, in seconds. */
   readonly attack: number;
-  /** Messages per second if latency is measured. */
+  /** Messages per second when latency is measured. */
   readonly rate: number;
   /** Length of one round of requests to muster and its peers, in seconds. */
   readonly seconds: number;
   /** Starts of the program. */
   readonly starts: number;
-  /** File of the Fossil repository that is measured with. */
+  /** The Fossil repository file to measure with. */
   readonly repository: string;
 }
 
@@ -39,30 +39,30 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What the project aims at: this or less. */
+  /** The project's aim: this value or less. */
   readonly aim?: number;
-  /** What others gave for the same. */
+  /** The values of peers. */
   readonly peers?: readonly PeerValue[];
 }
 
-/** What another program gave in muster's place. */
+/** The value of a peer. */
 export interface PeerValue {
   readonly name: string;
-  /** Not given if there is a problem. */
+  /** Absent if there is a problem. */
   readonly value?: number;
   /** Why there is no value. */
   readonly problem?: string;
 }
 
-/** Something that can be measured on its own, with servers that it starts and ends. */
+/** A separate measurement, which starts and ends its own servers. */
 export interface Scenario {
   readonly name: string;
-  /** Whether it needs no more than IRC, so that other servers can be measured too. */
+  /** Whether it needs only IRC, so that other servers can be measured too. */
   readonly anyIrcServer: boolean;
   /** Why it cannot be measured here; null if it can. */
   obstacle?(sizes: Sizes): string | null;
-  /** What is measured, in one line. */
+  /** Describes the measurement in one line. */
   describe(sizes: Sizes): string;
-  /** @throws Error if the server did not do what was asked of it */
+  /** @throws Error if the server did not do what it should */
   measure(sizes: Sizes, server: IrcServerKind): Promise<Figure[]>;
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps some threads busy with nothing: what the machine's scheduler alone makes late. They end by
- * themselves, as a thread that computes does not end at once if it is told to.
+ * Keeps some threads busy, to measure delays that come from the machine's scheduler alone. The
+ * threads end by themselves, because a computing thread cannot be stopped at once.
  */
 export async function spin(threads: number, milliseconds: number): Promise<void> {
   await Promise.all(Array.from({ length: threads }, () => burnOne(milliseconds)));

@@ -1,4 +1,4 @@
-/** The middle of some numbers; the mean of the two middle ones if their count is even. */
+/** The median of some numbers; the mean of the two middle ones if their count is even. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -6,13 +6,13 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
 }
 
-/** The value below which this share of the values lies; `share` from 0 to 1. */
+/** The value below which this share of the values lies; `share` is from 0 to 1. */
 export function percentile(values: Float32Array, share: number): number {
   const sorted = values.toSorted();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
-/** For each key the median of its values over several rounds. */
+/** The median of each key's values over several rounds. */
 export function mediansByKey<Key extends string>(
   rounds: readonly Readonly<Record<Key, number>>[],
 ): Record<Key, number> {

@@ -46,7 +46,7 @@ export interface HttpServerOptions {
   readonly log: Log;
 }
 
-/** If a server accepts connections: a {@linkcode TlsPort}, or one in clear text. */
+/** A port on which a server accepts connections: a {@linkcode TlsPort}, or one in clear text. */
 interface Port {
   readonly addr: Deno.NetAddr;
   readonly handshakes: number;

@@ -1,8 +1,8 @@
 /**
  * `deno task compile`: bundles muster and compiles the bundle to dist/muster, one executable.
  *
- * The bundle is smaller and starts quicker than the tree would. The compiler is this Deno, or the
- * one that DENO_COMPILER names, for which DENORT_BIN may name the runtime to embed.
+ * The bundle is smaller and starts faster than the tree would. The compiler is this Deno, or the
+ * one in DENO_COMPILER; DENORT_BIN may name the runtime to embed.
  */
 import { basename, join, relative } from "node:path";
 import config from "../deno.json" with { type: "json" };
@@ -20,7 +20,7 @@ async function main(): Promise<void> {
   await compile(join(BUILD, "main.js"));
 }
 
-/** Every module that is started as a worker; by convention its name ends in `_worker.ts`. */
+/** Every module that runs as a worker; by convention, its name ends in `_worker.ts`. */
 async function findWorkers(folder: string): Promise<string[]> {
   const found: string[] = [];
   for await (const entry of Deno.readDir(folder)) {
@@ -43,8 +43,8 @@ async function bundle(entries: readonly string[]): Promise<void> {
 }
 
 /**
- * Puts a module where the bundle looks for a worker: the code that starts one names it relative to
- * itself, and in the bundle all of that code lies in one folder.
+ * Puts a worker's module where the bundle looks for it: code names a worker relative to itself, and
+ * in the bundle all code is in one folder.
  */
 async function placeWorker(worker: string): Promise<void> {
   const bundled = worker.replace(/\.ts$/, ".js");
@@ -60,7 +60,7 @@ async function compile(entry: string): Promise<void> {
     "--no-config",
     "--no-lock",
     "--no-prompt",
-    // To listen on one address twice (reusePort), which is how a certificate is replaced.
+    // A certificate is replaced by listening on the same address twice (reusePort).
     "--unstable-net",
     V8_FLAGS,
     ...permissions,
@@ -73,7 +73,7 @@ async function compile(entry: string): Promise<void> {
 async function execute(command: string, args: string[]): Promise<void> {
   const { success, code } = await new Deno.Command(command, { args, cwd: ROOT }).spawn().status;
   if (!success) {
-    // The compiler has said on standard error what is wrong.
+    // The compiler has printed the reason to standard error.
     Deno.exit(code);
   }
 }

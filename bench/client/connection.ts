@@ -1,4 +1,6 @@
-/** TCP read by hand: what a load client does per received byte is the floor of what it can drive. */
+/**
+ * TCP read by hand: what a load client does per received byte is the floor of what it can drive.
+ */
 
 /** What a connection starts with; thousands of idle ones cost little. */
 const FIRST_BUFFER_BYTES = 2 * 1024;
@@ -51,7 +53,7 @@ export class Connection {
     this.#owner = owner;
   }
 
-  /** @throws what the runtime throws if nobody listens */
+  /** @throws the runtime's error if nobody listens */
   static async open(address: Address, owner: ConnectionOwner): Promise<Connection> {
     const conn = await Deno.connect(address);
     conn.setNoDelay(true);

@@ -9,7 +9,7 @@ const decoder = new TextDecoder();
 export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** Bearer token; none if it is not given. */
+  /** Bearer token; none by default. */
   readonly token?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -45,7 +45,7 @@ export class HttpClient implements ConnectionOwner, Disposable {
 
   private constructor() {}
 
-  /** @throws what the runtime throws if nobody listens */
+  /** @throws the runtime's error if nobody listens */
   static async open(address: Address): Promise<HttpClient> {
     const client = new HttpClient();
     client.#connection = await Connection.open(address, client);

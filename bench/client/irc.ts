@@ -7,14 +7,14 @@ import {
 } from "./connection.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** How long an answer may take, in milliseconds. */
+/** Time limit of an answer, in milliseconds. */
 const ANSWER_MILLISECONDS = 30_000;
 
 const SPACE = 0x20;
 const AT = 0x40;
 const COLON = 0x3a;
 
-/** Commands that end what a client waits for, when it waits for another. */
+/** Commands that reject an expectation of another command. */
 const REFUSALS = /^(?:ERROR|4(?!22)\d\d|5\d\d|90[24567])$/;
 
 const encoder = new TextEncoder();
@@ -22,13 +22,13 @@ const decoder = new TextDecoder();
 
 const PING = encoder.encode("PING");
 
-/** Who a client is. With a passphrase it logs in by SASL PLAIN, under its nick. */
+/** A client's identity. With a passphrase, it logs in by SASL PLAIN under its nick. */
 export interface Login {
   readonly nick: string;
   readonly passphrase?: string;
 }
 
-/** An answer that is waited for. */
+/** An expected answer. */
 interface Expectation {
   readonly command: Uint8Array;
   readonly containing: string;
@@ -37,8 +37,8 @@ interface Expectation {
 }
 
 /**
- * An IRC client that decodes the lines it waits for and no other; once it counts for a ledger, it
- * looks at no line at all.
+ * An IRC client that decodes only the lines it waits for. As a receiver of a ledger, it parses no
+ * lines at all.
  */
 export class IrcClient implements ConnectionOwner {
   readonly nick: string;
@@ -83,7 +83,7 @@ export class IrcClient implements ConnectionOwner {
     await this.#ask(`JOIN ${channel}\r\n`, "366");
   }
 
-  /** Waits until everything that the server had queued for this client is here. */
+  /** Waits until everything that the server had queued for this client has arrived. */
   async ping(): Promise<void> {
     await this.#ask("PING bench\r\n", "PONG");
   }
@@ -93,7 +93,7 @@ export class IrcClient implements ConnectionOwner {
     return this.#open().write(lines);
   }
 
-  /** The next line with this command, or numeric, that holds a text. One at a time. */
+  /** The next line with this command or numeric that contains a text. One call at a time. */
   expect(command: string, containing = ""): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const timer = setTimeout(() => {
@@ -104,7 +104,7 @@ export class IrcClient implements ConnectionOwner {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** From now on this client is a receiver of the ledger and does nothing else. */
+  /** Makes this client a receiver of the ledger, which does nothing else from then on. */
   count(ledger: Ledger, receiver: number): void {
     this.#ledger = ledger;
     this.consumer = ledger.consumer(receiver);
@@ -165,7 +165,7 @@ export class IrcClient implements ConnectionOwner {
   }
 }
 
-/** Where the command of a line begins, after its tags and its source. */
+/** The index of a line's command, after its tags and its source. */
 function commandStart(bytes: Uint8Array, start: number): number {
   let at = start;
   if (bytes[at] === AT) at = bytes.indexOf(SPACE, at) + 1;

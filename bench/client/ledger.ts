@@ -7,7 +7,7 @@ const NUMBER_DIGITS = 6;
 const STAMP_BYTES = 1 + SENDER_DIGITS + NUMBER_DIGITS;
 const ZERO = 0x30;
 
-/** How long nothing may arrive before the deliveries that lack count as lost, in milliseconds. */
+/** After a pause this long, missing deliveries count as lost. In milliseconds. */
 const STALL_MILLISECONDS = 15_000;
 
 export interface LedgerOptions {
@@ -19,20 +19,20 @@ export interface LedgerOptions {
 }
 
 /**
- * Keeps account of messages and their deliveries.
+ * Counts messages and their deliveries.
  *
- * Every message carries a stamp, `|` with the sender's and the message's number. A receiver looks
- * for stamps and for nothing else in what it gets, so that a delivery costs one search for a byte
- * and eight digits. A receiver that gets another message than the next one of its sender fails the
- * whole measurement: when the total is reached, every message has reached everybody, in order.
+ * Every message carries a stamp, `|` with the sender's and the message's number. A receiver only
+ * looks for stamps, so a delivery costs one search for a byte and eight digits. If a receiver gets
+ * any message but the next one of its sender, the whole measurement fails. So when the total is
+ * reached, every message has reached everybody, in order.
  */
 export class Ledger {
   readonly #options: LedgerOptions;
   /** Messages sent, by sender. */
   readonly #sent: Uint32Array;
-  /** The message that is due, by receiver and sender. */
+  /** The number of the expected message, by receiver and sender. */
   readonly #due: Uint32Array;
-  /** When a message was stamped, by sender and number, in milliseconds. */
+  /** The time of each stamp, by sender and number, in milliseconds. */
   readonly #sentAt: Float64Array;
   readonly #latencies: Float32Array;
   #delivered = 0;
@@ -62,7 +62,7 @@ export class Ledger {
     return this.#latencies.subarray(0, this.#delivered);
   }
 
-  /** The stamp of a sender's next message, whose time begins now. */
+  /** The stamp of a sender's next message; its latency counts from now. */
   stamp(sender: number): string {
     const number = this.#sent[sender] ?? 0;
     this.#sent[sender] = number + 1;
@@ -71,7 +71,7 @@ export class Ledger {
       String(number).padStart(NUMBER_DIGITS, "0");
   }
 
-  /** What a receiver reads with. */
+  /** The consumer of a receiver's bytes. */
   consumer(receiver: number): Consumer {
     return (bytes, length) => {
       const now = performance.now();
@@ -93,9 +93,9 @@ export class Ledger {
   }
 
   /**
-   * Waits until so many deliveries were made.
+   * Waits for a number of deliveries.
    *
-   * @throws Error if one was out of order, or none came for a long time
+   * @throws Error if one was out of order, or none arrived for a long time
    */
   async reached(goal: number): Promise<void> {
     if (this.#failure) throw this.#failure;

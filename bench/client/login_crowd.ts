@@ -3,10 +3,10 @@ import { type CrowdRequest, LOG_IN, type LoginAnswer } from "./login_protocol.ts
 export { LOGIN_LIMIT, type LoginAnswer } from "./login_protocol.ts";
 
 /**
- * People who log in over HTTP at the same moment, each from a loopback address of its own.
+ * People who log in over HTTP at the same moment, each from a separate loopback address.
  *
- * They live in a thread of their own, so that what they cost does not show in the latencies that
- * this one measures. Their sockets are bound to the addresses: no header stands for one.
+ * They run in a separate thread, so that their cost does not affect the latencies that this one
+ * measures. Their sockets are bound to the addresses, without a header that states one.
  */
 export class LoginCrowd implements Disposable {
   readonly #worker: Worker;
@@ -18,7 +18,7 @@ export class LoginCrowd implements Disposable {
     });
   }
 
-  /** Makes everybody ready, and connects nobody. */
+  /** Prepares the people without connecting them. */
   static async gather(request: CrowdRequest): Promise<LoginCrowd> {
     const crowd = new LoginCrowd();
     try {
@@ -31,7 +31,7 @@ export class LoginCrowd implements Disposable {
   }
 
   /**
-   * Lets everybody log in at once; gives the answers in the order of the addresses.
+   * Logs everybody in at once; returns the answers in the order of the addresses.
    *
    * @throws Error if somebody got no answer
    */
@@ -56,9 +56,9 @@ export class LoginCrowd implements Disposable {
 }
 
 /**
- * Addresses of 127.0.0.0/8 that are all different, from 127.0.1.0 on.
+ * Distinct addresses of 127.0.0.0/8, from 127.0.1.0 on.
  *
- * @param first how many come before the first
+ * @param first how many addresses to skip
  */
 export function loopbackAddresses(first: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => {

@@ -5,7 +5,7 @@ import { type CrowdRequest, LOG_IN, LOGIN_LIMIT, type LoginAnswer } from "./logi
 
 type Person = () => Promise<LoginAnswer>;
 
-/** Somebody who logs in from a local address, over a connection of its own. */
+/** A person who logs in from a local address, over a separate connection. */
 function createPerson({ url, username, password }: CrowdRequest, localAddress: string): Person {
   const client = Deno.createHttpClient({ localAddress });
   return async () => {
@@ -22,9 +22,9 @@ function createPerson({ url, username, password }: CrowdRequest, localAddress: s
   };
 }
 
-/** The first message names the people; each further one lets them log in. */
+/** The first message lists the people; each further one logs them in. */
 function serve(): void {
-  // Real people log in from machines of their own.
+  // Real people log in from other machines.
   giveWay();
   let people: readonly Person[] = [];
   self.onmessage = async ({ data }: MessageEvent<CrowdRequest | typeof LOG_IN>) => {

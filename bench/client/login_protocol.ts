@@ -1,6 +1,8 @@
-/** The first message to a crowd: its people's credentials. It answers `null` when they are ready. */
+/**
+ * The first message to a crowd: its people's credentials. It answers `null` when they are ready.
+ */
 export interface CrowdRequest {
-  /** Where they log in. */
+  /** The URL of the login. */
   readonly url: string;
   readonly username: string;
   readonly password: string;
@@ -11,12 +13,12 @@ export interface CrowdRequest {
 /** The next message to the crowd; it answers with one {@link LoginAnswer} for each address. */
 export const LOG_IN = "log in";
 
-/** How long a login may take before everybody's failed, in seconds. */
+/** Time limit of a login, after which all of them fail, in seconds. */
 export const LOGIN_LIMIT = 60;
 
-/** How a login was answered. */
+/** The answer to a login. */
 export interface LoginAnswer {
   readonly status: number;
-  /** From the start of the request, before it was connected, to the end of the answer. */
+  /** From the start of the request, before the connection, to the end of the answer. */
   readonly milliseconds: number;
 }

@@ -1,4 +1,4 @@
-/** Load clients that cost less than what they measure. */
+/** Clients for load, which cost less than the server that they measure. */
 export type { Address } from "./connection.ts";
 export { type EventStream, EventStreamClient } from "./event_stream.ts";
 export { type HttpAnswer, HttpClient, type HttpRequest } from "./http.ts";

@@ -2,8 +2,8 @@ import type { EventStream } from "./event_stream.ts";
 import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd_protocol.ts";
 
 /**
- * Readers of an event stream that nobody counts. They live in a thread of their own, so that the
- * time they take does not show in the latencies that this thread measures.
+ * Readers of an event stream whose events are not counted. They run in a separate thread, so that
+ * their cost does not affect the latencies that this one measures.
  */
 export class ReaderCrowd implements Disposable {
   readonly #worker: Worker;
@@ -14,11 +14,11 @@ export class ReaderCrowd implements Disposable {
       type: "module",
       name: "reader crowd",
     });
-    // It may fail before anybody asks.
+    // It may fail before anybody waits for it.
     this.#ready.promise.catch(() => {});
   }
 
-  /** Asks for so many streams. {@linkcode ready} waits for the heads of their responses. */
+  /** Requests a number of streams. {@linkcode ready} waits for the heads of their responses. */
   static async ask(stream: EventStream, count: number): Promise<ReaderCrowd> {
     const crowd = new ReaderCrowd();
     const asked = Promise.withResolvers<void>();

@@ -5,11 +5,11 @@ import { inParallel } from "../parallel.ts";
 import { EventStreamClient } from "./event_stream.ts";
 import type { CrowdNews, ReaderCrowdRequest } from "./reader_crowd_protocol.ts";
 
-/** How many streams are asked for at the same time. */
+/** Streams requested at the same time. */
 const PARALLEL_REQUESTS = 50;
 
 function serve(): void {
-  // Real readers have machines of their own.
+  // Real readers run on other machines.
   giveWay();
   const tell = (news: CrowdNews) => self.postMessage(news);
   self.onmessage = async ({ data: { stream, count } }: MessageEvent<ReaderCrowdRequest>) => {

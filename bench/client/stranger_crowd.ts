@@ -1,25 +1,25 @@
 /**
- * A process of strangers: connects to an HTTP and an IRC port, and never shows a credential. It holds
- * connections that say nothing and ones with half a request, writes a line once all are open, and
- * then opens new ones at a fixed rate until its standard input ends.
+ * A process of strangers: connects to an HTTP and an IRC port and never sends a credential. It
+ * holds silent connections and ones with half a request, writes a line once all are open, and then
+ * opens new ones at a fixed rate until its standard input ends.
  */
 import { delay } from "../delay.ts";
 import { inParallel } from "../parallel.ts";
 
-/** What one process of strangers does. */
+/** The task of one process of strangers. */
 export interface StrangerWishes {
   readonly httpPort: number;
   readonly ircPort: number;
-  /** Connections that say nothing, to HTTP and IRC in turn. */
+  /** Silent connections, to HTTP and IRC in turn. */
   readonly silent: number;
   /** Half-sent requests. */
   readonly half: number;
   readonly newPerSecond: number;
-  /** Where the rotation of destination addresses begins, so that processes have ports of their own. */
+  /** The start of the rotation of destination addresses, so that processes do not share ports. */
   readonly firstAddress: number;
 }
 
-/** Addresses of the loopback that are connected to, so that there are ports enough. */
+/** Destination addresses on loopback, so that there are enough ports. */
 const ADDRESSES = 200;
 
 const PARALLEL = 32;

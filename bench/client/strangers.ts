@@ -1,12 +1,12 @@
 import type { StrangerWishes } from "./stranger_crowd.ts";
 
-/** Processes that strangers connect from, so that each has descriptors enough. */
+/** Processes of strangers, so that each has enough descriptors. */
 const PROCESSES = 4;
 
-/** Destination addresses of one process begin so far after those of the one before. */
+/** Distance between the first destination addresses of two processes. */
 const ADDRESSES_APART = 10;
 
-/** Strangers in processes of their own. */
+/** Strangers in separate processes. */
 export class Strangers implements AsyncDisposable {
   readonly #processes: readonly Deno.ChildProcess[];
 

@@ -21,7 +21,7 @@ export const COMMITS_OF_ONE = fossilScenario(
   },
 );
 
-/** A repository with a large tree; gives its path. */
+/** Makes a repository with a large tree; returns its path. */
 async function makeLarge(bench: Workbench): Promise<string> {
   const path = bench.path("large.fossil");
   const repository = await bench.pool.create(path, { admin: "bench", date: Date.now() });

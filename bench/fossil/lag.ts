@@ -1,17 +1,17 @@
 import { delay } from "../delay.ts";
 import { percentile } from "../statistics.ts";
 
-/** Between two looks at the clock, in milliseconds. */
+/** Time between two readings of the clock, in milliseconds. */
 const INTERVAL_MS = 1;
 
-/** How late a timer of this thread was, again and again. */
+/** Measures repeatedly how late a timer of this thread is. */
 export class Lag {
   readonly #delays: number[] = [];
 
   /**
    * Watches the event loop of this thread while work goes on.
    *
-   * @param work is started, and looked at until it is over
+   * @param work is started and watched until its end
    */
   async watch(work: () => Promise<void>): Promise<void> {
     let isOver = false;

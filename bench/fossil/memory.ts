@@ -7,7 +7,7 @@ import type { Workbench } from "./workbench.ts";
 
 /** Largest memory of an import, in MB. */
 const AIM_MB = 200;
-/** Between two looks at the process, in milliseconds. */
+/** Time between two readings of the process's usage, in milliseconds. */
 const LOOK_MS = 100;
 
 export const IMPORT_MEMORY = fossilScenario(
@@ -27,7 +27,7 @@ export const IMPORT_MEMORY = fossilScenario(
   },
 );
 
-/** What an import used up to the last look, at most {@link LOOK_MS} before its end. */
+/** The usage of an import at the last reading, at most {@link LOOK_MS} before its end. */
 async function watchImport(bench: Workbench, stream: string): Promise<ProcessUsage> {
   let usage: ProcessUsage | null = null;
   await runMuster(["fossil", "import", bench.path("imported in memory.fossil")], {
@@ -45,7 +45,7 @@ interface RunOptions {
   readonly stdin?: string;
   /** File that it writes. */
   readonly stdout?: string;
-  /** Called again and again while it runs. */
+  /** Called repeatedly while it runs. */
   readonly look?: (pid: number) => Promise<void>;
 }
 

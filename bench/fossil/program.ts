@@ -1,9 +1,9 @@
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 import { median } from "../statistics.ts";
 
-/** How the program is run. */
+/** Options of a run. */
 interface RunOptions {
-  /** Where it starts. */
+  /** The folder in which it starts. */
   readonly folder?: string;
   /** File that it reads. */
   readonly stdin?: string;
@@ -11,9 +11,9 @@ interface RunOptions {
   readonly stdout?: string;
 }
 
-/** The `fossil` program, in a home of its own so that no setting of the machine matters. */
+/** The `fossil` program, with a separate home so that no setting of the machine matters. */
 export class FossilProgram {
-  /** Whose name it writes in. */
+  /** The user of its artifacts. */
   readonly user = "checkouts";
   readonly #home: string;
 
@@ -23,7 +23,7 @@ export class FossilProgram {
   }
 
   /**
-   * Runs the program; gives the milliseconds from its start to its end.
+   * Runs the program; returns the milliseconds from its start to its end.
    *
    * @throws Error if it fails
    */
@@ -55,7 +55,7 @@ export class FossilProgram {
     throw new Error(`fossil ${args.join(" ")}: ${problem}`);
   }
 
-  /** Runs the program several times; gives the median of the milliseconds. */
+  /** Runs the program several times; returns the median of the milliseconds. */
   async time(
     times: number,
     args: readonly string[],
@@ -82,8 +82,8 @@ export function musterCommand(args: readonly string[]): [string, ...string[]] {
 }
 
 /**
- * Runs muster's own command line several times, the executable that `MUSTER_EXECUTABLE` names or the
- * tree; gives the median of the milliseconds from its start to its end.
+ * Runs muster's own command line several times, with the executable that `MUSTER_EXECUTABLE` names
+ * or the tree; returns the median of the milliseconds from its start to its end.
  *
  * @throws Error if it fails
  */

@@ -4,18 +4,18 @@ import { timeMuster } from "./program.ts";
 import { AIM, fossilScenario, PROGRAM_RUNS } from "./scenario.ts";
 import { compared, timeCalls } from "./workbench.ts";
 
-/** How often muster is asked, each time for something else if that can be; the median counts. */
+/** Calls of muster, each with other arguments if possible; the median counts. */
 const CALLS = 200;
-/** Like `CALLS`, for what takes long. */
+/** Like `CALLS`, for slow reads. */
 const FEW_CALLS = 20;
 /** Check-ins of one page of the timeline. */
 const PAGE = 50;
 
-/** One read, as muster is asked for it and as the program is. */
+/** A read, in muster and in the program. */
 interface Read {
   readonly name: string;
   readonly args: readonly string[];
-  /** As `muster fossil` is asked for it, if it can be. */
+  /** The arguments of `muster fossil` for the same, if it has them. */
   readonly command?: readonly string[];
   readonly aim: number;
   readonly calls: number;
@@ -101,7 +101,7 @@ async function readsOf(repository: PooledRepository, path: string): Promise<Read
   ];
 }
 
-/** Files of the tip, those first that were changed most often. */
+/** Files of the tip, those with the most changes first. */
 export async function longestHistories(repository: PooledRepository): Promise<string[]> {
   const { entries } = await repository.tree({ recursive: true, withoutLastCheckin: true });
   const lengths = new Map<string, number>();

@@ -6,7 +6,7 @@ import { longestHistories } from "./reads.ts";
 import { fossilScenario } from "./scenario.ts";
 import { commitOne } from "./workbench.ts";
 
-/** How long each part is watched at a time, in milliseconds, and how often they take turns. */
+/** The time for which each part is watched, in milliseconds, and the number of turns. */
 const [WATCHED_MS, ROUNDS] = [3_000, 4];
 const AIM_MS = 5;
 
@@ -42,7 +42,7 @@ export const RESPONSIVENESS = fossilScenario(
 );
 
 interface LoadOptions {
-  /** The repository whose file is blamed, and that file. */
+  /** The repository of the blamed file, and that file. */
   readonly read: PooledRepository;
   readonly path: string;
   /** The repository that gets commits, and the parent of the first. */
@@ -66,7 +66,7 @@ class Load {
     this.#parent = options.parent;
   }
 
-  /** Both workers have done their part once, so that no start is measured. */
+  /** Resolves when both workers have done their part once, so that no start is measured. */
   static async start(read: PooledRepository, written: PooledRepository, path: string) {
     const { uuid } = await written.resolveCheckin("trunk");
     const load = new Load({ read, written, path, parent: uuid });

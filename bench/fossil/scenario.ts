@@ -2,10 +2,10 @@ import type { Figure, Scenario } from "../scenario.ts";
 import { hasFossil } from "./program.ts";
 import { Workbench } from "./workbench.ts";
 
-/** The part of the program's time that muster may take. */
+/** The aims, as parts of the program's time. */
 export const AIM = { read: 0.1, commit: 0.2, whole: 1 } as const;
 
-/** How often the program is run; the median counts. */
+/** Runs of the program; the median counts. */
 export const PROGRAM_RUNS = 5;
 
 /** A scenario on a copy of the repository that the options name. */

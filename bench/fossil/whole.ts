@@ -29,7 +29,7 @@ async function compareRebuild(source: string, bench: Workbench): Promise<Figure[
   return compared("rebuild", muster, fossil, AIM.whole);
 }
 
-/** The Git repository is the one that the program makes of the same history. */
+/** Imports a Git repository that the program makes from the same history. */
 async function compareImport(source: string, bench: Workbench): Promise<Figure[]> {
   const path = await bench.copy(source, "export.fossil");
   const stream = bench.path("stream");

@@ -8,7 +8,7 @@ import { FossilProgram } from "./program.ts";
 export class Workbench implements AsyncDisposable {
   readonly folder: string;
   readonly program: FossilProgram;
-  /** As the server opens repositories: in workers. */
+  /** Opens repositories as the server does: in workers. */
   readonly pool = new RepositoryPool();
 
   private constructor(folder: string) {
@@ -24,7 +24,7 @@ export class Workbench implements AsyncDisposable {
     return join(this.folder, name);
   }
 
-  /** A copy of a repository; gives its path. */
+  /** Copies a repository; returns the copy's path. */
   async copy(source: string, name: string): Promise<string> {
     const target = this.path(name);
     await Deno.copyFile(source, target);
@@ -32,7 +32,7 @@ export class Workbench implements AsyncDisposable {
     return target;
   }
 
-  /** A checkout of a repository; gives its path. */
+  /** Makes a checkout of a repository; returns its path. */
   async checkout(repository: string, name: string): Promise<string> {
     const folder = this.path(name);
     await Deno.mkdir(folder);
@@ -47,7 +47,9 @@ export class Workbench implements AsyncDisposable {
   }
 }
 
-/** Milliseconds of the first call, which finds nothing in memory, and the median of the others. */
+/**
+ * The milliseconds of the first call, which finds nothing in memory, and the median of the others.
+ */
 export async function timeCalls(
   times: number,
   call: (round: number) => Promise<unknown>,
@@ -63,9 +65,9 @@ export async function timeCalls(
 }
 
 /**
- * What muster and the program took for the same.
+ * The figures of muster and the program for the same work.
  *
- * @param aim the largest part of the program's time that muster may take
+ * @param aim the aim, as a part of the program's time
  */
 export function compared(name: string, muster: number, fossil: number, aim: number): Figure[] {
   return [

@@ -8,7 +8,10 @@ const RATE = 50;
 const AIM_MS = 10;
 const CHANNEL = "#bench";
 
-/** A chat message from one IRC client to another, while a blame and a search are always under way. */
+/**
+ * Measures a chat message from one IRC client to another while blames and searches run without a
+ * pause.
+ */
 export async function chatBesideReads(project: HostedProject, seconds: number): Promise<Figure[]> {
   const { server } = project;
   const [sender, receiver] = await enter(project);

@@ -5,11 +5,11 @@ import { percentile } from "../statistics.ts";
 import { delay } from "../delay.ts";
 import { BASE, type HostedProject } from "./project.ts";
 
-/** Connections that ask at the same time. */
+/** Connections with requests at the same time. */
 const CONNECTIONS = 16;
-/** How many times fossilrepo's rate is the aim. */
+/** The aim, as a multiple of fossilrepo's rate. */
 const FACTOR = 50;
-/** What the 99th percentile of reads may be at half load, in milliseconds. */
+/** The aim for the 99th percentile of reads at half load, in milliseconds. */
 const P99_AIM = 10;
 
 /** A kind of request. */
@@ -20,7 +20,7 @@ export interface Exchange {
   path(index: number): string;
   body?(index: number): unknown;
   readonly status: number;
-  /** The endpoint, if a version may lack it; it is not measured then. */
+  /** The endpoint, if some versions lack it; these are not measured. */
   readonly endpoint?: string;
   /** Requests per second that fossilrepo answers on two such cores. */
   readonly fossilrepo?: number;
@@ -28,14 +28,14 @@ export interface Exchange {
   readonly least?: number;
 }
 
-/** What many requests of a kind gave. */
+/** The outcome of many requests of a kind. */
 interface Outcome {
   readonly perSecond: number;
   readonly p99: number;
   readonly micros: number;
 }
 
-/** Measures a kind of request: first as fast as it is answered, then at half that rate. */
+/** Measures a kind of request: first as fast as the server answers, then at half that rate. */
 export async function figuresOf(
   project: HostedProject,
   exchange: Exchange,
@@ -63,7 +63,7 @@ export async function figuresOf(
   ];
 }
 
-/** Asks from every connection until the time is over. */
+/** Sends requests on every connection until the time is over. */
 async function run(
   { server, token }: HostedProject,
   exchange: Exchange,

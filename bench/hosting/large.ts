@@ -5,9 +5,9 @@ import { median } from "../statistics.ts";
 import { LARGE, largeStream, pathOf } from "./large_stream.ts";
 import { BASE, HostedProject } from "./project.ts";
 
-/** How often each read is asked again; the median counts. */
+/** Repetitions of each read; their median counts. */
 const CALLS = 20;
-/** What a first and a next answer may take, in milliseconds. */
+/** The aims for the first and for later answers, in milliseconds. */
 const [FIRST_AIM_MS, WARM_AIM_MS] = [1000, 100];
 
 /** Every read of a large project: the first answer after the start, and the next ones. */
@@ -51,7 +51,7 @@ async function figuresOf({ server, token }: HostedProject): Promise<Figure[]> {
   return figures;
 }
 
-/** Each read, as it is asked for in each round. */
+/** Each read, with its path in each round. */
 const READS: readonly (readonly [name: string, path: (round: number) => string])[] = [
   ["timeline of 50", (round) => `/api/timeline?per_page=50&page=${round + 1}`],
   ["timeline of a branch", (round) => `/api/timeline?branch=trunk&page=${round + 1}`],

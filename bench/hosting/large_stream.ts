@@ -1,4 +1,4 @@
-/** Check-ins of the project, those of them that have all files, and its files. */
+/** The project's check-ins, those of them with all files, and its files. */
 export const LARGE = { checkins: 50_000, late: 300, files: 20_000 } as const;
 
 /** Files that the early check-ins change, and folders of the others. */
@@ -7,8 +7,8 @@ const LINES = 40;
 
 /**
  * A stream of `git fast-export` with a large project: a long history of a few files, then all the
- * others at once, and some check-ins after that. A history in which every check-in had all files
- * would take hours to import.
+ * others at once, then some more check-ins. With all files in every check-in, the import would take
+ * hours.
  */
 export function* largeStream(): Generator<string> {
   for (let index = 0; index < LARGE.checkins - 1; index++) {

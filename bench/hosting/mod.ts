@@ -109,7 +109,7 @@ async function exchangesOf(project: HostedProject): Promise<Exchange[]> {
   return exchanges.filter(({ endpoint }) => endpoint === undefined || offered.has(endpoint));
 }
 
-/** Items of a batch: the lists that an agent looks at first. */
+/** Items of a batch: the lists that an agent reads first. */
 function batchOf(count: number): { readonly path: string }[] {
   const paths = [
     "/api/project",

@@ -6,13 +6,13 @@ import { MusterProcess } from "../servers/mod.ts";
 const SLUG = "bench";
 /** The base of the project's API. */
 export const BASE = `/projects/${SLUG}/fossil`;
-/** The agent that asks. */
+/** The agent that sends the requests. */
 export const AGENT = "worker";
 
 /** A muster that serves one project with many tickets. */
 export class HostedProject implements AsyncDisposable {
   readonly server: MusterProcess;
-  /** Of an agent that may write. */
+  /** The token of an agent with the right to write. */
   readonly token: string;
   readonly tickets: readonly string[];
 
@@ -23,8 +23,8 @@ export class HostedProject implements AsyncDisposable {
   }
 
   /**
-   * @param source what is imported: a repository, or a stream of `git fast-export`
-   * @param tickets how many are added first to the repository
+   * @param source the file to import: a repository, or a stream of `git fast-export`
+   * @param tickets how many to add to the repository before the import
    */
   static async start(source: { readonly path: string; readonly tickets?: number }) {
     const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
@@ -54,7 +54,7 @@ export class HostedProject implements AsyncDisposable {
     }
   }
 
-  /** Sends one request in the agent's name; gives its text. */
+  /** Sends one request in the agent's name; returns the text of the response. */
   async ask(method: "GET" | "POST", path: string, body?: unknown): Promise<string> {
     using client = await HttpClient.open(this.server.api);
     const { token } = this;
@@ -69,7 +69,7 @@ export class HostedProject implements AsyncDisposable {
   }
 }
 
-/** Adds tickets in one transaction; gives their ids. */
+/** Adds tickets in one transaction; returns their ids. */
 function addTickets(path: string, count: number): string[] {
   using repository = Repository.open(path);
   const from = Date.parse("2026-01-01T00:00:00Z");

@@ -5,7 +5,7 @@ import type { Scenario } from "../scenarios/mod.ts";
 import { isToolResult, toolCall } from "./requests.ts";
 import { coordinationRow, repeat } from "./row.ts";
 
-/** How long a server is left alone after its start, in milliseconds. */
+/** Pause after a server's start, in milliseconds. */
 const SETTLE_MILLISECONDS = 3000;
 
 const MEGABYTE = 1024 * 1024;
@@ -51,5 +51,5 @@ const FIRST_CALL = coordinationRow({
     }),
 });
 
-/** What muster and its peers need while nobody uses them, and when the first one comes. */
+/** The cost of muster and its peers while nobody uses them, and of the first call. */
 export const FOOTPRINT_ROWS: readonly Scenario[] = [MEMORY, FIRST_CALL];

@@ -15,10 +15,10 @@ import {
 import { percentile } from "../statistics.ts";
 import { type Column, coordinationRow, inRounds, repeat, scenarioOf, type Values } from "./row.ts";
 
-/** How much longer a round at a fixed rate takes than one at full rate. */
+/** Duration of a round at a fixed rate, as a multiple of one at full rate. */
 const PACED_FACTOR = 4;
 
-/** Pairs of clients of which one writes to the other. */
+/** Pairs of clients; one writes to the other. */
 const PAIRS = 10;
 
 /** Lines that a sender writes at once. */
@@ -27,10 +27,10 @@ const LINES_PER_WRITE = 10;
 /** Windows of a round of {@linkcode PRIVMSG}. */
 const WINDOWS = 300;
 
-/** What a message says before its stamp; with it 80 bytes. */
+/** The text before a message's stamp; both together have 80 bytes. */
 const BODY = "x".repeat(71);
 
-/** What a message costs that is alone on its way, and how long that is. */
+/** The columns of a message that travels alone: its cost and its latency. */
 function single(name: string, cpu: number, p50: number): readonly Column<"cpu" | "p50">[] {
   return [
     { key: "cpu", name: `${name}: CPU`, unit: "µs", aim: cpu },
@@ -144,10 +144,10 @@ function atRate({ rate, seconds }: Sizes): string {
   return `${rate} messages/s for ${seconds * PACED_FACTOR} s`;
 }
 
-/** Those who get what is sent. */
+/** The receivers of the messages. */
 type Receivers = Pick<Readers, "expect" | "count">;
 
-/** Sends at the rate, and waits until everything is there. */
+/** Sends at the rate, and waits until everything has arrived. */
 async function pace(
   server: CoordinationServer,
   receivers: Receivers,
@@ -166,7 +166,7 @@ async function pace(
   };
 }
 
-/** Connects registered agents, and lets them join the channel. */
+/** Connects registered agents and joins them to the channel. */
 async function enter(
   server: CoordinationServer,
   open: DisposableStack,

@@ -1,10 +1,10 @@
-/** The rows that muster is measured in beside the programs it is compared with. */
+/** The rows that compare muster with its peers. */
 import type { Scenario } from "../scenarios/mod.ts";
 import { FOOTPRINT_ROWS } from "./footprint.ts";
 import { MESSAGE_ROWS } from "./messages.ts";
 import { REQUEST_ROWS } from "./requests.ts";
 
-/** Names all rows at once. */
+/** The name of all rows together. */
 export const PEERS = "peers";
 
 export const PEER_SCENARIOS: readonly Scenario[] = [

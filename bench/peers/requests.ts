@@ -4,22 +4,22 @@ import type { Scenario, Sizes } from "../scenarios/mod.ts";
 import { type CoordinationServer, joinBridge, registerAgents, startFloor } from "../servers/mod.ts";
 import { type Contestant, coordinationRow, inRounds, repeat, type Values } from "./row.ts";
 
-/** Kept connections that ask again as soon as they are answered. */
+/** Kept connections; each sends its next request after the response. */
 const CONNECTIONS = 64;
 
 const CHANNEL = "bench";
 
 const MESSAGES_PATH = `/v1/channels/${CHANNEL}/messages`;
 
-/** What is posted: 80 bytes of text. */
+/** The posted message: 80 bytes of text. */
 const POSTED = { nick: "bench", text: "x".repeat(80) };
 
-/** How many messages the channel has that is read. */
+/** Messages in the channel that is read. */
 const READ_MESSAGES = 20;
 
 const AGENTS = 100;
 
-/** A request that is made over and over, and how its answer is seen to be right. */
+/** A repeated request, and the check of its response. */
 interface Exchange {
   readonly address: Address;
   readonly request: HttpRequest;
@@ -87,7 +87,7 @@ export const REQUEST_ROWS: readonly Scenario[] = [
   }),
 ];
 
-/** A row of calls of an MCP tool, as clients make them that open no session. */
+/** A row of calls of an MCP tool, as clients without a session make them. */
 function toolRow(
   row: { readonly name: string; readonly aim: number },
   tool: string,
@@ -109,7 +109,7 @@ export function toolCall(name: string, input: Readonly<Record<string, unknown>>)
   return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } };
 }
 
-/** Whether an answer is the result of a tool that did not fail. */
+/** Whether a response is the result of a successful tool. */
 export function isToolResult(body: string): boolean {
   const { result } = JSON.parse(body);
   return result !== undefined && result.isError !== true;
@@ -138,7 +138,7 @@ function requestRow(
   });
 }
 
-/** The bare runtime, which answers the same without looking at the request. */
+/** The bare runtime, which gives the same response without reading the request. */
 function floorOf(): Contestant<"cpu"> {
   return {
     name: "Deno.serve",
@@ -157,10 +157,10 @@ function floorOf(): Contestant<"cpu"> {
 }
 
 /**
- * Asks from every connection until the time is over. Looks at one whole answer first, and then at
- * the status of each.
+ * Sends requests on every connection until the time is over. Checks one whole response first, and
+ * then the status of each.
  *
- * @throws Error if an answer is not right
+ * @throws Error if a response is wrong
  */
 async function ask(
   pids: readonly number[],

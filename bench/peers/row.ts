@@ -8,7 +8,7 @@ import {
 } from "../servers/mod.ts";
 import { mediansByKey } from "../statistics.ts";
 
-/** How often each server is measured; the median counts. */
+/** Measurements of each server; the median counts. */
 export const ROUNDS = 3;
 
 /** One value of a row, for muster and its peers. */
@@ -16,20 +16,20 @@ export interface Column<Key extends string> {
   readonly key: Key;
   readonly name: string;
   readonly unit: string;
-  /** What the project aims at: this or less. */
+  /** The project's aim: this value or less. */
   readonly aim: number;
 }
 
-/** What one server gave in one round, or in the median of several. */
+/** The values of one server in one round, or the medians of several. */
 export type Values<Key extends string> = Readonly<Record<Key, number>>;
 
-/** Somebody who is measured beside muster. */
+/** A server that is measured beside muster. */
 export interface Contestant<Key extends string> {
   readonly name: string;
   measure(sizes: Sizes): Promise<Values<Key>>;
 }
 
-/** A row of the table: the same thing done by muster and by its peers, one after the other. */
+/** A row of the table: the same work done by muster and by its peers, one after the other. */
 export interface Row<Key extends string> {
   /** Appended to `peers-`. */
   readonly name: string;
@@ -41,9 +41,9 @@ export interface Row<Key extends string> {
 }
 
 /**
- * A row that muster and ScuttleBot can both do.
+ * A row for muster and ScuttleBot.
  *
- * @param row.on measures a kind of server, which it starts
+ * @param row.on starts a kind of server and measures it
  * @param row.more further peers
  */
 export function coordinationRow<Key extends string>(
@@ -64,7 +64,9 @@ export function coordinationRow<Key extends string>(
   });
 }
 
-/** What the bench runs for a row. A peer that fails is reported in its place, and fails nothing. */
+/**
+ * The scenario of a row. A peer that fails is reported in its cell and does not fail the scenario.
+ */
 export function scenarioOf<Key extends string>(row: Row<Key>): Scenario {
   return {
     name: `peers-${row.name}`,
@@ -80,9 +82,9 @@ export function scenarioOf<Key extends string>(row: Row<Key>): Scenario {
 }
 
 /**
- * Starts a server, measures it in several rounds after one that does not count, and ends it.
+ * Starts a server, measures it in several rounds after a warm-up round, and ends it.
  *
- * @param prepare gives what measures one round; `open` holds what is closed after the last
+ * @param prepare returns a function that measures one round; `open` is closed after the last one
  */
 export async function inRounds<Key extends string>(
   kind: CoordinationServerKind,
@@ -109,7 +111,7 @@ export async function repeat<Key extends string>(
 
 interface PeerResult<Key extends string> {
   readonly name: string;
-  /** What came, or why nothing did. */
+  /** The values, or the reason why there are none. */
   readonly values: Values<Key> | string;
 }
 

@@ -7,13 +7,13 @@ import { PACED_SECONDS, sendAtRateWhile } from "../pace.ts";
 import { postMessage, Readers } from "./readers.ts";
 import type { Figure, Scenario, Sizes } from "../scenario.ts";
 
-/** By how much the logins may delay a message, in milliseconds. */
+/** The aim for a message's delay by logins, in milliseconds. */
 const DELAY_AIM = 50;
 
 /** Event streams that are read. */
 const READERS = 5;
 
-/** How many post in turn: a poster's next post must not overtake the last one, if that is slow. */
+/** Posters that take turns, so that a poster's next post cannot overtake a slow previous one. */
 const POSTERS = 50;
 
 /** Passwords that muster checks at a time, each on a core. */
@@ -59,10 +59,10 @@ export const ADMIN_LOGINS: Scenario = {
   },
 };
 
-/** What happened before and while everybody logged in once; latencies in milliseconds. */
+/** Latencies before and while everybody logs in once, in milliseconds. */
 interface Round {
   readonly calm: Float32Array;
-  /** Of the same, while as many threads as check passwords kept the machine busy. */
+  /** The same beside as many busy threads as check passwords. */
   readonly crowded: Float32Array;
   readonly busy: Float32Array;
   readonly answers: readonly LoginAnswer[];
@@ -73,7 +73,7 @@ async function createAdmin(server: MusterProcess): Promise<void> {
   await response.body?.cancel();
 }
 
-/** Measures once, with addresses that were not used in another round. */
+/** Measures once, with addresses that no other round uses. */
 async function measureRound(
   server: MusterProcess,
   readers: Readers,
@@ -98,7 +98,7 @@ async function measureRound(
   };
 }
 
-/** Posts at the rate while some work goes on; gives the latencies of all deliveries. */
+/** Posts at the rate while some work goes on; returns the latencies of all deliveries. */
 async function postDuring<Result>(
   server: MusterProcess,
   readers: Readers,
@@ -132,7 +132,7 @@ function describeLatencies(when: string, latencies: Float32Array): Figure[] {
   ];
 }
 
-/** @throws Error if a login was answered as none should be */
+/** @throws Error if a login got a wrong answer */
 function describeAnswers(rounds: readonly (readonly LoginAnswer[])[]): Figure[] {
   const wrong = rounds.flat().find(({ status }) => !ANSWERS.some((known) => known === status));
   if (wrong !== undefined) throw new Error(`A login was answered ${wrong.status}`);

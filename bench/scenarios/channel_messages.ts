@@ -8,13 +8,13 @@ import type { Figure, Scenario, Sizes } from "../scenario.ts";
 
 const CHANNEL = "#bench";
 
-/** What a message says before its stamp; with it 80 bytes. */
+/** The text before a message's stamp; both together have 80 bytes. */
 const BODY = "x".repeat(71);
 
 /** Lines that a sender writes at once. */
 const LINES_PER_WRITE = 10;
 
-/** What one delivery may cost the server, in µs of processor time, with tags and ids. */
+/** The aim for one delivery with tags and ids, in µs of the server's processor time. */
 const DELIVERY_AIM = 2;
 
 /** Everybody reads everything that a few write as fast as it is delivered. */
@@ -30,7 +30,7 @@ export const FANOUT: Scenario = {
   },
 };
 
-/** The same in a channel of few, if a message costs more than its deliveries. */
+/** The same in a small channel, where a message costs more than its deliveries. */
 export const SMALL_FANOUT: Scenario = {
   name: "irc-fanout-small",
   anyIrcServer: true,
@@ -50,7 +50,7 @@ export const PLAIN_FANOUT: Scenario = {
   },
 };
 
-/** How long a message is on its way while the server is not busy. */
+/** The latency of a message while the server is not busy. */
 export const LATENCY: Scenario = {
   name: "irc-latency",
   anyIrcServer: true,
@@ -64,7 +64,7 @@ export const LATENCY: Scenario = {
   },
 };
 
-/** A tenth of the members, who are told ten times as much. */
+/** A tenth of the members, with ten times the messages. */
 function inSmall(sizes: Sizes): Sizes {
   const { members, senders, messages } = sizes;
   return {
@@ -90,9 +90,9 @@ async function enter(
 }
 
 /**
- * Sends one message and looks at what a member gets.
+ * Sends one message and checks the line that a member gets.
  *
- * @throws Error if a tag is missing that was asked for
+ * @throws Error if a requested tag is missing
  */
 async function assertTags(members: Members, capabilities: readonly string[]): Promise<void> {
   const [sender] = members.senders;

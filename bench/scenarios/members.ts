@@ -2,10 +2,10 @@ import { IrcClient, type Ledger, type Login } from "../client/mod.ts";
 import { inParallel } from "../parallel.ts";
 import type { IrcServerProcess } from "../servers/mod.ts";
 
-/** How many clients do the same thing at the same time. */
+/** Clients that do the same thing at the same time. */
 export const PARALLEL_CLIENTS = 50;
 
-/** How many connect at the same time when a server restarts and all clients reconnect. */
+/** Clients that connect at the same time, as after a restart of the server. */
 export const STORMING_CLIENTS = 500;
 
 export interface MemberOptions {
@@ -37,7 +37,7 @@ export class Members implements Disposable {
     return new Members(await inParallel(logins, PARALLEL_CLIENTS, connect), senders);
   }
 
-  /** Lets all of these in, as fast as the server takes them. */
+  /** Connects all of these, as fast as the server accepts them. */
   static async storm(
     { irc }: IrcServerProcess,
     logins: readonly Login[],
@@ -47,13 +47,13 @@ export class Members implements Disposable {
     return new Members(await inParallel(logins, STORMING_CLIENTS, connect), 0);
   }
 
-  /** Lets everybody join, and waits until all have seen all others that came before them. */
+  /** Joins everybody, and waits until each has seen all members that came before it. */
   async join(channel: string): Promise<void> {
     await inParallel(this.all, PARALLEL_CLIENTS, (client) => client.join(channel));
     await this.ping();
   }
 
-  /** Waits until the server has answered everybody, and so sent all that was queued before. */
+  /** Waits until the server has answered everybody, and so has sent everything queued before. */
   async ping(): Promise<void> {
     await inParallel(this.all, PARALLEL_CLIENTS, (client) => client.ping());
   }

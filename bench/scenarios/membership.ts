@@ -7,10 +7,10 @@ import { mediansByKey } from "../statistics.ts";
 import { Members, PARALLEL_CLIENTS, STORMING_CLIENTS } from "./members.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** What an idle registered connection may take, in KB. */
+/** The aim for the memory of an idle registered connection, in KB. */
 const IDLE_AIM = 20;
 
-/** How long memory is left to settle before it is read, in milliseconds. */
+/** Pause before memory is read, in milliseconds. */
 const SETTLE_MILLISECONDS = 2000;
 
 const KILOBYTE = 1024;
@@ -65,7 +65,7 @@ export const JOIN: Scenario = {
   },
 };
 
-/** What it takes to let many in at once, and to have them when they say nothing. */
+/** The cost of many connections at once, and of keeping them while they are silent. */
 export const IDLE: Scenario = {
   name: "irc-idle",
   anyIrcServer: true,
@@ -95,7 +95,7 @@ export const IDLE: Scenario = {
   },
 };
 
-/** Logs everybody in at once, and out again when the time is taken. */
+/** Logs everybody in at once, and out again after the measurement. */
 async function logIn(
   server: MusterProcess,
   logins: readonly Login[],

@@ -1,4 +1,4 @@
-/** Everything that can be measured, in the order in which it is. */
+/** All scenarios, in the order in which they run. */
 import { FOSSIL_SCENARIOS } from "../fossil/mod.ts";
 import { HOSTING, HOSTING_LARGE } from "../hosting/mod.ts";
 import { ADMIN_LOGINS } from "./admin_logins.ts";

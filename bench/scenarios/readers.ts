@@ -6,13 +6,13 @@ import { type CoordinationServer, post } from "../servers/mod.ts";
 /** The readers' channel. */
 export const CHANNEL = "bench";
 
-/** What a message says before its stamp; with it 80 bytes. */
+/** The text before a message's stamp; both together have 80 bytes. */
 const BODY = "x".repeat(71);
 
-/** How many streams are being opened at the same time. */
+/** Streams opened at the same time. */
 const PARALLEL_OPENINGS = 50;
 
-/** How often a message is posted until every stream has begun, in milliseconds. */
+/** Pause between two messages until every stream has begun, in milliseconds. */
 const ROUSE_MILLISECONDS = 200;
 
 /** Readers of one channel's event stream. */
@@ -36,7 +36,7 @@ export class Readers implements Disposable {
     return new Readers(clients);
   }
 
-  /** A ledger for posts, of which every reader is a receiver. */
+  /** A ledger for posts, with every reader as a receiver. */
   expect(senders: number, messagesPerSender: number): Ledger {
     const receivers = this.#clients.length;
     const ledger = new Ledger({ receivers, senders, messagesPerSender });
@@ -54,9 +54,9 @@ export class Readers implements Disposable {
 }
 
 /**
- * Waits until streams have begun. Where a server begins them with their first event, there is one.
+ * Waits until streams have begun. If a server begins them with their first event, causes one.
  *
- * @throws what `begun` is rejected with
+ * @throws the error of `begun`
  */
 export async function untilBegun(
   server: CoordinationServer,

@@ -6,15 +6,15 @@ import type { Figure, Scenario } from "../scenario.ts";
 
 const ROOT = join(import.meta.dirname ?? ".", "..", "..");
 
-/** From start to the first answer, in milliseconds. */
+/** The aim from the start to the first answer, in milliseconds. */
 const START_AIM = 300;
 
-/** How long a start may take before it counts as failed, in milliseconds. */
+/** Time limit of a start, in milliseconds. */
 const START_LIMIT = 30_000;
 
 const POLL_MILLISECONDS = 2;
 
-/** Given to the program, so that it can be asked before it has written a token of its own. */
+/** Given to the program, so that requests can come before it has written a token itself. */
 const TOKEN = "a".repeat(64);
 
 /** A way to start muster. */
@@ -56,7 +56,7 @@ function launchers(): Launcher[] {
   return [task, { name: "executable", command: executable, args: ["serve"] }];
 }
 
-/** Times of the starts in milliseconds; a first one, which fills caches, does not count. */
+/** Times of the starts in milliseconds, without a first one that fills caches. */
 async function startRepeatedly(launcher: Launcher, starts: number): Promise<number[]> {
   const folder = await Deno.makeTempDir({ prefix: "muster-bench-" });
   try {

@@ -6,21 +6,24 @@ import { percentile } from "../statistics.ts";
 import { sendAtRate } from "../pace.ts";
 import type { Figure, Scenario } from "../scenario.ts";
 
-/** One half-sent request for so many connections that say nothing. */
+/** Silent connections for each half-sent request. */
 const SILENT_PER_HALF = 5;
 
 const NEW_PER_SECOND = 500;
 
-/** What an agent asks for in a second, of each kind. */
+/** An agent's requests of each kind per second. */
 const ASKED_PER_SECOND = 10;
 
-/** How long the agent asks before the strangers come. */
+/** Time before the strangers come, in seconds. */
 const CALM_SECONDS = 10;
 
-/** How long the strangers are gone before memory is looked at again: garbage is collected when idle. */
+/**
+ * Time from the strangers' end to the next reading of memory, in seconds: an idle server collects
+ * garbage.
+ */
 const RECOVERY_SECONDS = 30;
 
-/** What an agent waits for its answers, in milliseconds. */
+/** The aim for an agent's answers, in milliseconds. */
 const ANSWER_AIM = 100;
 
 /** Agents are answered although strangers hold and open connections. */
@@ -68,7 +71,7 @@ function halfOf(silent: number): number {
   return Math.ceil(silent / SILENT_PER_HALF);
 }
 
-/** How long each answer took, in milliseconds, by what was asked. */
+/** The time of each answer in milliseconds, by the kind of request. */
 interface Answers {
   readonly kept: Float32Array;
   readonly fresh: Float32Array;
@@ -113,7 +116,7 @@ class Agent {
     return new Agent(server, await IrcClient.connect({ hostname: "127.0.0.1", port }, login));
   }
 
-  /** Asks at a fixed rate, in each way at the same time. @throws Error if there is no answer */
+  /** Sends requests of each kind at a fixed rate. @throws Error if there is no answer */
   async ask(seconds: number): Promise<Answers> {
     const count = seconds * ASKED_PER_SECOND;
     const ask = async (once: () => Promise<void>) => {

@@ -5,16 +5,16 @@ import { PACED_SECONDS, sendAtRate, sendInWindows } from "../pace.ts";
 import { postMessage, Readers } from "./readers.ts";
 import type { Scenario } from "../scenario.ts";
 
-/** How many post at the same time. */
+/** Posters at the same time. */
 const POSTERS = 4;
 
-/** What a poster posts, one after the other, before it waits for the readers. */
+/** Posts of one poster, in sequence, before it waits for the readers. */
 const POSTS_PER_WINDOW = 5;
 
-/** What one event to one reader may cost the server, in µs of processor time. */
+/** The aim for one event to one reader, in µs of the server's processor time. */
 const EVENT_AIM = 15;
 
-/** What is posted reaches every reader of the channel's event stream. */
+/** Posted messages reach every reader of the channel's event stream. */
 export const STREAMS: Scenario = {
   name: "streams",
   anyIrcServer: false,
@@ -50,7 +50,7 @@ export const STREAMS: Scenario = {
   },
 };
 
-/** Posts so many messages to the readers, as fast as they are delivered. */
+/** Posts a number of messages to the readers, as fast as they are delivered. */
 export async function postInWindows(server: CoordinationServer, readers: Readers, events: number) {
   const windows = Math.ceil(events / POSTERS / POSTS_PER_WINDOW);
   const ledger = readers.expect(POSTERS, windows * POSTS_PER_WINDOW);

@@ -2,31 +2,31 @@ import { delay } from "../delay.ts";
 import type { Address, EventStream, Login } from "../client/mod.ts";
 import { inParallel } from "../parallel.ts";
 
-/** How many requests run at the same time if many are made. */
+/** Requests at the same time. */
 const PARALLEL_REQUESTS = 32;
 
-/** How long the bridge may take to join a channel, in milliseconds. */
+/** Time limit for the bridge to join a channel, in milliseconds. */
 const JOIN_LIMIT = 10_000;
 
 const POLL_MILLISECONDS = 100;
 
-/** A coordination service that runs as processes of its own: IRC, the API, MCP and the bridge. */
+/** A coordination service in separate processes: IRC, the API, MCP and the bridge. */
 export interface CoordinationServer extends AsyncDisposable {
   readonly api: Address;
-  /** Where `/mcp` is. */
+  /** The address of `/mcp`. */
   readonly mcp: Address;
   readonly irc: Address;
-  /** An API token that may do everything. */
+  /** An API token with all rights. */
   readonly token: string;
   /** All its processes. */
   readonly pids: readonly number[];
   /** Whether the response to a request for a stream begins before there is an event. */
   readonly beginsStreamsAtOnce: boolean;
-  /** The stream of a channel, whose name is without "#". */
+  /** The stream of a channel, named without "#". */
   streamOf(channel: string): EventStream;
 }
 
-/** A kind of coordination service, and how to start one of it. */
+/** A kind of coordination service, and how to start it. */
 export interface CoordinationServerKind {
   readonly name: string;
   start(): Promise<CoordinationServer>;
@@ -38,7 +38,7 @@ export type Api = Pick<CoordinationServer, "api" | "token">;
 /**
  * Posts JSON to the API. The caller reads or cancels the body.
  *
- * @throws Error if the answer is no success
+ * @throws Error if the request fails
  */
 export async function post({ api, token }: Api, path: string, body: unknown): Promise<Response> {
   const response = await fetch(`http://${api.hostname}:${api.port}${path}`, {
@@ -62,10 +62,10 @@ export async function registerAgents(server: Api, nicks: readonly string[]): Pro
 }
 
 /**
- * Lets the bridge join a channel, whose name is without "#", and waits until it is there. It asks
- * again and again, as a bridge that is not on IRC yet may forget what it was asked.
+ * Makes the bridge join a channel, named without "#", and waits until it has. Repeats the request,
+ * because a bridge that is not on IRC yet may forget it.
  *
- * @throws Error if it does not get there
+ * @throws Error if it does not join
  */
 export async function joinBridge(server: Api, channel: string): Promise<void> {
   const { api: { hostname, port }, token } = server;

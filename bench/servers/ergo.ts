@@ -5,7 +5,10 @@ export function ergoProgram(): string {
   return Deno.env.get("MUSTER_BENCH_ERGO") ?? "ergo";
 }
 
-/** Ergo as it comes, with history in memory, and without what slows a client or closes it. */
+/**
+ * Ergo with its defaults, with history in memory, and without limits that slow or disconnect a
+ * client.
+ */
 export const ERGO = kindOf({
   name: "ergo",
   executable: ergoProgram(),

@@ -1,6 +1,6 @@
 import type { Address } from "../client/mod.ts";
 
-/** A bare `Deno.serve`: what every server on this runtime pays. */
+/** A bare `Deno.serve`: the cost that every server on this runtime has. */
 export interface Floor extends AsyncDisposable {
   readonly api: Address;
   readonly pids: readonly number[];

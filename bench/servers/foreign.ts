@@ -5,12 +5,12 @@ import type { IrcServerKind, IrcServerProcess } from "./server.ts";
 
 const HOSTNAME = "127.0.0.1";
 
-/** How a server of others is run. It keeps no accounts, and no limit slows its clients. */
+/** How to run another project's server. It keeps no accounts, and no limit slows its clients. */
 export interface ForeignServer {
   readonly name: string;
   readonly executable: string;
   readonly capabilities: readonly string[];
-  /** Arguments of what must be done once before the first start, if there is something. */
+  /** Arguments of a command that must run once before the first start, if there is one. */
   prepare?(configFile: string): string[];
   /** Arguments that run it in the foreground with this configuration file. */
   args(configFile: string): string[];
@@ -43,7 +43,7 @@ PAM = no
 `,
 });
 
-/** InspIRCd, with the modules that give messages the same tags as ours except for the account. */
+/** InspIRCd, with the modules for the same message tags as ours, except for the account. */
 export const INSPIRCD = kindOf({
   name: "inspircd",
   executable: "inspircd",
@@ -65,7 +65,7 @@ export const INSPIRCD = kindOf({
 `,
 });
 
-/** What the bench starts for a server of others. */
+/** The kind of server that the bench starts for another project's server. */
 export function kindOf(server: ForeignServer): IrcServerKind {
   return { name: server.name, start: () => startForeign(server) };
 }

@@ -1,14 +1,14 @@
 import { delay } from "../delay.ts";
 
-/** How long a server may take to listen, in milliseconds. */
+/** Time limit for a server to listen, in milliseconds. */
 const START_LIMIT = 10_000;
 
 const POLL_MILLISECONDS = 20;
 
 /**
- * Waits until somebody listens at an address.
+ * Waits until a server listens on an address.
  *
- * @throws what the runtime throws if nobody does after a while
+ * @throws the runtime's error if nothing listens after a while
  */
 export async function untilListening(address: Deno.ConnectOptions): Promise<void> {
   for (let waited = 0;; waited += POLL_MILLISECONDS) {

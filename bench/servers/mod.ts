@@ -1,4 +1,4 @@
-/** The servers that can be measured. */
+/** The servers that the bench can measure. */
 export {
   type CoordinationServer,
   type CoordinationServerKind,

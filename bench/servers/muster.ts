@@ -9,8 +9,8 @@ import {
 import type { IrcServerKind, IrcServerProcess } from "./server.ts";
 
 /**
- * The configuration that differs from the default: the limits that keep one client from doing what
- * the benchmark does on purpose. 0 turns a limit off.
+ * The changed configuration: limits that would keep a client from doing what the benchmark does on
+ * purpose. 0 turns a limit off.
  */
 export const MUSTER_LIMITS = {
   MUSTER_IRC_LIMITS_ACCOUNT_LINES_PER_SECOND: "0",
@@ -69,7 +69,7 @@ export class MusterProcess implements IrcServerProcess, CoordinationServer {
   /**
    * Posts JSON to the API. The caller reads or cancels the body.
    *
-   * @throws Error if the answer is no success
+   * @throws Error if the request fails
    */
   post(path: string, body: unknown): Promise<Response> {
     return post(this, path, body);

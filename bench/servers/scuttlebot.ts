@@ -11,7 +11,7 @@ export function scuttlebotProgram(): string | null {
   return Deno.env.get("MUSTER_BENCH_SCUTTLEBOT") ?? null;
 }
 
-/** ScuttleBot as it comes, with the Ergo that it starts and configures by itself. */
+/** ScuttleBot with its defaults, with the Ergo that it starts and configures itself. */
 export const SCUTTLEBOT: CoordinationServerKind = { name: "ScuttleBot", start };
 
 async function start(): Promise<CoordinationServer> {
@@ -71,7 +71,9 @@ ergo:
   };
 }
 
-/** The processes that a process has started. `sh` reads them, as the runtime opens no such file. */
+/**
+ * The child processes of a process. `sh` reads them, because the runtime cannot open these files.
+ */
 async function childrenOf(pid: number): Promise<number[]> {
   const { stdout } = await new Deno.Command("sh", {
     args: ["-c", `cat /proc/${pid}/task/*/children`],

@@ -13,9 +13,9 @@ import type { QueryToken } from "../table.ts";
 import { readSession, setSessionCookies } from "./session.ts";
 
 /**
- * If a credential may be: in the header `Authorization` with the scheme Bearer or Basic, in a
- * session's cookie, which also needs the CSRF token for changes, or in the query. With `guest`, a
- * request without one is a guest's.
+ * A place of a credential: the header `Authorization` with the scheme Bearer or Basic; a session's
+ * cookie, which also needs the CSRF token for changes; or the query. With `guest`, a request
+ * without a credential is a guest's.
  */
 export type CredentialSource = "bearer" | "basic" | "cookie" | "guest" | QueryToken;
 

@@ -1,6 +1,6 @@
 /**
- * A plugin of `deno lint` for the rules of the layout (CONTRIBUTING.md): who may import SQLite, that
- * arrows point down, and that each folder of services/ has one door.
+ * A plugin of `deno lint` for the rules of the layout (CONTRIBUTING.md): only some folders import
+ * SQLite, arrows point down, and each folder of services/ has one door.
  */
 import { relative, resolve } from "node:path";
 
@@ -9,10 +9,10 @@ const ROOT = resolve(import.meta.dirname ?? ".", "../..");
 /** Folders whose modules may import `node:sqlite`. */
 const SQLITE_FOLDERS = ["services/database/", "services/irc_server/history/", "services/fossil/"];
 
-/** Folders whose modules may not import it. Tests, scripts and the bench look into files. */
+/** Folders whose modules may not import it. Tests, scripts and the bench may. */
 const BOUND_FOLDERS = ["services/", "routes/", "mcp/", "cli/", "http/", "web/"];
 
-/** What stands above services/. */
+/** The folders above services/. */
 const ABOVE_SERVICES = ["routes/", "mcp/", "cli/", "http/", "web/"];
 
 type Check = (importer: string, specifier: string) => string | null;

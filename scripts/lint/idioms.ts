@@ -3,7 +3,7 @@
  * another one, and constructors take few parameters, or one object.
  */
 
-/** How many parameters a constructor may take. */
+/** Most parameters of a constructor. */
 const MAX_PARAMETERS = 3;
 
 /** True for a parameter such as `{ a, b }: Options`, with or without a default. */

@@ -12,11 +12,11 @@ const FOLDERS = ["services/", "routes/", "mcp/", "cli/", "http/"];
 /** Services of IRC, whose errors are notices for people. */
 const NOTICES = "services/irc_server/services/";
 
-/** Classes of errors that are not named after what they are. */
+/** Names of error classes, including those that do not end in "Error". */
 const ERRORS =
   /^(?:.*Error|.*Failed|Invalid.*|Unauthorized|Forbidden|NotFound|Conflict|TooLarge|TooMany|TooSlow|Unavailable|TimedOut|UpstreamRefused)$/;
 
-/** The end of a text, as far as it is written in the code. */
+/** The end of a text, as far as it is literal. */
 function endOf(node: Deno.lint.Node | undefined): string {
   if (node?.type === "Literal" && typeof node.value === "string") return node.value;
   if (node?.type === "TemplateLiteral") return node.quasis.at(-1)?.cooked ?? "";

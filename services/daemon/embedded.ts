@@ -12,7 +12,7 @@ export type EmbeddedHost = IrcHost & EmbeddedIrc;
 /**
  * Opens the IRC server of this program, and the services about its users. It listens nowhere yet.
  *
- * @param elsewhere if accounts log in and users are, if not on this server
+ * @param elsewhere where accounts log in and users are, if not on this server
  */
 export async function openEmbedded(
   options: DaemonOptions,

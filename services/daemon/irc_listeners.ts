@@ -2,7 +2,7 @@ import { type Address, explainListenError, formatAddress, parseAddress } from ".
 import type { IrcServer } from "../irc/mod.ts";
 import { type DaemonOptions, StartError } from "./options.ts";
 
-/** The addresses if IRC listens; null if it does not. */
+/** The addresses on which IRC listens; null for those that are not configured. */
 export interface IrcAddresses {
   readonly plain: Address | null;
   readonly tls: Address | null;

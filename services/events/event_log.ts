@@ -263,7 +263,7 @@ function windowOf({ project }: Span): number {
   return project === undefined ? WINDOW : PROJECT_WINDOW;
 }
 
-/** If there may be more, these reach up to the last event. */
+/** A full page reaches up to its last event, any other one up to `until`. */
 function nextOf(events: readonly LoggedEvent[], limit: number, until: number): NextEvents {
   const last = events.length === limit ? events.at(-1)?.seq : undefined;
   return { events, cursor: last ?? until };

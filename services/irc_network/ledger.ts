@@ -158,7 +158,7 @@ export class Ledger implements Directory {
   /**
    * The statements for a changed network: no account there counts as ours until that is proven.
    *
-   * @param address if the network is
+   * @param address the address of the network
    * @param now Unix milliseconds
    */
   async moving(address: string, now: number): Promise<Statement[]> {

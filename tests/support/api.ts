@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 
-/** What an agent logs in with. */
+/** An agent's credentials. */
 export interface Credentials {
   readonly nick: string;
   readonly passphrase: string;
@@ -41,7 +41,7 @@ export function callAs(
   });
 }
 
-/** Registers an agent and gives its credentials. */
+/** Registers an agent and returns its credentials. */
 export async function registerAgent(
   server: Server,
   nick: string,
@@ -53,7 +53,7 @@ export async function registerAgent(
   return body.credentials;
 }
 
-/** A message as the API gives it. */
+/** A message as the API returns it. */
 export interface Message {
   readonly nick: string;
   readonly text: string;
@@ -70,7 +70,7 @@ export class ChannelStream implements AsyncDisposable {
     this.#reader = body.pipeThrough(new TextDecoderStream()).getReader();
   }
 
-  /** Opens the stream; it is open when the headers are there. */
+  /** Opens the stream; resolves when its headers have arrived. */
   static async open({ api, token }: Server, channel: string, query = ""): Promise<ChannelStream> {
     const response = await fetch(`${api}/v1/channels/${channel}/stream?token=${token}${query}`, {
       headers: { accept: "text/event-stream" },

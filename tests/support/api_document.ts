@@ -1,6 +1,6 @@
-/** What tests read of an OpenAPI document. */
+/** The parts of an OpenAPI document that tests read. */
 
-/** A JSON Schema, as far as it is used here. */
+/** The used parts of a JSON Schema. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -43,7 +43,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Contents }>>;
 }
 
-/** An operation, and where it stands. */
+/** An operation with its method and path. */
 export interface Endpoint extends Operation {
   readonly method: string;
   readonly path: string;
@@ -76,7 +76,7 @@ export function isHosting({ path }: Endpoint): boolean {
   return /^\/(?:projects|v1\/projects|v1\/webhooks)(?:\/|$)/.test(path);
 }
 
-/** A path with values in place of its parameters, in their order, and `nobody` for the others. */
+/** A path with values for its parameters, in order, and `nobody` for the rest. */
 export function fillPath(path: Endpoint["path"], values: readonly string[] = []): string {
   const rest = values.values();
   return path.replaceAll(/\{\w+\}/g, () => rest.next().value ?? "nobody");

@@ -4,28 +4,28 @@ import type { Server } from "./api.ts";
 import { type Document, type Endpoint, endpointsOf, fillPath } from "./api_document.ts";
 import { DocumentedAnswers } from "./documented_answers.ts";
 
-/** What a request sends, and the status that it must have. */
+/** A request, and the expected status. */
 export interface StepOptions {
   /** The values of the path's parameters, in their order. */
   readonly path?: readonly string[];
   /** With the question mark. */
   readonly query?: string;
-  /** JSON, or bytes as they are. */
+  /** Sent as JSON; bytes are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A bearer token in place of the operator's. */
+  /** A bearer token instead of the operator's. */
   readonly token?: string;
   readonly status: number;
 }
 
-/** Calls endpoints, compares each answer with the document, and keeps what was called. */
+/** Calls endpoints, compares each answer with the document, and records the calls. */
 export class ApiWalk {
   readonly #server: Server;
   readonly #endpoints: ReadonlyMap<string, Endpoint>;
   readonly #answers: DocumentedAnswers;
   readonly #walked = new Set<string>();
 
-  /** @param isPart which endpoints of the document this walk is to call */
+  /** @param isPart whether this walk must call an endpoint */
   constructor(server: Server, document: Document, isPart: (endpoint: Endpoint) => boolean) {
     this.#server = server;
     this.#answers = new DocumentedAnswers(document, [server.token]);
@@ -35,10 +35,10 @@ export class ApiWalk {
   }
 
   /**
-   * Calls an endpoint, as the document writes its method and path.
+   * Calls an endpoint, by its method and path in the document.
    *
-   * @returns the answer's JSON, or null where it is none
-   * @throws AssertionError where the status is another, or the answer is not as documented
+   * @returns the answer's JSON, or null if it has none
+   * @throws AssertionError if the status differs, or the answer is not as documented
    */
   async step(
     name: string,
@@ -61,7 +61,7 @@ export class ApiWalk {
     return answer;
   }
 
-  /** @throws AssertionError where an endpoint was not called that is not in `elsewhere` */
+  /** @throws AssertionError if an endpoint outside of `elsewhere` was not called */
   assertComplete(elsewhere: ReadonlySet<string> = new Set()): void {
     const left = [...this.#endpoints.keys()].filter((name) => !this.#walked.has(name));
     assert.deepEqual(new Set(left), elsewhere);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { z } from "zod";
 import type { Contents, Document, Endpoint, Schema } from "./api_document.ts";
 
-/** The statuses of the 5xx class that may be answered, where they are documented. */
+/** The allowed statuses of the 5xx class, if documented. */
 const ALLOWED_FAILURES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** An error's own fields; what else an answer may tell is in the document. */
+/** The fields of every error; the document lists further ones. */
 const errorSchema = z.looseObject({
   error: z.union([
     z.string().min(1),
@@ -18,13 +18,13 @@ const errorSchema = z.looseObject({
   ]),
 });
 
-/** Compares answers with what a document says of them. */
+/** Compares answers with a document. */
 export class DocumentedAnswers {
   readonly #document: Document;
   readonly #secrets: readonly string[];
   readonly #schemas = new Map<string, z.ZodType>();
 
-  /** @param secrets what no answer may hold */
+  /** @param secrets texts that no answer may contain */
   constructor(document: Document, secrets: readonly string[]) {
     this.#document = document;
     this.#secrets = secrets;
@@ -33,7 +33,7 @@ export class DocumentedAnswers {
   /**
    * Reads an answer to its end, or its first part if it has none.
    *
-   * @param endpoint what was asked; null if the document has no such thing
+   * @param endpoint the called endpoint; null if the document has no such endpoint
    * @throws AssertionError if it is not as documented
    */
   async check(endpoint: Endpoint | null, method: string, response: Response): Promise<void> {
@@ -58,7 +58,7 @@ export class DocumentedAnswers {
     if (status >= 400) this.#checkFields(answer, types["application/json"]?.schema ?? {});
   }
 
-  /** An error tells nothing that the document does not name. */
+  /** An error has only fields that the document names. */
   #checkFields(answer: object, schema: Schema): void {
     const names = this.#fieldsOf(schema);
     const unknown = Object.keys(answer).filter((name) => !names.includes(name));
@@ -87,13 +87,13 @@ export class DocumentedAnswers {
   }
 }
 
-/** What is not there is answered by an error, unless it happened to be there. */
+/** A request outside of the document gets an error, unless its target happens to exist. */
 function checkStray(method: string, status: number, text: string): void {
   assert.ok(status < 500 || ALLOWED_FAILURES.has(status), `${status}: ${text}`);
   if (status >= 400 && method !== "HEAD") errorSchema.strict().parse(JSON.parse(text));
 }
 
-/** A stream is open when its headers are there; what it would send is not waited for. */
+/** A stream is open when its headers have arrived; its content is not waited for. */
 async function firstPart(response: Response): Promise<string> {
   await response.body?.cancel();
   return "";

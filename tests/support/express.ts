@@ -1,4 +1,4 @@
-/** A project that has the repository of express, which not every machine has. */
+/** A project with the repository of express, which not every machine has. */
 import { join } from "node:path";
 import { Scratch } from "../services/fossil/support/fossil.ts";
 import { peer } from "./peers.ts";
@@ -9,7 +9,7 @@ const EXPRESS = new URL("../../../shared/data/express.fossil", import.meta.url);
 
 /** A project with express.fossil imported, and the `fossil` program on a copy of the file. */
 export interface ExpressProject extends TestProject {
-  /** Runs the program in a checkout of the copy; gives its standard output. */
+  /** Runs the program in a checkout of the copy; returns its standard output. */
   fossil(...args: string[]): string;
   /** Like `fossil`, in lines. */
   lines(...args: string[]): string[];

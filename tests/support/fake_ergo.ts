@@ -1,9 +1,11 @@
-/** What muster uses of an Ergo IRC server: its HTTP API, over real HTTP, and its services. */
+/**
+ * The parts of an Ergo IRC server that muster uses: its HTTP API, over real HTTP, and its services.
+ */
 import { Unavailable } from "../../services/errors.ts";
 import { foldCase } from "../../services/irc/mod.ts";
 import type { ServicesConsole } from "../../services/irc_network/mod.ts";
 
-/** An account as it stands on the network. */
+/** An account on the network. */
 export interface FakeAccount {
   readonly name: string;
   passphrase: string;
@@ -12,9 +14,9 @@ export interface FakeAccount {
 }
 
 /**
- * How a request goes wrong: refused before anything is done; done, and then the connection lost; done,
- * and never answered; not done, and never answered; answered with something else than Ergo's JSON;
- * referred elsewhere; answered without end.
+ * How a request fails: refused before it is carried out; carried out, but the connection is lost;
+ * carried out, but never answered; neither carried out nor answered; answered with something other
+ * than Ergo's JSON; redirected; answered without end.
  */
 export type Fault = "refused" | "lost" | "stuck" | "silent" | "nonsense" | "redirected" | "endless";
 
@@ -24,22 +26,22 @@ interface ArmedFault {
   readonly happened: () => void;
 }
 
-/** An Ergo with nobody on it, which can be made to fail at chosen moments. */
+/** An empty Ergo, which can be made to fail at chosen moments. */
 export class FakeErgo implements AsyncDisposable {
   readonly accounts = new Map<string, FakeAccount>();
   /** Accounts whose sessions were ended, in order. */
   readonly ended: string[] = [];
   /** Changes of statuses, such as `#ops +v coder`. */
   readonly statuses: string[] = [];
-  /** Channels that keep no statuses, as they are not registered. */
+  /** Unregistered channels, which keep no statuses. */
   readonly unregistered = new Set<string>();
-  /** What was asked: paths of the API, and commands to services. */
+  /** The requests: paths of the API, and commands to services. */
   readonly asked: string[] = [];
-  /** What the class of the operator gives, as since Ergo 2.9. */
+  /** The capabilities of the operator's class, as since Ergo 2.9. */
   readonly capabilities = new Set(["accreg", "ban", "chanreg"]);
-  /** How often the operator has connected. */
+  /** Counts the operator's connections. */
   session = 1;
-  /** Whether everything is away. */
+  /** Whether the whole server is down. */
   away = false;
   readonly token = "token-of-the-api";
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -53,7 +55,7 @@ export class FakeErgo implements AsyncDisposable {
     );
   }
 
-  /** Where its API is. */
+  /** The address of its API. */
   get address(): string {
     return `127.0.0.1:${this.#server.addr.port}`;
   }
@@ -71,9 +73,9 @@ export class FakeErgo implements AsyncDisposable {
   }
 
   /**
-   * Has the next request fail whose path or command begins with these words.
+   * Makes the next request fail whose path or command begins with these words.
    *
-   * @returns a promise of its beginning to fail
+   * @returns a promise that resolves when it begins to fail
    */
   failNext(what: string, fault: Fault): Promise<void> {
     const { promise, resolve: happened } = Promise.withResolvers<void>();
@@ -81,7 +83,7 @@ export class FakeErgo implements AsyncDisposable {
     return promise;
   }
 
-  /** Adds an account that somebody made there. */
+  /** Adds an account, as if somebody had made it there. */
   add(name: string, passphrase: string): FakeAccount {
     const account = { name, passphrase, suspended: false, email: "" };
     this.accounts.set(foldCase(name), account);
@@ -98,7 +100,7 @@ export class FakeErgo implements AsyncDisposable {
     return account?.passphrase === passphrase && !account.suspended;
   }
 
-  /** Ends the wait of those who were never to be answered. */
+  /** Ends the requests that were never to be answered. */
   release(): void {
     for (const end of this.#silent) end();
   }
@@ -186,7 +188,7 @@ export class FakeErgo implements AsyncDisposable {
     }
   }
 
-  /** What a service answers to an operator. */
+  /** A service's answer to an operator. */
   async ask(service: string, command: string): Promise<string[]> {
     const words = command.split(" ");
     const what = `${service} ${command}`;
@@ -267,7 +269,7 @@ export class FakeErgo implements AsyncDisposable {
   }
 }
 
-/** A body that has no end and is no JSON. */
+/** A body without end that is not JSON. */
 function endless(): ReadableStream<Uint8Array> {
   const chunk = new TextEncoder().encode(" ".repeat(65_536));
   return new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });

@@ -1,6 +1,6 @@
 import type { FakeErgo } from "./fake_ergo.ts";
 
-/** The IRC side of a fake Ergo, as far as an operator needs it to talk to services. */
+/** The IRC side of a fake Ergo: only what an operator needs to talk to services. */
 export class FakeErgoIrc implements AsyncDisposable {
   readonly operator = { name: "muster", password: "password-of-the-operator" };
   readonly #ergo: FakeErgo;

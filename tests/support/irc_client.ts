@@ -1,19 +1,19 @@
 /** A plain IRC client for tests: lines out, lines in, nothing hidden. */
 
-/** How long a line may be waited for, in milliseconds; a bound, not an expectation. */
+/** Longest wait for a line, in milliseconds; a bound, not an expectation. */
 const LINE_LIMIT = 20_000;
 
-/** What {@link IrcClient.register} needs. */
+/** The arguments of {@link IrcClient.register}. */
 export interface Registration {
   readonly nick: string;
-  /** Logs in by SASL PLAIN with this password; without one the client comes without an account. */
+  /** Logs in by SASL PLAIN with this password; without one, the client has no account. */
   readonly password?: string;
   readonly capabilities?: readonly string[];
 }
 
 /** One connection to an IRC server. */
 export class IrcClient implements AsyncDisposable {
-  /** Every line that came, without line breaks. */
+  /** Every received line, without line breaks. */
   readonly lines: string[] = [];
   readonly #connection: Deno.Conn;
   readonly #reading: Promise<void>;
@@ -31,7 +31,7 @@ export class IrcClient implements AsyncDisposable {
     return new IrcClient(await Deno.connect(address));
   }
 
-  /** As {@linkcode connect}, over TLS; `cert` is the certificate to trust, as PEM text. */
+  /** Like {@linkcode connect}, over TLS; `cert` is the certificate to trust, as PEM text. */
   static async connectTls(
     address: { hostname: string; port: number },
     cert: string,
@@ -46,7 +46,7 @@ export class IrcClient implements AsyncDisposable {
   }
 
   /**
-   * Returns the next line that matches, passing over others; answers PING meanwhile.
+   * Returns the next matching line and skips others; answers PING meanwhile.
    *
    * @throws Error if the connection ends first or the line does not come
    */

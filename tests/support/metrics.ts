@@ -1,6 +1,6 @@
 import type { AnsweredRequest, Metrics } from "../../services/metrics/mod.ts";
 
-/** Metrics that keep what they were told, and count no time. */
+/** Metrics that record their calls, without times. */
 export class TestMetrics implements
   Pick<
     Metrics,

@@ -11,15 +11,15 @@ import {
 } from "./network_config.ts";
 import { peer } from "./peers.ts";
 
-/** How long each program may take, in milliseconds; a bound, not an expectation. */
+/** Time limit of each program, in milliseconds; a bound, not an expectation. */
 const START_LIMIT = 30_000;
 
-/** The user that the programs run as if the test is root, which they dislike. */
+/** The user of the programs if the test runs as root, which they refuse. */
 const NOBODY = "65534";
 
 export interface NetworkOptions {
   readonly services: Services;
-  /** Whether the server offers SASL, labels, echoes, ids and times; true if it is absent. */
+  /** Whether the server offers SASL, labels, echoes, ids and times; by default, it does. */
   readonly modern?: boolean;
 }
 
@@ -38,7 +38,7 @@ export class TestNetwork implements AsyncDisposable {
   readonly #options: NetworkOptions;
   #server: Running | null = null;
   #services: Running | null = null;
-  /** How often the server was started. */
+  /** Counts the starts of the server. */
   #starts = 0;
 
   private constructor(plan: NetworkPlan, options: NetworkOptions) {
@@ -77,9 +77,9 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   /**
-   * Connects somebody who logs in: by SASL, or with NickServ if the server is not modern.
+   * Connects a client that logs in: by SASL, or with NickServ if the server is not modern.
    *
-   * @param nick the account's name if it is absent
+   * @param nick by default, the account's name
    * @returns null if the network refuses the password
    */
   async logIn(account: string, password: string, nick = account): Promise<IrcClient | null> {
@@ -98,11 +98,11 @@ export class TestNetwork implements AsyncDisposable {
   }
 
   /**
-   * Starts the server; services that run come back to it by themselves.
+   * Starts the server; running services reconnect to it by themselves.
    *
-   * Each start has a server id of its own, because InspIRCd counts clients' ids from the beginning
-   * again. Atheme keeps the SASL session of a client that left before it was registered for up to a
-   * minute, and leaves a new client with the same id without an answer.
+   * Each start has a new server id, because InspIRCd counts clients' ids from the beginning again.
+   * If a client leaves before it is registered, Atheme keeps its SASL session for up to a minute,
+   * and does not answer a new client with the same id.
    */
   async startServer(): Promise<void> {
     const id = `${this.#starts++}AA`;
@@ -160,7 +160,7 @@ export class TestNetwork implements AsyncDisposable {
   }
 }
 
-/** What either package of services logs when it and the server know each other's state. */
+/** The log line of either package of services after it has synchronised with the server. */
 const LINKED = /finished synching with uplink|\(Services\) is done syncing/;
 
 /** A program that runs until it is stopped. */
@@ -168,7 +168,7 @@ class Running {
   readonly #process: Deno.ChildProcess;
   readonly #reading: Promise<unknown>;
   readonly #lines: string[] = [];
-  /** How many lines {@link logged} has looked at. */
+  /** The number of lines that {@link logged} has read. */
   #seen = 0;
   #wake: () => void = () => {};
   #ended = false;
@@ -209,7 +209,7 @@ class Running {
     }
   }
 
-  /** Waits for something that the program does, and fails if it ends before. */
+  /** Waits for the program to do something, and fails if it ends before. */
   async unlessItEnds(done: Promise<void>): Promise<void> {
     const ended = this.#process.status.then(({ code }) => {
       throw new Error(`It ended with code ${code}:\n${this.#lines.join("\n")}`);
@@ -239,7 +239,7 @@ interface Login {
   readonly password: string;
 }
 
-/** Step by step: InspIRCd takes nothing in advance. */
+/** Step by step: InspIRCd accepts nothing in advance. */
 async function logInBySasl(
   client: IrcClient,
   nick: string,

@@ -1,19 +1,19 @@
-/** What an IRC network for tests is configured with: InspIRCd 3, and Atheme 7 or Anope 2.0. */
+/** The configuration of an IRC network for tests: InspIRCd 3, and Atheme 7 or Anope 2.0. */
 
-/** The package of services that a network has. */
+/** The package of services of a network. */
 export type Services = "atheme" | "anope";
 
-/** What the configurations of one network share. */
+/** The values that the configurations of one network share. */
 export interface NetworkPlan {
-  /** Where everything lies. */
+  /** The folder of all files. */
   readonly folder: string;
-  /** Where clients connect. */
+  /** The port for clients. */
   readonly port: number;
-  /** Where clients connect over TLS, with the certificate `tls.crt` and its key `tls.key`. */
+  /** The port for clients over TLS, with the certificate `tls.crt` and its key `tls.key`. */
   readonly tlsPort: number;
-  /** Where services connect. */
+  /** The port for services. */
   readonly linkPort: number;
-  /** The account that services obey. */
+  /** The account of the services' operator. */
   readonly servicesAccount: string;
   /** For OPER. */
   readonly operator: { readonly name: string; readonly password: string };
@@ -50,7 +50,7 @@ const MODERN_MODULES = new Set([
 
 /**
  * @param id the server's id, a digit and two letters
- * @param modern whether the server offers what the last ten years have brought
+ * @param modern whether the server offers the features of the last ten years
  */
 export function inspircdConfig(plan: NetworkPlan, id: string, modern: boolean): string {
   const { folder, port, tlsPort, linkPort, operator } = plan;
@@ -177,8 +177,8 @@ export function athemeConfig({ linkPort, servicesAccount }: NetworkPlan): string
 }
 
 /**
- * Commands of Anope by their service and module; with a path if it is not the command's own, and
- * the mode that it takes away.
+ * Commands of Anope by their service and module, with a path if it differs from the command's name,
+ * and the mode that the command removes.
  */
 const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   nickserv: {
@@ -205,7 +205,7 @@ const ANOPE_COMMANDS: Readonly<Record<string, Readonly<Record<string, readonly s
   },
 };
 
-/** What the commands of operators ask for. */
+/** The permissions that operators' commands require. */
 const ANOPE_PERMISSIONS: Readonly<Record<string, string>> = {
   "SASET": "nickserv/saset/",
   "SASET EMAIL": "nickserv/saset/email",

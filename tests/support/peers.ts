@@ -1,7 +1,7 @@
 /**
- * Programs of others that some tests judge us by. A test that needs one is ignored if the program
- * is missing, with the line that installs it; with `MUSTER_PEERS=required` in the environment a
- * missing program fails instead.
+ * Other projects' programs that some tests need. If such a program is missing, the test is ignored,
+ * with the line that installs it; with `MUSTER_PEERS=required` in the environment, it fails
+ * instead.
  */
 
 /** How to install each program on Debian. */
@@ -36,15 +36,15 @@ export function peer(program: string): { ignore: boolean } {
   return { ignore: true };
 }
 
-/** Programs that this test file has been told to be missing. */
+/** Missing programs that this test file has already reported. */
 const told = new Set<string>();
 
-/** Path of a `fossil` that is newer than the machine's, as the environment names it; else empty. */
+/** Path of a `fossil` newer than the machine's, from the environment; otherwise empty. */
 export function newerFossil(): string {
   return Deno.env.get("MUSTER_NEWER_FOSSIL") ?? "";
 }
 
-/** Path of a Python that has the packages `openai` and `litellm`; else empty. */
+/** Path of a Python with the packages `openai` and `litellm`; otherwise empty. */
 export function pythonClients(): string {
   return Deno.env.get("MUSTER_PYTHON_CLIENTS") ?? "";
 }

@@ -1,19 +1,19 @@
-/** Starts the real program, as its own process, and talks to it from outside. */
+/** Starts the real program in a separate process, and talks to it from outside. */
 import { join } from "node:path";
 import { V8_FLAGS } from "../../scripts/v8_flags.ts";
 
 const ROOT = join(import.meta.dirname ?? ".", "..", "..");
 
-/** How long the program may take to listen, in milliseconds. */
+/** Time limit for the program to listen, in milliseconds. */
 const START_LIMIT = 30_000;
 
-/** How a program is started. */
+/** Options of a start. */
 export interface ProgramOptions {
-  /** The folder it starts in; its data lies in `data` below. A new one if none is given. */
+  /** The folder in which it starts, with its data in `data`; by default, a new folder. */
   readonly folder?: string;
   /** More configuration keys, as environment variables. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** How many files it may have open; as many as the test if it is not given. */
+  /** Most files that it may have open; by default, as many as the test. */
   readonly openFiles?: number;
   /** The text of `config.yaml`. */
   readonly config?: string;
@@ -35,15 +35,15 @@ export interface Program extends AsyncDisposable {
   /** The API token. */
   readonly token: string;
   readonly pid: number;
-  /** What it has written to standard error so far, line by line. */
+  /** The lines that it has written to standard error so far. */
   readonly log: readonly string[];
-  /** Resolves with the first line of the log, from now on, that matches. */
+  /** Resolves with the next line of the log that matches. */
   logged(pattern: RegExp): Promise<string>;
-  /** Ends it with a signal and waits; gives its exit code. */
+  /** Ends it with a signal, waits, and returns its exit code. */
   stop(signal?: Deno.Signal): Promise<number>;
 }
 
-/** What a finished command left. */
+/** The result of a finished command. */
 export interface Finished {
   readonly code: number;
   readonly stdout: string;
@@ -65,13 +65,13 @@ export function musterWords(): [string, ...string[]] {
   ];
 }
 
-/** A command of muster, not started yet. */
+/** A command of muster that is not started yet. */
 export function musterCommand(args: readonly string[], options: Deno.CommandOptions): Deno.Command {
   const [program, ...first] = musterWords();
   return new Deno.Command(program, { ...options, args: [...first, ...args] });
 }
 
-/** `muster serve` with so many files that it may have open, at most. */
+/** `muster serve` with a limit on open files. */
 function limitedCommand(
   openFiles: number | undefined,
   options: Deno.CommandOptions,
@@ -81,7 +81,9 @@ function limitedCommand(
   return new Deno.Command("bash", { ...options, args: ["-c", script, ...musterWords(), "serve"] });
 }
 
-/** The environment of a started program: that of the test, less what would configure muster. */
+/**
+ * The environment of a started program: the test's, without variables that would configure muster.
+ */
 function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
   const inherited = Object.entries(Deno.env.toObject()).filter(([key]) =>
     !key.startsWith("MUSTER_")
@@ -172,7 +174,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
 }
 
-/** What a program has written to standard error. */
+/** The lines that a program writes to standard error. */
 class ProgramLog {
   readonly lines: string[] = [];
   readonly #waiting = new Set<(line: string) => void>();
@@ -196,7 +198,7 @@ class ProgramLog {
   }
 }
 
-/** Reads if a program listens, and its API token, from its data folder. */
+/** Reads a program's addresses and API token from its data folder. */
 async function readEndpoints(
   folder: string,
 ): Promise<Pick<Program, "api" | "mcp" | "irc" | "ircs" | "token">> {
@@ -211,7 +213,10 @@ async function readEndpoints(
   };
 }
 
-/** How many files a program has open (Linux). Deno itself reads nothing of another process without every permission. */
+/**
+ * Counts the open files of a program (Linux), with a command: Deno reads nothing of another process
+ * without all permissions.
+ */
 export async function countOpenFiles({ pid }: Pick<Program, "pid">): Promise<number> {
   const command = new Deno.Command("ls", { args: [`/proc/${pid}/fd`] });
   const { stdout } = await command.output();

@@ -6,17 +6,17 @@ import { anAgent, BY_OPERATOR, type TestServicesOptions } from "./services.ts";
 
 /** A request to the repository API. */
 export interface ProjectRequest {
-  /** The value of `Authorization`; the operator's token if it is absent, nothing if null. */
+  /** The value of `Authorization`; by default the operator's token, none if null. */
   readonly as?: string | null;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a test of hosting works with. */
+/** The project of a test. */
 export interface TestProject {
   readonly api: TestApi;
   readonly project: Project;
-  /** Where its API begins: `/projects/demo/fossil`. */
+  /** The base of its API: `/projects/demo/fossil`. */
   readonly base: string;
   /** `Authorization` of the agents `caller` and `other`, members with the role `write`. */
   readonly caller: string;
@@ -25,14 +25,14 @@ export interface TestProject {
   readonly outsider: string;
   /** Sends a request such as `GET /api/timeline`. */
   send(request: string, options?: ProjectRequest): Promise<Response>;
-  /** The same for an answer that must succeed; gives its JSON. */
+  /** Sends a request that must succeed; returns its JSON. */
   // deno-lint-ignore no-explicit-any
   answer(request: string, options?: ProjectRequest): Promise<any>;
-  /** Settles what was begun and notices what other programs wrote. */
+  /** Settles unfinished writes, and appends the events of what other programs wrote. */
   catchUp(): Promise<void>;
 }
 
-/** Runs a test on a private project of its own, `demo`. */
+/** Runs a test on a new private project, `demo`. */
 export async function withProject(
   run: (test: TestProject) => Promise<void>,
   options?: TestServicesOptions,
@@ -91,7 +91,7 @@ function sendTo(
   });
 }
 
-/** Commits files to trunk; gives the check-in. */
+/** Commits files to trunk; returns the check-in. */
 export async function commitFiles(
   { api, project }: Pick<TestProject, "api" | "project">,
   files: Readonly<Record<string, string | Uint8Array>>,

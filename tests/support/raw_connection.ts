@@ -1,4 +1,4 @@
-/** A TCP connection on which a test says just what it wants to. */
+/** A TCP connection on which a test sends arbitrary bytes. */
 export class RawConnection implements Disposable {
   readonly #conn: Deno.Conn;
 
@@ -18,7 +18,7 @@ export class RawConnection implements Disposable {
     while (bytes.length > 0) bytes = bytes.subarray(await this.#conn.write(bytes));
   }
 
-  /** What comes until the text matches. @throws Error if the connection ends first */
+  /** Reads until the text matches. @throws Error if the connection ends first */
   async until(pattern: RegExp): Promise<string> {
     let text = "";
     for (;;) {
@@ -29,7 +29,7 @@ export class RawConnection implements Disposable {
     }
   }
 
-  /** What comes until the other side closes the connection. */
+  /** Reads until the other side closes the connection. */
   async untilClosed(): Promise<string> {
     let text = "";
     for (let part = await this.#read(); part !== null; part = await this.#read()) text += part;

@@ -1,8 +1,8 @@
-/** Runs commands that find a folder they cannot write, on any machine. */
+/** Runs commands with a read-only folder, on any machine. */
 import { peer } from "./peers.ts";
 import type { Finished } from "./program.ts";
 
-/** The superuser writes everywhere unless these capabilities are taken away. */
+/** The superuser can write everywhere unless it drops these capabilities. */
 const OVERRIDES = "-dac_override,-dac_read_search";
 
 /** Options for `Deno.test` of a test that needs such a folder. */
@@ -13,7 +13,7 @@ export function readOnlyFolders(): { ignore: boolean } {
 /**
  * Makes a folder read-only and runs a command, which cannot write it even as the superuser.
  *
- * @throws {Error} the folder can be written all the same.
+ * @throws {Error} if the folder is writable nevertheless
  */
 export async function runReadOnly(
   folder: string,

@@ -1,4 +1,4 @@
-/** Tables of requests: who asks what, and what comes back. */
+/** Tables of requests: the caller, the request and the expected answer. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createApp } from "../../routes/app.ts";
@@ -14,9 +14,9 @@ import {
 } from "./services.ts";
 
 /**
- * Nobody, somebody with a token that is none, the agent `caller` with its token to read, with its
- * token to read and write, and with its passphrase, the first admin with a token for everything, and
- * the operator.
+ * A guest; a stranger with an unknown token; the agent `caller` with a token to read, with a token
+ * to read and write, and with its passphrase; the first admin with a token for everything; and the
+ * operator.
  */
 export const EVERYBODY = [
   "guest",
@@ -29,19 +29,19 @@ export const EVERYBODY = [
 ] as const;
 export type Who = (typeof EVERYBODY)[number];
 
-/** One request and what is expected of its answer. */
+/** A request and its expected answer. */
 export interface Scenario {
-  /** The operator if nobody is named. */
+  /** By default, the operator. */
   readonly who?: Who;
   /** Method and path, such as `GET /v1/agents`. */
   readonly request: string;
-  /** Sent as JSON; a string and bytes are sent as they are. */
+  /** Sent as JSON; a string and bytes are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The address of the socket. */
   readonly from?: string;
   readonly status: number;
-  /** What the text of the answer must match. */
+  /** The pattern for the text of the answer. */
   readonly matches?: RegExp;
 }
 
@@ -61,14 +61,14 @@ const TEST_SERVER: NonNullable<Services["ircServer"]> = {
   }],
 };
 
-/** The API over services of its own, with the agent `caller`, and without a bridge. */
+/** The API on separate services, with the agent `caller` and without a bridge. */
 export class TestApi {
   readonly services: TestServices;
   readonly metrics = new TestMetrics();
   readonly #app: ReturnType<typeof createApp>;
   readonly #credentials: ReadonlyMap<Who, string>;
 
-  /** @param changes parts of the services that are others than a test usually has */
+  /** @param changes services that replace those of most tests */
   constructor(
     services: TestServices,
     credentials: ReadonlyMap<Who, string>,
@@ -110,7 +110,7 @@ export class TestApi {
     return await this.#app.request(path, init, { remoteAddress: "192.0.2.1" });
   }
 
-  /** Sends the requests one after the other and compares each answer with what is expected. */
+  /** Sends the requests in sequence and compares each answer with the expected one. */
   async expect(scenarios: readonly Scenario[]): Promise<void> {
     for (const scenario of scenarios) {
       const { who = "operator", request, body, status, matches } = scenario;
@@ -124,7 +124,7 @@ export class TestApi {
     }
   }
 
-  /** Sends a request that must succeed and gives what it answers. */
+  /** Sends a request that must succeed and returns its answer. */
   async answer(request: string, body?: unknown): Promise<unknown> {
     const response = await this.send(body === undefined ? { request } : { request, body });
     const text = await response.text();
@@ -140,7 +140,7 @@ function assertErrorBody(text: string, label: string): void {
   assert.match(String(body["error"]), /^["A-Z/].{8,}/, label);
 }
 
-/** Runs a test on an API of its own. */
+/** Runs a test on a separate API. */
 export async function withApi(
   run: (api: TestApi) => Promise<void>,
   options?: TestServicesOptions,
@@ -170,8 +170,8 @@ export async function withApi(
 }
 
 /**
- * The same request by everybody: 401 for who is nobody, 403 for who may not. What the operator may,
- * an admin may too.
+ * The same request by everybody: 401 without a valid credential, 403 without the right. An admin
+ * has the operator's rights.
  */
 export function byEverybody(
   request: string,

@@ -18,7 +18,7 @@ export class TestScheduler implements Scheduler {
     return () => this.#tasks.delete(task);
   }
 
-  /** How many tasks wait for their time. */
+  /** The number of scheduled tasks. */
   get pending(): number {
     return this.#tasks.size;
   }

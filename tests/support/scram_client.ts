@@ -30,7 +30,7 @@ export class ScramClient {
     return `${withoutProof},p=${Buffer.from(proof).toString("base64")}`;
   }
 
-  /** What the server's last message has to be. */
+  /** The expected last message of the server. */
   get serverFinal(): string {
     return `v=${this.#serverSignature}`;
   }

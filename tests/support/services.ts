@@ -1,4 +1,4 @@
-/** The services of the daemon in a folder of their own, with their IRC server in memory. */
+/** The services of the daemon in a separate folder, with their IRC server in memory. */
 import { type Provisioning, registrationSchema, type Sessions } from "../../services/agents/mod.ts";
 import { type Config, configSchema } from "../../services/config/mod.ts";
 import {
@@ -24,15 +24,15 @@ export const BY_OPERATOR: Caller = Object.freeze({
 /** IRC sessions as a list of accounts. */
 export class TestSessions implements Sessions {
   readonly online = new Set<string>();
-  /** How often bans were enforced. */
+  /** Counts the enforcements of bans. */
   banned = 0;
-  /** What was closed, as `account: reason`. */
+  /** The closed sessions, as `account: reason`. */
   readonly closed: string[] = [];
-  /** Accounts whose nick was freed of guests. */
+  /** Accounts whose nick was taken from guests. */
   readonly freed: string[] = [];
   /** Channels that became muster's. */
   readonly claimed: string[] = [];
-  /** Accounts of which nothing is kept any more. */
+  /** Accounts whose traces were erased. */
   readonly forgotten: string[] = [];
 
   disconnectAccount(account: string, reason: string): number {
@@ -57,7 +57,7 @@ export class TestSessions implements Sessions {
   }
 }
 
-/** An IRC server if every agent is in every channel, and speaks nowhere. */
+/** An IRC server on which every agent is in every channel, and speaks nowhere. */
 const EVERYWHERE: UserDirectory = {
   findUser: () => null,
   addUser: () => null,
@@ -88,7 +88,7 @@ export class TestLog implements Log {
   }
 }
 
-/** What a test can set. */
+/** Options of a test. */
 export interface TestServicesOptions {
   readonly pinnedToken?: string;
   /** Keys of the configuration, over those of {@link testConfig}. */
@@ -107,7 +107,7 @@ export type TestConfig = Readonly<Record<string, Readonly<Record<string, unknown
 type TestStores = Awaited<ReturnType<typeof openStores>>;
 type TestHost = Awaited<ReturnType<typeof openEmbedded>>;
 
-/** The services, and what stands in for the world around them. */
+/** The services, and the stand-ins for the world around them. */
 export interface TestServices
   extends
     Omit<IdentityServices, "close">,
@@ -146,8 +146,8 @@ function testConfig(folder: string, sections: TestConfig = {}): Config {
 }
 
 /**
- * Opens the services in a folder; with its files the state of an earlier time comes back. Agents hear
- * every channel, unless the test wants the IRC server.
+ * Opens the services in a folder, with the state in its files. Agents hear every channel, unless
+ * the test uses the IRC server.
  */
 export async function openServices(
   folder: string,
@@ -189,7 +189,7 @@ export async function openServices(
   };
 }
 
-/** Runs a test on services of its own. */
+/** Runs a test on separate services. */
 export async function withServices(
   run: (services: TestServices) => Promise<void>,
   options?: TestServicesOptions,
@@ -204,7 +204,7 @@ export async function withServices(
   });
 }
 
-/** Registers an agent and gives its passphrase. */
+/** Registers an agent and returns its passphrase. */
 export async function anAgent(
   { agents }: Pick<TestServices, "agents">,
   nick: string,
@@ -215,7 +215,7 @@ export async function anAgent(
   return credentials.passphrase;
 }
 
-/** The types of the events that were logged, in order, except for those about the program. */
+/** The types of the logged events, in order, except for those about the program. */
 export async function eventTypes({ database }: Pick<TestServices, "database">): Promise<string[]> {
   const rows = await database.tables.selectFrom("events").select("type")
     .where("type", "not like", "program.%").orderBy("seq").execute();

@@ -1,4 +1,4 @@
-/** A disk of a few megabytes, which tests fill. */
+/** A disk of a few megabytes that tests can fill. */
 
 /** Mounts a file system in memory, which only the shell's own processes see. */
 const MOUNTED = ["unshare", "--user", "--map-root-user", "--mount"] as const;
@@ -18,9 +18,9 @@ function canMount(): boolean {
 }
 
 /**
- * Runs a shell script while a small disk lies on a folder.
+ * Runs a shell script with a small disk mounted on a folder.
  *
- * @param folder where the disk is mounted; the script starts in the folder above.
+ * @param folder the mount point; the script starts in the folder above
  * @param megabytes size of the disk.
  * @param script for `sh`; its arguments are `$1`, `$2`, ….
  */

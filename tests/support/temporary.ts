@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** Runs a test with a folder of its own, which is removed afterwards. */
+/** Runs a test with a new folder, which is removed afterwards. */
 export async function withFolder(run: (folder: string) => Promise<void> | void): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "muster-test-" });
   try {
@@ -10,7 +10,7 @@ export async function withFolder(run: (folder: string) => Promise<void> | void):
   }
 }
 
-/** Writes a file into a folder and gives its path. */
+/** Writes a file into a folder and returns its path. */
 export async function writeFile(folder: string, name: string, text: string): Promise<string> {
   const path = join(folder, name);
   await Deno.writeTextFile(path, text);

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-/** How long a text may be waited for, in milliseconds; a bound, not an expectation. */
+/** Longest wait for a text, in milliseconds; a bound, not an expectation. */
 const TEXT_LIMIT = 20_000;
 
-/** How long what runs in a terminal may take to end with it, in seconds; a bound. */
+/** Longest wait for the end of the terminal's command, in seconds; a bound. */
 const END_LIMIT = 10;
 
-/** A terminal of its own (tmux), typed into and read like a person would. */
+/** A terminal (tmux) in which tests type and read like a person. */
 export class Terminal implements AsyncDisposable {
   readonly #socket: string;
   readonly #changes: string;
-  /** Locked by what runs in the terminal, as long as it runs. */
+  /** Locked as long as the terminal's command runs. */
   readonly #lock: string;
 
   private constructor(folder: string) {
@@ -41,7 +41,7 @@ export class Terminal implements AsyncDisposable {
     await this.#tmux("send-keys", "C-c");
   }
 
-  /** Waits until the screen shows the text; each change of it is written to a file, and watched. */
+  /** Waits until the screen shows the text, by watching a file to which each change is written. */
   async expect(text: string): Promise<void> {
     using watcher = Deno.watchFs(this.#changes);
     const timer = setTimeout(() => watcher.close(), TEXT_LIMIT);
@@ -61,7 +61,7 @@ export class Terminal implements AsyncDisposable {
     return this.#tmux("capture-pane", "-p", "-J");
   }
 
-  /** Closes the terminal, and waits for what ran in it, which may still write its files. */
+  /** Closes the terminal, and waits for its command, which may still write its files. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#tmux("kill-server");
     const args = ["--timeout", String(END_LIMIT), this.#lock, "true"];
