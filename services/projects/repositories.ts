@@ -311,7 +311,7 @@ export class ProjectRepositories {
     const now = this.#scheduler.now();
     const pending = this.intentions.of(project.id);
     const known = this.#places.get(project.id);
-    if (pending.length === 0 && known?.rcvid === place.rcvid) return;
+    if (pending.length === 0 && !more && known?.rcvid === place.rcvid) return;
     const writes: readonly OwnWrite[] = own === null ? pending : [...pending, own];
     const originOf = (artifact: ReceivedArtifact) =>
       writes.find((write) => isBy(artifact, write))?.origin ?? foreignOrigin(artifact.user);

@@ -7,10 +7,16 @@ import { isTicketClosed, readTicketRef } from "./tickets.ts";
 /** Artifacts of one answer where the caller does not say. */
 const DEFAULT_LIMIT = 500;
 
+/** Artifacts by which an answer may pass its limit, so that it ends with a whole receipt. */
+const MAX_OVERRUN = 20_000;
+
 export interface ReceivedOptions {
   /** Where the last look ended; null for the beginning. */
   readonly after: ReceivedPlace | null;
-  /** Artifacts of one answer: 500 where absent. 0 asks for the place alone. */
+  /**
+   * Artifacts of one answer, 500 where absent: the answer goes on to the end of the receipt, so that
+   * what one write left comes at once. 0 asks for the place alone.
+   */
   readonly limit?: number;
 }
 
@@ -27,15 +33,32 @@ export function readReceived(reader: Reader, options: ReceivedOptions): Received
     if (limit === 0 || (after !== null && after.rcvid >= end.rcvid)) {
       return { artifacts: [], place: end, more: false };
     }
-    const rows = selectRows(reader, after, limit + 1);
-    const isWhole = rows.length <= limit || (after !== null && after.phantoms > 0);
-    const page = isWhole ? rows : rows.slice(0, limit);
+    const rows = selectRows(reader, after, limit + MAX_OVERRUN + 1);
+    const count = after !== null && after.phantoms > 0 ? rows.length : wholeReceipts(rows, limit);
+    const isWhole = count === rows.length;
+    const page = rows.slice(0, count);
     const artifacts = page.flatMap(({ rid }) => describe(reader, rid));
     const place = isWhole
       ? end
       : { rcvid: after?.rcvid ?? 0, rid: page.at(-1)?.rid ?? 0, phantoms: 0 };
     return { artifacts, place, more: !isWhole };
   });
+}
+
+interface ReceivedRow {
+  readonly rid: number;
+  readonly rcvid: number | null;
+}
+
+/**
+ * How many rows make an answer: as many as the limit allows, and the rest of the last one's receipt. A
+ * receipt that is far too long for one answer is cut.
+ */
+function wholeReceipts(rows: readonly ReceivedRow[], limit: number): number {
+  const receipt = rows[limit - 1]?.rcvid;
+  let count = Math.min(limit, rows.length);
+  while (count < rows.length && rows[count]?.rcvid === receipt) count++;
+  return Math.min(count, limit + MAX_OVERRUN);
 }
 
 /** The end of what was received until now. */
@@ -55,9 +78,9 @@ function selectRows(
   { repository: { db } }: Reader,
   after: ReceivedPlace | null,
   limit: number,
-): { rid: number }[] {
+): ReceivedRow[] {
   const { rcvid, rid, phantoms } = after ?? { rcvid: 0, rid: 0, phantoms: 0 };
-  const from = "SELECT rid FROM blob JOIN event ON objid=rid WHERE";
+  const from = "SELECT rid, rcvid FROM blob JOIN event ON objid=rid WHERE";
   if (phantoms === 0) {
     return db.rows(`${from} rid>? ORDER BY rid LIMIT ?`, rid, limit);
   }
