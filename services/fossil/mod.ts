@@ -54,6 +54,7 @@ export {
   listUnversioned,
   listWikiPages,
   mainBranch,
+  type MergeOf,
   type Paging,
   type PathOptions,
   readActivity,

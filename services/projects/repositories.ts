@@ -52,7 +52,9 @@ export interface Reception {
   readonly artifacts: readonly ReceivedArtifact[];
   /** The origin of an artifact: who caused it. */
   originOf(artifact: ReceivedArtifact): Origin;
-  /** The events of the writes that are settled in the same step. */
+  /** Whether a write of this service left an artifact, and not another program. */
+  isOwn(artifact: ReceivedArtifact): boolean;
+  /** The events of the writes that are settled in the same step, and those of earlier observers. */
   readonly settled: readonly NewEvent[];
   /** Unix milliseconds. */
   readonly now: number;
@@ -328,9 +330,10 @@ export class ProjectRepositories {
         })),
     );
     const changes: Change[] = [...outcomes];
-    const settled = outcomes.flatMap((outcome) => outcome.events);
+    const isOwn = (artifact: ReceivedArtifact) => writes.some((write) => isBy(artifact, write));
     for (const observe of artifacts.length === 0 ? [] : this.#observers) {
-      changes.push(await observe({ project, artifacts, originOf, settled, now }));
+      const settled = changes.flatMap(({ events = [] }) => events);
+      changes.push(await observe({ project, artifacts, originOf, isOwn, settled, now }));
     }
     await this.#keepPlace(
       project,

@@ -30,11 +30,14 @@ export class RoundKeeper {
 
   /** Begins the next rounds of reviews whose workspaces got a check-in. */
   async next(reception: Reception): Promise<Change> {
-    const { project, artifacts } = reception;
+    const { project, artifacts, settled } = reception;
+    const ended = new Set(
+      settled.filter(({ type }) => type === "project.workspace").map(({ data }) => data["name"]),
+    );
     const newest = new Map<string, ReceivedArtifact>();
     for (const artifact of artifacts) {
       const [, name] = artifact.kind === "checkin" ? BRANCH.exec(artifact.branch) ?? [] : [];
-      if (name !== undefined) newest.set(name, artifact);
+      if (name !== undefined && !ended.has(name)) newest.set(name, artifact);
     }
     if (newest.size === 0) return {};
     const reviews = await this.#options.store.openOf(project.id, [...newest.keys()]);

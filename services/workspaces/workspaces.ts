@@ -15,6 +15,7 @@ import {
   type UpdateRequest,
   type WrittenCommit,
 } from "./committing.ts";
+import { ForeignEndings } from "./foreign_endings.ts";
 import type { MergeGate, WorkFence, WorkRequest, WorkspaceListener } from "./interfaces.ts";
 import { type MergeRequest, Merging, type SettledMerge, type WrittenMerge } from "./merging.ts";
 import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
@@ -96,6 +97,8 @@ export class Workspaces {
       action === "merged" ? { statements: overlaps.forgetting(workspace) } : {}
     );
     this.overlaps = overlaps;
+    const endings = new ForeignEndings(this.#parts);
+    repositories.onReceived((reception) => endings.observe(reception));
     this.#creating = settling.register<CreationBody>(
       "created",
       ({ project, body, artifacts, now }) => {

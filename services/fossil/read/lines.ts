@@ -73,6 +73,29 @@ function commonWith(reader: Reader, rid: number, target: string): number | null 
     .toSorted((one, two) => day(two) - day(one))[0] ?? null;
 }
 
+/** A check-in that merges another one. */
+export interface MergeOf {
+  readonly uuid: string;
+  readonly branch: string;
+}
+
+/**
+ * The check-ins that merge a check-in, oldest first.
+ *
+ * @throws {FossilError} `missing` if the check-in is unknown
+ */
+export function readMergesOf(reader: Reader, checkin: string): readonly MergeOf[] {
+  return reader.read(() => {
+    const { rid } = resolveCheckin(reader, checkin);
+    return reader.repository.db.rows<MergeOf>(
+      `SELECT uuid, coalesce(value,'') AS branch FROM plink CROSS JOIN blob ON blob.rid=cid
+        LEFT JOIN tagxref ON tagxref.rid=cid AND tagid=${TAG.branch} AND tagtype>0
+        WHERE pid=? AND NOT isprim ORDER BY plink.mtime, cid`,
+      rid,
+    ).map(({ uuid, branch }) => ({ uuid, branch }));
+  });
+}
+
 /** The newest open leaf of a branch; null where the branch has none. */
 export function readBranchTip(reader: Reader, branch: string): string | null {
   return reader.read(() => {

@@ -17,7 +17,7 @@ export { type DiffOptions, readDiff } from "./diff.ts";
 export { isBinary, type PathOptions, readFile } from "./file.ts";
 export { listForumThreads, readForumPost, readForumThread } from "./forum.ts";
 export { type HistoryOptions, readHistory } from "./history.ts";
-export { type LineOptions, readBranchTip, readLines } from "./lines.ts";
+export { type LineOptions, type MergeOf, readBranchTip, readLines, readMergesOf } from "./lines.ts";
 export { pageOf, type Paging } from "./paging.ts";
 export { Reader, type ReaderOptions } from "./reader.ts";
 export { readReceived, type ReceivedOptions } from "./received.ts";

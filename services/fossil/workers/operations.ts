@@ -48,6 +48,7 @@ import {
   readForumThread,
   readHistory,
   readLines,
+  readMergesOf,
   readReceived,
   readStatistics,
   readTechnote,
@@ -132,6 +133,8 @@ export const READS = {
   lines: ({ reader }: Context, lines: readonly LineOptions[]) => readLines(reader, lines),
   /** The newest open leaf of a branch; null where the branch has none. */
   branchTip: ({ reader }: Context, branch: string) => readBranchTip(reader, branch),
+  /** The check-ins that merge a check-in, oldest first. */
+  mergesOf: ({ reader }: Context, checkin: string) => readMergesOf(reader, checkin),
   tags: ({ reader }: Context) => listTags(reader),
   unversionedFiles: ({ reader }: Context) => listUnversioned(reader),
   wikiPages: ({ reader }: Context, options: WikiListOptions) => listWikiPages(reader, options),
