@@ -5,6 +5,7 @@ import type { WorkRequest } from "./interfaces.ts";
 import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
 import { lineOf } from "./permits.ts";
 import type { Workspace } from "./records.ts";
+import type { WorkspaceRoom } from "./room.ts";
 import { changed, hasClosedTag } from "./settling.ts";
 
 interface ClosingBody {
@@ -58,7 +59,7 @@ export class Closing {
     project: Project,
     name: string,
     request: WorkRequest,
-    requireRoom: (owner: string) => Promise<void>,
+    room: WorkspaceRoom,
   ): Promise<Workspace> {
     const { store, permits } = this.#parts;
     const find = async () => {
@@ -68,11 +69,15 @@ export class Closing {
       }
       permits.requireOwner(workspace, request);
       await permits.fence(project, workspace, request);
-      await requireRoom(workspace.owner.key);
+      await room.require(project, workspace.owner.key);
       return workspace;
     };
-    const { id } = await find();
-    return await this.#write(project, request, { kind: this.#restoring, id, sign: "-" }, find);
+    const { id, owner } = await find();
+    const kind = this.#restoring;
+    return await room.give(
+      owner.key,
+      () => this.#write(project, request, { kind, id, sign: "-" }, find),
+    );
   }
 
   async #write(

@@ -1,6 +1,6 @@
 import { monotonicFactory } from "ulid";
 import type { Change, Database } from "../database/mod.ts";
-import { Conflict, Forbidden, Invalid, TooMany } from "../errors.ts";
+import { Conflict, Forbidden, Invalid } from "../errors.ts";
 import type { Diff, FileDiff } from "../fossil/mod.ts";
 import { type AccountDirectory, originOf } from "../identity/mod.ts";
 import type { Project, ProjectRepositories, RegisteredKind } from "../projects/mod.ts";
@@ -22,6 +22,7 @@ import { DEFAULT_TARGET, type WorkspaceParts } from "./parts.ts";
 import { lineOf, linesOf, Permits } from "./permits.ts";
 import { branchOf, type Workspace, type WorkspaceLine, type WorkspaceStatus } from "./records.ts";
 import { checkinOn, WorkspaceSettling } from "./settling.ts";
+import { WorkspaceRoom } from "./room.ts";
 import { WorkspaceStore } from "./store.ts";
 import { requireBranchTip } from "./tips.ts";
 
@@ -76,6 +77,7 @@ export class Workspaces {
   readonly #merging: Merging;
   readonly #closing: Closing;
   readonly #paths: ChangedPaths;
+  readonly #room: WorkspaceRoom;
   /** Monotonic, so that lists have an order within a millisecond. */
   readonly #newId = monotonicFactory();
   readonly #creating: RegisteredKind<CreationBody>;
@@ -84,6 +86,7 @@ export class Workspaces {
     const { database, repositories, claims, accounts } = options;
     const store = new WorkspaceStore(database);
     const settling = new WorkspaceSettling(store, repositories);
+    this.#room = new WorkspaceRoom(store, options.limits);
     const permits = new Permits({ store, claims, accounts });
     this.#options = options;
     this.#parts = { repositories, store, settling, permits };
@@ -218,19 +221,23 @@ export class Workspaces {
    * @throws Conflict if the name or its branch is in use, or the actor does not hold the ticket's
    * claim
    */
-  async create(
+  create(project: Project, made: NewWorkspace, request: WorkRequest): Promise<OpenedWorkspace> {
+    requireName(made.name);
+    return this.#room.give(request.actor.key, () => this.#create(project, made, request));
+  }
+
+  async #create(
     project: Project,
     { name, description, ticket, from = DEFAULT_TARGET }: NewWorkspace,
     { caller, actor, generation }: WorkRequest,
   ): Promise<OpenedWorkspace> {
-    requireName(name);
     const { repositories, store } = this.#parts;
     const { claims, scheduler } = this.#options;
     const claim = ticket === undefined
       ? null
       : await claims.fence(project, { ticket, actor, generation });
     await this.#requireFree(project, name);
-    await this.#requireRoom(project, actor.key);
+    await this.#room.require(project, actor.key);
     const id = this.#newId(scheduler.now());
     const body: CreationBody = {
       id,
@@ -246,7 +253,7 @@ export class Workspaces {
       intention: { kind: this.#creating, body },
       write: async (repository, stamp) => {
         await this.#requireFree(project, name);
-        await this.#requireRoom(project, actor.key);
+        await this.#room.require(project, actor.key);
         if (ticket !== undefined) await claims.fence(project, { ticket, actor, generation });
         const branch = branchOf({ name });
         if (await repository.branchTip(branch) !== null) {
@@ -326,8 +333,7 @@ export class Workspaces {
 
   /** Opens an abandoned workspace again. See {@link Closing.restore}. */
   restore(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
-    const requireRoom = (owner: string) => this.#requireRoom(project, owner);
-    return this.#closing.restore(project, name, request, requireRoom);
+    return this.#closing.restore(project, name, request, this.#room);
   }
 
   /**
@@ -339,10 +345,10 @@ export class Workspaces {
   takeOver(project: Project, name: string, request: WorkRequest): Promise<Workspace> {
     const { repositories, permits, settling } = this.#parts;
     const { actor, caller } = request;
-    return repositories.exclusively(project, async () => {
+    const take = async () => {
       const workspace = await permits.requireActive(project, name, "take over");
       const generation = await this.#mayTake(project, workspace, request);
-      if (workspace.owner.key !== actor.key) await this.#requireRoom(project, actor.key);
+      if (workspace.owner.key !== actor.key) await this.#room.require(project, actor.key);
       const now = this.#options.scheduler.now();
       const owner = { key: actor.key, name: actor.name };
       const taken = { ...workspace, owner, generation, updatedAt: now };
@@ -359,7 +365,8 @@ export class Workspaces {
         }),
       );
       return taken;
-    });
+    };
+    return this.#room.give(actor.key, () => repositories.exclusively(project, take));
   }
 
   /**
@@ -384,19 +391,6 @@ export class Workspaces {
   async #requireFree(project: Project, name: string): Promise<void> {
     if (await this.#parts.store.active(project, name) === null) return;
     throw new Conflict(`Workspace '${name}' already exists`);
-  }
-
-  async #requireRoom(project: Project, ownerKey: string): Promise<void> {
-    const { perAgent, perProject } = this.#options.limits;
-    const { ofProject, ofOwner } = await this.#parts.store.counts(project, ownerKey);
-    if (ofOwner >= perAgent) {
-      throw new TooMany(
-        `An agent has at most ${perAgent} active workspaces: merge or abandon some`,
-      );
-    }
-    if (ofProject >= perProject) {
-      throw new TooMany(`A project has at most ${perProject} active workspaces`);
-    }
   }
 }
 

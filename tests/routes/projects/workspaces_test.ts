@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { BY_OPERATOR } from "../../support/services.ts";
 import { createHash } from "node:crypto";
 import { type TestProject, withProject } from "../../support/projects.ts";
 
@@ -405,4 +406,37 @@ Deno.test("who lost the claim of a ticket cannot commit, and the new holder take
     assert.equal((await commit(other)).status, 200);
     await answer("POST /api/workspaces/crash/merge", { as: other });
   });
+});
+
+Deno.test("an agent's limit of workspaces holds for parallel creations in two projects", async () => {
+  await withProject(async ({ api, caller }) => {
+    const { projects } = api.services.hosting;
+    const second = { slug: "second", name: "2", description: "", visibility: "private" } as const;
+    await projects.create(second, BY_OPERATOR);
+    await projects.setMember("second", "caller", "write", BY_OPERATOR);
+    const statusOf = async (request: string, body: unknown = {}): Promise<number> => {
+      const headers = { authorization: caller };
+      const response = await api.send({ who: "guest", request, headers, body });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const base = (slug: string) => `/projects/${slug}/fossil/api/workspaces`;
+    const create = (slug: string, name: string) => statusOf(`POST ${base(slug)}/create`, { name });
+    const slugOf = (index: number) => index % 2 === 0 ? "demo" : "second";
+    const names = Array.from({ length: 16 }, (_, index) => `w${index}`);
+    const statuses = await Promise.all(
+      names.map((name, index) => create(slugOf(index), name)),
+    );
+    assert.equal(statuses.filter((status) => status === 201).length, 5);
+    assert.equal(statuses.filter((status) => status === 429).length, 11);
+
+    const index = statuses.indexOf(201);
+    const made = `${base(slugOf(index))}/${names[index]}`;
+    assert.equal(await statusOf(`DELETE ${made}/abandon`), 200);
+    const races = await Promise.all([
+      statusOf(`POST ${made}/restore`),
+      create(slugOf(index + 1), "another"),
+    ]);
+    assert.equal(races.filter((status) => status === 429).length, 1);
+  }, { config: { projects: { workspaces_per_agent: 5 } } });
 });
