@@ -11,8 +11,8 @@ const WINDOW = 2000;
 /** Most numbers that one query covers for the events of one project, which have an index. */
 const PROJECT_WINDOW = 100_000;
 
-/** Most events that one query returns. */
-const LOOK = 200;
+/** Most events that one query returns: each takes some 25 µs, and nobody should wait over 5 ms. */
+const LOOK = 100;
 
 /** Most queries for one request; then it returns what it has, and its position. */
 const MAX_WINDOWS = 1000;
