@@ -1,4 +1,4 @@
-import type { MessageText, Outbound, ReplyTags } from "../irc/mod.ts";
+import { type MessageText, type Outbound, type ReplyTags, timeOf } from "../irc/mod.ts";
 import {
   ACTION,
   CTCP,
@@ -178,7 +178,7 @@ export class DirectEvents {
       speaker: isOurs ? spokenFor(tags.client) : null,
       text: shown,
       id,
-      time: Date.parse(tags.time),
+      time: timeOf(tags),
       label: isOurs && past === null ? label : null,
     };
     if (past === null) this.#onEvent(heard);
@@ -187,10 +187,11 @@ export class DirectEvents {
 }
 
 /** Counts a played-back message, shown or not, as a reference for the next page. */
-function count(past: Past, { tags: { msgid, time } }: Outbound): void {
+function count(past: Past, { tags }: Outbound): void {
+  const { msgid } = tags;
   if (msgid === undefined) return;
   past.count++;
-  past.last = { id: msgid, time: Date.parse(time) };
+  past.last = { id: msgid, time: timeOf(tags) };
   past.first ??= past.last;
 }
 

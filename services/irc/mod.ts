@@ -23,7 +23,7 @@ export type { ConnectedClient, IrcStats } from "./stats.ts";
 export type { WebSocketListenOptions } from "./transport/websocket_listener.ts";
 export type { MemoryConnection } from "./transport/memory.ts";
 export type { DirectCommand, DirectConnection, DirectReceiver } from "./transport/direct.ts";
-export type { MessageText, Outbound, ReplyTags } from "./outbound.ts";
+export { type MessageText, type Outbound, type ReplyTags, timeOf } from "./outbound.ts";
 export type { Spoken, Told, User, UserIdentity } from "./user.ts";
 export { DEFAULT_LIMITS } from "./options.ts";
 export type {

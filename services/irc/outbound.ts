@@ -54,6 +54,8 @@ export const CONCAT_TAG = "draft/multiline-concat";
 export interface OutboundTags {
   /** For clients with `server-time`; ISO 8601 with milliseconds. */
   time: string;
+  /** The same in Unix milliseconds, where it is known: reading the text would cost more. */
+  milliseconds?: number;
   /** For clients with `message-tags`. */
   msgid?: string;
   /** For clients with `account-tag`: the account of the sender. */
@@ -69,6 +71,11 @@ export interface OutboundTags {
   bot?: boolean;
   /** For clients with `message-tags`: client-only tags, with their `+`. */
   client?: readonly (readonly [string, string])[];
+}
+
+/** The time of a message in Unix milliseconds. */
+export function timeOf({ time, milliseconds }: OutboundTags): number {
+  return milliseconds ?? Date.parse(time);
 }
 
 /** Tags that belong to one receiver's request. */

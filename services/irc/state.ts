@@ -133,6 +133,7 @@ export class ServerState {
   messageFrom(client: Client, command: string, content: MessageContent): Outbound {
     const tags: OutboundTags = {
       time: this.#clock.nextTimestamp(),
+      milliseconds: this.#clock.stampedAt,
       msgid: this.#clock.nextId(),
       account: client.account,
       bot: client.hasMode(UserMode.BOT),

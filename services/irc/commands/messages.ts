@@ -24,6 +24,7 @@ import {
   type MessageLine,
   type MessageText,
   type Outbound,
+  timeOf,
 } from "../outbound.ts";
 import { askService, isService } from "../users/service.ts";
 import type { MessageContent } from "../state.ts";
@@ -210,9 +211,9 @@ function observeMessage(
   about: Pick<ObservedMessage, "channel" | "receiver" | "statusPrefix" | "text">,
 ): void {
   if (command !== "PRIVMSG" && command !== "NOTICE") return;
-  const { msgid: id = "", time } = tags;
+  const { msgid: id = "" } = tags;
   state.observe((observer) =>
-    observer.messageSent?.({ id, time: Date.parse(time), sender: client.actor, command, ...about })
+    observer.messageSent?.({ id, time: timeOf(tags), sender: client.actor, command, ...about })
   );
 }
 

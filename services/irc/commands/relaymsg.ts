@@ -4,7 +4,7 @@ import type { Channel } from "../channels/channel.ts";
 import type { CommandCall } from "../command.ts";
 import { isRelayedNick } from "../protocol/names.ts";
 import { ERR_INPUTTOOLONG, ERR_NOSUCHCHANNEL } from "../protocol/numerics.ts";
-import { encodedLength } from "../outbound.ts";
+import { encodedLength, timeOf } from "../outbound.ts";
 import { deliver, inTurn, tagsPassedOn } from "./messages.ts";
 
 /**
@@ -43,11 +43,12 @@ function relay(call: CommandCall, channel: Channel, nick: string, text: string):
     clientTags: tagsPassedOn(call),
   });
   deliver(call, channel, message, 0);
-  const { msgid: id = "", time } = message.tags;
+  const { tags } = message;
+  const { msgid: id = "" } = tags;
   state.observe((observer) =>
     observer.messageSent?.({
       id,
-      time: Date.parse(time),
+      time: timeOf(tags),
       command: "PRIVMSG",
       text,
       sender: { ...client.actor, nick },

@@ -14,7 +14,7 @@ import {
 } from "./store.ts";
 import { ChannelFlag } from "../channels/modes.ts";
 import type { IrcLimits, IrcLogger } from "../options.ts";
-import type { Outbound } from "../outbound.ts";
+import { type Outbound, timeOf } from "../outbound.ts";
 import { foldCase } from "../protocol/names.ts";
 
 /** Estimated memory of an entry beside its text. */
@@ -329,13 +329,13 @@ function isKept({ command, tags }: Outbound): boolean {
 }
 
 function newEntry(message: Outbound, extended: Outbound | null): HistoryEntry {
-  const { msgid = "", time } = message.tags;
+  const { msgid = "" } = message.tags;
   const { command } = message;
   message.releaseForms();
   extended?.releaseForms();
   return {
     id: msgid,
-    time: Date.parse(time),
+    time: timeOf(message.tags),
     kind: kindOf(command),
     message,
     extended,

@@ -29,6 +29,11 @@ export class MessageClock {
     return this.#lastTime;
   }
 
+  /** The time of the last timestamp, in Unix milliseconds. */
+  get stampedAt(): number {
+    return this.#textTime;
+  }
+
   /** The current time in the form of a `time` tag. */
   timestamp(): string {
     const now = this.now();

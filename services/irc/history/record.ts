@@ -37,7 +37,8 @@ export function recordOf({ id, time, kind, message, extended }: HistoryEntry): H
 export function entryOf({ id, time, kind, content }: HistoryRecord): HistoryEntry {
   const stored = JSON.parse(content) as StoredEntry;
   const { account = null, relayer, bot = false, client } = stored;
-  const tags: OutboundTags = { time: new Date(time).toISOString(), account, bot };
+  const text = new Date(time).toISOString();
+  const tags: OutboundTags = { time: text, milliseconds: time, account, bot };
   if (id !== "") tags.msgid = id;
   if (relayer !== undefined) tags.relayer = relayer;
   if (client !== undefined) tags.client = client;
