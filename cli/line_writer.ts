@@ -1,11 +1,16 @@
+import { untilMultiple } from "../services/scheduler.ts";
+
 /** Lines that may wait to be written; further ones are dropped and counted. */
 const MAX_WAITING = 10_000;
 
-/** How long lines are gathered for one write, in milliseconds. */
-const GATHER_MILLISECONDS = 10;
+/**
+ * How long lines are gathered for one write at most, in milliseconds. Changes of the history wait
+ * until the same moment, so that the program wakes once for both.
+ */
+const GATHER_MILLISECONDS = 20;
 
 /**
- * Writes lines to a stream without blocking the program. Lines within 10 ms share one write, or
+ * Writes lines to a stream without blocking the program. Lines within 20 ms share one write, or
  * more lines while the reader is slow. They wait in a bounded queue; lines beyond its bound are
  * dropped and counted.
  */
@@ -39,7 +44,8 @@ export class LineWriter {
 
   #startLater(): void {
     if (this.#writing !== null) return;
-    this.#timer ??= setTimeout(() => this.#start(), GATHER_MILLISECONDS);
+    const wait = untilMultiple(GATHER_MILLISECONDS, Date.now());
+    this.#timer ??= setTimeout(() => this.#start(), wait);
   }
 
   #start(): void {

@@ -6,6 +6,14 @@ export interface Scheduler {
   after(milliseconds: number, task: () => void): () => void;
 }
 
+/**
+ * The milliseconds until the next multiple of a step, at most the step. Timers of independent parts
+ * that end at such a multiple end together: each one alone would wake an idle program.
+ */
+export function untilMultiple(step: number, now: number): number {
+  return step - now % step;
+}
+
 /** The clock and the timers of the process. */
 export const systemScheduler: Scheduler = Object.freeze({
   now: () => Date.now(),

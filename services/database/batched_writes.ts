@@ -1,6 +1,6 @@
-import type { Scheduler } from "../scheduler.ts";
+import { type Scheduler, untilMultiple } from "../scheduler.ts";
 
-/** How long changes are gathered for one transaction. */
+/** How long changes are gathered for one transaction at most. */
 const GATHER_MILLISECONDS = 20;
 
 const FIRST_RETRY_MILLISECONDS = 1000;
@@ -15,7 +15,7 @@ export interface BatchedWritesOptions {
 }
 
 /**
- * Decides when the changes in a queue are written: one batch at a time, 20 ms after the first
+ * Decides when the changes in a queue are written: one batch at a time, within 20 ms after the first
  * change arrived. After a failure, it waits one second before it tries again; the wait doubles up
  * to 30 seconds. The queue stays with its owner.
  */
@@ -37,7 +37,12 @@ export class BatchedWrites {
 
   /** Call this after adding a change: schedules the write. */
   schedule(): void {
-    this.#writeIn(this.failing ? this.#retryMilliseconds() : GATHER_MILLISECONDS);
+    const { scheduler } = this.#options;
+    this.#writeIn(
+      this.failing
+        ? this.#retryMilliseconds()
+        : untilMultiple(GATHER_MILLISECONDS, scheduler.now()),
+    );
   }
 
   /** Writes one batch now, or waits for the batch that is being written. Returns its result. */

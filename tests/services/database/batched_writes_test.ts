@@ -74,3 +74,18 @@ Deno.test("one batch is written at a time, and none after stop()", async () => {
   await pass(60_000);
   assert.equal(state.batches, 1);
 });
+
+Deno.test("changes are written at multiples of 20 ms, when other timers wake the program too", async () => {
+  const { state, add, pass } = newQueue();
+  await pass(7);
+  add(1);
+  await pass(12);
+  assert.equal(state.batches, 0);
+  await pass(1);
+  assert.equal(state.batches, 1);
+  add(1);
+  await pass(19);
+  assert.equal(state.batches, 1);
+  await pass(1);
+  assert.equal(state.batches, 2);
+});
