@@ -258,6 +258,16 @@ export class Bridge {
   }
 
   /**
+   * Says one line in a channel as the bridge itself, and joins it first. No agent gets it in its
+   * inbox, whomever it names. It counts against nobody's rate; what does not fit is cut off.
+   *
+   * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it, TooMany, Unavailable
+   */
+  async announce(channel: string, text: string): Promise<void> {
+    await this.#posting.announce(readChannelName(channel), text);
+  }
+
+  /**
    * The nicks in a channel, sorted: the bridge, members on IRC, and recent visitors over HTTP.
    *
    * @throws NotFound if the bridge is not in the channel or the caller may not know of it,

@@ -16,6 +16,8 @@ export interface HeldMessage {
   readonly heard: LinkMessage;
   /** Whether the bridge said it. */
   readonly isOurs: boolean;
+  /** Whether it is in no agent's inbox, whomever it names. */
+  readonly isQuiet: boolean;
 }
 
 /** A channel that the bridge is in, is entering or is leaving. */

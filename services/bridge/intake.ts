@@ -56,7 +56,7 @@ export class Intake {
       this.#received++;
       const shown = sent === null ? textOf(heard) : textOfSent(sent, heard);
       const message = { id: this.#ids.of(heard), ...shown };
-      const held = { message, heard, isOurs: sent !== null };
+      const held = { message, heard, isOurs: sent !== null, isQuiet: sent?.isQuiet ?? false };
       if (found.held === null) this.#keep(found, held);
       else found.hold(held, bufferSize);
     }
@@ -91,9 +91,10 @@ export class Intake {
   }
 
   /** Adds a message to its channel's log. */
-  #keep(channel: Channel, { message, heard, isOurs }: HeldMessage): void {
+  #keep(channel: Channel, { message, heard, isOurs, isQuiet }: HeldMessage): void {
     const { onPosted, onHeard } = this.#options;
     const logged = channel.log.append(message, heard.time);
+    if (isQuiet) return;
     if (isOurs) onPosted?.(channel.name, logged);
     else onHeard?.({ ...heard, id: message.id, channel: channel.name });
   }

@@ -8,7 +8,7 @@ import type { Link } from "./link.ts";
 import type { LinkRefusal } from "./link_events.ts";
 import type { NewPost, Speaker, Speakers } from "./options.ts";
 import type { Outbox } from "./outbox.ts";
-import { byteLength } from "./text.ts";
+import { byteLength, splitLine } from "./text.ts";
 
 /** ERR_NOSUCHNICK: nobody has the nick. */
 const NO_SUCH_NICK = "401";
@@ -72,6 +72,21 @@ export class Posting {
       delay,
     );
     link.say(target, pieces.map((piece) => `${prefix}${piece}`), labels, saidFor);
+    await confirmed;
+  }
+
+  /**
+   * Says one line as the bridge itself, which is in no agent's inbox. Resolves when IRC has it.
+   *
+   * @throws Conflict if IRC refuses it, TimedOut if IRC does not confirm it
+   */
+  async announce(channel: string, text: string): Promise<void> {
+    const { nick, link, outbox, entry } = this.#options;
+    const { name } = await entry.enter(channel, undefined);
+    const [piece = ""] = splitLine(text, Math.max(link.room(name), 1));
+    const sent = { nick, text: piece, speaker: null, isQuiet: true };
+    const { labels, confirmed } = outbox.add([sent], link.admit(1));
+    link.say(name, [piece], labels, null);
     await confirmed;
   }
 

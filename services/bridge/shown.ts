@@ -13,6 +13,8 @@ export interface Sent {
   readonly text: string;
   /** For whom the bridge speaks; null if it speaks for itself. */
   readonly speaker: LinkSpeaker | null;
+  /** Whether it calls nobody by name: it is in no agent's inbox. */
+  readonly isQuiet?: boolean;
 }
 
 /** The text and speaker of a message. The speaker is the caller for whom the bridge speaks. */

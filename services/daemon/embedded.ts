@@ -44,6 +44,12 @@ export async function openEmbedded(
     people,
     listeners,
     network: null,
+    projectChannels: {
+      attach: (owned) => irc.authority.attachProjects(owned),
+      enforce: (channel) => server.enforceAdmission(channel),
+      claim: (channel) => server.claimChannels([channel]),
+      forget: (channel) => server.forgetConfined(channel),
+    },
     bridgeOptions: {
       connect: {
         direct: (receiver) => server.connectDirect(receiver, { account: nick, privileged: true }),

@@ -70,6 +70,7 @@ export async function openExternal(
     listeners: null,
     bans: null,
     network: network.sync,
+    projectChannels: null,
     bridgeOptions: {
       connect,
       serverPassword: config.irc.password || null,

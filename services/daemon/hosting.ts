@@ -8,7 +8,7 @@ import type { AccountDirectory, TokenKey, Tokens } from "../identity/mod.ts";
 import type { Log } from "../log.ts";
 import type { Inboxes } from "../inboxes/mod.ts";
 import type { Roster } from "../agents/mod.ts";
-import { Notifier } from "../notifications/mod.ts";
+import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
@@ -22,7 +22,7 @@ import { Uploads } from "../uploads/mod.ts";
 import { Wikis } from "../wiki/mod.ts";
 import { OverlapWatch, Workspaces } from "../workspaces/mod.ts";
 
-export interface HostingOptions {
+export interface HostingOptions extends NotificationDoors {
   /** The folder of the repository files. */
   readonly folder: string;
   readonly config: Config["projects"];
@@ -42,10 +42,9 @@ export interface HostingOptions {
 }
 
 /** The services of repository hosting. */
-export interface Hosting extends ReviewServices {
+export interface Hosting extends ReviewServices, Notifications {
   readonly workspaces: Workspaces;
   readonly overlapWatch: OverlapWatch;
-  readonly notifier: Notifier;
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
@@ -132,16 +131,11 @@ export async function openHosting(
   claims.start();
   await reviews.landing.start();
   started.defer(() => reviews.landing.close());
-  const notifier = new Notifier({
-    ...options,
-    projects,
-    repositories,
-    claims,
-    workspaces,
-    reviews: reviews.reviews.store,
-  });
-  await notifier.start();
-  started.defer(() => notifier.close());
+  const store = reviews.reviews.store;
+  const notifications = await openNotifications(
+    { ...options, projects, repositories, claims, workspaces, reviews: store },
+    started,
+  );
   const overlapWatch = new OverlapWatch({ ...options, projects, workspaces });
   await overlapWatch.start();
   started.defer(() => overlapWatch.close());
@@ -159,7 +153,7 @@ export async function openHosting(
     releases,
     workspaces,
     overlapWatch,
-    notifier,
+    ...notifications,
     ...reviews,
     texts,
     uploads,

@@ -3,6 +3,7 @@ import type { Config } from "../config/mod.ts";
 import type { IrcServer } from "../irc/mod.ts";
 import type { IrcBans } from "../irc_server/bans/mod.ts";
 import type { AccountSync } from "../irc_network/mod.ts";
+import type { ChannelDoors } from "../notifications/mod.ts";
 import type { IrcListeners } from "./irc_listeners.ts";
 import type { Certificate } from "./options.ts";
 import type { People } from "./people.ts";
@@ -21,6 +22,8 @@ export interface IrcHost {
   readonly bridgeOptions:
     & Pick<BridgeOptions, "connect">
     & Partial<Omit<BridgeOptions, "connect" | "speakers" | "log">>;
+  /** Who may be in the channels of projects; null on an external network. */
+  readonly projectChannels: ChannelDoors | null;
   /**
    * Attaches the bridge, and starts what needs every part.
    *

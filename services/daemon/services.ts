@@ -73,7 +73,7 @@ export async function startServices(
   const policies = config.policies.enabled
     ? await Policies.open({ database, log, clock: scheduler.now, bridge: config.bridge })
     : null;
-  const bridge = config.bridge.enabled ? await startBridge({ stores, irc, policies }) : null;
+  const bridge = config.bridge.enabled ? await makeBridge({ stores, irc, policies }) : null;
   if (bridge !== null) started.defer(() => bridge.stop());
   irc.attach(bridge);
   const directMessages = makeDirectMessages(stores, irc, bridge);
@@ -88,6 +88,10 @@ export async function startServices(
     accounts: identity.accounts,
     roster: people.agents.roster,
     inboxes: people.inboxes,
+    channelDoors: irc.projectChannels,
+    ircServer,
+    bridge,
+    configuredChannels: config.bridge.channels,
     tokens: identity.tokens,
     config: config.projects,
     webhookConfig: config.webhooks,
@@ -95,6 +99,8 @@ export async function startServices(
     uploadBytes: config.limits.upload_bytes,
     folder: config.projects.dir || stores.folder.file("projects"),
   }, started);
+  // It enters channels, and only now is known which of them are closed.
+  bridge?.start();
   const { agents } = people;
   const { refusals } = identity;
   const metrics = new Metrics({
@@ -134,12 +140,12 @@ interface BridgeSurroundings {
   readonly policies: Policies | null;
 }
 
-async function startBridge({ stores, irc, policies }: BridgeSurroundings): Promise<Bridge> {
+async function makeBridge({ stores, irc, policies }: BridgeSurroundings): Promise<Bridge> {
   const { config, database, log, scheduler } = stores;
   const { nick, channels, buffer_size, max_channels } = config.bridge;
   const ttlMinutes = () => (policies?.of("bridge") ?? config.bridge).web_user_ttl_minutes;
   const store = new StoredChannels(database);
-  const bridge = new Bridge({
+  return new Bridge({
     nick,
     channels,
     bufferSize: buffer_size,
@@ -153,8 +159,6 @@ async function startBridge({ stores, irc, policies }: BridgeSurroundings): Promi
     log,
     scheduler,
   });
-  bridge.start();
-  return bridge;
 }
 
 function makeDirectMessages(

@@ -73,6 +73,13 @@ export interface Accounts {
    * cannot be renamed. Default no.
    */
   ownsChannel?(channel: string): boolean;
+  /**
+   * Whether an account, or a client without one, may be in a channel to which the program admits some
+   * accounts alone. Such a channel is invite-only and secret, and no mode, key or invitation opens it.
+   * Null for every other channel, whoever asks. Call `IrcServer.enforceAdmission` when the answer
+   * changes.
+   */
+  admits?(account: string | null, channel: string): boolean | null;
   /** Checks the credentials given with OPER. */
   verifyOperator(name: string, password: string, address: string): Promise<Verification>;
   /**

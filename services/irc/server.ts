@@ -1,3 +1,4 @@
+import { enforceAdmission } from "./channels/closing.ts";
 import { Admission, type Refusal } from "./admission/admission.ts";
 import { type Bans, enforceBan } from "./admission/bans.ts";
 import type { ChannelStanding } from "./channels/access.ts";
@@ -238,6 +239,18 @@ export class IrcServer {
    */
   claimChannels(channels: readonly string[]): void {
     for (const channel of channels) this.channels.claim(channel);
+  }
+
+  /** Applies what `Accounts.admits` says of a channel now: somebody may have to leave it. */
+  enforceAdmission(channel: string): void {
+    enforceAdmission(this.#state, channel);
+  }
+
+  /** Forgets what was said in a channel while its access was limited. */
+  forgetConfined(channel: string): void {
+    const found = this.#state.findChannel(channel);
+    if (found !== undefined) this.#state.history.forgetChannel(found);
+    this.#state.history.channelMade(channel);
   }
 
   /** The channels, for services. */

@@ -1,5 +1,6 @@
 import { PendingLogins } from "./admission/pending_logins.ts";
 import { Cap } from "./protocol/capabilities.ts";
+import { CLOSED_FLAGS, isClosed } from "./channels/closing.ts";
 import { Channel } from "./channels/channel.ts";
 import type { Client, Counters } from "./client.ts";
 import { FormerUsers } from "./users/former_users.ts";
@@ -183,7 +184,10 @@ export class ServerState {
     if (!channel) {
       channel = restored ?? new Channel(name, this.now());
       this.channels.set(folded, channel);
-      if (restored === undefined) this.history.channelMade(name);
+      channel.isClosed = isClosed(this, name);
+      if (channel.isClosed) channel.flags |= CLOSED_FLAGS;
+      // Who is admitted to a closed channel may read what was said there before a restart.
+      else if (restored === undefined) this.history.channelMade(name);
     }
     return channel;
   }

@@ -171,7 +171,7 @@ export class User {
     if (channel === undefined) {
       reply.numeric(ERR_NOSUCHCHANNEL);
     } else if (!channel.members.has(client)) {
-      const refusal = joinRefusal(this.#state, client, channel, "");
+      const refusal = joinRefusal(this.#state, client, { name, channel, key: "" });
       if (refusal !== null) reply.numeric(refusal);
       const status = givenStatus(this.#state.options, client.account ?? "", channel) ?? 0;
       return { member: true, status };

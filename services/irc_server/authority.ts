@@ -29,6 +29,14 @@ export interface IrcOperator {
   readonly password_hash: string;
 }
 
+/** The channels of projects, as far as IRC depends on them. */
+export interface OwnedChannels {
+  /** Whether a project has this channel. */
+  owns(channel: string): boolean;
+  /** As `Accounts.admits` of the IRC engine. */
+  admits(account: string | null, channel: string): boolean | null;
+}
+
 export interface AccountAuthorityOptions {
   readonly accounts: AccountDirectory;
   readonly roster: Pick<Roster, "find" | "assigns">;
@@ -48,6 +56,8 @@ export interface AccountAuthorityOptions {
 export class AccountAuthority implements Accounts {
   readonly scram: ScramAccounts;
   register?: NonNullable<Accounts["register"]>;
+  /** The channels of projects; null until they are known. */
+  #projects: OwnedChannels | null = null;
   readonly #accounts: AccountDirectory;
   readonly #logins: Logins;
   readonly #sendLimits: AccountAuthorityOptions["sendLimits"];
@@ -75,6 +85,15 @@ export class AccountAuthority implements Accounts {
   /** Lets people register accounts. */
   allowRegistration(registration: SelfRegistration): void {
     this.register = registration.register.bind(registration);
+  }
+
+  /** Decides about the channels of projects too. */
+  attachProjects(projects: OwnedChannels): void {
+    this.#projects = projects;
+  }
+
+  admits(account: string | null, channel: string): boolean | null {
+    return this.#projects?.admits(account, channel) ?? null;
   }
 
   async verify(name: string, password: string, address: string): Promise<Verification> {
@@ -122,9 +141,10 @@ export class AccountAuthority implements Accounts {
     return channelStatusOf(agent.type);
   }
 
-  /** Channels that the configuration or an agent's registration names. */
+  /** Channels that the configuration, a project or an agent's registration names. */
   ownsChannel(channel: string): boolean {
-    return this.#configured.has(foldCase(channel)) || this.#roster.assigns(channel);
+    return this.#configured.has(foldCase(channel)) || this.#roster.assigns(channel) ||
+      (this.#projects?.owns(channel) ?? false);
   }
 
   /** A paused agent is muted. */

@@ -3,7 +3,12 @@
  * stored channels and read markers. These folders have a `mod.ts` of their own: `bans/`, `services/`
  * (NickServ and ChanServ), `history/`, `virtual_users/`.
  */
-export { AccountAuthority, type AccountAuthorityOptions, type IrcOperator } from "./authority.ts";
+export {
+  AccountAuthority,
+  type AccountAuthorityOptions,
+  type IrcOperator,
+  type OwnedChannels,
+} from "./authority.ts";
 export { IrcModeration } from "./moderation.ts";
 export { ircOriginOf } from "./origin.ts";
 export { ReadMarkers } from "./read_markers.ts";

@@ -13,7 +13,7 @@ export interface ConcernsOptions {
   readonly accounts: Pick<AccountDirectory, "find" | "get">;
   readonly repositories: Pick<ProjectRepositories, "read">;
   readonly claims: Pick<Claims, "active">;
-  readonly workspaces: Pick<Workspaces, "atTip" | "find">;
+  readonly workspaces: Pick<Workspaces, "overlaps" | "find">;
   readonly reviews: ReviewStore;
 }
 
@@ -150,7 +150,7 @@ export class Concerns {
   async #ofStatus(project: Project, { data }: EventOf<"project.status">) {
     const { checkin, context, state, previous_state, description, reporter } = data;
     if (state === "pending" || state === previous_state) return [];
-    const workspaces = await this.#options.workspaces.atTip(project, checkin);
+    const workspaces = await this.#options.workspaces.overlaps.atTip(project, checkin);
     return workspaces.map(({ name, owner }): Concern => ({
       to: { key: owner.key },
       kind: "check",

@@ -1,2 +1,8 @@
-/** Tells those whom the events of projects concern. */
-export { Notifier, type NotifierOptions } from "./notifier.ts";
+/** Tells those whom the events of projects concern: in inboxes, to people, and in channels. */
+export { Announcer, type AnnouncerOptions } from "./announcer.ts";
+export { Notifier, type NotifierOptions, type People } from "./notifier.ts";
+export {
+  type ChannelDoors,
+  ProjectChannels,
+  type ProjectChannelsOptions,
+} from "./project_channels.ts";

@@ -7,12 +7,25 @@ import type { Log } from "../log.ts";
 import { mayRead, type Projects } from "../projects/mod.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { type AddressedConcern, Concerns, type ConcernsOptions } from "./concerns.ts";
+import type { Announcer } from "./announcer.ts";
 import { type ProjectEvent, projectEventOf } from "./events.ts";
+import { lineOf } from "./lines.ts";
+import type { ProjectChannels } from "./project_channels.ts";
+
+/** People on IRC. */
+export interface People {
+  /** The nicks of an account that is logged in. */
+  nicksOf(account: string): readonly string[];
+}
 
 export interface NotifierOptions extends ConcernsOptions {
   readonly projects: Pick<Projects, "get">;
   readonly roster: Pick<Roster, "get">;
   readonly inboxes: Pick<Inboxes, "notify">;
+  readonly channels: ProjectChannels;
+  readonly announcer: Announcer;
+  /** Says something to a person alone; null where muster cannot tell who has a nick. */
+  readonly people: People | null;
   readonly database: Database;
   readonly eventLog: EventLog;
   readonly scheduler: Scheduler;
@@ -21,13 +34,15 @@ export interface NotifierOptions extends ConcernsOptions {
 
 /**
  * Follows the event log, once for all projects, and says what happens to those whom it concerns:
- * agents in their inboxes. A cursor in the database says which events it has handled, and an entry's
+ * agents in their inboxes, people on IRC, and everybody in the project's channel. A cursor in the database says which events it has handled, and an entry's
  * id is that of its event, so a kill neither loses an entry nor doubles one.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #concerns: Concerns;
   readonly #following: LastingFollowing;
+  /** The number of the last event that was said in a channel. */
+  #announced = 0;
 
   constructor(options: NotifierOptions) {
     this.#options = options;
@@ -58,11 +73,35 @@ export class Notifier {
     const entries: Notification[] = [];
     for (const one of events) {
       const event = projectEventOf(one);
-      if (event !== null) entries.push(...await this.#entriesOf(event));
+      if (event === null) continue;
+      this.#announce(event);
+      entries.push(...await this.#entriesOf(event));
     }
     if (entries.length === 0) return null;
     await this.#options.inboxes.notify(entries);
     return {};
+  }
+
+  /** Says an event in the channel of its project. */
+  #announce(event: ProjectEvent): void {
+    const { projects, channels, announcer } = this.#options;
+    // A batch that is taken again is not said again.
+    if (event.seq <= this.#announced) return;
+    this.#announced = event.seq;
+    const project = projects.get(event.data.project_id)?.project;
+    const place = project === undefined ? null : channels.nameOf(project);
+    const line = place === null ? null : lineOf(event);
+    if (project === undefined || place === null || line === null) return;
+    const prefix = channels.isShared(project) ? `[${project.slug}] ` : "";
+    announcer.announce(place, { kind: line.kind, text: prefix + line.text });
+  }
+
+  /** Says something to a person, if that person is on IRC. */
+  #tell({ account, kind, text }: AddressedConcern, slug: string): void {
+    const { people, announcer } = this.#options;
+    for (const nick of people?.nicksOf(account.name) ?? []) {
+      announcer.announce(nick, { kind, text: `[${slug}] ${text}` });
+    }
   }
 
   async #entriesOf(event: ProjectEvent): Promise<readonly Notification[]> {
@@ -77,10 +116,14 @@ export class Notifier {
       // One event that cannot be understood must not keep the others from everybody.
       log.error("An event could not be turned into notifications", { seq: event.seq, error });
     }
-    return concerns.flatMap(({ account, kind, from, text, about }): Notification[] => {
-      const agent = roster.get(account.id);
-      if (agent === null) return [];
+    return concerns.flatMap((concern): Notification[] => {
+      const { account, kind, from, text, about } = concern;
       const project = held.project.slug;
+      const agent = roster.get(account.id);
+      if (agent === null) {
+        this.#tell(concern, project);
+        return [];
+      }
       const proven = event.actor.endsWith(`:${from}`) && event.actor_id !== null ? from : null;
       const id = `event-${event.seq}`;
       const entry = { id, kind, from, account: proven, text, project, ...about };

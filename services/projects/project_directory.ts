@@ -7,9 +7,15 @@ export class ProjectDirectory implements Directory {
   readonly #database: Pick<Database, "tables">;
   readonly #bySlug = new Map<string, HeldProject>();
   readonly #byId = new Map<string, HeldProject>();
+  readonly #listeners: ((id: string, held: HeldProject | null) => void)[] = [];
 
   constructor(database: Pick<Database, "tables">) {
     this.#database = database;
+  }
+
+  /** Calls a listener with each project that changed or whose members did; null for one that ended. */
+  onChanged(listener: (id: string, held: HeldProject | null) => void): void {
+    this.#listeners.push(listener);
   }
 
   async load(): Promise<void> {
@@ -20,7 +26,7 @@ export class ProjectDirectory implements Directory {
     const stars = await tables.selectFrom("project_stars").selectAll().execute();
     this.#bySlug.clear();
     this.#byId.clear();
-    for (const row of rows) this.hold(projectOf(row));
+    for (const row of rows) this.#put(projectOf(row));
     for (const { project_id, account_id, role } of members) {
       this.#byId.get(project_id)?.members.set(account_id, role);
     }
@@ -52,6 +58,11 @@ export class ProjectDirectory implements Directory {
 
   /** Adds a new project, without members. */
   hold(project: Project): void {
+    this.#put(project);
+    this.#changed(project.id);
+  }
+
+  #put(project: Project): void {
     const held = { project, members: new Map<string, ProjectRole>(), stars: new Set<string>() };
     this.#bySlug.set(project.slug, held);
     this.#byId.set(project.id, held);
@@ -60,7 +71,17 @@ export class ProjectDirectory implements Directory {
   /** Records a change of a project's fields. */
   replace(id: string, change: Partial<Project>): void {
     const held = this.#byId.get(id);
-    if (held !== undefined) held.project = { ...held.project, ...change };
+    if (held === undefined) return;
+    held.project = { ...held.project, ...change };
+    this.#changed(id);
+  }
+
+  /** Records the role of an account in a project; null if it is no member any more. */
+  setRole(id: string, accountId: string, role: ProjectRole | null): void {
+    const members = this.#byId.get(id)?.members;
+    if (role === null) members?.delete(accountId);
+    else members?.set(accountId, role);
+    this.#changed(id);
   }
 
   /** Drops a removed project. */
@@ -69,6 +90,11 @@ export class ProjectDirectory implements Directory {
     if (held === undefined) return;
     this.#byId.delete(id);
     this.#bySlug.delete(held.project.slug);
+    this.#changed(id);
+  }
+
+  #changed(id: string): void {
+    for (const listener of this.#listeners) listener(id, this.get(id));
   }
 
   forgetAccount(id: string): void {

@@ -67,7 +67,7 @@ export class ProjectStatements {
       .onConflict((conflict) =>
         conflict.columns(["project_id", "account_id"]).doUpdateSet({ role })
       );
-    const committed = () => void this.#directory.get(id)?.members.set(accountId, role);
+    const committed = () => this.#directory.setRole(id, accountId, role);
     return statement(insertion, { committed });
   }
 
@@ -75,7 +75,7 @@ export class ProjectStatements {
   endOfMembership({ id }: Project, accountId: string): Statement {
     const removal = this.#tables.deleteFrom("project_members")
       .where("project_id", "=", id).where("account_id", "=", accountId);
-    const committed = () => void this.#directory.get(id)?.members.delete(accountId);
+    const committed = () => this.#directory.setRole(id, accountId, null);
     return statement(removal, { mustChange: true, committed });
   }
 

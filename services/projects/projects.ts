@@ -65,6 +65,11 @@ export class Projects {
     return projects;
   }
 
+  /** Calls a listener with each project that changed or whose members did; null for one that ended. */
+  onChanged(listener: (id: string, held: HeldProject | null) => void): void {
+    this.#directory.onChanged(listener);
+  }
+
   /** Every project, by slug. */
   all(): readonly HeldProject[] {
     return this.#directory.all();

@@ -102,6 +102,17 @@ export class Overlaps {
     return { overlaps, isComplete: left >= 0 };
   }
 
+  /** The active workspaces whose tip is a check-in. */
+  async atTip(project: Project, checkin: string): Promise<readonly Workspace[]> {
+    const active = await this.#options.store.allActive(project);
+    if (active.length === 0) return [];
+    const lines = await this.#options.repositories.read(
+      project,
+      (repository) => linesOf(repository, active, DEFAULT_TARGET),
+    );
+    return active.filter((_, index) => lines[index]?.tip === checkin);
+  }
+
   /** Forgets a workspace that cannot become active again. */
   forgetting({ id }: Pick<Workspace, "id">): Statement[] {
     return (["one_id", "other_id"] as const).map((column) =>

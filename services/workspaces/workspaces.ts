@@ -196,17 +196,6 @@ export class Workspaces {
     return (await this.diff(project, { from: base, to: tip, maxBytes: 0 })).files;
   }
 
-  /** The active workspaces whose tip is a check-in. */
-  async atTip(project: Project, checkin: string): Promise<readonly Workspace[]> {
-    const active = await this.#parts.store.allActive(project);
-    if (active.length === 0) return [];
-    const lines = await this.#parts.repositories.read(
-      project,
-      (repository) => linesOf(repository, active, DEFAULT_TARGET),
-    );
-    return active.filter((_, index) => lines[index]?.tip === checkin);
-  }
-
   /** How many files each workspace changes. */
   fileCounts(project: Project, opened: readonly OpenedWorkspace[]): Promise<number[]> {
     return Promise.all(

@@ -1,5 +1,6 @@
 /** Logs clients in: checks passwords, creates accounts, and announces the login. */
 
+import { evictStranger } from "../channels/closing.ts";
 import { enforceBan } from "./bans.ts";
 import { Cap } from "../protocol/capabilities.ts";
 import type { Client } from "../client.ts";
@@ -81,7 +82,9 @@ export function logIn(
   for (const confirmation of confirmations) reply.numeric(confirmation);
   tellAccount(state, client);
   observeSession(state, client);
-  if (client.registered && !enforceBan(state, client)) grantStatuses(state, client);
+  if (!client.registered || enforceBan(state, client)) return;
+  for (const channel of client.channels) evictStranger(state, channel, client);
+  grantStatuses(state, client);
 }
 
 /** account-notify: announces the account to those who see the client. */

@@ -2,6 +2,7 @@
 
 import type { Channel } from "./channel.ts";
 import type { Client } from "../client.ts";
+import { isAdmitted } from "./closing.ts";
 import { keptChannel } from "./keeping.ts";
 import { ChannelFlag, MemberStatus } from "./modes.ts";
 import type { ChannelStatus, IrcServerOptions } from "../options.ts";
@@ -40,6 +41,11 @@ export function channelStanding(
     return { exists, member: true, visible: true, refusal: null };
   }
   const channel = live ?? keptChannel(state, name);
+  const admitted = clients.map((client) => isAdmitted(state, client, name));
+  if (admitted.includes(false) && !admitted.includes(true)) {
+    const visible = clients.some((client) => live?.isVisibleTo(client) ?? false);
+    return { exists, member: false, visible, refusal: ERR_INVITEONLYCHAN.text ?? null };
+  }
   if (channel === undefined) return { exists, member: false, visible: true, refusal: null };
   const visible = clients.some((client) => knowsOf(state, client, channel));
   const refusals = clients.map((client) => entryRefusal(state, client, channel, ""));
@@ -48,19 +54,25 @@ export function channelStanding(
 }
 
 /** Members, invited users and its operators by right know of a secret channel. */
-function knowsOf({ options }: ServerState, client: Client, channel: Channel): boolean {
-  return channel.isVisibleTo(client) || channel.holdsInvitation(client) ||
+function knowsOf(state: ServerState, client: Client, channel: Channel): boolean {
+  const { options } = state;
+  return isAdmitted(state, client, channel.name) === true || channel.isVisibleTo(client) ||
+    channel.holdsInvitation(client) ||
     (channel.isKept && isGivenOperator(options, client, channel));
 }
 
 /** The reason why a channel refuses a client with this key; null if it does not. */
 export function entryRefusal(
-  { options }: ServerState,
+  state: ServerState,
   client: Client,
   channel: Channel,
   key: string,
 ): Numeric | null {
+  const { options } = state;
   if (client.privileged) return null;
+  const admitted = isAdmitted(state, client, channel.name);
+  if (admitted === false) return ERR_INVITEONLYCHAN;
+  if (admitted) return channel.isBanned(client) ? ERR_BANNEDFROMCHAN : null;
   if (channel.isKept && isGivenOperator(options, client, channel)) return null;
   if (channel.key !== null && channel.key !== key) return ERR_BADCHANNELKEY;
   if (channel.holdsInvitation(client)) return null;

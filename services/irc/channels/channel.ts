@@ -39,6 +39,8 @@ export class Channel {
   founder: string | null = null;
   /** Whether it outlives its members. The accounts then decide each member's status. */
   isKept = false;
+  /** Whether the program decides who may be in it. */
+  isClosed = false;
   /** Every member with its statuses, in the order of joining. */
   readonly members = new Map<Client, number>();
   flags = NEW_CHANNEL_FLAGS;

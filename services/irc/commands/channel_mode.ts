@@ -1,4 +1,5 @@
 import type { Channel } from "../channels/channel.ts";
+import { CLOSED_FLAGS } from "../channels/closing.ts";
 import { noteChange } from "../channels/keeping.ts";
 import { canonicalMask, withHost } from "../channels/mask.ts";
 import { cloakHost } from "../admission/cloak.ts";
@@ -66,8 +67,11 @@ export function channelMode(call: CommandCall): void | Promise<void> {
     const mode = CHANNEL_MODES.get(change.letter);
     if (!mode) reply.numeric(ERR_UNKNOWNMODE, change.letter);
     else if (mode.kind === "list" && change.param === null) asked.add(change.letter);
-    else if (!may) refused = true;
-    else {
+    else if (
+      !may || (channel.isClosed && mode.kind === "flag" && (mode.bit & CLOSED_FLAGS) !== 0)
+    ) {
+      refused = true;
+    } else {
       const applied = apply(call, channel, mode, change);
       if (applied) made.push(applied);
     }

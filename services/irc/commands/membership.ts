@@ -1,5 +1,6 @@
 import { Cap } from "../protocol/capabilities.ts";
 import { entryRefusal } from "../channels/access.ts";
+import { isAdmitted } from "../channels/closing.ts";
 import type { Channel } from "../channels/channel.ts";
 import { keptChannel } from "../channels/keeping.ts";
 import type { Client } from "../client.ts";
@@ -8,6 +9,7 @@ import { introduce, sendCurrent, sightOf } from "../metadata/notices.ts";
 import { initialStatus, statusModes } from "../channels/status.ts";
 import { isChannelName } from "../protocol/names.ts";
 import {
+  ERR_INVITEONLYCHAN,
   ERR_NOSUCHCHANNEL,
   ERR_NOTONCHANNEL,
   ERR_TOOMANYCHANNELS,
@@ -71,7 +73,7 @@ export function joinChannel(call: CommandCall, name: string, key: string): void 
   if (!isChannelName(name)) return reply.numeric(ERR_NOSUCHCHANNEL, name);
   const existing = state.findChannel(name) ?? keptChannel(state, name);
   if (existing?.members.has(client)) return;
-  const refusal = joinRefusal(state, client, existing, key);
+  const refusal = joinRefusal(state, client, { name, channel: existing, key });
   if (refusal) return reply.numeric(refusal, existing?.name ?? name);
 
   const channel = state.channel(name, existing);
@@ -109,13 +111,13 @@ export function sendChannel(call: CommandCall, channel: Channel): void | Promise
 export function joinRefusal(
   state: ServerState,
   client: Client,
-  channel: Channel | undefined,
-  key: string,
+  { name, channel, key }: { name: string; channel: Channel | undefined; key: string },
 ): Numeric | null {
   if (client.privileged) return null;
   const limit = state.limits.channelsPerClient;
   if (limit !== null && client.channels.length >= limit) return ERR_TOOMANYCHANNELS;
-  return channel ? entryRefusal(state, client, channel, key) : null;
+  if (channel !== undefined) return entryRefusal(state, client, channel, key);
+  return isAdmitted(state, client, name) === false ? ERR_INVITEONLYCHAN : null;
 }
 
 /** JOIN in its plain form, and in the form for `extended-join`. */

@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { call, callAs, type Credentials, registerAgent } from "../support/api.ts";
+import { IrcClient } from "../support/irc_client.ts";
+import { type Program, startProgram } from "../support/program.ts";
+import { withFolder } from "../support/temporary.ts";
+
+const CAPABILITIES = ["draft/chathistory", "batch", "server-time", "message-tags"];
+
+/** Calls the API as the operator; the answer must succeed. */
+async function answer(program: Program, request: string, body?: unknown) {
+  const [method = "", path = ""] = request.split(" ");
+  const response = await call(program, method, path, body);
+  const text = await response.text();
+  assert.ok(response.ok, `${request}: ${response.status} ${text}`);
+  return text === "" ? null : JSON.parse(text);
+}
+
+/** Makes a project, with members that may write. */
+async function aProject(
+  program: Program,
+  slug: string,
+  { visibility = "private", members = [] as readonly string[] } = {},
+): Promise<void> {
+  await answer(program, "POST /v1/projects", { slug, visibility });
+  for (const name of members) await setMember(program, slug, name);
+}
+
+function setMember(program: Program, slug: string, name: string) {
+  return answer(program, `PUT /v1/projects/${slug}/members/${name}`, { role: "write" });
+}
+
+/** Writes a wiki page, which is a line in the channel. */
+function write(program: Program, slug: string, page: string) {
+  return answer(program, `PUT /projects/${slug}/fossil/api/wiki/${page}`, { content: page });
+}
+
+/** A person with an account, connected to IRC. */
+async function aPerson(program: Program, nick: string): Promise<IrcClient> {
+  const password = `secret of ${nick}`;
+  await answer(program, "POST /v1/irc/accounts", { account: nick, password });
+  const client = await IrcClient.connect(program.irc);
+  await client.register({ nick, password, capabilities: CAPABILITIES });
+  return client;
+}
+
+/** What the server answers to a client's commands. */
+async function linesAfter(client: IrcClient, ...commands: string[]): Promise<string[]> {
+  const before = client.lines.length;
+  await client.send(...commands, "PING sync");
+  await client.expect(/ PONG .*sync$/);
+  return client.lines.slice(before);
+}
+
+function callTool(program: Program, agent: Credentials, name: string, input: unknown) {
+  const params = { name, arguments: input };
+  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  return callAs({ api: program.mcp }, agent, "POST", "", body);
+}
+
+/** The whole text of what an agent gets of a channel, in every way that there is. */
+async function readEverywhere(program: Program, agent: Credentials, channel: string) {
+  const path = `/v1/channels/${channel}`;
+  const responses = await Promise.all([
+    callAs(program, agent, "GET", `${path}/messages`),
+    callAs(program, agent, "GET", `${path}/users`),
+    callAs(program, agent, "POST", `${path}/join`),
+    callAs(program, agent, "GET", "/v1/channels"),
+    callTool(program, agent, "get_history", { channel }),
+    callTool(program, agent, "list_channels", {}),
+  ]);
+  return (await Promise.all(responses.map((response) => response.text()))).join("\n");
+}
+
+/** Waits until the bridge has said a line in a channel. */
+async function said(program: Program, channel: string, pattern: RegExp): Promise<void> {
+  let since = "";
+  for (;;) {
+    const query = since === "" ? "" : `&since=${encodeURIComponent(since)}`;
+    const messages = await answer(
+      program,
+      `GET /v1/channels/${channel}/messages?wait_seconds=60${query}`,
+    );
+    assert.ok(messages.length > 0, `nobody said ${pattern}`);
+    if (messages.some(({ text }: { text: string }) => pattern.test(text))) return;
+    since = messages.at(-1).id;
+  }
+}
+
+Deno.test("nobody but the members of a private project reads its channel, in any way", async () => {
+  await using program = await startProgram();
+  const inside = await registerAgent(program, "inside");
+  const outside = await registerAgent(program, "outside", { channels: ["#project-secret"] });
+  await using bob = await aPerson(program, "bob");
+  await using eve = await aPerson(program, "eve");
+  await aProject(program, "secret", { members: ["inside", "bob"] });
+  await write(program, "secret", "Treasure");
+  await said(program, "project-secret", /operator wrote wiki page Treasure/);
+
+  await bob.send("JOIN #project-secret", "CHATHISTORY LATEST #project-secret * 10");
+  await bob.expect(/ PRIVMSG #project-secret :operator wrote wiki page Treasure$/);
+  assert.match(await readEverywhere(program, inside, "project-secret"), /Treasure/);
+
+  const refused = await linesAfter(
+    eve,
+    "JOIN #project-secret",
+    "LIST",
+    "NAMES #project-secret",
+    "WHO #project-secret",
+    "MODE #project-secret",
+    "TOPIC #project-secret",
+    "WHOIS bob",
+    "CHATHISTORY LATEST #project-secret * 10",
+    "CHATHISTORY TARGETS timestamp=2020-01-01T00:00:00.000Z timestamp=2099-01-01T00:00:00.000Z 9",
+    "PRIVMSG #project-secret :hello",
+  );
+  assert.ok(refused.some((line) => / 473 eve #project-secret /.test(line)), refused.join("\n"));
+  assert.doesNotMatch(refused.join("\n"), /Treasure| (353 .*|319 .*|322 .*|352 .*)#project-secret/);
+  assert.doesNotMatch(await readEverywhere(program, outside, "project-secret"), /Treasure/);
+  const read = await callAs(program, outside, "GET", "/v1/channels/project-secret/messages");
+  assert.equal(read.status, 404);
+
+  // No mode and no invitation opens it.
+  const modes = await linesAfter(bob, "MODE #project-secret -is", "INVITE eve #project-secret");
+  assert.equal(modes.filter((line) => / 482 /.test(line)).length, 2, modes.join("\n"));
+});
+
+Deno.test("membership opens and closes the channel of a private project at once", async () => {
+  await using program = await startProgram();
+  const agent = await registerAgent(program, "agent");
+  await using bob = await aPerson(program, "bob");
+  await aProject(program, "secret");
+  await write(program, "secret", "Before");
+  await said(program, "project-secret", /Before/);
+  assert.match((await linesAfter(bob, "JOIN #project-secret")).join("\n"), / 473 bob /);
+
+  await setMember(program, "secret", "bob");
+  await setMember(program, "secret", "agent");
+  assert.match((await linesAfter(bob, "JOIN #project-secret")).join("\n"), / 366 bob /);
+  const stream = await callAs(program, agent, "GET", "/v1/channels/project-secret/stream");
+  assert.equal(stream.status, 200);
+
+  for (const name of ["bob", "agent"]) {
+    await answer(program, `DELETE /v1/projects/secret/members/${name}`);
+  }
+  await bob.expect(/ KICK #project-secret bob :/);
+  await stream.text();
+  await write(program, "secret", "After");
+  await said(program, "project-secret", /After/);
+  assert.doesNotMatch(bob.lines.join("\n"), /After/);
+  assert.doesNotMatch(await readEverywhere(program, agent, "project-secret"), /Before|After/);
+});
+
+Deno.test("a project that becomes private closes its channel, and one that is removed empties it", async () => {
+  await using program = await startProgram();
+  await using eve = await aPerson(program, "eve");
+  await using bob = await aPerson(program, "bob");
+  await aProject(program, "open", { visibility: "internal", members: ["bob"] });
+  for (const client of [eve, bob]) {
+    assert.match((await linesAfter(client, "JOIN #project-open")).join("\n"), / 366 /);
+  }
+  await write(program, "open", "Known");
+  await eve.expect(/ PRIVMSG #project-open :operator wrote wiki page Known$/);
+  assert.doesNotMatch(eve.lines.join("\n"), /MODE #project-open \+o (eve|bob)/);
+
+  await answer(program, "PATCH /v1/projects/open", { visibility: "private" });
+  await eve.expect(/ KICK #project-open eve :/);
+  await bob.expect(/ MODE #project-open \+is$/);
+  await write(program, "open", "Treasure");
+  await said(program, "project-open", /Treasure/);
+
+  await answer(program, "DELETE /v1/projects/open");
+  await bob.expect(/ KICK #project-open bob :/);
+  await aProject(program, "open", { members: ["eve"] });
+  await write(program, "open", "New");
+  await said(program, "project-open", /New/);
+  await linesAfter(eve, "JOIN #project-open");
+  const history = await linesAfter(eve, "CHATHISTORY LATEST #project-open * 50");
+  assert.match(history.join("\n"), /New/);
+  assert.doesNotMatch(eve.lines.join("\n"), /Treasure/);
+});
+
+Deno.test("after kill -9, members read the channel of a private project, and inboxes have each entry once", () =>
+  withFolder(async (folder) => {
+    let agent: Credentials;
+    {
+      await using program = await startProgram({ folder });
+      agent = await registerAgent(program, "agent");
+      await aProject(program, "secret", { members: ["agent"] });
+      await write(program, "secret", "Treasure");
+      await said(program, "project-secret", /Treasure/);
+      const api = "/projects/secret/fossil/api";
+      const body = { title: "Fix", diff: "--- a\n+++ b\n", agent_id: "agent" };
+      await answer(program, `POST ${api}/reviews/create`, body);
+      for (let number = 1; number <= 20; number++) {
+        await answer(program, `POST ${api}/reviews/1/comment`, { body: `Comment ${number}` });
+      }
+      await program.stop("SIGKILL");
+    }
+    await using program = await startProgram({ folder });
+    const entries: { kind: string; text: string }[] = [];
+    while (entries.length < 20) {
+      const response = await callAs(program, agent, "GET", "/v1/agents/agent/messages");
+      entries.splice(0, entries.length, ...await response.json());
+    }
+    assert.deepEqual(
+      entries.map(({ kind, text }) => `${kind} ${text}`),
+      Array.from(
+        { length: 20 },
+        (_, index) => `review operator commented on review 1 “Fix”: Comment ${index + 1}`,
+      ),
+    );
+    assert.match(await readEverywhere(program, agent, "project-secret"), /Treasure/);
+  }));
