@@ -211,3 +211,71 @@ Deno.test("after kill -9, members read the channel of a private project, and inb
     );
     assert.match(await readEverywhere(program, agent, "project-secret"), /Treasure/);
   }));
+
+Deno.test("each kind of event is one readable line on IRC, without control characters", async () => {
+  await using program = await startProgram();
+  const agents = [
+    await registerAgent(program, "ada"),
+    await registerAgent(program, "ben"),
+  ] as const;
+  const [ada, ben] = agents;
+  await using eve = await aPerson(program, "eve");
+  await aProject(program, "demo", { visibility: "public", members: ["ada", "ben"] });
+  await eve.send("JOIN #project-demo");
+  await eve.expect(/ 366 eve #project-demo /);
+  const api = async (agent: Credentials, request: string, body: unknown = {}) => {
+    const [method = "", path = ""] = request.split(" ");
+    const response = await callAs(program, agent, method, `/projects/demo/fossil/api${path}`, body);
+    const text = await response.text();
+    assert.ok(response.ok, `${request}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  };
+  const line = (text: string) => eve.expect(new RegExp(` PRIVMSG #project-demo :${text}$`));
+
+  const title = "Crash at night";
+  const { uuid: ticket } = await api(ben, "POST /tickets", { title });
+  const name = `ticket ${ticket.slice(0, 10)}`;
+  await line(`ben changed ${name} “Crash at night” \\(Open\\)`);
+  await api(ada, `POST /tickets/${ticket}/claim`);
+  await line(`ada claimed ${name}`);
+  await api(ada, "POST /workspaces/create", { name: "fix", ticket });
+  await line("ada began workspace fix");
+  const commit = async (agent: Credentials, workspace: string, content: string) =>
+    (await api(agent, `POST /workspaces/${workspace}/commit`, {
+      message: "Write\n\u0002a.txt\u202e now",
+      changes: [{ path: "a.txt", content }],
+    })).uuid;
+  const tip = await commit(ada, "fix", "a\n");
+  await api(ada, "POST /reviews/create", { title: "Fix", workspace: "fix" });
+  await line("ada opened review 1 “Fix” \\(pending\\)");
+  const description = "3\u202e\n tests";
+  await api(ben, "POST /status", { checkin: tip, context: "ci", state: "success", description });
+  await line(`ci: success on ${tip.slice(0, 10)}: 3 tests`);
+  await api(ben, "POST /workspaces/create", { name: "other" });
+  await commit(ben, "other", "b\n");
+  await line("Workspaces fix of ada and other of ben conflict in a.txt");
+  await api(ben, "PUT /wiki/Home", { content: "Home" });
+  await line("ben wrote wiki page Home");
+  await api(ben, "POST /reviews/1/approve");
+  await api(ada, "POST /reviews/1/land");
+  await line("review 1 “Fix” of ada waits in the landing queue of trunk");
+  const lines = eve.lines.join("");
+  for (const character of ["\u0002", "\u202e"]) assert.ok(!lines.includes(character));
+  // Lines are in nobody's inbox, whomever they name.
+  const inbox = await callAs(program, ada, "GET", "/v1/agents/ada/messages");
+  const kinds = (await inbox.json()).map(({ kind }: { kind: string }) => kind);
+  assert.ok(!kinds.includes("mention"), kinds.join());
+});
+
+Deno.test("a person whom an event concerns is told on IRC, and reads no more than that", async () => {
+  await using program = await startProgram();
+  const ada = await registerAgent(program, "ada");
+  await using bob = await aPerson(program, "bob");
+  await using eve = await aPerson(program, "eve");
+  await aProject(program, "demo", { members: ["ada", "bob"] });
+  const body = { title: "Fix", diff: "--- a\n+++ b\n", reviewers: ["bob"] };
+  await callAs(program, ada, "POST", "/projects/demo/fossil/api/reviews/create", body);
+  await bob.expect(/ PRIVMSG bob :\[demo\] ada asks for your verdict on review 1 “Fix”$/);
+  await linesAfter(eve);
+  assert.doesNotMatch(eve.lines.join("\n"), /review/);
+});
