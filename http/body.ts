@@ -37,7 +37,7 @@ const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 export function hasBody(request: Request): boolean {
   if (BODILESS.has(request.method)) return false;
   // Not by `request.body` alone: to create a stream costs more than to read a body that has arrived.
-  return request.headers.has("content-length") || request.body !== null;
+  return request.headers.get("content-length") !== null || request.body !== null;
 }
 
 /** Bodies up to this length are read in one piece, with one deadline. */

@@ -1,24 +1,27 @@
-/** A wait that has not ended yet. */
-interface Wait {
-  /** In milliseconds, as `performance.now()`. */
-  readonly dueAt: number;
+/** How often in its limit a task is looked at, so that it ends at most a quarter too late. */
+const LOOKS = 4;
+
+/** A task that has not ended yet. */
+interface Running {
+  /** The number of looks before it. */
+  readonly since: number;
   readonly fail: (error: Error) => void;
 }
 
 /**
  * Limits how long tasks may take. All of them have the same limit, so one timer is enough, and a
- * task that ends in time costs none.
+ * task that ends in time neither sets one nor reads the clock.
  */
 export class Deadlines {
   readonly #milliseconds: number;
   readonly #newError: () => Error;
-  /** The oldest first, which is also the first that is due. */
-  readonly #waits = new Set<Wait>();
-  /** Set for the oldest wait, or for one that has ended since. */
+  /** The oldest first. */
+  readonly #running = new Set<Running>();
+  #look = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * @param milliseconds the limit
+   * @param milliseconds the limit, which a task may exceed by a quarter
    * @param newError creates the error of a task that exceeds it
    */
   constructor(milliseconds: number, newError: () => Error) {
@@ -33,35 +36,36 @@ export class Deadlines {
    */
   limit<Result>(task: Promise<Result>): Promise<Result> {
     return new Promise((resolve, fail) => {
-      const wait = { dueAt: performance.now() + this.#milliseconds, fail };
-      this.#waits.add(wait);
-      if (this.#timer === undefined) this.#startTimer(this.#milliseconds);
+      const running = { since: this.#look, fail };
+      this.#running.add(running);
+      if (this.#timer === undefined) this.#startTimer();
       task.then(
         (result) => {
-          this.#waits.delete(wait);
+          this.#running.delete(running);
           resolve(result);
         },
         (error) => {
-          this.#waits.delete(wait);
+          this.#running.delete(running);
           fail(error);
         },
       );
     });
   }
 
-  #startTimer(milliseconds: number): void {
-    this.#timer = setTimeout(() => this.#endLate(), milliseconds);
+  #startTimer(): void {
+    this.#timer = setTimeout(() => this.#endLate(), this.#milliseconds / LOOKS);
     Deno.unrefTimer(this.#timer);
   }
 
   #endLate(): void {
     this.#timer = undefined;
-    const now = performance.now();
-    for (const wait of this.#waits) {
-      const rest = wait.dueAt - now;
-      if (rest > 0) return this.#startTimer(Math.ceil(rest));
-      this.#waits.delete(wait);
-      wait.fail(this.#newError());
+    this.#look++;
+    for (const running of this.#running) {
+      // It may have begun just before its first look.
+      if (this.#look - running.since <= LOOKS) break;
+      this.#running.delete(running);
+      running.fail(this.#newError());
     }
+    if (this.#running.size > 0) this.#startTimer();
   }
 }

@@ -25,7 +25,7 @@ import { type Scheduler, systemScheduler } from "../services/scheduler.ts";
 import type { CoordinationServices } from "./coordination_services.ts";
 import { coordinationTools } from "./coordination_tools.ts";
 import { RPC_ERROR, rpcError, type RpcErrorCode } from "./json_rpc.ts";
-import { foreignOrigin } from "./origin.ts";
+import { foreignOrigin, type Target, targetOf } from "./origin.ts";
 import { Protocol } from "./protocol.ts";
 
 /** The services of the MCP endpoint. */
@@ -116,6 +116,8 @@ class Endpoint {
   readonly #onLoopback: boolean;
   readonly #bodies: BodyReader;
   #protocol: Protocol | null = null;
+  /** Of the last request; nearly all requests have the same. */
+  #target: Target | null = null;
 
   constructor(services: McpServices) {
     const { config } = services;
@@ -131,8 +133,8 @@ class Endpoint {
   }
 
   async respond(request: Request, exchange: Exchange): Promise<Response> {
-    const url = new URL(request.url);
-    const { pathname } = url;
+    const target = this.#targetOf(request.url);
+    const { pathname } = target;
     if (!PATH.test(pathname)) {
       return Response.json({ error: `There is no ${pathname} here` }, { status: 404 });
     }
@@ -145,13 +147,18 @@ class Endpoint {
       return Response.json({ error }, { status: 405, headers: { Allow: ALLOW } });
     }
     const loopbackOnly = this.#onLoopback && !this.#trustedProxies.includes(exchange.remoteAddress);
-    const refusal = foreignOrigin(url, request.headers.get("origin"), loopbackOnly);
+    const refusal = foreignOrigin(target, request.headers.get("origin"), loopbackOnly);
     if (refusal !== null) return rpcError(403, RPC_ERROR.server, refusal);
     try {
       return await this.#serve(request, exchange);
     } catch (error) {
       return this.#failure(error, request, exchange.requestId);
     }
+  }
+
+  #targetOf(url: string): Target {
+    if (this.#target?.url !== url) this.#target = targetOf(url);
+    return this.#target;
   }
 
   async #serve(request: Request, exchange: Exchange): Promise<Response> {

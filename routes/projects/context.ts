@@ -1,8 +1,7 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
-import type { AppEnv } from "../context.ts";
-import { invalidRequest } from "../middleware/errors.ts";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { type AppEnv, newRoutes } from "../context.ts";
 
 /** Creates an empty application, to which a group of the repository API adds its routes. */
 export function newProjectRoutes(): OpenAPIHono<AppEnv> {
-  return new OpenAPIHono<AppEnv>({ strict: false, defaultHook: invalidRequest });
+  return newRoutes();
 }

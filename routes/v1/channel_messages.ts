@@ -5,6 +5,8 @@ import type { Identity } from "../../services/identity/mod.ts";
 import { CHANNEL_ARGUMENT_PATTERN } from "../../services/irc/mod.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { EventFrames, type EventStreams, jsonLine, STREAM_HEADERS } from "../event_streams.ts";
+import { jsonText } from "../json_text.ts";
+import { ListTexts } from "../list_texts.ts";
 import { route } from "../route.ts";
 import {
   errors,
@@ -131,6 +133,7 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
     eventOf(id, { nick, text, timestamp })
   );
   const wholeFrames = new EventFrames<ChannelMessage>((message) => eventOf(message.id, message));
+  const texts = new ListTexts<ChannelMessage>();
   const waits = new Waits();
   identity.onEnded((ended) => waits.abortEnded(ended));
 
@@ -141,7 +144,8 @@ export function channelMessageRoutes(options: ChannelMessageRoutesOptions) {
       const query = { ...range, waitSeconds };
       const caller = callerOf(context);
       if (waitSeconds === 0) {
-        return context.json(await bridge.messages(channel, query, caller), 200);
+        const messages = await bridge.messages(channel, query, caller);
+        return jsonText<ChannelMessage[]>(context, texts.of(channel, messages));
       }
       const messages = await waits.run(
         context.get("principal"),

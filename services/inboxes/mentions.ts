@@ -24,6 +24,8 @@ const TYPE = /^(worker|observer|orchestrator|operator)s?$/;
 /** The optional `to` of an envelope. */
 const recipientsSchema = z.array(z.string());
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 /** The addressees of a message. Names are folded. */
 export interface Addressees {
   readonly everybody: boolean;
@@ -63,7 +65,8 @@ interface AtName {
   readonly prefix: boolean;
 }
 
-function atNames(text: string): AtName[] {
+function atNames(text: string): readonly AtName[] {
+  if (!text.includes("@")) return [];
   return Array.from(text.matchAll(AT_NAME), ([, name = "", star]) => ({
     name: foldCase(name),
     prefix: star === "*",
@@ -71,15 +74,20 @@ function atNames(text: string): AtName[] {
 }
 
 function standingAlone(text: string): string[] {
-  const words = text.match(WORD) ?? [];
+  const words = text.match(WORD)?.map(withoutOuterDots) ?? [];
+  if (!UNUSUAL.test(text)) return words;
   const runs = text.match(NICK_RUN) ?? [];
-  return [
-    ...words.map((word) => word.replace(OUTER_DOTS, "")),
-    ...runs.filter((run) => UNUSUAL.test(run)),
-  ];
+  return [...words, ...runs.filter((run) => UNUSUAL.test(run))];
+}
+
+function withoutOuterDots(word: string): string {
+  return word.startsWith(".") || word.endsWith(".") ? word.replace(OUTER_DOTS, "") : word;
 }
 
 function collect(atNames: readonly AtName[], nicks: readonly string[]): Addressees {
+  if (atNames.length === 0) {
+    return { everybody: false, types: NOTHING, prefixes: [], nicks: new Set(nicks.map(foldCase)) };
+  }
   const names = atNames.filter(({ prefix }) => !prefix).map(({ name }) => name);
   const types = names.flatMap((name) => TYPE.exec(name)?.[1] ?? []);
   const prefixes = atNames.filter(({ prefix }) => prefix).map(({ name }) => name);

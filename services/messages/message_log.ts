@@ -1,5 +1,5 @@
 import { Invalid } from "../errors.ts";
-import { formatMicroseconds, parseMicroseconds, Stamps } from "./timestamp.ts";
+import { MicrosecondTexts, parseMicroseconds, Stamps } from "./timestamp.ts";
 
 /** The common properties of messages. */
 export interface LoggedMessage {
@@ -56,6 +56,7 @@ export class MessageLog<Message extends LoggedMessage> {
   readonly #removed = new Map<string, number>();
   #units = 0;
   readonly #stamps: Stamps;
+  readonly #timestamps = new MicrosecondTexts();
   /** Why the log has ended; null while it has not. */
   #endReason: string | null = null;
   /** Replaced, never mutated, so that a round of deliveries sees one list. */
@@ -71,7 +72,7 @@ export class MessageLog<Message extends LoggedMessage> {
       if ("removed" in one) {
         this.#removed.set(one.removed, microseconds);
       } else {
-        const message = { ...one.message, timestamp: formatMicroseconds(microseconds) };
+        const message = { ...one.message, timestamp: this.#timestamps.of(microseconds) };
         this.#keep({ microseconds, message });
       }
     }
@@ -95,7 +96,7 @@ export class MessageLog<Message extends LoggedMessage> {
    */
   append(message: Message, time: number): Logged<Message> {
     const microseconds = this.#stamps.next(time);
-    const logged = { ...message, timestamp: formatMicroseconds(microseconds) };
+    const logged = { ...message, timestamp: this.#timestamps.of(microseconds) };
     this.#keep({ microseconds, message: logged });
     for (const subscription of this.#subscriptions) this.#deliver(subscription, logged);
     return logged;

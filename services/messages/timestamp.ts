@@ -3,6 +3,9 @@
  * 2255, written as ISO 8601 in UTC with six digits after the second.
  */
 
+/** Of a second. */
+const MICROSECONDS = 1_000_000;
+
 const ISO_8601 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
 /** Assigns each message of a log a strictly increasing time. */
@@ -18,6 +21,26 @@ export class Stamps {
   next(milliseconds: number): number {
     this.#last = Math.max(milliseconds * 1000, this.#last + 1);
     return this.#last;
+  }
+}
+
+/**
+ * Formats times as {@link formatMicroseconds} does. Times of the same second share their beginning,
+ * which takes the most work.
+ */
+export class MicrosecondTexts {
+  #second = NaN;
+  /** To the point after the second. */
+  #start = "";
+
+  /** @param microseconds since 1970 */
+  of(microseconds: number): string {
+    const second = Math.floor(microseconds / MICROSECONDS);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#start = formatMicroseconds(second * MICROSECONDS).slice(0, -"000000Z".length);
+    }
+    return `${this.#start}${String(microseconds - second * MICROSECONDS).padStart(6, "0")}Z`;
   }
 }
 

@@ -94,6 +94,19 @@ Deno.test("MessageLog gives strictly increasing timestamps, even when the server
   }));
 });
 
+Deno.test("MessageLog writes the server's time of a message, in whichever second it is", () => {
+  const any = fc.integer({ min: 0, max: Date.parse("2255-01-01T00:00:00Z") });
+  fc.assert(fc.property(any, fc.array(fc.nat(5000)), (start, steps) => {
+    const log = newLog(1000);
+    let time = start;
+    for (const [index, step] of steps.entries()) {
+      time += step + 1;
+      const { timestamp } = append(log, String(index), time);
+      assert.equal(timestamp, `${new Date(time).toISOString().slice(0, -1)}000Z`);
+    }
+  }));
+});
+
 Deno.test("MessageLog read page by page gives every message once", () => {
   const limits = fc.integer({ min: 1, max: 7 });
   fc.assert(fc.property(times, limits, fc.boolean(), (list, limit, byId) => {
