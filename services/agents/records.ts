@@ -1,7 +1,6 @@
 import { type Change, type Database, Unchanged } from "../database/mod.ts";
 import { Conflict, NotFound } from "../errors.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
-import type { Roster } from "./roster.ts";
 import type { AgentRate } from "./schemas.ts";
 
 /** An agent, for callers. */
@@ -51,9 +50,14 @@ export function findAgent(accounts: AccountDirectory, nick: string): Account {
   return account;
 }
 
+/** Rows of agents by the internal id of the account, such as a `Roster`. */
+interface Rows {
+  row(id: string): AgentRow | null;
+}
+
 /** @throws NotFound */
-export function findAgentRow(roster: Pick<Roster, "row">, account: Account): AgentRow {
-  const row = roster.row(account.id);
+export function findAgentRow(rows: Rows, account: Account): AgentRow {
+  const row = rows.row(account.id);
   if (row === null) throw noSuchAgent(account.name);
   return row;
 }

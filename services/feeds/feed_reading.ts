@@ -1,8 +1,16 @@
-import type { FeedFollower } from "./feeds.ts";
 import type { Notice } from "./notices.ts";
 
 /** Past notices that a reader gets at once. */
 export const PAGE = 100;
+
+/** A reader of a project's feed. */
+export interface FeedFollower {
+  message(notice: Notice): void;
+  /** Called once, when no more notices will come. */
+  end(): void;
+  /** Whether the reader may still read the project; asked when that may have changed. */
+  mayRead(): boolean;
+}
 
 export interface FeedReadingOptions {
   readonly follower: FeedFollower;

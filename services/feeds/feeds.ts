@@ -2,7 +2,7 @@ import { Invalid } from "../errors.ts";
 import type { EventLog, Following, LoggedEvent } from "../events/mod.ts";
 import type { Log } from "../log.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { FeedReading, PAGE } from "./feed_reading.ts";
+import { type FeedFollower, FeedReading, PAGE } from "./feed_reading.ts";
 import { type Notice, noticeOf } from "./notices.ts";
 
 /** Newest notices kept in memory, for readers that reconnect. */
@@ -13,15 +13,6 @@ const RETRY_MS = 1000;
 
 /** Events that may change who can read a project. */
 const CHANGES_ACCESS: ReadonlySet<string> = new Set(["changed", "member_changed", "removed"]);
-
-/** A reader of a project's feed. */
-export interface FeedFollower {
-  message(notice: Notice): void;
-  /** Called once, when no more notices will come. */
-  end(): void;
-  /** Whether the reader may still read the project; asked when that may have changed. */
-  mayRead(): boolean;
-}
 
 /** The events that a reader wants. */
 export interface FeedQuery {

@@ -1,9 +1,9 @@
-import type { About, AddressedKind } from "../inboxes/mod.ts";
 import type { Account, AccountDirectory } from "../identity/mod.ts";
 import type { HeldProject, Project, ProjectRepositories } from "../projects/mod.ts";
 import type { ReviewStore } from "../reviews/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Workspaces } from "../workspaces/mod.ts";
+import type { Concern } from "./concern.ts";
 import { actorName, type ProjectEvent } from "./events.ts";
 import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
 import { TicketConcerns } from "./ticket_concerns.ts";
@@ -15,17 +15,6 @@ export interface ConcernsOptions {
   readonly claims: Pick<Claims, "active">;
   readonly workspaces: Pick<Workspaces, "overlaps" | "find">;
   readonly reviews: ReviewStore;
-}
-
-/** What an event is to one account. */
-export interface Concern {
-  /** The account's internal id, or its name. */
-  readonly to: { readonly key: string } | { readonly name: string };
-  readonly kind: Exclude<AddressedKind, "message">;
-  /** Who caused it. */
-  readonly from: string;
-  readonly text: string;
-  readonly about?: Omit<About, "project">;
 }
 
 /** A concern of an account that exists and may read the project. */

@@ -1,6 +1,6 @@
 import type { Project } from "../projects/mod.ts";
 import type { ReviewStore } from "../reviews/mod.ts";
-import type { Concern } from "./concerns.ts";
+import type { Concern } from "./concern.ts";
 import type { ProjectEvent } from "./events.ts";
 import { mentioned } from "./mentions.ts";
 import { excerpt, quoted } from "./texts.ts";
@@ -27,11 +27,8 @@ export class ReviewConcerns {
       ...(review.workspace === null ? {} : { workspace: review.workspace.name }),
     };
     const entry = { kind: "review", from, about } as const;
-    const toAuthor = (text: string): Concern => ({
-      ...entry,
-      to: { key: review.author.key },
-      text,
-    });
+    const author = { key: review.author.key };
+    const toAuthor = (text: string): Concern => ({ ...entry, to: author, text });
     const toReviewers = (text: string) =>
       data.reviewers.map((reviewer): Concern => ({ ...entry, to: { name: reviewer }, text }));
     const mentions = mentioned(said?.body ?? "").map((mention): Concern => ({

@@ -1,7 +1,7 @@
 import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
-import type { Concern } from "./concerns.ts";
+import type { Concern } from "./concern.ts";
 import type { ProjectEvent } from "./events.ts";
 import { mentioned } from "./mentions.ts";
 import { excerpt, quoted, short } from "./texts.ts";

@@ -1,9 +1,9 @@
 import { Database } from "../content/mod.ts";
-import type { Paging, Reader } from "../read/mod.ts";
+import type { Reader } from "../read/mod.ts";
 import { matchExpression } from "./query.ts";
 import { countMatches, findMatches } from "./matches.ts";
 import { INDEX_SCHEMA } from "./schema.ts";
-import type { SearchKind, SearchPage, SearchResult } from "./shapes.ts";
+import type { SearchKind, SearchOptions, SearchPage, SearchResult } from "./shapes.ts";
 import { LongUpdate, Updater } from "./updater.ts";
 
 /** Default size in bytes above which files are not indexed. */
@@ -11,14 +11,6 @@ const DEFAULT_MAX_FILE_BYTES = 1024 * 1024;
 
 /** How long to wait for another connection that updates the index, in milliseconds. */
 const BUSY_TIMEOUT_MS = 200;
-
-/** What to search for. */
-export interface SearchOptions extends Paging {
-  /** Words that must all occur; `"a phrase"`, `prefix*` and `-without` also work. */
-  readonly query: string;
-  /** All kinds if absent. */
-  readonly kinds?: readonly SearchKind[];
-}
 
 /** Options of `SearchIndex.open`. */
 export interface SearchIndexOptions {

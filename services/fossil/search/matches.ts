@@ -7,8 +7,7 @@ import {
   readTechnote,
   readTicketRef,
 } from "../read/mod.ts";
-import type { SearchOptions } from "./index.ts";
-import type { SearchKind, SearchMatch, SearchPage } from "./shapes.ts";
+import type { SearchKind, SearchMatch, SearchOptions, SearchPage } from "./shapes.ts";
 
 /** Most matches of a page. */
 const MAX_PAGE = 100;

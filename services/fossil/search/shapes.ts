@@ -1,7 +1,15 @@
-/** Results of a search: plain data, see `../read/shapes.ts`. */
-import type { CheckinRef } from "../read/mod.ts";
+/** Requests and results of a search: plain data, see `../read/shapes.ts`. */
+import type { CheckinRef, Paging } from "../read/mod.ts";
 
 export type SearchKind = "checkin" | "ticket" | "wiki" | "technote" | "forum" | "code";
+
+/** What to search for. */
+export interface SearchOptions extends Paging {
+  /** Words that must all occur; `"a phrase"`, `prefix*` and `-without` also work. */
+  readonly query: string;
+  /** All kinds if absent. */
+  readonly kinds?: readonly SearchKind[];
+}
 
 /** The common part of all matches. */
 interface Match {

@@ -1,0 +1,12 @@
+import type { About, AddressedKind } from "../inboxes/mod.ts";
+
+/** What an event is to one account. */
+export interface Concern {
+  /** The account's internal id, or its name. */
+  readonly to: { readonly key: string } | { readonly name: string };
+  readonly kind: Exclude<AddressedKind, "message">;
+  /** Who caused it. */
+  readonly from: string;
+  readonly text: string;
+  readonly about?: Omit<About, "project">;
+}
