@@ -9,7 +9,7 @@ import { channelRoutes } from "./v1/channels.ts";
 import { Completions } from "./v1/completions.ts";
 import { type AppEnv, newRoutes } from "./context.ts";
 import { EventStreams } from "./event_streams.ts";
-import { fileRoutes } from "./file_routes.ts";
+import { fileRoutes, patternOf, uploadPatterns } from "./file_routes.ts";
 import { eventRoutes } from "./v1/events.ts";
 import { healthRoutes } from "./health.ts";
 import { ircRoutes } from "./v1/irc.ts";
@@ -41,8 +41,9 @@ export function createApp(services: Services) {
   app.onError(errorHandler(log));
   app.notFound(notFoundHandler(app));
 
-  const isFile = fileRoutes(`/projects/{slug}/${config.projects.scm}`);
-  app.use(frame(app, { ...services, isFile }));
+  const base = `/projects/{slug}/${config.projects.scm}`;
+  const isFile = fileRoutes(base);
+  app.use(frame(app, { ...services, isFile, uploads: uploadPatterns(base) }));
   const readBody = jsonBody({
     limits: bodyLimitsOf(config),
     onRead: proveAgain(services),
@@ -101,7 +102,6 @@ function acceptQueryTokens(app: Hono<AppEnv>, services: AuthenticateOptions): vo
   for (const [name, [, , trait]] of rows) {
     if (trait === undefined || trait === "file body") continue;
     const [, path = ""] = name.split(" ");
-    const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    app.use(pattern, authenticate(services, "bearer", "basic", trait));
+    app.use(patternOf(path), authenticate(services, "bearer", "basic", trait));
   }
 }

@@ -20,6 +20,22 @@ export function fileRoutes(base: string): (context: Context<AppEnv>) => boolean 
   };
 }
 
+/**
+ * The patterns of the routes of resumable uploads, as the router writes them.
+ *
+ * @param base the path of the repository API, such as `/projects/{slug}/fossil`
+ */
+export function uploadPatterns(base: string): ReadonlySet<string> {
+  const names = Object.entries(PROJECT_ROUTES).filter(([, [group]]) => group === "uploads")
+    .map(([name]) => name);
+  return new Set(names.map((name) => patternOf(base + name.slice(name.indexOf("/")))));
+}
+
+/** A path as the router writes it: `{nick}` is `:nick`. */
+export function patternOf(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
 type Table = Readonly<Record<string, readonly [string, string, (Trait | ProjectTrait)?]>>;
 
 /** The names of a table's routes whose body is a file, with their whole path. */

@@ -13,6 +13,8 @@ export interface FrameOptions extends Records {
   readonly config: Pick<Config, "cors" | "limits" | "trusted_proxies">;
   /** Whether the body of a request is a file, which has a limit of its own. */
   readonly isFile: (context: Context<AppEnv>) => boolean;
+  /** The patterns of the routes of resumable uploads. */
+  readonly uploads: ReadonlySet<string>;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface FrameOptions extends Records {
  * to OPTIONS; the bound of a declared length; headers; and its line in the access log and the
  * metrics.
  */
-export function frame(app: Hono<AppEnv>, { config, isFile, ...records }: FrameOptions) {
+export function frame(app: Hono<AppEnv>, { config, isFile, uploads, ...records }: FrameOptions) {
   const { cors: { origins }, limits: { body_bytes: maxBytes } } = config;
   const proxies = new TrustedProxies(config.trusted_proxies);
   const patterns = new RoutePatterns();
@@ -31,7 +33,7 @@ export function frame(app: Hono<AppEnv>, { config, isFile, ...records }: FrameOp
     context.set("requestId", requestId);
     identifyClient(context, proxies);
     const answer = context.req.method === "OPTIONS"
-      ? answerOptions(app, context)
+      ? answerOptions(app, context, uploads)
       : refuseLong(context, maxBytes, isFile);
     if (answer === null) await next();
     else context.res = answer;

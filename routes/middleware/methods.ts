@@ -17,6 +17,11 @@ export function allowedMethods(app: Hono<AppEnv>, path: string): readonly string
   return [...listed.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]), "OPTIONS"];
 }
 
+/** The patterns of a path's routes, as the router writes them, such as `/v1/agents/:nick`. */
+export function routePatterns(app: Hono<AppEnv>, path: string): readonly string[] {
+  return METHODS.flatMap((method) => routesOf(app, method, path)).map((route) => route.path);
+}
+
 /** The handlers of a path, without the middleware, which accepts every method. */
 function routesOf(app: Hono<AppEnv>, method: string, path: string) {
   const [matches] = app.router.match(method, path);

@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { AppEnv } from "../context.ts";
 import { errorBody } from "./error_body.ts";
-import { allowedMethods } from "./methods.ts";
+import { allowedMethods, routePatterns } from "./methods.ts";
 
 /** What a client of resumable uploads may want to know beforehand (tus 1.0, "OPTIONS"). */
 const TUS = {
@@ -10,18 +10,21 @@ const TUS = {
   "Tus-Extension": "creation,creation-with-upload,expiration,termination",
 };
 
-function tellsOfUploads(path: string): boolean {
-  return /\/api\/(?:uploads(?:\/[^/]+)?|releases\/[^/]+\/assets)\/?$/.test(path);
-}
-
 /**
  * Answers OPTIONS (RFC 9110, 9.3.7) for every path, with its methods. Browsers send it without a
  * credential.
+ *
+ * @param uploads the patterns of the routes of resumable uploads
  */
-export function answerOptions(app: Hono<AppEnv>, context: Context<AppEnv>): Response {
+export function answerOptions(
+  app: Hono<AppEnv>,
+  context: Context<AppEnv>,
+  uploads: ReadonlySet<string>,
+): Response {
   const { path } = context.req;
   const allowed = allowedMethods(app, path);
   if (allowed.length === 0) return errorBody(context, 404, `There is no ${path} here`);
   const headers = { Allow: allowed.join(", ") };
-  return context.body(null, 204, tellsOfUploads(path) ? { ...headers, ...TUS } : headers);
+  const isUpload = routePatterns(app, path).some((pattern) => uploads.has(pattern));
+  return context.body(null, 204, isUpload ? { ...headers, ...TUS } : headers);
 }

@@ -4,7 +4,7 @@ import { actingSchema, type QueuedLanding } from "../../services/reviews/mod.ts"
 import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
-import { numberOf, reviewParams, reviewRequestOf } from "./reviews.ts";
+import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { reviewConflict } from "./review_schemas.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 import { timestampSchema } from "./schemas.ts";

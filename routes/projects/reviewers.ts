@@ -4,7 +4,7 @@ import { type Review, reviewersSchema, viewOfReview } from "../../services/revie
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
 import { reviewSchema } from "./review_schemas.ts";
-import { numberOf, reviewParams, reviewRequestOf } from "./reviews.ts";
+import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
 import { projectErrors, projectRoute } from "./route.ts";
 
 const askReviewers = projectRoute("POST /api/reviews/{id}/reviewers", {

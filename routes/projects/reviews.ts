@@ -1,26 +1,18 @@
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import type { Services } from "../../services/daemon/mod.ts";
-import { NotFound } from "../../services/errors.ts";
-import { actorOf } from "../../services/projects/mod.ts";
 import {
-  actingSchema,
-  approvalSchema,
-  changeRequestSchema,
   type Comment,
   newCommentSchema,
   newReviewSchema,
-  type Review,
-  type ReviewRequest,
   viewOfComment,
   viewOfDetail,
   viewOfReview,
   viewOfRoundDiff,
 } from "../../services/reviews/mod.ts";
-import { type AppEnv, callerOf } from "../context.ts";
-import { optionalBody } from "../middleware/body.ts";
 import { json, jsonRequest } from "../schemas.ts";
 import { newProjectRoutes } from "./context.ts";
+import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
+import { reviewVerdictRoutes } from "./review_verdicts.ts";
 import { generationField, generationOf } from "./generation.ts";
 import { pageFields, pageOf, pageParameters, rangeOf } from "./paging.ts";
 import { projectErrors, projectRoute } from "./route.ts";
@@ -32,18 +24,6 @@ import {
   reviewSchema,
   roundDiffSchema,
 } from "./review_schemas.ts";
-
-/** The path of a review. Anything but a number is 404. */
-export const reviewParams = z.object({
-  id: z.string().openapi({ type: "integer", minimum: 1 }),
-});
-
-const statusAnswer = z.object({
-  id: z.int(),
-  status: z.enum(REVIEW_STATUSES),
-  title: z.string(),
-  round: z.int(),
-}).openapi("ReviewStatus");
 
 const listReviews = projectRoute("GET /api/reviews", {
   summary: "Reviews, newest first",
@@ -126,70 +106,9 @@ const commentOnReview = projectRoute("POST /api/reviews/{id}/comment", {
   },
 });
 
-const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
-  summary: "Approve the newest round of somebody else's review",
-  request: {
-    params: reviewParams,
-    body: jsonRequest(approvalSchema.meta({ id: "ReviewApproval" }), {}),
-  },
-  responses: {
-    200: json(statusAnswer, "The review's status"),
-    ...projectErrors(400, 413),
-    ...reviewConflict,
-  },
-}, optionalBody());
-
-const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
-  summary: "Request changes; withdraws the approvals",
-  request: {
-    params: reviewParams,
-    body: jsonRequest(changeRequestSchema.meta({ id: "ReviewChangeRequest" }), {
-      comment: "Please add a test",
-    }),
-  },
-  responses: {
-    200: json(statusAnswer, "The review's status"),
-    ...projectErrors(400, 413),
-    ...reviewConflict,
-  },
-}, optionalBody());
-
-const closeReview = projectRoute("POST /api/reviews/{id}/close", {
-  summary: "Close a review without a merge; for its author, its workspace's owner and admins",
-  request: {
-    params: reviewParams,
-    body: jsonRequest(actingSchema.meta({ id: "ReviewActor" }), {}),
-  },
-  responses: {
-    200: json(statusAnswer, "The review's status"),
-    ...projectErrors(400, 413),
-    ...reviewConflict,
-  },
-}, optionalBody());
-
-const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
-  summary: "Merge an approved review, at exactly the approved check-in",
-  request: {
-    params: reviewParams,
-    body: jsonRequest(actingSchema.meta({ id: "ReviewMerge" }), {}),
-  },
-  responses: {
-    200: json(
-      statusAnswer.extend({
-        checkin: z.string().nullable().openapi({
-          description: "The merge; null if the review has no workspace",
-        }),
-      }).openapi("MergedReview"),
-      "Merged",
-    ),
-    ...projectErrors(400, 413),
-    ...reviewConflict,
-  },
-}, optionalBody());
-
 /** `/api/reviews`. */
 export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
-  const { reviews, reviewMerges } = services.hosting;
+  const { reviews } = services.hosting;
   const requestOf = reviewRequestOf(services);
   return newProjectRoutes()
     .openapi(listReviews, async (context) => {
@@ -234,55 +153,10 @@ export function reviewRoutes(services: Pick<Services, "hosting" | "accounts">) {
       const made = await reviews.comment(project, numberOf(context), comment, by);
       return context.json(viewOfComment(made, placeOf(made)), 201);
     })
-    .openapi(approveReview, async (context) => {
-      const { project } = context.get("access");
-      const { agent_id, round } = context.req.valid("json");
-      const by = requestOf(context, agent_id);
-      const review = await reviews.approve(project, numberOf(context), { round }, by);
-      return context.json(statusOf(review), 200);
-    })
-    .openapi(requestChanges, async (context) => {
-      const { project } = context.get("access");
-      const { agent_id, ...verdict } = context.req.valid("json");
-      const by = requestOf(context, agent_id);
-      const review = await reviews.requestChanges(project, numberOf(context), verdict, by);
-      return context.json(statusOf(review), 200);
-    })
-    .openapi(closeReview, async (context) => {
-      const { project } = context.get("access");
-      const by = requestOf(context, context.req.valid("json").agent_id);
-      const review = await reviews.close(project, numberOf(context), by);
-      return context.json(statusOf(review), 200);
-    })
-    .openapi(mergeReview, async (context) => {
-      const { project } = context.get("access");
-      const by = requestOf(context, context.req.valid("json").agent_id);
-      const { review, checkin } = await reviewMerges.merge(project, numberOf(context), by);
-      return context.json({ ...statusOf(review), checkin }, 200);
-    });
-}
-
-/** Determines the actor of a request about a review, from its credential and its `agent_id`. */
-export function reviewRequestOf({ accounts }: Pick<Services, "accounts">) {
-  return (context: Context<AppEnv>, agentId: string | undefined): ReviewRequest => {
-    const access = context.get("access");
-    const actor = actorOf(access, agentId, accounts);
-    return { caller: callerOf(context), actor, isAdmin: access.isAdmin };
-  };
-}
-
-/** The number of the review in the path. */
-export function numberOf(context: Context<AppEnv>): number {
-  const text = context.req.param("id") ?? "";
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new NotFound("Review not found");
-  return Number(text);
+    .route("/", reviewVerdictRoutes(services));
 }
 
 /** The place of a new comment: its own line. */
 function placeOf({ path, line }: Comment) {
   return path === null || line === null ? null : { path, line };
-}
-
-function statusOf({ number: id, status, title, round }: Review) {
-  return { id, status, title, round };
 }

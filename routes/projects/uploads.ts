@@ -129,10 +129,10 @@ const deleteUpload = projectRoute("DELETE /api/uploads/{id}", {
   responses: { 204: { description: "It is gone" }, ...otherVersion, ...projectErrors(409) },
 }, tus);
 
-/** `POST /api/releases/{tag}/assets` and `/api/uploads`: resumable uploads (tus 1.0). */
-export function uploadRoutes(
-  services: Pick<Services, "hosting" | "accounts" | "config" | "identity">,
-) {
+type UploadServices = Pick<Services, "hosting" | "accounts" | "config" | "identity">;
+
+/** In whose name a request acts, and how its part is appended. */
+function uploadRequests(services: UploadServices) {
   const { hosting: { uploads }, accounts, config } = services;
   const { stallMilliseconds: stallMs } = bodyLimitsOf(config);
   const requestOf = (context: Context<AppEnv>) => {
@@ -152,6 +152,15 @@ export function uploadRoutes(
       requestOf(context),
       () => confirmed(context),
     );
+  return { requestOf, append };
+}
+
+/** `POST /api/releases/{tag}/assets` and `/api/uploads`: resumable uploads (tus 1.0). */
+export function uploadRoutes(
+  services: UploadServices,
+) {
+  const { uploads } = services.hosting;
+  const { requestOf, append } = uploadRequests(services);
   return newProjectRoutes()
     .openapi(createUpload, async (context) => {
       const { tag } = context.req.valid("param");

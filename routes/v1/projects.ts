@@ -1,19 +1,14 @@
 import { z } from "@hono/zod-openapi";
-import { dirname } from "node:path";
-import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
-import type { Services } from "../../services/daemon/mod.ts";
 import {
   memberRequestSchema,
   newProjectSchema,
   projectChangeSchema,
-  receiveUpload,
   viewOf,
 } from "../../services/projects/mod.ts";
-import { proveAgain } from "../middleware/authenticate.ts";
-import { progressLines } from "../progress_lines.ts";
 import { callerOf, newRoutes } from "../context.ts";
 import { route } from "../route.ts";
-import { errors, errorSchema, json, jsonRequest } from "../schemas.ts";
+import { repositoryRoutes, type RepositoryServices } from "./project_repository.ts";
+import { errors, json, jsonRequest } from "../schemas.ts";
 
 const projectSchema = z.object({
   slug: z.string(),
@@ -31,20 +26,6 @@ const memberSchema = z.object({
   kind: z.enum(["agent", "person", "admin"]),
   role: z.enum(["read", "write", "admin"]),
 }).openapi("ProjectMember");
-
-const importSchema = z.object({
-  format: z.enum(["fossil", "git"]),
-  checkins: z.int().openapi({ description: "Check-ins in the repository" }),
-}).openapi("RepositoryImport");
-
-const importLineSchema = z.union([
-  z.object({
-    done: z.int().openapi({ description: "Commits or artifacts read" }),
-    total: z.int().nullable().openapi({ description: "Null while unknown" }),
-  }),
-  importSchema,
-  errorSchema,
-]).openapi("RepositoryImportLine");
 
 const params = z.object({ slug: z.string() });
 const memberParams = params.extend({ name: z.string() });
@@ -113,57 +94,9 @@ const removeMember = route("DELETE /v1/projects/{slug}/members/{name}", {
   responses: { 204: { description: "Removed" }, ...errors(404, 503) },
 });
 
-const binary = z.any().openapi({ type: "string", format: "binary" });
-
-const exportRepository = route("GET /v1/projects/{slug}/repository", {
-  summary: "Download a project's repository",
-  request: {
-    params,
-    query: z.object({
-      format: z.enum(["fossil", "git"], { error: 'must be "fossil" or "git"' }).default("fossil")
-        .openapi({ description: "A repository file of Fossil, or a stream for git fast-import" }),
-    }),
-  },
-  responses: {
-    200: {
-      content: {
-        "application/x-fossil": { schema: binary },
-        "application/x-git-fast-export": { schema: binary },
-      },
-      description: "The repository",
-    },
-    ...errors(400, 404, 503, 504),
-  },
-});
-
-const importRepository = route("PUT /v1/projects/{slug}/repository", {
-  summary: "Fill a project's repository",
-  description: "The body is a Fossil repository file or a stream of git fast-export, of any " +
-    "length. Its artifacts are read, verified and copied.",
-  request: {
-    params,
-    body: { content: { "application/octet-stream": { schema: binary } }, required: true },
-  },
-  responses: {
-    200: {
-      content: {
-        "application/json": { schema: importSchema },
-        "application/x-ndjson": { schema: importLineSchema },
-      },
-      description: "The result. With `Accept: application/x-ndjson`, lines of progress come " +
-        "before it; a failure after the upload is then a last line with `error`",
-    },
-    ...errors(400, 404, 408, 409, 413, 503, 504),
-  },
-});
-
 /** `/v1/projects`: projects, their members and their repositories as a whole. */
-export function projectRoutes(
-  services: Pick<Services, "hosting" | "config" | "identity" | "log">,
-) {
-  const { hosting, config, log } = services;
-  const { projects, repositories } = hosting;
-  const { stallMilliseconds } = bodyLimitsOf(config);
+export function projectRoutes(services: RepositoryServices) {
+  const { projects } = services.hosting;
   return newRoutes()
     .openapi(listProjects, (context) => context.json(projects.all().map(viewOf), 200))
     .openapi(createProject, async (context) => {
@@ -198,58 +131,5 @@ export function projectRoutes(
       await projects.removeMember(slug, name, callerOf(context));
       return context.body(null, 204);
     })
-    .openapi(exportRepository, async (context) => {
-      const { slug } = context.req.valid("param");
-      const { format } = context.req.valid("query");
-      const { project } = projects.require(slug);
-      const [type, ending] = format === "git"
-        ? ["application/x-git-fast-export", "git-fast-export"]
-        : ["application/x-fossil", "fossil"];
-      const headers = {
-        "Content-Type": type,
-        "Content-Disposition": `attachment; filename="${slug}.${ending}"`,
-      };
-      if (context.req.method === "HEAD") return context.body(null, 200, headers);
-      const path = await repositories.export(project, format, context.req.raw.signal);
-      return context.body(await openOnce(path), 200, headers);
-    })
-    .openapi(importRepository, async (context) => {
-      const { slug } = context.req.valid("param");
-      const { project } = projects.require(slug);
-      const { signal } = context.req.raw;
-      await repositories.requireEmpty(project);
-      const { folder } = repositories.files;
-      await using received = new AsyncDisposableStack();
-      const upload = received.use(
-        await receiveUpload(folder, context.req.raw, {
-          stallMs: stallMilliseconds,
-          maxBytes: config.limits.upload_bytes,
-        }),
-      );
-      await proveAgain(services)(context);
-      const caller = callerOf(context);
-      if (!wantsLines(context.req.header("accept"))) {
-        const { checkins } = await repositories.import(project, upload, { caller, signal });
-        return context.json({ format: upload.format, checkins }, 200);
-      }
-      const held = received.move();
-      const lines = progressLines({
-        log,
-        requestId: context.get("requestId"),
-        signal,
-        async work(options) {
-          await using _ = held;
-          const { checkins } = await repositories.import(project, upload, { caller, ...options });
-          return { format: upload.format, checkins };
-        },
-      });
-      return new Response(lines, { headers: { "content-type": "application/x-ndjson" } }) as never;
-    });
-}
-
-/** Opens a file and deletes it with its folder at once; it stays readable while open. */
-async function openOnce(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-  const file = await Deno.open(path);
-  await Deno.remove(dirname(path), { recursive: true });
-  return file.readable;
+    .route("/", repositoryRoutes(services));
 }

@@ -1,0 +1,29 @@
+/** What requests about one review share: its number, and who acts. */
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Services } from "../../services/daemon/mod.ts";
+import { NotFound } from "../../services/errors.ts";
+import { actorOf } from "../../services/projects/mod.ts";
+import type { ReviewRequest } from "../../services/reviews/mod.ts";
+import { type AppEnv, callerOf } from "../context.ts";
+
+/** The path of a review. Anything but a number is 404. */
+export const reviewParams = z.object({
+  id: z.string().openapi({ type: "integer", minimum: 1 }),
+});
+
+/** Determines the actor of a request about a review, from its credential and its `agent_id`. */
+export function reviewRequestOf({ accounts }: Pick<Services, "accounts">) {
+  return (context: Context<AppEnv>, agentId: string | undefined): ReviewRequest => {
+    const access = context.get("access");
+    const actor = actorOf(access, agentId, accounts);
+    return { caller: callerOf(context), actor, isAdmin: access.isAdmin };
+  };
+}
+
+/** The number of the review in the path. */
+export function numberOf(context: Context<AppEnv>): number {
+  const text = context.req.param("id") ?? "";
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new NotFound("Review not found");
+  return Number(text);
+}

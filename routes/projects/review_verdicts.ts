@@ -1,0 +1,119 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../services/daemon/mod.ts";
+import {
+  actingSchema,
+  approvalSchema,
+  changeRequestSchema,
+  type Review,
+} from "../../services/reviews/mod.ts";
+import { optionalBody } from "../middleware/body.ts";
+import { json, jsonRequest } from "../schemas.ts";
+import { newProjectRoutes } from "./context.ts";
+import { numberOf, reviewParams, reviewRequestOf } from "./review_requests.ts";
+import { REVIEW_STATUSES, reviewConflict } from "./review_schemas.ts";
+import { projectErrors, projectRoute } from "./route.ts";
+
+const statusAnswer = z.object({
+  id: z.int(),
+  status: z.enum(REVIEW_STATUSES),
+  title: z.string(),
+  round: z.int(),
+}).openapi("ReviewStatus");
+
+const approveReview = projectRoute("POST /api/reviews/{id}/approve", {
+  summary: "Approve the newest round of somebody else's review",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(approvalSchema.meta({ id: "ReviewApproval" }), {}),
+  },
+  responses: {
+    200: json(statusAnswer, "The review's status"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
+}, optionalBody());
+
+const requestChanges = projectRoute("POST /api/reviews/{id}/request-changes", {
+  summary: "Request changes; withdraws the approvals",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(changeRequestSchema.meta({ id: "ReviewChangeRequest" }), {
+      comment: "Please add a test",
+    }),
+  },
+  responses: {
+    200: json(statusAnswer, "The review's status"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
+}, optionalBody());
+
+const closeReview = projectRoute("POST /api/reviews/{id}/close", {
+  summary: "Close a review without a merge; for its author, its workspace's owner and admins",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(actingSchema.meta({ id: "ReviewActor" }), {}),
+  },
+  responses: {
+    200: json(statusAnswer, "The review's status"),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
+}, optionalBody());
+
+const mergeReview = projectRoute("POST /api/reviews/{id}/merge", {
+  summary: "Merge an approved review, at exactly the approved check-in",
+  request: {
+    params: reviewParams,
+    body: jsonRequest(actingSchema.meta({ id: "ReviewMerge" }), {}),
+  },
+  responses: {
+    200: json(
+      statusAnswer.extend({
+        checkin: z.string().nullable().openapi({
+          description: "The merge; null if the review has no workspace",
+        }),
+      }).openapi("MergedReview"),
+      "Merged",
+    ),
+    ...projectErrors(400, 413),
+    ...reviewConflict,
+  },
+}, optionalBody());
+
+/** `/api/reviews/{id}/approve`, `/request-changes`, `/close` and `/merge`. */
+export function reviewVerdictRoutes(services: Pick<Services, "hosting" | "accounts">) {
+  const { reviews, reviewMerges } = services.hosting;
+  const requestOf = reviewRequestOf(services);
+  return newProjectRoutes()
+    .openapi(approveReview, async (context) => {
+      const { project } = context.get("access");
+      const { agent_id, round } = context.req.valid("json");
+      const by = requestOf(context, agent_id);
+      const review = await reviews.approve(project, numberOf(context), { round }, by);
+      return context.json(statusOf(review), 200);
+    })
+    .openapi(requestChanges, async (context) => {
+      const { project } = context.get("access");
+      const { agent_id, ...verdict } = context.req.valid("json");
+      const by = requestOf(context, agent_id);
+      const review = await reviews.requestChanges(project, numberOf(context), verdict, by);
+      return context.json(statusOf(review), 200);
+    })
+    .openapi(closeReview, async (context) => {
+      const { project } = context.get("access");
+      const by = requestOf(context, context.req.valid("json").agent_id);
+      const review = await reviews.close(project, numberOf(context), by);
+      return context.json(statusOf(review), 200);
+    })
+    .openapi(mergeReview, async (context) => {
+      const { project } = context.get("access");
+      const by = requestOf(context, context.req.valid("json").agent_id);
+      const { review, checkin } = await reviewMerges.merge(project, numberOf(context), by);
+      return context.json({ ...statusOf(review), checkin }, 200);
+    });
+}
+
+function statusOf({ number: id, status, title, round }: Review) {
+  return { id, status, title, round };
+}

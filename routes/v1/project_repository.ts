@@ -1,0 +1,133 @@
+import { z } from "@hono/zod-openapi";
+import { dirname } from "node:path";
+import { bodyLimitsOf, wantsLines } from "../../http/mod.ts";
+import type { Services } from "../../services/daemon/mod.ts";
+import { receiveUpload } from "../../services/projects/mod.ts";
+import { callerOf, newRoutes } from "../context.ts";
+import { proveAgain } from "../middleware/authenticate.ts";
+import { progressLines } from "../progress_lines.ts";
+import { route } from "../route.ts";
+import { errors, errorSchema } from "../schemas.ts";
+
+export type RepositoryServices = Pick<Services, "hosting" | "config" | "identity" | "log">;
+
+const params = z.object({ slug: z.string() });
+
+const importSchema = z.object({
+  format: z.enum(["fossil", "git"]),
+  checkins: z.int().openapi({ description: "Check-ins in the repository" }),
+}).openapi("RepositoryImport");
+
+const importLineSchema = z.union([
+  z.object({
+    done: z.int().openapi({ description: "Commits or artifacts read" }),
+    total: z.int().nullable().openapi({ description: "Null while unknown" }),
+  }),
+  importSchema,
+  errorSchema,
+]).openapi("RepositoryImportLine");
+
+const binary = z.any().openapi({ type: "string", format: "binary" });
+
+const exportRepository = route("GET /v1/projects/{slug}/repository", {
+  summary: "Download a project's repository",
+  request: {
+    params,
+    query: z.object({
+      format: z.enum(["fossil", "git"], { error: 'must be "fossil" or "git"' }).default("fossil")
+        .openapi({ description: "A repository file of Fossil, or a stream for git fast-import" }),
+    }),
+  },
+  responses: {
+    200: {
+      content: {
+        "application/x-fossil": { schema: binary },
+        "application/x-git-fast-export": { schema: binary },
+      },
+      description: "The repository",
+    },
+    ...errors(400, 404, 503, 504),
+  },
+});
+
+const importRepository = route("PUT /v1/projects/{slug}/repository", {
+  summary: "Fill a project's repository",
+  description: "The body is a Fossil repository file or a stream of git fast-export, of any " +
+    "length. Its artifacts are read, verified and copied.",
+  request: {
+    params,
+    body: { content: { "application/octet-stream": { schema: binary } }, required: true },
+  },
+  responses: {
+    200: {
+      content: {
+        "application/json": { schema: importSchema },
+        "application/x-ndjson": { schema: importLineSchema },
+      },
+      description: "The result. With `Accept: application/x-ndjson`, lines of progress come " +
+        "before it; a failure after the upload is then a last line with `error`",
+    },
+    ...errors(400, 404, 408, 409, 413, 503, 504),
+  },
+});
+
+/** `/v1/projects/{slug}/repository`: the repository of a project as a whole. */
+export function repositoryRoutes(services: RepositoryServices) {
+  const { hosting: { projects, repositories }, config, log } = services;
+  const { stallMilliseconds } = bodyLimitsOf(config);
+  return newRoutes()
+    .openapi(exportRepository, async (context) => {
+      const { slug } = context.req.valid("param");
+      const { format } = context.req.valid("query");
+      const { project } = projects.require(slug);
+      const [type, ending] = format === "git"
+        ? ["application/x-git-fast-export", "git-fast-export"]
+        : ["application/x-fossil", "fossil"];
+      const headers = {
+        "Content-Type": type,
+        "Content-Disposition": `attachment; filename="${slug}.${ending}"`,
+      };
+      if (context.req.method === "HEAD") return context.body(null, 200, headers);
+      const path = await repositories.export(project, format, context.req.raw.signal);
+      return context.body(await openOnce(path), 200, headers);
+    })
+    .openapi(importRepository, async (context) => {
+      const { slug } = context.req.valid("param");
+      const { project } = projects.require(slug);
+      const { signal } = context.req.raw;
+      await repositories.requireEmpty(project);
+      const { folder } = repositories.files;
+      await using received = new AsyncDisposableStack();
+      const upload = received.use(
+        await receiveUpload(folder, context.req.raw, {
+          stallMs: stallMilliseconds,
+          maxBytes: config.limits.upload_bytes,
+        }),
+      );
+      await proveAgain(services)(context);
+      const caller = callerOf(context);
+      if (!wantsLines(context.req.header("accept"))) {
+        const { checkins } = await repositories.import(project, upload, { caller, signal });
+        return context.json({ format: upload.format, checkins }, 200);
+      }
+      const held = received.move();
+      const lines = progressLines({
+        log,
+        requestId: context.get("requestId"),
+        signal,
+        async work(options) {
+          await using _ = held;
+          const { checkins } = await repositories.import(project, upload, { caller, ...options });
+          return { format: upload.format, checkins };
+        },
+      });
+      return new Response(lines, { headers: { "content-type": "application/x-ndjson" } }) as never;
+    });
+}
+
+/** Opens a file and deletes it with its folder at once; it stays readable while open. */
+async function openOnce(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const file = await Deno.open(path);
+  await Deno.remove(dirname(path), { recursive: true });
+  return file.readable;
+}
