@@ -71,12 +71,14 @@ function copyTable(draft: Database, copy: Database, { name, sql }: SchemaRow): v
 function* rowsOf(draft: Database, table: string, columns: readonly string[]): Generator<Row> {
   const taken = new Set(columns.map((column) => column.toLowerCase()));
   const rowid = ["rowid", "_rowid_", "oid"].find((name) => !taken.has(name)) ?? "rowid";
+  // Each unversioned file can be as large as an artifact.
+  const batch = table === "unversioned" ? 1 : BATCH_ROWS;
   const select = `SELECT ${rowid} AS "draft row", * FROM "${table}" WHERE ${rowid}>?
-    ORDER BY ${rowid} LIMIT ${BATCH_ROWS}`;
+    ORDER BY ${rowid} LIMIT ${batch}`;
   for (let last: SqlValue = -Infinity;;) {
     const rows: Row[] = draft.rows<Row>(select, last);
     yield* rows;
-    if (rows.length < BATCH_ROWS) return;
+    if (rows.length < batch) return;
     last = rows.at(-1)?.["draft row"] ?? null;
   }
 }

@@ -3,6 +3,7 @@ import { isArtifactHash } from "../codec/mod.ts";
 import type { Database } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import { Repository } from "../repository.ts";
+import { importUnversioned } from "../write/mod.ts";
 import { requireEmpty } from "./import.ts";
 import type { FossilImportOptions, FossilImportReport } from "./types.ts";
 
@@ -38,9 +39,9 @@ interface BlobRow {
 
 /**
  * Copies the artifacts of a repository file into an empty repository: every one is decoded and
- * checked against its name, and all derived tables are computed again. Not copied: users,
- * passwords, reports, the texts of concealed values, triggers, views, unversioned files, and most
- * settings. Private artifacts stay private, and shunned names stay shunned. The source is only
+ * checked against its name, and all derived tables are computed again. Unversioned files are copied
+ * and checked too. Not copied: users, passwords, reports, the texts of concealed values, triggers,
+ * views, and most settings. Private artifacts stay private, and shunned names stay shunned. The source is only
  * read. Remove the new file if this fails.
  *
  * @throws {FossilError} `conflict` if the repository is not empty; `unsupported` if the file is not
@@ -56,7 +57,11 @@ export function importFossil(
   const settings = source.read(() =>
     repository.write(NOBODY, () => {
       const imported = copySettings(source, repository);
-      copyArtifacts(source.db, repository.db);
+      const rcvid = repository.db.insert(
+        "INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr) VALUES(NULL,julianday('now'),NULL,NULL)",
+      );
+      copyArtifacts(source.db, repository.db, rcvid);
+      importUnversioned(source.db, repository.db, rcvid);
       return imported;
     })
   );
@@ -82,10 +87,7 @@ function copySettings(source: Repository, target: Repository): string[] {
 }
 
 /** Copies contents as they are stored, deltas as deltas. Checks only their form so far. */
-function copyArtifacts(source: Database, target: Database): void {
-  const rcvid = target.insert(
-    "INSERT INTO rcvfrom(uid,mtime,nonce,ipaddr) VALUES(NULL,julianday('now'),NULL,NULL)",
-  );
+function copyArtifacts(source: Database, target: Database, rcvid: number): void {
   const select = `SELECT blob.rid, size, uuid, content, srcid
     FROM blob LEFT JOIN delta USING(rid) WHERE blob.rid>? ORDER BY blob.rid LIMIT ${BATCH_ROWS}`;
   for (let last = 0;;) {

@@ -33,6 +33,7 @@ export {
 } from "./ticket.ts";
 export { changeTree, type FileChange, type PutFile } from "./tree.ts";
 export {
+  importUnversioned,
   nameOfFile,
   type NewUnversioned,
   removeUnversioned,

@@ -1,6 +1,7 @@
 /** Writing unversioned files: the newest content of each name, outside of every check-in. */
 import { createHash } from "node:crypto";
-import { MAX_ARTIFACT_BYTES } from "../codec/mod.ts";
+import { isArtifactHash, MAX_ARTIFACT_BYTES, unpackBlob } from "../codec/mod.ts";
+import type { Database } from "../content/mod.ts";
 import { FossilError } from "../error.ts";
 import type { Repository } from "../repository.ts";
 import { type Author, writeAs } from "./author.ts";
@@ -16,6 +17,8 @@ export interface NewUnversioned extends Author {
 
 /** How much of a file is read at once, in bytes. */
 const PART_BYTES = 1024 * 1024;
+
+const SHA1_DIGITS = 40;
 
 /** The table of `fossil uv`, which a repository gets with its first such file. */
 const TABLE = `CREATE TABLE IF NOT EXISTS unversioned(
@@ -124,4 +127,61 @@ function receive({ db }: Repository, { user, ip }: Author): number {
     user,
     ip ?? null,
   );
+}
+
+interface StoredFile {
+  readonly uvid: number;
+  readonly name: unknown;
+  readonly mtime: unknown;
+  readonly hash: unknown;
+  readonly sz: unknown;
+  readonly encoding: unknown;
+  readonly content: unknown;
+}
+
+/**
+ * Copies the unversioned files of another repository, each checked against its hash. Needs `write`.
+ *
+ * @param rcvid row of the reception that they belong to.
+ * @returns how many there were.
+ * @throws {FossilError} `corrupt` if a file does not match its hash; `limit` if one is too large.
+ */
+export function importUnversioned(source: Database, target: Database, rcvid: number): number {
+  if (!source.hasTable("unversioned")) return 0;
+  target.exec(TABLE);
+  let copied = 0;
+  const select = `SELECT uvid, name, mtime, hash, sz, encoding, content FROM unversioned
+    WHERE uvid>? AND hash IS NOT NULL ORDER BY uvid LIMIT 1`;
+  let row = source.row<StoredFile>(select, 0);
+  for (; row !== undefined; row = source.row<StoredFile>(select, row.uvid)) {
+    const { name, mtime, hash, sz, encoding, content } = checked(row);
+    target.run(
+      "INSERT INTO unversioned(name,rcvid,mtime,hash,sz,encoding,content) VALUES(?,?,?,?,?,?,?)",
+      name,
+      rcvid,
+      mtime,
+      hash,
+      sz,
+      encoding,
+      content,
+    );
+    copied++;
+  }
+  return copied;
+}
+
+function checked({ name, mtime, hash, sz, encoding, content }: StoredFile) {
+  const isSound = typeof name === "string" && typeof mtime === "number" &&
+    typeof hash === "string" && isArtifactHash(hash) && typeof sz === "number" &&
+    (encoding === 0 || encoding === 1) && content instanceof Uint8Array;
+  if (!isSound) throw new FossilError("corrupt", "A row of the unversioned files is not a file");
+  if (content.length > MAX_ARTIFACT_BYTES) {
+    throw new FossilError("limit", `The unversioned file "${name}" is too large`);
+  }
+  const bytes = encoding === 1 ? unpackBlob(content) : content;
+  const algorithm = hash.length === SHA1_DIGITS ? "sha1" : "sha3-256";
+  if (bytes.length !== sz || createHash(algorithm).update(bytes).digest("hex") !== hash) {
+    throw new FossilError("corrupt", `The unversioned file "${name}" does not match its hash`);
+  }
+  return { name, mtime, hash, sz, encoding, content };
 }

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
 import {
   createEmptyRepository,
   encodeUtf8,
   exportGit,
   importFossil,
   importGit,
+  listUnversioned,
+  Reader,
+  readUnversioned,
   Repository,
   writeCheckin,
   writeRelease,
@@ -215,6 +219,11 @@ Deno.test("an export keeps check-ins without a branch", () => {
   assert.match(stream, /^reset refs\/heads\/main-fork-[0-9a-f]+\nfrom :\d+$/m);
 });
 
+/** The table of `fossil uv`, and the hash of a file that holds "a". */
+const UNVERSIONED =
+  "CREATE TABLE unversioned(uvid INTEGER PRIMARY KEY, name TEXT, rcvid, mtime, hash, sz, encoding, content)";
+const hashOfA = createHash("sha3-256").update("a").digest("hex");
+
 Deno.test("a repository file is imported by its artifacts, without its permissions", () => {
   using fixture = new Fixture();
   const { repository } = fixture;
@@ -222,6 +231,9 @@ Deno.test("a repository file is imported by its artifacts, without its permissio
   fixture.commit([put("a", "2\n")]);
   repository.config.set("project-name", "Name");
   repository.config.set("th1-setup", "puts hello");
+  repository.db.exec(`${UNVERSIONED};
+    INSERT INTO unversioned VALUES(7,'releases/v1/file',1,1700000000,'${hashOfA}',1,0,x'61'),
+      (8,'deleted',1,1700000000,NULL,0,0,NULL)`);
   repository.checkpoint();
   const path = fixture.scratch.path("copy.fossil");
   using copy = createEmptyRepository(path, { admin: "root" });
@@ -234,6 +246,9 @@ Deno.test("a repository file is imported by its artifacts, without its permissio
   assert.equal(copy.artifact(copy.ridOf(tip))?.kind, "manifest");
   copy.checkpoint();
   assert.deepEqual(difference(dumpTables(path), dumpTables(fixture.path)), []);
+  const reader = new Reader(copy);
+  assert.deepEqual(listUnversioned(reader).map(({ name }) => name), ["releases/v1/file"]);
+  assert.deepEqual(readUnversioned(reader, "releases/v1/file").content, encodeUtf8("a"));
   writeCheckin(copy, {
     ...fixture.author(),
     parent: fixture.tip(),
@@ -249,6 +264,7 @@ Deno.test("a damaged repository file is refused", () => {
       "UPDATE blob SET uuid='xyz' || substr(uuid,4) WHERE rid=2",
       "UPDATE blob SET content=x'7fffffff00' WHERE rid=2",
       "INSERT INTO delta VALUES(2,3),(3,2)",
+      `${UNVERSIONED}; INSERT INTO unversioned VALUES(1,'a',1,1,'${"a".repeat(64)}',1,0,x'61')`,
     ]
   ) {
     using fixture = new Fixture();
