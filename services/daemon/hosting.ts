@@ -10,6 +10,7 @@ import type { Inboxes } from "../inboxes/mod.ts";
 import type { Roster } from "../agents/mod.ts";
 import { type NotificationDoors, type Notifications, openNotifications } from "./notifications.ts";
 import { Markup } from "../markup/mod.ts";
+import { TicketNotes } from "../notifications/mod.ts";
 import { ProjectRepositories, Projects, RepositoryWatch } from "../projects/mod.ts";
 import { Protection } from "../protection/mod.ts";
 import { openReviews, type ReviewServices } from "../reviews/mod.ts";
@@ -45,6 +46,7 @@ export interface HostingOptions extends NotificationDoors {
 export interface Hosting extends ReviewServices, Notifications {
   readonly workspaces: Workspaces;
   readonly overlapWatch: OverlapWatch;
+  readonly ticketNotes: TicketNotes;
   readonly projects: Projects;
   readonly repositories: ProjectRepositories;
   readonly claims: Claims;
@@ -125,15 +127,22 @@ export async function openHosting(
   const markup = new Markup({ scheduler });
   started.defer(() => markup.close());
   const texts = new ProjectTexts({ markup, repositories, accounts });
+  const { store } = reviews.reviews;
+  const ticketNotes = new TicketNotes({
+    ...options,
+    tickets,
+    reviews: store,
+    projects,
+    repositories,
+  });
   const watch = new RepositoryWatch({ projects, repositories, scheduler, log });
   await watch.start();
   started.defer(() => watch.close());
   claims.start();
   await reviews.landing.start();
   started.defer(() => reviews.landing.close());
-  const store = reviews.reviews.store;
   const notifications = await openNotifications(
-    { ...options, projects, repositories, claims, workspaces, reviews: store },
+    { ...options, projects, repositories, claims, workspaces, reviews: store, ticketNotes },
     started,
   );
   const overlapWatch = new OverlapWatch({ ...options, projects, workspaces });
@@ -154,6 +163,7 @@ export async function openHosting(
     workspaces,
     overlapWatch,
     ...notifications,
+    ticketNotes,
     ...reviews,
     texts,
     uploads,

@@ -7,6 +7,7 @@ import {
   Notifier,
   type NotifierOptions,
   ProjectChannels,
+  type TicketNotes,
 } from "../notifications/mod.ts";
 import type { Projects } from "../projects/mod.ts";
 
@@ -26,6 +27,7 @@ export interface OpenNotificationsOptions
     NotificationDoors,
     Omit<NotifierOptions, "channels" | "announcer" | "people" | "projects"> {
   readonly projects: Projects;
+  readonly ticketNotes: TicketNotes;
 }
 
 /** The parts of notifications. */
@@ -65,6 +67,8 @@ export async function openNotifications(
   });
   await notifier.start();
   started.defer(() => notifier.close());
+  await options.ticketNotes.start();
+  started.defer(() => options.ticketNotes.close());
   return { projectChannels, announcer, notifier };
 }
 

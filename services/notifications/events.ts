@@ -14,6 +14,11 @@ export function projectEventOf(event: LoggedEvent): ProjectEvent | null {
   return event.type.startsWith("project.") ? event as unknown as ProjectEvent : null;
 }
 
+/** Whether muster itself did it, at nobody's request. */
+export function isByMuster({ actor, cause }: Pick<LoggedEvent, "actor" | "cause">): boolean {
+  return actor === "operator" && cause === null;
+}
+
 /** The name in an event's actor, such as `coder-1` of `agent:coder-1`. */
 export function actorName({ actor }: Pick<LoggedEvent, "actor">): string {
   return actor.replace(/^[a-z]+:/, "");

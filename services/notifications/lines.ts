@@ -1,4 +1,4 @@
-import { actorName, type ProjectEvent } from "./events.ts";
+import { actorName, isByMuster, type ProjectEvent } from "./events.ts";
 import { excerpt, listed, oneLine, quoted, short } from "./texts.ts";
 
 /** A line of a project's channel. */
@@ -50,7 +50,9 @@ const WORDS: { readonly [Type in ProjectEvent["type"]]?: (event: EventOf<Type>) 
     branch.startsWith("landing/")
       ? null
       : { kind: "checkin", text: `${user} to ${branch}: ${comment} [${short(uuid)}]` },
-  "project.ticket": ({ data: { ticket, title, status, user, fields } }) => {
+  "project.ticket": (event) => {
+    const { ticket, title, status, user, fields } = event.data;
+    if (isByMuster(event)) return null;
     const verb = fields.includes("icomment") ? "commented on" : "changed";
     return {
       kind: "ticket",
@@ -147,20 +149,19 @@ function claimText(event: EventOf<"project.claim">): string {
   return `${agent} ${CLAIM_VERBS[status] ?? status} ${name}`;
 }
 
-function landingLine(
-  data: Extract<ProjectEvent, { type: "project.landing" }>["data"],
-): Line | null {
+function landingLine(data: EventOf<"project.landing">["data"]): Line | null {
+  const text = landingText(data);
+  return text === null ? null : { kind: "landing", text };
+}
+
+/** What happened to a review in the landing queue; null for what nobody need read. */
+export function landingText(data: EventOf<"project.landing">["data"]): string | null {
   const { review, title, agent, target_branch: target, status, candidate, reason } = data;
-  const change = `review ${review}${quoted(title)} of ${agent}`;
-  if (status === "queued") {
-    return { kind: "landing", text: `${change} waits in the landing queue of ${target}` };
-  }
-  if (status === "landed") {
-    return { kind: "landing", text: `${change} landed on ${target} as ${short(candidate ?? "")}` };
-  }
+  const change = `Review ${review}${quoted(title)} of ${agent}`;
+  if (status === "queued") return `${change} waits in the landing queue of ${target}`;
+  if (status === "landed") return `${change} landed on ${target} as ${short(candidate ?? "")}`;
   if (status !== "returned") return null;
   const details = [...data.conflicts.map(({ path }) => path), ...data.contexts];
   const why = details.length === 0 ? "" : ` (${listed(details)})`;
-  const text = `${change} came back from the landing queue${excerpt(reason ?? "")}${why}`;
-  return { kind: "landing", text };
+  return `${change} came back from the landing queue${excerpt(reason ?? "")}${why}`;
 }

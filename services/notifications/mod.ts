@@ -6,3 +6,4 @@ export {
   ProjectChannels,
   type ProjectChannelsOptions,
 } from "./project_channels.ts";
+export { TicketNotes, type TicketNotesOptions } from "./ticket_notes.ts";

@@ -2,7 +2,7 @@ import type { AccountDirectory } from "../identity/mod.ts";
 import type { Project, ProjectRepositories } from "../projects/mod.ts";
 import type { Claims } from "../tickets/mod.ts";
 import type { Concern } from "./concern.ts";
-import type { ProjectEvent } from "./events.ts";
+import { isByMuster, type ProjectEvent } from "./events.ts";
 import { mentioned } from "./mentions.ts";
 import { excerpt, quoted, short } from "./texts.ts";
 
@@ -36,8 +36,11 @@ export class TicketConcerns {
 
   async of(
     project: Project,
-    { data }: Extract<ProjectEvent, { readonly type: "project.ticket" }>,
+    event: Extract<ProjectEvent, { readonly type: "project.ticket" }>,
   ): Promise<readonly Concern[]> {
+    // Of the landing on which muster comments, the author knows already.
+    if (isByMuster(event)) return [];
+    const { data } = event;
     const { ticket, title, user: from, uuid, fields, status } = data;
     const claim = this.#options.claims.active(project, ticket);
     const isComment = fields.includes(COMMENT);

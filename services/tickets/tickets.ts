@@ -7,7 +7,13 @@ import type {
   TicketRef,
 } from "../fossil/mod.ts";
 import type { Caller } from "../identity/mod.ts";
-import type { Actor, Project, ProjectRepositories, Stamp } from "../projects/mod.ts";
+import type {
+  Actor,
+  Project,
+  ProjectRepositories,
+  RepositoryWrite,
+  Stamp,
+} from "../projects/mod.ts";
 import type { Claims } from "./claims.ts";
 import { type ClaimView, isoOf, viewOfClaim } from "./records.ts";
 import type { NewComment, NewTicket, TicketEdit } from "./schemas.ts";
@@ -146,6 +152,29 @@ export class Tickets {
       (columns) => commentFields(columns, { comment, mimetype, user }),
     );
     return { uuid: hash, ticket_uuid: ticket, timestamp: isoOf(date), user, comment, mimetype };
+  }
+
+  /**
+   * Appends a comment of muster itself, which renews no claim, with an intention.
+   *
+   * @param ticket its whole id
+   */
+  async note<Body>(
+    project: Project,
+    ticket: string,
+    { comment, user, caller, intention }:
+      & Pick<RepositoryWrite<Body, unknown>, "caller" | "intention">
+      & { readonly comment: string; readonly user: string },
+  ): Promise<void> {
+    await this.#repositories.write(project, {
+      caller,
+      user,
+      ...(intention === undefined ? {} : { intention }),
+      write: async (repository, stamp) => {
+        const fields = commentFields(await repository.ticketFields(), { comment, user });
+        return await repository.changeTicket({ ...stamp, ticket, fields });
+      },
+    });
   }
 
   #write(

@@ -258,7 +258,7 @@ Deno.test("each kind of event is one readable line on IRC, without control chara
   await line("ben wrote wiki page Home");
   await api(ben, "POST /reviews/1/approve");
   await api(ada, "POST /reviews/1/land");
-  await line("review 1 “Fix” of ada waits in the landing queue of trunk");
+  await line("Review 1 “Fix” of ada waits in the landing queue of trunk");
   const lines = eve.lines.join("");
   for (const character of ["\u0002", "\u202e"]) assert.ok(!lines.includes(character));
   // Lines are in nobody's inbox, whomever they name.

@@ -208,14 +208,19 @@ Deno.test("what lands and what comes back from the queue is told to the author, 
       body: [{ pattern: "trunk", contexts: ["ci"], landing: "required" }],
     });
     const landing = async (name: string) => {
-      await aWorkspace(test, caller, { name, path: "a.txt", content: `${name}\n` });
+      const ticket = await aTicket(test, other, name);
+      await answer(`POST /api/tickets/${ticket}/claim`, { as: caller });
+      await answer("POST /api/workspaces/create", { as: caller, body: { name, ticket } });
+      const changes = [{ path: "a.txt", content: `${name}\n` }];
+      const commit = { message: name, changes };
+      await answer(`POST /api/workspaces/${name}/commit`, { as: caller, body: commit });
       const body = { title: name, workspace: name };
       const { id } = await answer("POST /api/reviews/create", { as: caller, body });
       await answer(`POST /api/reviews/${id}/approve`, { as: other });
       await answer(`POST /api/reviews/${id}/land`, { as: caller });
+      return ticket;
     };
-    await landing("one");
-    await landing("two");
+    const tickets = [await landing("one"), await landing("two")];
     const candidate = await new Promise<string>((resolve, reject) => {
       const look = async () => {
         const { landing: [first] } = await answer("GET /api/landing");
@@ -239,6 +244,7 @@ Deno.test("what lands and what comes back from the queue is told to the author, 
       body: { checkin: candidate, context: "ci", state: "success" },
     });
     await ended;
+    await api.services.hosting.ticketNotes.idle();
     const entries = (await inbox(test)).filter(({ kind }) => kind !== "review");
     assert.deepEqual(entries.map(({ kind, from, text, review }) => [kind, from, text, review]), [
       ["landing", "muster", `Review 1 “one” has landed on trunk as ${candidate.slice(0, 10)}`, 1],
@@ -250,6 +256,22 @@ Deno.test("what lands and what comes back from the queue is told to the author, 
         2,
       ],
     ]);
+    const comments = await Promise.all(tickets.map(async (ticket) => {
+      const shown = await answer(`GET /api/tickets/${ticket}`);
+      return shown.comments.map((
+        { user, comment }: { user: string; comment: string },
+      ) => `${user}: ${comment}`);
+    }));
+    assert.deepEqual(
+      comments.map((lines) => lines.filter((line: string) => /^muster/.test(line))),
+      [
+        [`muster: Review 1 “one” of caller landed on trunk as ${candidate.slice(0, 10)}`],
+        [
+          "muster: Review 2 “two” of caller came back from the landing queue: It conflicts with " +
+          "the target branch (a.txt)",
+        ],
+      ],
+    );
   });
 });
 
