@@ -36,7 +36,7 @@ Deno.test("one connection reads answers of every framing, one after the other", 
   assert.deepEqual(await client.ask(post), { status: 200, text: "" });
 });
 
-Deno.test("a request fails where the server closes the connection", async () => {
+Deno.test("a request fails if the server closes the connection", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { hostname, port } = listener.addr;
   using client = await HttpClient.open({ hostname, port });

@@ -36,7 +36,7 @@ Deno.test("a stamp is read wherever it is split", async () => {
   }
 });
 
-Deno.test("a message that comes before its turn fails the measurement", async () => {
+Deno.test("a message out of order fails the measurement", async () => {
   const ledger = new Ledger({ receivers: 1, senders: 1, messagesPerSender: 2 });
   const [first, second] = [ledger.stamp(0), ledger.stamp(0)];
   receive(ledger, 0, [second + first]);
@@ -45,7 +45,7 @@ Deno.test("a message that comes before its turn fails the measurement", async ()
   });
 });
 
-Deno.test("a repeated message fails the present and the later waits", async () => {
+Deno.test("a repeated message fails current and later waits", async () => {
   const ledger = new Ledger({ receivers: 1, senders: 1, messagesPerSender: 2 });
   const stamp = ledger.stamp(0);
   ledger.stamp(0);

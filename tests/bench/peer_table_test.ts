@@ -41,7 +41,7 @@ Deno.test("the table of peers has a row per figure, with the ratio to each peer"
   assert.equal(formatPeerTable([other]), "");
 });
 
-Deno.test("a figure says what its peers gave, and why one gave nothing", () => {
+Deno.test("a figure shows its peers' values, or why one has none", () => {
   const text = formatResult(RESULT);
   assert.match(
     text,

@@ -29,7 +29,7 @@ Deno.test("LineWriter writes every line in order, whole, without making its call
   assert.equal(stream.text, lines.map((line) => `${line}\n`).join(""));
 });
 
-Deno.test("LineWriter drops lines without room while nobody reads, and counts them", async () => {
+Deno.test("LineWriter drops and counts lines that do not fit while nobody reads", async () => {
   const stream = new SlowStream();
   const writer = new LineWriter(stream);
   for (let count = 0; count < 10_101; count++) writer.write("x");
@@ -46,7 +46,7 @@ Deno.test("LineWriter outlives a reader that is gone", async () => {
   await writer.flush();
 });
 
-Deno.test("LineWriter writes the lines of a moment at once, by itself", async () => {
+Deno.test("LineWriter writes lines that come together at once", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const writer = new LineWriter({
     write: (bytes) => {
@@ -59,7 +59,7 @@ Deno.test("LineWriter writes the lines of a moment at once, by itself", async ()
   await writer.flush();
 });
 
-Deno.test("LineWriter writes what comes during a write after it, and flush waits for that", async () => {
+Deno.test("LineWriter writes lines that come during a write after it, and flush waits for them", async () => {
   const stream = new SlowStream();
   const writer = new LineWriter(stream);
   writer.write("one");

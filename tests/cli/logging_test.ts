@@ -131,7 +131,7 @@ Deno.test("an error is logged with its cause, and a value that JSON lacks does n
   assert.ok(!("nothing" in (escaped ?? {})));
 });
 
-Deno.test("a terminal shows lines for people, and other settings hold from then on", async () => {
+Deno.test("a terminal shows lines for people, and new settings apply to later lines", async () => {
   const lines = new Lines(true);
   const log = new Logging({ level: "warning", format: "auto" }, lines);
   log.info("Hidden");

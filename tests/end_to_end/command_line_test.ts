@@ -111,7 +111,7 @@ Deno.test("send posts a message and tail prints it, its control characters made 
   );
 });
 
-Deno.test("health says whether the server is up", async () => {
+Deno.test("health reports whether the server is up", async () => {
   const program = await startProgram();
   try {
     assert.equal(await succeed(program, "health"), "ok\n");

@@ -28,7 +28,7 @@ Deno.test("a subcommand of fossil is not taken for the name of a branch or a tag
   assert.deepEqual(Deno.readFileSync(bench.repository), before);
 });
 
-Deno.test("a list shows a comment of several lines on one", async () => {
+Deno.test("a list shows a comment of several lines on one line", async () => {
   using bench = new Workbench();
   await bench.muster("init");
   bench.write("tree/a", "1\n");

@@ -194,7 +194,7 @@ async function feed(command: Deno.Command, stdin: string): Promise<string> {
   return decoder.decode(stdout);
 }
 
-Deno.test("muster fossil explains an error in one sentence, and its exit code says whose fault it is", async () => {
+Deno.test("muster fossil explains an error in one sentence, and its exit code shows whose fault it is", async () => {
   using bench = new Workbench();
   await bench.muster("init");
   bench.write("tree/a", "a\n");
@@ -230,7 +230,7 @@ Deno.test("muster fossil explains an error in one sentence, and its exit code sa
   assert.equal((await bench.json("timeline")).total, 4);
 });
 
-Deno.test("a commit that is killed leaves the repository whole", async () => {
+Deno.test("killing a commit leaves the repository whole", async () => {
   using bench = new Workbench();
   await bench.muster("init");
   for (let round = 1; round <= 4; round++) {
@@ -269,7 +269,7 @@ function kill(process: Deno.ChildProcess): void {
   }
 }
 
-Deno.test("a shunned and a missing file are left out of archives and diffs, and reported", async () => {
+Deno.test("shunned and missing files are left out of archives and diffs, and reported", async () => {
   using bench = new Workbench();
   await bench.muster("init");
   for (const name of ["shunned", "missing", "whole"]) {

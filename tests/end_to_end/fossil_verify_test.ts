@@ -26,7 +26,7 @@ Deno.test("verify finds what SQLite's integrity check finds, before it reads art
   assert.equal(JSON.parse((await bench.try("verify", ["--json"])).stdout).file.length, 1);
 });
 
-Deno.test("verify names content that is missing, and does not call the repository whole", async () => {
+Deno.test("verify names missing content and reports the repository as damaged", async () => {
   using bench = new Workbench();
   await bench.muster("init");
   const long = "a line that makes deltas worthwhile\n".repeat(20);

@@ -15,7 +15,7 @@ interface Message {
   readonly timestamp: string;
 }
 
-Deno.test("what was said is there after kill -9, on IRC and over HTTP, with its ids and times", () =>
+Deno.test("messages survive kill -9, on IRC and over HTTP, with their ids and times", () =>
   withFolder(async (folder) => {
     const environment = { MUSTER_BRIDGE_BUFFER_SIZE: "4" };
     let shown: Message[];

@@ -32,7 +32,7 @@ async function stored(folder: string, count: number): Promise<void> {
   }
 }
 
-Deno.test("inboxes are there after kill -9 and after a restart, and cursors go on", () =>
+Deno.test("inboxes survive kill -9 and a restart, and cursors continue", () =>
   withFolder(async (folder) => {
     let before: Entry[];
     {
@@ -68,7 +68,7 @@ Deno.test("inboxes are there after kill -9 and after a restart, and cursors go o
     assert.deepEqual(await inbox(program, "scout"), []);
   }));
 
-Deno.test("by default what was said in channels is on disk too; without persist nothing is", () =>
+Deno.test("by default, messages of channels are on disk too; without persist, nothing is", () =>
   withFolder(async (folder) => {
     const read = async (program: Program) => {
       const path = "/v1/channels/general/messages";

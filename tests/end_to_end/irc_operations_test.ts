@@ -83,7 +83,7 @@ Deno.test("an admin is an operator of IRC, whose KILL and KLINE are logged as th
   ]);
 });
 
-Deno.test("agent rate gives an agent a rate of its own and takes it away", async () => {
+Deno.test("agent rate sets and removes an agent's own rate", async () => {
   await using program = await startProgram();
   await succeed(program, "agent", "register", "scout");
   const rate = async () =>

@@ -72,7 +72,7 @@ Deno.test("a person registers, registers a channel, and finds all of it after th
   });
 });
 
-Deno.test("what nobody may do by NickServ and ChanServ they say, and the registry's stays its own", async () => {
+Deno.test("NickServ and ChanServ explain refusals, and the registry's names stay its own", async () => {
   await using program = await startProgram();
   await using guest = await connect(program, "guest");
   await guest.send("NICKSERV REGISTER battery-staple", "CHANSERV REGISTER #general");

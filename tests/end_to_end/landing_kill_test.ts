@@ -121,7 +121,7 @@ const MOMENTS: readonly {
   },
 ];
 
-Deno.test("the landing queue goes on after kill -9, whenever it comes", async () => {
+Deno.test("the landing queue continues after kill -9 at any moment", async () => {
   const folder = await Deno.makeTempDir({ prefix: "muster-" });
   let program = await startProgram({ folder });
   try {

@@ -6,7 +6,7 @@ const KEY = "sk-PLANTED-0123456789";
 const LINE = { model: "m", message: { role: "assistant", content: "hello" }, done: false };
 const END = { ...LINE, done: true, done_reason: "stop", prompt_eval_count: 2, eval_count: 1 };
 
-Deno.test("models answer through a backend that the command line made; who leaves ends the call", async () => {
+Deno.test("models answer through a backend from the command line, and a client that leaves ends the call", async () => {
   const asked = Promise.withResolvers<void>();
   const left = { whole: Promise.withResolvers<void>(), stream: Promise.withResolvers<void>() };
   await using provider = new FakeProvider(async ({ path, body, left: gone }) => {

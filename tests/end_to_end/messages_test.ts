@@ -65,7 +65,7 @@ Deno.test("a message names its account, and marks words of the operator under an
     assert.deepEqual(await messagesOf(program, "general"), shown, "as before the restart");
   }));
 
-Deno.test("nobody but the bridge can send the tags of the bridge", async () => {
+Deno.test("only the bridge can send the tags of the bridge", async () => {
   await using program = await startProgram();
   await using watcher = await IrcClient.connect(program.irc);
   await watcher.register({

@@ -305,7 +305,7 @@ Deno.test("every endpoint of hosting refuses callers that the OpenAPI document d
   }
 });
 
-Deno.test("a project that the caller may not see is not there, and an archived one stays as it is", async () => {
+Deno.test("a project that the caller may not see is 404, and an archived one does not change", async () => {
   await using program = await startProgram();
   const document = await readDocument(program.api);
   const answers = new DocumentedAnswers(document, []);

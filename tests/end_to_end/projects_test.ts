@@ -70,7 +70,7 @@ Deno.test("projects are made, changed, filled, exported and removed from the com
   assert.doesNotMatch(await succeed(program, "project", "list"), /copy/);
 });
 
-Deno.test("what uploads and exports of a killed server left is removed at its start", async () => {
+Deno.test("a start removes the files that uploads and exports of a killed server left", async () => {
   const folder = await Deno.makeTempDir({ prefix: "muster-" });
   const projects = join(folder, "data", "projects");
   await Deno.mkdir(projects, { recursive: true });

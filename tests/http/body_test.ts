@@ -35,7 +35,7 @@ Deno.test("a body is read whole, with or without a declared length", async () =>
   assert.equal(await reader.read(new Request("http://localhost/", { method: "DELETE" })), "");
 });
 
-Deno.test("each body that stops is given up, and no other one", async () => {
+Deno.test("each stalled body is given up, and no other", async () => {
   using _running = keepRunning();
   const reader = new BodyReader({ maxBytes: 1000, stallMilliseconds: 1 });
   for (const declared of [true, false, true]) {
@@ -47,7 +47,7 @@ Deno.test("each body that stops is given up, and no other one", async () => {
   }
 });
 
-Deno.test("a body that is too long or breaks off is refused", async () => {
+Deno.test("a body that is too long or incomplete is refused", async () => {
   const reader = new BodyReader({ maxBytes: 10, stallMilliseconds: 60_000 });
   for (const declared of [true, false]) {
     await assert.rejects(reader.read(requestOf(["eleven byte"], { declared })), TooLarge);

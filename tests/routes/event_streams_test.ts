@@ -64,7 +64,7 @@ function textOf({ value }: { readonly value?: Uint8Array | undefined }): string 
   return new TextDecoder().decode(value);
 }
 
-Deno.test("what comes in one turn goes to all waiting readers as one and the same chunk", async () => {
+Deno.test("events of one turn go to all waiting readers as the same chunk", async () => {
   const streams = newStreams();
   const readers = [await streams.open(), await streams.open()];
   const reads = readers.map((reader) => reader.read());
@@ -75,7 +75,7 @@ Deno.test("what comes in one turn goes to all waiting readers as one and the sam
   for (const reader of readers) await reader.cancel();
 });
 
-Deno.test("readers that read at other times get everything once and in order", async () => {
+Deno.test("readers with different paces get everything once and in order", async () => {
   const streams = newStreams();
   const [quick, late] = [await streams.open(), await streams.open()];
   const seen = { quick: "", late: "" };
@@ -92,7 +92,7 @@ Deno.test("readers that read at other times get everything once and in order", a
   assert.equal(seen.late, seen.quick);
 });
 
-Deno.test("a waiting reader gets what was said before its stream ended, and then the end", async () => {
+Deno.test("a waiting reader gets the last messages before the end of its stream", async () => {
   for (const end of ["finish", "endCredentials"] as const) {
     const streams = newStreams();
     const reader = await streams.open();
@@ -104,7 +104,7 @@ Deno.test("a waiting reader gets what was said before its stream ended, and then
   }
 });
 
-Deno.test("a reader that waits is not behind, however much comes in one turn", async () => {
+Deno.test("a waiting reader is not behind, however much comes in one turn", async () => {
   const streams = newStreams();
   const [waiting, away] = [await streams.open(), await streams.open()];
   const reading = waiting.read();
@@ -117,7 +117,7 @@ Deno.test("a reader that waits is not behind, however much comes in one turn", a
   await waiting.cancel();
 });
 
-Deno.test("more readers than are served in one turn are all served", async () => {
+Deno.test("readers beyond the number of one turn are all served", async () => {
   const streams = newStreams();
   const readers = [];
   for (let count = 0; count < 120; count++) readers.push(await streams.open());
@@ -127,7 +127,7 @@ Deno.test("more readers than are served in one turn are all served", async () =>
   for (const reader of readers) await reader.cancel();
 });
 
-Deno.test("while many readers rest from a round, what comes is joined, and nothing waits for ever", async () => {
+Deno.test("while many readers wait for the next round, events are joined, and nothing waits forever", async () => {
   const streams = newStreams();
   const { scheduler } = streams;
   const readers: Awaited<ReturnType<typeof streams.open>>[] = [];

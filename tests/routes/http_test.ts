@@ -71,7 +71,7 @@ Deno.test("a missing path is 404, and a wrong method 405 with Allow", async () =
   });
 });
 
-Deno.test("a path that was asked for before gets its own answer again", async () => {
+Deno.test("a path that was requested before gets its own answer again", async () => {
   await withApi(async (api) => {
     for (const _time of ["first", "second", "third"]) {
       await api.expect([

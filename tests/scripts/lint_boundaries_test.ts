@@ -25,7 +25,7 @@ Deno.test("only the modules with SQLite files may import node:sqlite, in whateve
   }
 });
 
-Deno.test("services import nothing that stands above them", () => {
+Deno.test("services import nothing from above them", () => {
   for (const folder of ["routes", "mcp", "cli", "http"]) {
     const source = `import { x } from "../../${folder}/mod.ts";`;
     assert.deepEqual(broken("services/agents/a.ts", source), ["boundaries/downward"]);

@@ -29,7 +29,7 @@ async function untilSettled({ api, project }: TestProject): Promise<void> {
   }
 }
 
-Deno.test("an answer from memory is never older than what any program has written", async () => {
+Deno.test("an answer from memory is never older than the repository", async () => {
   await withProject(async (test) => {
     const { answer } = test;
     for (let round = 0; round < 5; round++) {
@@ -47,7 +47,7 @@ Deno.test("an answer from memory is never older than what any program has writte
   });
 });
 
-Deno.test("an answer has a tag that changes with it, and 304 says that it has not", async () => {
+Deno.test("an answer has an entity tag that changes with it, and 304 means no change", async () => {
   await withProject(async (test) => {
     const { send } = test;
     await commitFiles(test, { "src/a.txt": "a", "b.txt": "b" });

@@ -65,7 +65,7 @@ Deno.test("a batch answers each read in order, and a bad item fails alone", asyn
   });
 });
 
-Deno.test("the items of a batch have the caller's rights, and who may not read has no batch", async () => {
+Deno.test("the items of a batch have the caller's rights, and a caller without the right to read has no batch", async () => {
   await withProject(async ({ send, outsider }) => {
     const body = { requests: [{ path: "/api/project" }] };
     assert.equal((await send("POST /api/batch", { as: null, body })).status, 401);

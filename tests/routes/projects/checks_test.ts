@@ -6,7 +6,7 @@ async function firstCheckin({ answer }: TestProject): Promise<string> {
   return (await answer("GET /api/timeline")).checkins[0].uuid;
 }
 
-Deno.test("a report of CI is new, then changed, and keeps its history", async () => {
+Deno.test("a report of CI is created, replaced, and kept in the history", async () => {
   await withProject(async (test) => {
     const { send, answer, caller } = test;
     const checkin = await firstCheckin(test);
@@ -73,7 +73,7 @@ Deno.test("a report of CI is new, then changed, and keeps its history", async ()
   });
 });
 
-Deno.test("64 reports at once of one check give one 201, and each context its own number", async () => {
+Deno.test("of 64 concurrent reports of one check, one gets 201, and each context has its own number", async () => {
   await withProject(async (test) => {
     const { send, answer, caller } = test;
     const checkin = await firstCheckin(test);
@@ -157,7 +157,7 @@ Deno.test("the badge of a check-in tells its worst state", async () => {
   });
 });
 
-Deno.test("the badge and the status of a private project are not there for others", async () => {
+Deno.test("outsiders get 404 for the badge and the status of a private project", async () => {
   await withProject(async (test) => {
     const { send, api, outsider } = test;
     const checkin = await firstCheckin(test);

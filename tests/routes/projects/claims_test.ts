@@ -188,7 +188,7 @@ Deno.test("a submission comments on the ticket, leaves its description, and sets
   });
 });
 
-Deno.test("a lease that runs out frees the ticket, and its old holder is refused", async () => {
+Deno.test("an expired lease frees the ticket, and its old holder is refused", async () => {
   await withProject(async (test) => {
     const { caller, other, answer, api: { services: { clock } } } = test;
     const ticket = await aTicket(test);
@@ -215,7 +215,7 @@ Deno.test("a lease that runs out frees the ticket, and its old holder is refused
   });
 });
 
-Deno.test("an old generation is refused, of the same agent too, in the body and in the header", async () => {
+Deno.test("an outdated generation is refused, also from the same agent, in the body and in the header", async () => {
   await withProject(async (test) => {
     const { caller, answer } = test;
     const ticket = await aTicket(test);
@@ -248,7 +248,7 @@ Deno.test("an old generation is refused, of the same agent too, in the body and 
   });
 });
 
-Deno.test("after three claims without a result a ticket waits for a person", async () => {
+Deno.test("after three claims without a result, a ticket waits for a person", async () => {
   await withProject(async (test) => {
     const { caller, answer, send, api: { services: { clock } } } = test;
     const ticket = await aTicket(test);

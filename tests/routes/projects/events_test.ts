@@ -117,7 +117,7 @@ Deno.test("a stream resumes after any event, without gap or repeat", async () =>
   });
 });
 
-Deno.test("a stream refuses a cursor and names that cannot be", async () => {
+Deno.test("a stream refuses impossible cursors and names", async () => {
   await withProject(async ({ send, caller, outsider }) => {
     for (const query of ["after=x", "after=99999", "types=", "types=a.b", "type=checkin"]) {
       const response = await send(`GET /api/events?${query}`, { as: caller });
@@ -186,7 +186,7 @@ Deno.test("a stream ends with the credential, the membership, the project and th
   }
 });
 
-Deno.test("a project that becomes private ends the streams of those who are no members", async () => {
+Deno.test("when a project becomes private, the streams of non-members end", async () => {
   await withProject(async (test) => {
     const { projects } = test.api.services.hosting;
     await projects.change("demo", { visibility: "internal" }, BY_OPERATOR);
@@ -197,7 +197,7 @@ Deno.test("a project that becomes private ends the streams of those who are no m
   });
 });
 
-Deno.test("who is a member, and webhooks, are not told to readers", async () => {
+Deno.test("readers get no events about members and webhooks", async () => {
   await withProject(async (test) => {
     const stream = await open(test);
     await test.api.services.hosting.projects.setMember("demo", "other", "read", BY_OPERATOR);

@@ -55,7 +55,7 @@ Deno.test("a file has its hash as entity tag, and answers ranges and conditions"
   });
 });
 
-Deno.test("a browser runs nothing that a repository holds", async () => {
+Deno.test("a browser runs nothing from a repository", async () => {
   await withProject(async (test) => {
     const { send } = test;
     const script = "<script>alert(1)</script>";
@@ -86,7 +86,7 @@ Deno.test("a browser runs nothing that a repository holds", async () => {
   });
 });
 
-Deno.test("names that stand for nothing are 404, and ambiguous ones 400", async () => {
+Deno.test("unknown names are 404, and ambiguous ones 400", async () => {
   await withProject(async (test) => {
     const { send } = test;
     const first = await commitFiles(test, { "a.txt": "a" });

@@ -79,7 +79,7 @@ async function protect({ answer }: TestProject): Promise<void> {
   });
 }
 
-Deno.test("of three reviews the second conflicts, the third fails its check, and the first lands as tested while trunk moves", async () => {
+Deno.test("of three reviews, the first lands as tested while trunk moves, the second conflicts, and the third fails its check", async () => {
   await withProject(async (test) => {
     const { answer, api, project } = test;
     await protect(test);
@@ -142,7 +142,7 @@ Deno.test("of three reviews the second conflicts, the third fails its check, and
   });
 });
 
-Deno.test("without required checks, a landing is immediate; with a rule, a merge past the queue is refused", async () => {
+Deno.test("without required checks, a review lands at once; with a rule, a merge past the queue is refused", async () => {
   await withProject(async (test) => {
     const { send, answer, caller } = test;
     const one = await approved(test, { name: "one" });
@@ -159,7 +159,7 @@ Deno.test("without required checks, a landing is immediate; with a rule, a merge
   });
 });
 
-Deno.test("what is not approved, or not any more, does not land", async () => {
+Deno.test("a review that is not approved, or no longer approved, does not land", async () => {
   await withProject(async (test) => {
     const { answer, send, caller, other } = test;
     await protect(test);
@@ -186,7 +186,7 @@ Deno.test("what is not approved, or not any more, does not land", async () => {
   });
 });
 
-Deno.test("a review is taken out of the queue by its author, and not by others", async () => {
+Deno.test("only its author can take a review out of the queue", async () => {
   await withProject(async (test) => {
     const { send, answer, caller, other } = test;
     await protect(test);
@@ -201,7 +201,7 @@ Deno.test("a review is taken out of the queue by its author, and not by others",
   });
 });
 
-Deno.test("a check that does not end in time sends the review back", async () => {
+Deno.test("a check that does not end in time returns the review", async () => {
   await withProject(async (test) => {
     await protect(test);
     const one = await approved(test, { name: "one" });
@@ -214,7 +214,7 @@ Deno.test("a check that does not end in time sends the review back", async () =>
   });
 });
 
-Deno.test("with look-ahead the next candidate holds the one before it, and is made anew if that fails", async () => {
+Deno.test("with look-ahead, a candidate contains the one before it, and is rebuilt if that one fails", async () => {
   await withProject(async (test) => {
     await protect(test);
     const one = await approved(test, { name: "one" });

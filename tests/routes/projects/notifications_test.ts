@@ -41,7 +41,7 @@ async function aWorkspace(
   return (await answer(`POST /api/workspaces/${name}/commit`, { as, body })).uuid;
 }
 
-Deno.test("a claim that runs out, is taken or is ended by an admin is told to its holder", async () => {
+Deno.test("a holder is notified when a claim expires, is taken or is ended by an admin", async () => {
   await withProject(async (test) => {
     const { answer, api, caller, other } = test;
     const lapsed = await aTicket(test, other, "Slow");
@@ -81,7 +81,7 @@ Deno.test("a claim that runs out, is taken or is ended by an admin is told to it
   });
 });
 
-Deno.test("an author is told of verdicts and comments, and reviewers of answers and rounds", async () => {
+Deno.test("an author is notified of verdicts and comments, and reviewers of answers and rounds", async () => {
   await withProject(async (test) => {
     const { answer, caller, other } = test;
     await aWorkspace(test, caller);
@@ -131,7 +131,7 @@ Deno.test("an author is told of verdicts and comments, and reviewers of answers 
   });
 });
 
-Deno.test("a status that ends pending is told to the owner of the workspace at whose tip it is", async () => {
+Deno.test("the owner of a workspace is notified when a check on its tip ends", async () => {
   await withProject(async (test) => {
     const { answer, caller } = test;
     const tip = await aWorkspace(test, caller);
@@ -153,7 +153,7 @@ Deno.test("a status that ends pending is told to the owner of the workspace at w
   });
 });
 
-Deno.test("two workspaces that begin to conflict are told to both owners", async () => {
+Deno.test("both owners are notified when two workspaces begin to conflict", async () => {
   await withProject(async (test) => {
     const { caller, other } = test;
     await commitFiles(test, { "a.txt": "a\n" });
@@ -174,7 +174,7 @@ Deno.test("two workspaces that begin to conflict are told to both owners", async
   });
 });
 
-Deno.test("a comment is an answer to the holder and to who spoke before, and a mention to who is named", async () => {
+Deno.test("a comment answers the holder and earlier commenters, and mentions the named accounts", async () => {
   await withProject(async (test) => {
     const { answer, caller, other } = test;
     const held = await aTicket(test, other, "Held");
@@ -201,7 +201,7 @@ Deno.test("a comment is an answer to the holder and to who spoke before, and a m
   });
 });
 
-Deno.test("what lands and what comes back from the queue is told to the author, also of who queued it", async () => {
+Deno.test("an author is notified when work lands or comes back from the queue, whoever queued it", async () => {
   await withProject(async (test) => {
     const { answer, api, caller, other } = test;
     await answer("PUT /api/protection", {
@@ -275,7 +275,7 @@ Deno.test("what lands and what comes back from the queue is told to the author, 
   });
 });
 
-Deno.test("one wait wakes an agent for what concerns it, and for nothing else", async () => {
+Deno.test("one wait wakes an agent for events that concern it, and for nothing else", async () => {
   await withProject(async (test) => {
     const { api, answer, caller, other } = test;
     await aWorkspace(test, caller);
@@ -306,7 +306,7 @@ Deno.test("one wait wakes an agent for what concerns it, and for nothing else", 
   });
 });
 
-Deno.test("who may not read a project any more is told nothing of it", async () => {
+Deno.test("an account that may no longer read a project is not notified of it", async () => {
   await withProject(async (test) => {
     const { api, answer, caller, other } = test;
     await aWorkspace(test, caller);
@@ -320,7 +320,7 @@ Deno.test("who may not read a project any more is told nothing of it", async () 
   });
 });
 
-Deno.test("a workspace that is taken over, closed or merged by another is told to its owner", async () => {
+Deno.test("an owner is notified when somebody else takes over, closes or merges the workspace", async () => {
   await withProject(async (test) => {
     const { answer, caller } = test;
     for (const name of ["taken", "closed", "merged"]) {

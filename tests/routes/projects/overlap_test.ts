@@ -70,7 +70,7 @@ Deno.test("a workspace knows who else changes its files, and what would conflict
   });
 });
 
-Deno.test("two workspaces that begin to conflict are an event, once a pair", async () => {
+Deno.test("two workspaces that begin to conflict cause one event", async () => {
   await withProject(async (test) => {
     const { answer, caller, other } = test;
     await commitFiles(test, { "a.txt": BASE });
@@ -97,7 +97,7 @@ Deno.test("two workspaces that begin to conflict are an event, once a pair", asy
   });
 });
 
-Deno.test("a request for an overlap has the trial merge that nobody has made yet", async () => {
+Deno.test("a request for an overlap makes a missing trial merge", async () => {
   await withProject(async (test) => {
     const { api, answer, caller, other } = test;
     await commitFiles(test, { "a.txt": BASE });
@@ -118,7 +118,7 @@ Deno.test("a request for an overlap has the trial merge that nobody has made yet
   });
 });
 
-Deno.test("a check-in that the fossil program makes in a workspace is looked at too", {
+Deno.test("check-ins that the fossil program makes in a workspace are checked too", {
   ...peer("fossil"),
 }, async () => {
   await withProject(async (test) => {

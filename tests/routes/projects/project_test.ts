@@ -35,7 +35,7 @@ Deno.test("a project shows itself, its timeline, its branches and its tags", asy
   });
 });
 
-Deno.test("an error of the engine is an answer: an unknown branch is 404", async () => {
+Deno.test("an error of the engine becomes a status: an unknown branch is 404", async () => {
   await withProject(async ({ send }) => {
     const response = await send("GET /api/timeline?branch=nowhere");
     assert.equal(response.status, 404);
@@ -43,7 +43,7 @@ Deno.test("an error of the engine is an answer: an unknown branch is 404", async
   });
 });
 
-Deno.test("who may not read a project does not learn that it is there", async () => {
+Deno.test("a caller who may not read a project does not learn that it exists", async () => {
   await withProject(async ({ send, outsider, api, caller }) => {
     for (const as of [null, outsider]) {
       assert.equal((await send("GET /api/project", { as })).status, 404);
@@ -69,7 +69,7 @@ Deno.test("who may not read a project does not learn that it is there", async ()
   });
 });
 
-Deno.test("the index lists every endpoint of the repository API with what it does", async () => {
+Deno.test("the index lists every endpoint of the repository API with its summary", async () => {
   await withProject(async ({ answer, api }) => {
     const { endpoints, base } = await answer("GET /api/");
     assert.equal(base, "/projects/demo/fossil");
@@ -107,7 +107,7 @@ Deno.test("each group of the repository API answers the routes that its table gi
   });
 });
 
-Deno.test("what another program writes to the repository becomes events, once each", async () => {
+Deno.test("each artifact that another program writes becomes one event", async () => {
   await withProject(async ({ api, project, catchUp }) => {
     const { repositories } = api.services.hosting;
     await repositories.files.whileClosed(project, async () => {

@@ -3,7 +3,7 @@ import type { TokenRequest } from "../../../services/identity/mod.ts";
 import { withProject } from "../../support/projects.ts";
 import { BY_OPERATOR } from "../../support/services.ts";
 
-Deno.test("a merge needs its check on the very check-in, and only the scope admin passes the rule", async () => {
+Deno.test("a merge needs the check on exactly its check-in, and only the scope admin overrides the rule", async () => {
   await withProject(async ({ api, send, answer, caller }) => {
     await answer("PUT /api/protection", { body: [{ pattern: "trunk", contexts: ["ci/build"] }] });
     await api.services.hosting.projects.setMember("demo", "caller", "admin", BY_OPERATOR);

@@ -58,7 +58,7 @@ Deno.test("the rules of a project are set and read by the operator and by the pr
   });
 });
 
-Deno.test("a required check must be success on the very check-in that is merged", async () => {
+Deno.test("a required check must be success on exactly the merged check-in", async () => {
   await withProject(async (test) => {
     const { api, project, answer } = test;
     const [first] = (await answer("GET /api/timeline")).checkins;
@@ -96,7 +96,7 @@ Deno.test("a required check must be success on the very check-in that is merged"
   });
 });
 
-Deno.test("a rule counts approvals of exactly what is merged, by anybody and by people", async () => {
+Deno.test("a rule counts approvals of exactly the merged check-in, by anybody and by people", async () => {
   await withProject(async (test) => {
     const { answer } = test;
     const judge = judgeOf(test, "a".repeat(64));
@@ -131,7 +131,7 @@ Deno.test("a rule counts approvals of exactly what is merged, by anybody and by 
   });
 });
 
-Deno.test("rules say who pushes and merges, and whether changes take the landing queue", async () => {
+Deno.test("rules decide who pushes and merges, and whether changes must use the landing queue", async () => {
   await withProject(async (test) => {
     const { answer } = test;
     const judge = judgeOf(test, "a".repeat(64));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { BY_OPERATOR } from "../../support/services.ts";
 import { commitFiles, withProject } from "../../support/projects.ts";
 
-Deno.test("diff, blame and history tell how a file came to be what it is", async () => {
+Deno.test("diff, blame and history show how a file changed", async () => {
   await withProject(async (test) => {
     const { answer, send } = test;
     const first = await commitFiles(test, { "src/a.txt": "one\ntwo\n" });
@@ -102,7 +102,7 @@ Deno.test("a check-in comes as an archive, the same bytes each time", async () =
   });
 });
 
-Deno.test("so many archives may be read at a time, and one that is let go makes room", async () => {
+Deno.test("the number of concurrent archives is bounded, and an abandoned one makes room", async () => {
   await withProject(async ({ send }) => {
     const open: Response[] = [];
     for (let count = 0; count < 16; count++) open.push(await send("GET /api/archive/trunk.zip"));

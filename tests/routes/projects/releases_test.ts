@@ -68,7 +68,7 @@ Deno.test("64 releases of one name at once give one 201", async () => {
   });
 });
 
-Deno.test("a draft is for writers alone, and gets its tag when it is published", async () => {
+Deno.test("only writers see a draft, and publishing it sets its tag", async () => {
   await withProject(async (test) => {
     const { api, send, answer, caller, outsider } = test;
     await api.answer("PATCH /v1/projects/demo", { visibility: "public" });
@@ -132,7 +132,7 @@ Deno.test("a release's file is an unversioned file of the repository, with range
   });
 });
 
-Deno.test("the fossil program reads a release's files and finds the repository in order", async () => {
+Deno.test("the fossil program reads a release's files and verifies the repository", async () => {
   await withProject(async (test) => {
     const { api, project, answer } = test;
     await answer("POST /api/releases", { body: { tag_name: "v1" } });

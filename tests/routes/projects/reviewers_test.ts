@@ -63,7 +63,7 @@ Deno.test("a review asks for reviewers at its creation and later, and waits for 
   });
 });
 
-Deno.test("only those who may judge a review are asked, and never its author", async () => {
+Deno.test("only accounts that may judge a review can be asked, and never its author", async () => {
   await withProject(async ({ answer, send, caller, other, api, project }) => {
     const create = (reviewers: readonly string[]) =>
       send("POST /api/reviews/create", {

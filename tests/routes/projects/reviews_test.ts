@@ -28,7 +28,7 @@ async function refusal(response: Response): Promise<[number, string]> {
   return [response.status, (await response.json()).error];
 }
 
-Deno.test("a review of a diff of its own: list, one, comments, verdicts and merge", async () => {
+Deno.test("a review with its own diff is listed, shown, commented on, judged and merged", async () => {
   await withProject(async ({ answer, send, caller, other }) => {
     const body = { title: "Fix", description: "Why", diff: "--- a\n+++ b\n", files_changed: ["a"] };
     const created = await answer("POST /api/reviews/create", { as: caller, body });
@@ -72,7 +72,7 @@ Deno.test("a review of a diff of its own: list, one, comments, verdicts and merg
   });
 });
 
-Deno.test("what is wrong with a review is said in the contract's words", async () => {
+Deno.test("refusals of reviews use the contract's words", async () => {
   await withProject(async ({ answer, send, caller, other }) => {
     const create = (body: unknown) => send("POST /api/reviews/create", { as: caller, body });
     assert.deepEqual(await refusal(await create({ title: " ", diff: "x" })), [
@@ -207,7 +207,7 @@ Deno.test("a new commit begins the next round, withdraws the approval, and is ne
   });
 });
 
-Deno.test("of a commit and a merge at the same time, what was not approved is not merged", async () => {
+Deno.test("of a concurrent commit and merge, only the approved check-in is merged", async () => {
   await withProject(async (test) => {
     const { answer, send, caller, other } = test;
     for (let turn = 1; turn <= 8; turn++) {
@@ -301,7 +301,7 @@ Deno.test("a conflict with the target branch is 409 with paths and kinds, and me
   });
 });
 
-Deno.test("a list of reviews costs the same few queries, however long it is", async () => {
+Deno.test("a list of reviews of any length costs the same few queries", async () => {
   await withProject(async ({ answer, caller, api }) => {
     const counted = async () => {
       const { database } = api.services;

@@ -164,7 +164,7 @@ judged("a ticket that the fossil program closes loses its claim with a result", 
   });
 });
 
-Deno.test("the repository's own words for a closed ticket are used", async () => {
+Deno.test("a merge closes a ticket with the repository's own words", async () => {
   await withProject(async (test) => {
     const { answer, caller, api, project } = test;
     const file = api.services.hosting.repositories.files.pathOf(project);

@@ -78,7 +78,7 @@ Deno.test("a ticket is made, listed, read by a prefix, changed and commented on"
   });
 });
 
-Deno.test("tickets have pages over all of them, filtered before paging", async () => {
+Deno.test("a list of tickets is filtered before it is divided into pages", async () => {
   await withProject(async ({ answer, caller }) => {
     for (let number = 1; number <= 7; number++) {
       const status = number % 2 === 0 ? "Closed" : "Open";
@@ -105,7 +105,7 @@ Deno.test("tickets have pages over all of them, filtered before paging", async (
   });
 });
 
-Deno.test("what looks like an option of a program is text in every field of a ticket", async () => {
+Deno.test("text that looks like a program's option stays text in every field of a ticket", async () => {
   await withProject(async ({ answer, caller }) => {
     for (const text of ["--quote", "-R /tmp/other.fossil", "'; DROP TABLE ticket; --", "\\n\\0"]) {
       const body = { title: text, comment: text, subsystem: text, fields: { foundin: text } };

@@ -78,7 +78,7 @@ Deno.test("a project's token is listed with its project, and ends by itself or w
   });
 });
 
-Deno.test("everybody learns which projects there are for them, and no others", async () => {
+Deno.test("a caller sees the projects that it may read, and no others", async () => {
   await withProject(async ({ api, caller, outsider }) => {
     await api.answer("POST /v1/projects", { slug: "open", visibility: "public" });
     await api.answer("POST /v1/projects", { slug: "house", visibility: "internal" });
@@ -112,7 +112,7 @@ Deno.test("everybody learns which projects there are for them, and no others", a
   });
 });
 
-Deno.test("a guest who would change something is asked for a credential, whatever the project", async () => {
+Deno.test("a guest who tries to change something is asked for a credential, whatever the project", async () => {
   await withProject(async ({ api, send }) => {
     for (const visibility of ["private", "internal", "public"]) {
       await api.answer("PATCH /v1/projects/demo", { visibility });

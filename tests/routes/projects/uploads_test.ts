@@ -117,7 +117,7 @@ Deno.test("an upload may bring all of its bytes at once, and none at all", async
   });
 });
 
-Deno.test("a part that stops in the middle stays, also where the connection breaks", async () => {
+Deno.test("a part that stops in the middle is kept, even if the connection breaks", async () => {
   await withRelease(async (test) => {
     const path = await begun(test, { length: 10 });
     const broken = new ReadableStream({
@@ -147,7 +147,7 @@ async function appendStream(
   return await api.sendStream(`PATCH ${path}`, body, { ...PART, "upload-offset": `${offset}` });
 }
 
-Deno.test("a client that comes back ends the request that still seems to work", async () => {
+Deno.test("a client that reconnects ends its stalled request", async () => {
   await withRelease(async (test) => {
     const path = await begun(test, { length: 4 });
     const arrived = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ Deno.test("64 parallel parts of one upload store each byte once", async () => {
   });
 });
 
-Deno.test("an upload whose bytes are all there is stored when its client asks", async () => {
+Deno.test("an upload with all of its bytes is stored when its client asks", async () => {
   await withRelease(async (test) => {
     const { api, send } = test;
     const path = await begun(test, { length: 5 });
@@ -198,7 +198,7 @@ Deno.test("an upload whose bytes are all there is stored when its client asks", 
   });
 });
 
-Deno.test("an upload is its uploader's, and admins' of the project", async () => {
+Deno.test("only its uploader and the project's admins reach an upload", async () => {
   await withRelease(async (test) => {
     const { api, caller, other, outsider, send } = test;
     const path = await begun(test, { length: 5, as: caller });
@@ -245,7 +245,7 @@ Deno.test("the unfinished uploads of a project have a bound, in number and in by
   }, 2000);
 });
 
-Deno.test("a file that is too long is refused at every door, and leaves nothing", async () => {
+Deno.test("a file that is too long is refused everywhere and leaves nothing", async () => {
   await withRelease(async (test) => {
     const { api, base } = test;
     await api.answer("POST /v1/projects", { slug: "empty" });
@@ -277,7 +277,7 @@ Deno.test("a file that is too long is refused at every door, and leaves nothing"
   }, 2000);
 });
 
-Deno.test("an upload that is no upload is refused with a sentence", async () => {
+Deno.test("a malformed upload is refused with a sentence", async () => {
   await withRelease(async (test) => {
     const { api, base } = test;
     const post = `POST ${base}/api/releases/v1/assets`;

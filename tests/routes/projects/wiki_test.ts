@@ -48,7 +48,7 @@ Deno.test("a wiki page is written, read, listed, changed and deleted, and keeps 
   });
 });
 
-Deno.test("an edit of a version that is not the newest is refused, with who wrote the newest", async () => {
+Deno.test("an edit of an old version is refused and names the author of the newest", async () => {
   await withProject(async ({ answer, send, caller, other }) => {
     const put = (as: string, body: object) => send("PUT /api/wiki/Plan", { as, body });
     const { uuid: base } = await answer("PUT /api/wiki/Plan", {
@@ -73,7 +73,7 @@ Deno.test("an edit of a version that is not the newest is refused, with who wrot
   });
 });
 
-Deno.test("writing what a page says already adds no version", async () => {
+Deno.test("writing the same content adds no version", async () => {
   await withProject(async ({ answer, send, caller, other }) => {
     const body = { content: "same", mimetype: "text/plain" };
     const { uuid } = await answer("PUT /api/wiki/Plan", { as: caller, body });
@@ -102,7 +102,7 @@ Deno.test("W-23: a page of one letter, and pages in any script after many edits,
   });
 });
 
-Deno.test("a wiki takes edits of writers in their own names alone, and only names that Fossil takes", async () => {
+Deno.test("writers edit a wiki only in their own names, and pages have only names that Fossil accepts", async () => {
   await withProject(async ({ send, caller, outsider }) => {
     const body = { content: "x" };
     assert.equal((await send("PUT /api/wiki/P", { as: outsider, body })).status, 404);
@@ -124,7 +124,7 @@ Deno.test("a wiki takes edits of writers in their own names alone, and only name
   });
 });
 
-Deno.test("W-38: content_html is HTML without scripts, with links to what the project has", async () => {
+Deno.test("W-38: content_html is HTML without scripts, with links to existing targets", async () => {
   await withProject(async ({ answer, caller }) => {
     const { checkins: [tip] } = await answer("GET /api/timeline", { as: caller });
     const put = (name: string, content: string, mimetype: string) =>

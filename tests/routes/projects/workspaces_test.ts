@@ -17,7 +17,7 @@ async function aWorkspace(
   return uuid;
 }
 
-Deno.test("an agent begins a workspace, commits files, and merges it", async () => {
+Deno.test("an agent creates a workspace, commits files, and merges it", async () => {
   await withProject(async ({ answer, send, caller }) => {
     const created = await answer("POST /api/workspaces/create", {
       as: caller,
@@ -92,7 +92,7 @@ Deno.test("an agent begins a workspace, commits files, and merges it", async () 
   });
 });
 
-Deno.test("parallel commits with one parent: one is made, the others are refused, and nothing is lost", async () => {
+Deno.test("of parallel commits with one parent, one is made, the others are refused, and nothing is lost", async () => {
   await withProject(async ({ answer, send, caller }) => {
     const { tip } = await answer("POST /api/workspaces/create", {
       as: caller,
@@ -145,7 +145,7 @@ Deno.test("parallel commits without a parent are all made, one after the other",
   });
 });
 
-Deno.test("of two merges of one workspace one is made", async () => {
+Deno.test("of two merges of one workspace, one is made", async () => {
   await withProject(async ({ answer, send, caller }) => {
     await aWorkspace({ answer }, caller);
     const responses = await Promise.all(
@@ -228,7 +228,7 @@ Deno.test("a merge takes exactly the check-in that it names, or none", async () 
   });
 });
 
-Deno.test("only the owner and admins change a workspace, and nobody in the name of another", async () => {
+Deno.test("only the owner and admins change a workspace, and nobody acts in another's name", async () => {
   await withProject(async ({ answer, send, caller, other }) => {
     await answer("POST /api/workspaces/create", {
       as: caller,
@@ -368,7 +368,7 @@ Deno.test("a parent from a clock that runs ahead does not stop commits and merge
   });
 });
 
-Deno.test("who lost the claim of a ticket cannot commit, and the new holder takes the workspace over", async () => {
+Deno.test("an owner that has lost its ticket's claim cannot commit, and the new holder takes the workspace over", async () => {
   await withProject(async ({ answer, send, caller, other }) => {
     const { uuid } = await answer("POST /api/tickets", { as: caller, body: { title: "Crash" } });
     const early = await send("POST /api/workspaces/create", {

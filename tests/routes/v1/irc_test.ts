@@ -14,7 +14,7 @@ Deno.test("/v1/irc/bans and /v1/irc/clients are the operator's alone", async () 
   });
 });
 
-Deno.test("a ban is made, listed and taken away", async () => {
+Deno.test("a ban is made, listed and removed", async () => {
   await withApi(async (api) => {
     const made = await api.answer(BANS, { mask: "*@192.0.2.7", duration_seconds: 60 });
     const { id, ...rest } = made as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeArray } from "../../../services/agents/listing.ts";
 
-Deno.test("a long array is written as JSON.stringify does, and lets others run in between", async () => {
+Deno.test("a long array is written as JSON.stringify would, and lets other tasks run in between", async () => {
   const items = Array.from({ length: 5000 }, (_, index) => ({ index }));
   let [written, turns] = [0, 0];
   const turn = () => {
@@ -18,7 +18,7 @@ Deno.test("a long array is written as JSON.stringify does, and lets others run i
   assert.ok(turns >= 5, `${turns} turns`);
 });
 
-Deno.test("a short array is written at once, also an empty one", async () => {
+Deno.test("a short or empty array is written at once", async () => {
   assert.equal(await writeArray([], String), "[]");
   assert.equal(await writeArray([1, 2], String), "[1,2]");
 });

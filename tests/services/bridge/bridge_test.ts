@@ -301,7 +301,7 @@ testBridge("Bridge ends followers when it leaves and when it stops", async ({ br
 });
 
 for (const way of WAYS) {
-  Deno.test(`Bridge drops what is redacted, and its readers go on from there (${way})`, () => {
+  Deno.test(`Bridge drops redacted messages, and its readers continue from there (${way})`, () => {
     const redacted: string[] = [];
     return withBridge(async ({ bridge, server }) => {
       await bridge.whenReady();

@@ -189,7 +189,7 @@ Deno.test("Bridge joins many channels in few lines on a paced network", () =>
   }));
 
 for (const way of WAYS) {
-  Deno.test(`Bridge takes another nick where its own is in use, and its own when it is free (${way})`, async () => {
+  Deno.test(`Bridge takes another nick if its own is in use, and its own when it is free (${way})`, async () => {
     const scheduler = new TestScheduler();
     const server = openServer(scheduler);
     const holder = new IrcUser(server, "bridge");

@@ -110,7 +110,7 @@ testBridge(
 );
 
 for (const way of WAYS) {
-  Deno.test(`Bridge believes nobody who had its nick before it came (${way})`, async () => {
+  Deno.test(`Bridge ignores messages of an earlier user of its nick (${way})`, async () => {
     const scheduler = new TestScheduler();
     const server = openServer(scheduler);
     await new IrcUser(server, "bob").join("#general");

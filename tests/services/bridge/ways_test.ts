@@ -148,7 +148,7 @@ function composition(text: string) {
   return { speaker: null, account: null, lines: [text], isEnvelope: false };
 }
 
-Deno.test("Nobody can tell a bridge without lines from one that is an IRC client", async () => {
+Deno.test("A bridge without lines behaves like one that is an IRC client", async () => {
   const [lines, direct] = [await play("lines"), await play("direct")];
   assert.deepEqual(withoutChance(direct), withoutChance(lines));
   assert.ok(direct.bob.length > 100 && direct.read.length > 30, "enough was said");

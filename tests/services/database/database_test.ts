@@ -198,7 +198,7 @@ Deno.test("migrate() refuses the database of a newer program and files that are 
   });
 });
 
-Deno.test("statements bring directories up to date in the order of commits", async () => {
+Deno.test("statements update directories in the order of commits", async () => {
   await withDatabase(async (database) => {
     const seen: string[] = [];
     const noting = (key: string) => ({

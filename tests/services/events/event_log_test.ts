@@ -214,7 +214,7 @@ Deno.test("a follower that retention has overtaken continues with the oldest eve
   });
 });
 
-Deno.test("events of a rare type are found without a look at the rows between them", async () => {
+Deno.test("events of a rare type are found without reading the rows between them", async () => {
   await withLog(async ({ eventLog, database }) => {
     const common = Array.from({ length: 5000 }, () => anEvent("common.kind"));
     const rare = anEvent("rare.kind");
@@ -230,7 +230,7 @@ Deno.test("events of a rare type are found without a look at the rows between th
   });
 });
 
-Deno.test("long pages of some types are what a look at every row finds", async () => {
+Deno.test("long pages of some types equal the result of reading every row", async () => {
   await withLog(async ({ eventLog, database, scheduler }) => {
     const kinds = ["a.one", "a.two", "b.one", "c.one"];
     const events = Array.from({ length: 2500 }, (_, index) => anEvent(kinds[index % 7] ?? "d.one"));

@@ -61,7 +61,7 @@ Deno.test("attempts that are refused unjudged are counted separately", async () 
   });
 });
 
-Deno.test("refusals are written after a minute, and successes never", async () => {
+Deno.test("refusals are written after a minute, successes never", async () => {
   await withServices(async ({ admins, clock, database, identity, tokens }) => {
     await admins.createFirst();
     const { token } = await tokens.create({

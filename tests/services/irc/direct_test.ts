@@ -31,7 +31,7 @@ function enter(server: IrcServer, nick: string) {
   return { told, send, connection };
 }
 
-Deno.test("A direct client hears nothing while it sends, and everything in order", async () => {
+Deno.test("A direct client gets nothing while it sends, and everything in order", async () => {
   const server = openServer(new TestScheduler());
   const { told, send } = enter(server, "robot");
   await settled();
@@ -53,7 +53,7 @@ Deno.test("A direct client hears nothing while it sends, and everything in order
   assert.equal(told.at(-1), "closed: Connection closed");
 });
 
-Deno.test("A direct client hears a message after those who have a connection", async () => {
+Deno.test("A direct client gets a message after the clients with a connection", async () => {
   const server = openServer(new TestScheduler());
   const { told } = enter(server, "robot");
   const bob = server.connect();
@@ -73,7 +73,7 @@ Deno.test("A direct client hears a message after those who have a connection", a
   await server.close();
 });
 
-Deno.test("A direct client that is closed is gone, and is told nothing more", async () => {
+Deno.test("A closed direct client is gone and gets nothing more", async () => {
   const server = openServer(new TestScheduler());
   const { told, send, connection } = enter(server, "robot");
   await settled();

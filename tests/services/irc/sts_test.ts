@@ -4,7 +4,7 @@ import { startServer, type TestServer } from "./support/server.ts";
 
 const SUPPORT = new URL("support/", import.meta.url);
 
-Deno.test("sts sends plain clients to TLS, and tells TLS clients how long to keep to it", async () => {
+Deno.test("sts sends plain clients to TLS, and tells TLS clients how long to stay with it", async () => {
   await using server = startServer({ sts: { durationSeconds: 3600, port: null } });
   const early = await server.dial();
   assert.deepEqual(await told(early), []);

@@ -17,7 +17,7 @@ Deno.test("texts are rendered in a worker, which ends", async () => {
   markup.close();
 });
 
-Deno.test("a text that takes too long or is too long is shown as it is, and the next one is rendered", async () => {
+Deno.test("a text that takes too long or is too long is shown as plain text, and the next one is rendered", async () => {
   let expire: (() => void) | null = null;
   const scheduler = {
     now: () => 0,

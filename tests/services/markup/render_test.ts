@@ -16,7 +16,7 @@ const render = await loadRenderer();
 const markdown = (text: string) => render({ text, mimetype: "text/x-markdown", links });
 const wiki = (text: string) => render({ text, mimetype: "text/x-fossil-wiki", links });
 
-Deno.test("W-38: of every vector nothing remains that runs, in every markup", () => {
+Deno.test("W-38: no vector leaves anything that runs, in any markup", () => {
   assert.ok(VECTORS.length >= 200, `${VECTORS.length}`);
   for (const text of VECTORS) {
     for (const mimetype of MARKUPS) assertSafe(render({ text, mimetype, links }), text);
@@ -98,7 +98,7 @@ Deno.test("Fossil's wiki markup: paragraphs, lists, indentation, links, verbatim
   assert.match(wiki("<h1>Title</h1>\ntext <b>bold</b>"), /<h1>Title<\/h1>\s*<p>text <b>bold<\/b>/);
 });
 
-Deno.test("Pikchr becomes a picture without style sheets, and its source where it is wrong", () => {
+Deno.test("Pikchr becomes a picture without style sheets, or its source if it is malformed", () => {
   for (
     const html of [
       markdown('```pikchr\nbox "a<b"\n```'),

@@ -36,7 +36,7 @@ Deno.test("a histogram counts a value in every bucket with a bound not below it"
   ]);
 });
 
-Deno.test("a sampled metric is read when it is asked for", () => {
+Deno.test("a sampled metric is read on request", () => {
   const registry = new Registry("test_");
   let clients = 1;
   registry.sampled("gauge", { name: "clients", help: "Clients" }, () => clients);

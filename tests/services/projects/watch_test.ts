@@ -33,7 +33,7 @@ async function countLocks({ api, project }: TestProject): Promise<number> {
   return locks.filter((line) => inodes.some((inode) => line.includes(inode))).length;
 }
 
-Deno.test("the locks on an open repository stay while it is written and read", {
+Deno.test("an open repository keeps its locks while it is written and read", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await withProject(async (test) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { matchesGlob } from "../../../services/protection/mod.ts";
 
-Deno.test("a pattern fits branches as GLOB of SQLite does", () => {
+Deno.test("a pattern matches branches as SQLite's GLOB does", () => {
   const table: [pattern: string, text: string, fits: boolean][] = [
     ["trunk", "trunk", true],
     ["trunk", "trunk2", false],

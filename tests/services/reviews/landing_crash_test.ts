@@ -89,7 +89,7 @@ function endAfter({ database }: TestServices, commits: number): Promise<void> {
   return ended.promise;
 }
 
-Deno.test("a queue that was cut off after any of its transactions goes on after the start", async () => {
+Deno.test("a queue that was cut off after any of its transactions continues after the start", async () => {
   let isCovered = false;
   for (let commits = 0; commits < MOST_COMMITS && !isCovered; commits++) {
     await withFolder(async (folder) => {

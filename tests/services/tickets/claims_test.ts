@@ -83,7 +83,7 @@ Deno.test("the fence lets the holder pass and renews the lease, and refuses ever
   });
 });
 
-Deno.test("a lease outlasts a restart, and one that ran out meanwhile ends at the next start", async () => {
+Deno.test("a lease outlasts a restart, and one that expired meanwhile ends at the next start", async () => {
   await withFolder(async (folder) => {
     const clock = new TestScheduler();
     const first = await openPlace(folder, clock);
@@ -114,7 +114,7 @@ Deno.test("a lease outlasts a restart, and one that ran out meanwhile ends at th
   });
 });
 
-Deno.test("a submission that was killed before it was settled is settled at the next start", async () => {
+Deno.test("a submission that was killed before its settling is settled at the next start", async () => {
   await withFolder(async (folder) => {
     const clock = new TestScheduler();
     const { services, project } = await openPlace(folder, clock);
@@ -192,7 +192,7 @@ Deno.test("a claim does not end while its holder's write is under way", async ()
   });
 });
 
-Deno.test("submitted work stays its author's until another claims it, and a merge ends the claim", async () => {
+Deno.test("submitted work stays with its author until somebody else claims the ticket, and a merge ends the claim", async () => {
   await withProject(async ({ project, api: { services } }) => {
     const { claims, submissions, tickets } = services.hosting;
     const { ref, caller, other } = await aTicket({ services, project });

@@ -85,7 +85,7 @@ Deno.test("a URL to a local address is refused however it is written", async () 
   }
 });
 
-Deno.test("a name of which one address is private is refused", async () => {
+Deno.test("a name with one private address is refused", async () => {
   const resolve = () => Promise.resolve(["93.184.216.34", "10.0.0.1"]);
   await assert.rejects(
     post(new URL("http://mixed.example/"), REQUEST, { ...STRICT, resolve }),
@@ -93,7 +93,7 @@ Deno.test("a name of which one address is private is refused", async () => {
   );
 });
 
-Deno.test("a name is resolved once, and the connection goes to what was checked", async () => {
+Deno.test("a name is resolved once, and the connection goes to a checked address", async () => {
   await using receiver = new Receiver();
   let asked = 0;
   const resolve = () => {
@@ -108,7 +108,7 @@ Deno.test("a name is resolved once, and the connection goes to what was checked"
   assert.equal(arrival?.headers["host"], `rebinding.example:${receiver.port}`);
 });
 
-Deno.test("a certificate that nobody vouches for is refused", peer("openssl"), async () => {
+Deno.test("an untrusted certificate is refused", peer("openssl"), async () => {
   await withFolder(async (folder) => {
     const certificate = await makeCertificate(folder);
     const options = { hostname: "127.0.0.1", port: 0, ...certificate, onListen() {} };
@@ -123,7 +123,7 @@ Deno.test("a certificate that nobody vouches for is refused", peer("openssl"), a
   });
 });
 
-Deno.test("an answer that never ends, or is none, ends the request", async () => {
+Deno.test("an endless or malformed response ends the request", async () => {
   const table = [
     ["HTTP/1.1 200 OK\r\n" + "x-filler: y\r\n".repeat(5000), /head is too long/],
     ["SSH-2.0-OpenSSH\r\n\r\n", /not HTTP/],
@@ -149,7 +149,7 @@ Deno.test("an answer that never ends, or is none, ends the request", async () =>
   silent.close();
 });
 
-Deno.test("an interim answer is passed over, and Retry-After is read", async () => {
+Deno.test("an interim response is skipped, and Retry-After is read", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = (async () => {
     using conn = await listener.accept();

@@ -138,7 +138,7 @@ Deno.test("failed deliveries, and events that came meanwhile, are sent after a r
   });
 });
 
-Deno.test("attempts come later and later, and the last one fails the delivery", async () => {
+Deno.test("the pauses between attempts grow, and the last attempt fails the delivery", async () => {
   await withApi(async (api) => {
     const { services } = api;
     await using receiver = new Receiver();
@@ -182,7 +182,7 @@ Deno.test("attempts come later and later, and the last one fails the delivery", 
   }, CONFIG);
 });
 
-Deno.test("a receiver that is gone gets nothing more, and one that asks to wait is waited for", async () => {
+Deno.test("a receiver that is gone gets nothing more, and Retry-After is respected", async () => {
   await withApi(async (api) => {
     const { services } = api;
     await using receiver = new Receiver();
@@ -234,7 +234,7 @@ Deno.test("a private address gets nothing unless the configuration allows it", a
   });
 });
 
-Deno.test("one slow webhook gets four requests at once, and holds up no other", async () => {
+Deno.test("one slow webhook gets four concurrent requests and delays no other", async () => {
   await withApi(async (api) => {
     const { services } = api;
     await using slow = new Receiver();
@@ -259,7 +259,7 @@ Deno.test("one slow webhook gets four requests at once, and holds up no other", 
   }, CONFIG);
 });
 
-Deno.test("a delivery is sent again under its id, and a new secret leaves the old one a day", async () => {
+Deno.test("a delivery is sent again under its id, and an old secret stays valid for a day", async () => {
   await withApi(async (api) => {
     const { services } = api;
     await using receiver = new Receiver();
@@ -289,7 +289,7 @@ Deno.test("a delivery is sent again under its id, and a new secret leaves the ol
   }, CONFIG);
 });
 
-Deno.test("webhooks are changed and removed by the operator alone", async () => {
+Deno.test("only the operator changes and removes webhooks", async () => {
   await withApi(async (api) => {
     const { services } = api;
     await aProject(services);

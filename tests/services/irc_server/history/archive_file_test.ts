@@ -24,7 +24,7 @@ function entriesIn(path: string): unknown {
   return row?.["entries"];
 }
 
-Deno.test("What was said is in the file at once, and synced when asked for or when some is removed", () =>
+Deno.test("Messages are in the file at once, and synced on request or after a removal", () =>
   withFolder((folder) => {
     const path = join(folder, "history.db");
     const file = new ArchiveFile(path);

@@ -225,7 +225,7 @@ Deno.test("a failing disk does not disturb chat, and lost records are counted", 
     assert.equal(Number(long7.get()?.["n"]), 1200 - lost);
   }));
 
-Deno.test("what was said is in the file 20 ms later, though nobody asks and nothing else is said", () =>
+Deno.test("a message is in the file 20 ms later, without a request or a further message", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
     await using archive = await openArchive(folder, { scheduler });
@@ -241,7 +241,7 @@ Deno.test("what was said is in the file 20 ms later, though nobody asks and noth
     assert.deepEqual((await archive.value.fetch([1, 2])).map(({ id }) => id), ["id-1", "id-2"]);
   }));
 
-Deno.test("a refusal of the disk is reported and retried, though nobody asks", () =>
+Deno.test("a refusal of the disk is reported and retried without a request", () =>
   withFolder(async (folder) => {
     const scheduler = new TestScheduler();
     const log = new TestLog();

@@ -6,7 +6,7 @@ import {
   unpackOperations,
 } from "../../../../services/irc_server/history/protocol.ts";
 
-Deno.test("Operations come out of the worker's port as they went in", () => {
+Deno.test("operations pass through the worker's port unchanged", () => {
   const append = (sequence: number, account: string | null): Operation => ({
     kind: "append",
     sequence,
